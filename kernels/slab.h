@@ -1,0 +1,96 @@
+/* Slab store with 32-bit location ids, size classes and bitmap CLOCK eviction.
+ *
+ * Source: Mega-KV, VLDB J. 26(5) 2017, sec. 7.2 and 7.4. Memory is cut into slabs of 2 MiB, each given to one
+ * size class when the class first needs it. A location is slab number (high 16 bits) and item (low 16 bits), so
+ * 128 GiB can be addressed. Each slab has a bitmap of reference bits; a class's CLOCK hand walks over its slabs
+ * and evicts what is in use and was not referenced since the last turn. Allocation and eviction work in
+ * batches, which is how receivers amortise the lock. Every item carries a status tag (free or using) and a
+ * version, so that a reader can tell that an item was evicted or rewritten under it.
+ *
+ * Item layout: 8-byte header (version and tag, key length, value length), key bytes, value bytes.
+ *
+ * Threads: one writer (alloc, write, free) at a time; any number of concurrent kvc_slab_read. A torn read is
+ * reported as KVC_READ_CHANGED, its bytes are never used. */
+#ifndef KVC_KERNELS_SLAB_H
+#define KVC_KERNELS_SLAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    KVC_SLAB_BYTES = 2 << 20,
+    KVC_SLAB_HEADER_BYTES = 8,
+    KVC_SLAB_KEY_MAX = 255,                  /* bytes */
+    KVC_SLAB_VALUE_MAX = (1 << 20) - 4096,   /* bytes */
+};
+
+enum kvc_read_result {
+    KVC_READ_HIT,      /* the value was copied */
+    KVC_READ_ABSENT,   /* location NONE */
+    KVC_READ_MISMATCH, /* another key lives there (only when comparing) */
+    KVC_READ_CHANGED,  /* free, or rewritten while it was read */
+};
+
+struct kvc_slab;
+
+struct kvc_slab_stats {
+    uint64_t allocated;  /* items handed out */
+    uint64_t evicted;    /* items taken back by CLOCK */
+    uint64_t clock_steps; /* reference bits looked at by the hand */
+    uint64_t reads, read_lines;   /* 64-byte lines of items touched by reads */
+    uint64_t writes, write_lines;
+};
+
+/* An item that CLOCK evicted: its index entry must be erased. */
+struct kvc_evicted {
+    uint32_t location;
+    uint64_t hash; /* of its key, as given to kvc_slab_create's hash function */
+};
+
+void kvc_slab_free(struct kvc_slab *slab); /* NULL is allowed */
+
+/* `bytes`: capacity, rounded up to whole slabs, at most 128 GiB. `hash_seed`: of kvc_hash, to recompute the hash of
+ * evicted keys. NULL with errno EINVAL or ENOMEM. */
+struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed);
+
+/* Bytes that an item of this key and value takes in its size class; 0: too large. */
+uint32_t kvc_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
+
+/* Allocates `count` items of the class that fits (key_bytes, value_bytes); each goes to location[i] with its
+ * tag still "free". Takes free items, then fresh slabs, then evicts. `evicted` receives up to `count` entries,
+ * *evicted_count how many. Returns how many were allocated: fewer than `count` only when the class has no
+ * slab and none is left. */
+uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
+                        uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
+                        struct kvc_slab_stats *stats);
+
+/* Writes key and value into an allocated item and marks it "using" and referenced. */
+void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+                    const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
+
+/* Gives an item back to its free list; false: it was free already. */
+bool kvc_slab_release(struct kvc_slab *slab, uint32_t location);
+
+/* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it. Values go one
+ * behind the other into `out`, a ring of `out_bytes` (at least KVC_SLAB_VALUE_MAX for arbitrary values) starting at
+ * *out_position, which is moved on; a value never wraps. `value_bytes` and `lines` (64-byte lines the item
+ * spans) may be NULL. Marks what was read as referenced. Software-pipelined. */
+struct kvc_slab_reads {
+    uint32_t count;
+    const uint32_t *location;
+    const uint8_t *keys;
+    uint32_t key_stride;
+    const uint8_t *key_bytes;
+    bool compare;
+    uint8_t *out;
+    uint32_t out_bytes;
+    uint32_t *out_position;
+    uint8_t *result;       /* enum kvc_read_result */
+    uint32_t *value_bytes; /* of hits */
+};
+void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats);
+
+uint64_t kvc_slab_used_items(const struct kvc_slab *slab);
+uint64_t kvc_slab_capacity_bytes(const struct kvc_slab *slab);
+
+#endif

@@ -1,0 +1,18 @@
+/* PCIe link between host and GPU: a copy takes a fixed latency plus its bytes over the direction's rate. */
+#ifndef KVC_SIM_DEVICES_PCIE_H
+#define KVC_SIM_DEVICES_PCIE_H
+
+#include "sim/base/option.h"
+
+struct kvc_pcie {
+    char name[KVC_TEXT_MAX];
+    double h2d_bytes_per_s, d2h_bytes_per_s;
+    double latency_ns; /* of one copy, either way */
+};
+
+extern const struct kvc_options kvc_pcie_options;
+
+double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes);
+double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes);
+
+#endif
