@@ -1,0 +1,26 @@
+#include "sim/devices/cpu.h"
+
+#include <math.h>
+
+static const struct kvc_option rows[] = {
+    {.name = "name", .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_cpu, name), .by_default = "",
+     .help = "what the processor is called"},
+    {.name = "cores", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_cpu, cores), .min = 1, .max = 1024,
+     .help = "physical cores per socket"},
+    {.name = "threads_per_core", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_cpu, threads_per_core),
+     .min = 1, .max = 2, .help = "hardware threads per core; 2: receiver and sender of a pipeline share a core"},
+    {.name = "clock", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu, clock_hz), .unit = KVC_UNIT_HZ,
+     .min = 1e8, .max = 1e10, .help = "core clock"},
+    {.name = "packet", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu, packet_ns), .unit = KVC_UNIT_NS,
+     .min = 0, .max = 1e6, .help = "compute per request for packet I/O and parsing, each direction"},
+    {.name = "llc_hit", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu, llc_hit_ns),
+     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .help = "stall for a line that the last-level cache holds"},
+};
+
+const struct kvc_options kvc_cpu_options = {
+    .name = "cpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_cpu)};
+
+double kvc_smt_stretch(double sibling_compute_frac)
+{
+    return 1.0 + fmin(fmax(sibling_compute_frac, 0.0), 1.0);
+}

@@ -1,0 +1,28 @@
+#include "sim/devices/dram.h"
+
+static const struct kvc_option rows[] = {
+    {.name = "name", .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_dram, name), .by_default = "",
+     .help = "what the memory is called"},
+    {.name = "random_line", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, random_line_ns),
+     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .help = "first line of an object at a random place"},
+    {.name = "next_line", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, next_line_ns),
+     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .help = "each following line of the object"},
+    {.name = "line", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, line_bytes),
+     .unit = KVC_UNIT_BYTES, .min = 16, .max = 4096, .help = "cache line"},
+    {.name = "bandwidth", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S, .min = 1e6, .max = 1e14,
+     .help = "peak of one socket; a run that would need more is reported"},
+};
+
+const struct kvc_options kvc_dram_options = {
+    .name = "dram", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_dram)};
+
+double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
+{
+    return lines > 0 ? dram->random_line_ns + (lines - 1) * dram->next_line_ns : 0;
+}
+
+double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes)
+{
+    return bytes / dram->line_bytes * dram->next_line_ns;
+}
