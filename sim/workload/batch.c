@@ -1,0 +1,42 @@
+#include "sim/workload/batch.h"
+
+#include <stdlib.h>
+
+void kvc_batch_free(struct kvc_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    free(batch->op);
+    free(batch->key_bytes);
+    free(batch->value_bytes);
+    free(batch->keys);
+    free(batch->key_id);
+    free(batch->hash);
+    free(batch->sent_ns);
+    free(batch->client);
+    free(batch);
+}
+
+struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride)
+{
+    struct kvc_batch *batch = calloc(1, sizeof *batch);
+    if (batch == NULL)
+        return NULL;
+    size_t rows = capacity != 0 ? capacity : 1;
+    batch->capacity = capacity;
+    batch->key_stride = key_stride;
+    batch->op = malloc(rows * sizeof *batch->op);
+    batch->key_bytes = malloc(rows * sizeof *batch->key_bytes);
+    batch->value_bytes = malloc(rows * sizeof *batch->value_bytes);
+    batch->keys = calloc(rows, key_stride != 0 ? key_stride : 8);
+    batch->key_id = malloc(rows * sizeof *batch->key_id);
+    batch->hash = malloc(rows * sizeof *batch->hash);
+    batch->sent_ns = malloc(rows * sizeof *batch->sent_ns);
+    batch->client = malloc(rows * sizeof *batch->client);
+    if (batch->op == NULL || batch->key_bytes == NULL || batch->value_bytes == NULL || batch->keys == NULL ||
+        batch->key_id == NULL || batch->hash == NULL || batch->sent_ns == NULL || batch->client == NULL) {
+        kvc_batch_free(batch);
+        return NULL;
+    }
+    return batch;
+}
