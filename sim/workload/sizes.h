@@ -42,10 +42,10 @@ bool kvc_sizes_fixed(const struct kvc_sizes *sizes);
 void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_t count, uint8_t *key_bytes,
                     uint32_t *value_bytes);
 
-/* Smallest (0) and largest key and value that are possible, and the means. */
-uint32_t kvc_sizes_key_max(const struct kvc_sizes *sizes);
-uint32_t kvc_sizes_value_max(const struct kvc_sizes *sizes);
-double kvc_sizes_key_mean(const struct kvc_sizes *sizes);
-double kvc_sizes_value_mean(const struct kvc_sizes *sizes);
+/* Largest sizes and exact means of a pool (a set other than KVC_SIZES_FIXED). */
+uint32_t kvc_size_set_key_max(enum kvc_size_set set);
+uint32_t kvc_size_set_value_max(enum kvc_size_set set);
+double kvc_size_set_key_mean(enum kvc_size_set set);
+double kvc_size_set_value_mean(enum kvc_size_set set);
 
 #endif

@@ -80,6 +80,42 @@ const struct kvc_workload_preset kvc_workload_presets[PRESETS + 1] = {
      POOL(KVC_SIZES_SYS)},
 };
 
+uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
+{
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return KEY_BYTES_MAX;
+    if (workload->sizes == KVC_SIZES_FIXED)
+        return (uint32_t)workload->key_bytes;
+    return kvc_size_set_key_max((enum kvc_size_set)workload->sizes);
+}
+
+uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload)
+{
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return KVC_VALUE_BYTES_MAX;
+    if (workload->sizes == KVC_SIZES_FIXED)
+        return (uint32_t)workload->value_bytes;
+    return kvc_size_set_value_max((enum kvc_size_set)workload->sizes);
+}
+
+double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
+{
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return 0;
+    if (workload->sizes == KVC_SIZES_FIXED)
+        return (double)workload->key_bytes;
+    return kvc_size_set_key_mean((enum kvc_size_set)workload->sizes);
+}
+
+double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
+{
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return 0;
+    if (workload->sizes == KVC_SIZES_FIXED)
+        return (double)workload->value_bytes;
+    return kvc_size_set_value_mean((enum kvc_size_set)workload->sizes);
+}
+
 static enum kvc_status fail(struct kvc_diag *diag, const char *message)
 {
     return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s", message);

@@ -1,0 +1,220 @@
+#include "sim/workload/sizes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/workload/alias.h"
+
+/* Atikoglu et al., sec. 5. */
+static const double key_mu = 30.7984, key_sigma = 8.20449, key_xi = 0.078688;
+static const double value_sigma = 214.476, value_xi = 0.348238;
+static const double short_value[] = {0.00536, 0.00047, 0.17820, 0.09239, 0.00018, 0.02740, 0.00065, 0.00606,
+                                     0.00023, 0.00837, 0.00837, 0.08989, 0.00092, 0.00326, 0.01980};
+
+enum {
+    KEY_MIN = 4,
+    KEY_MAX = 250,
+    KEYS = KEY_MAX - KEY_MIN + 1,
+    SHORT_VALUES = sizeof short_value / sizeof *short_value,
+    TABLED_VALUES = 4096, /* larger ones (0.2 %) are computed */
+    SMALL_VALUES = 500,   /* var and sys stay below */
+    USR_SHORT_KEY = 16,
+    USR_LONG_KEY = 21,
+    USR_VALUE = 2,
+    APP_KEY = 31,
+    APP_VALUE = 270,
+};
+
+/* Tell a key's two sizes, and both from its bytes, apart. */
+static const uint64_t key_salt = 0x6b65795f73697a65ull, value_salt = 0x76616c75655f737aull;
+
+struct kvc_sizes {
+    int set;
+    uint8_t key_bytes; /* where all keys have one size */
+    uint32_t value_bytes;
+    struct kvc_alias key, value; /* etc, var, sys */
+};
+
+void kvc_sizes_free(struct kvc_sizes *sizes)
+{
+    if (sizes == NULL)
+        return;
+    kvc_alias_free(&sizes->key);
+    kvc_alias_free(&sizes->value);
+    free(sizes);
+}
+
+/* P(key size < x), continuous. */
+static double key_cdf(double x)
+{
+    double base = 1 + key_xi * (x - key_mu) / key_sigma;
+    return base > 0 ? exp(-pow(base, -1 / key_xi)) : 0;
+}
+
+/* P(excess over the short values >= x), continuous. */
+static double value_survival(double x)
+{
+    return pow(1 + value_xi * x / value_sigma, -1 / value_xi);
+}
+
+static double short_share(void)
+{
+    double sum = 0;
+    for (int i = 0; i < SHORT_VALUES; i++)
+        sum += short_value[i];
+    return sum;
+}
+
+static void key_weights(double *weight)
+{
+    for (int i = 0; i < KEYS; i++) {
+        double below = i == 0 ? 0 : key_cdf(KEY_MIN + i);
+        double above = i == KEYS - 1 ? 1 : key_cdf(KEY_MIN + i + 1);
+        weight[i] = above - below;
+    }
+}
+
+/* weight[i] is of value size i below `count`. */
+static void value_weights(double *weight, int count)
+{
+    double rest = 1 - short_share();
+    for (int i = 0; i < count; i++)
+        weight[i] = i < SHORT_VALUES
+                        ? short_value[i]
+                        : rest * (value_survival(i - SHORT_VALUES) - value_survival(i + 1 - SHORT_VALUES));
+}
+
+static bool is_random(int set)
+{
+    return set == KVC_SIZES_ETC || set == KVC_SIZES_VAR || set == KVC_SIZES_SYS;
+}
+
+struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload)
+{
+    struct kvc_sizes *sizes = calloc(1, sizeof *sizes);
+    if (sizes == NULL)
+        return NULL;
+    sizes->set = workload->sizes;
+    sizes->key_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint8_t)workload->key_bytes : APP_KEY;
+    sizes->value_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint32_t)workload->value_bytes : APP_VALUE;
+    if (!is_random(sizes->set))
+        return sizes;
+    double weight[TABLED_VALUES + 1];
+    key_weights(weight);
+    bool ok = kvc_alias_init(&sizes->key, weight, KEYS);
+    if (ok && sizes->set == KVC_SIZES_ETC) {
+        value_weights(weight, TABLED_VALUES);
+        weight[TABLED_VALUES] = (1 - short_share()) * value_survival(TABLED_VALUES - SHORT_VALUES);
+        ok = kvc_alias_init(&sizes->value, weight, TABLED_VALUES + 1);
+    } else if (ok) {
+        value_weights(weight, SMALL_VALUES);
+        ok = kvc_alias_init(&sizes->value, weight, SMALL_VALUES);
+    }
+    if (!ok) {
+        kvc_sizes_free(sizes);
+        return NULL;
+    }
+    return sizes;
+}
+
+bool kvc_sizes_fixed(const struct kvc_sizes *sizes)
+{
+    return sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
+}
+
+/* A value that is not in the table: inversion of the survival function below its value there. */
+static uint32_t large_value(uint64_t random)
+{
+    double unit = 1 - (double)(random >> 11) * 0x1.0p-53; /* (0, 1] */
+    double survival = unit * value_survival(TABLED_VALUES - SHORT_VALUES);
+    double size = SHORT_VALUES + value_sigma / value_xi * (pow(survival, -value_xi) - 1);
+    return size < KVC_VALUE_BYTES_MAX ? (uint32_t)fmax(size, TABLED_VALUES) : KVC_VALUE_BYTES_MAX;
+}
+
+void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_t count, uint8_t *key_bytes,
+                    uint32_t *value_bytes)
+{
+    if (sizes->set == KVC_SIZES_USR) {
+        for (size_t i = 0; i < count; i++) {
+            key_bytes[i] = kvc_mix64(key_id[i] ^ key_salt) >> 63 != 0 ? USR_LONG_KEY : USR_SHORT_KEY;
+            value_bytes[i] = USR_VALUE;
+        }
+    } else if (!is_random(sizes->set)) {
+        memset(key_bytes, sizes->key_bytes, count);
+        for (size_t i = 0; i < count; i++)
+            value_bytes[i] = sizes->value_bytes;
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            key_bytes[i] = (uint8_t)(KEY_MIN + kvc_alias_pick(&sizes->key, kvc_mix64(key_id[i] ^ key_salt)));
+            uint64_t random = kvc_mix64(key_id[i] ^ value_salt);
+            uint32_t value = kvc_alias_pick(&sizes->value, random);
+            value_bytes[i] = value < TABLED_VALUES ? value : large_value(kvc_mix64(random));
+        }
+    }
+}
+
+uint32_t kvc_size_set_key_max(enum kvc_size_set set)
+{
+    if (set == KVC_SIZES_USR)
+        return USR_LONG_KEY;
+    return set == KVC_SIZES_APP ? APP_KEY : KEY_MAX;
+}
+
+uint32_t kvc_size_set_value_max(enum kvc_size_set set)
+{
+    switch (set) {
+    case KVC_SIZES_USR:
+        return USR_VALUE;
+    case KVC_SIZES_APP:
+        return APP_VALUE;
+    case KVC_SIZES_ETC:
+        return KVC_VALUE_BYTES_MAX;
+    default:
+        return SMALL_VALUES - 1;
+    }
+}
+
+double kvc_size_set_key_mean(enum kvc_size_set set)
+{
+    if (set == KVC_SIZES_USR)
+        return (USR_SHORT_KEY + USR_LONG_KEY) / 2.0;
+    if (set == KVC_SIZES_APP)
+        return APP_KEY;
+    double weight[KEYS], mean = 0;
+    key_weights(weight);
+    for (int i = 0; i < KEYS; i++)
+        mean += weight[i] * (KEY_MIN + i);
+    return mean;
+}
+
+/* Sum of value_survival(x) for x = 1 .. last, by Euler-Maclaurin; the scale of 214 makes further terms negligible. */
+static double survival_sum(double last)
+{
+    double end = value_survival(last), end_base = 1 + value_xi * last / value_sigma;
+    double integral = value_sigma / (1 - value_xi) * (1 - end_base * end);
+    double slope_start = -1 / value_sigma, slope_end = -end / end_base / value_sigma;
+    return integral - (1 - end) / 2 + (slope_end - slope_start) / 12;
+}
+
+double kvc_size_set_value_mean(enum kvc_size_set set)
+{
+    if (set == KVC_SIZES_USR)
+        return USR_VALUE;
+    if (set == KVC_SIZES_APP)
+        return APP_VALUE;
+    double mean = 0, sum = 0;
+    if (set == KVC_SIZES_ETC) {
+        for (int i = 0; i < SHORT_VALUES; i++)
+            mean += short_value[i] * i;
+        return mean + (1 - short_share()) * (SHORT_VALUES + survival_sum(KVC_VALUE_BYTES_MAX - SHORT_VALUES));
+    }
+    double weight[SMALL_VALUES];
+    value_weights(weight, SMALL_VALUES);
+    for (int i = 0; i < SMALL_VALUES; i++) {
+        sum += weight[i];
+        mean += weight[i] * i;
+    }
+    return mean / sum;
+}

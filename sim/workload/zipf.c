@@ -1,0 +1,126 @@
+#include "sim/workload/zipf.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/workload/alias.h"
+
+enum {
+    BLOCK_SHARE = 64, /* a block is at most 1/64 of its first rank wide */
+    HEAD_TERMS = 64,  /* summed one by one; Euler-Maclaurin from there on */
+};
+
+struct block {
+    uint64_t sure;  /* accepted below this, of 2^64, whatever the rank in the block */
+    uint32_t first; /* counted from 0 */
+    uint32_t width;
+};
+
+struct kvc_zipf {
+    uint64_t n;
+    double s;
+    double total; /* sum of k^-s */
+    struct kvc_alias alias;
+    struct block *blocks;
+};
+
+void kvc_zipf_free(struct kvc_zipf *zipf)
+{
+    if (zipf == NULL)
+        return;
+    kvc_alias_free(&zipf->alias);
+    free(zipf->blocks);
+    free(zipf);
+}
+
+/* Sum of k^-s for k = 1 .. last. */
+static double harmonic(uint64_t last, double s)
+{
+    double sum = 0;
+    uint64_t head = last < HEAD_TERMS ? last : HEAD_TERMS - 1;
+    for (uint64_t k = head; k > 0; k--)
+        sum += pow((double)k, -s);
+    if (head == last)
+        return sum;
+    double a = HEAD_TERMS, b = (double)last;
+    double fa = pow(a, -s), fb = pow(b, -s), t = 1 - s, span = log(b / a);
+    double integral = a * fa * (fabs(t * span) > 1e-12 ? expm1(t * span) / t : span);
+    double first = s * (fa / a - fb / b) / 12;
+    double third = s * (s + 1) * (s + 2) * (fa / (a * a * a) - fb / (b * b * b)) / 720;
+    return sum + integral + (fa + fb) / 2 + first - third;
+}
+
+static uint64_t block_width(uint64_t first, uint64_t n)
+{
+    uint64_t width = (first + 1) / BLOCK_SHARE;
+    if (width == 0)
+        width = 1;
+    return width < n - first ? width : n - first;
+}
+
+static uint64_t sure_below(double first, double last, double s)
+{
+    if (first >= last)
+        return UINT64_MAX;
+    double least = pow(first / last, s) * (1 - 1e-12) * 0x1.0p64; /* pow rounds; better a pow too many */
+    return (uint64_t)least;
+}
+
+struct kvc_zipf *kvc_zipf_create(uint64_t n, double s)
+{
+    uint32_t count = 0;
+    for (uint64_t first = 0; first < n; first += block_width(first, n))
+        count++;
+    struct kvc_zipf *zipf = calloc(1, sizeof *zipf);
+    double *weight = malloc(count * sizeof *weight);
+    if (zipf != NULL)
+        zipf->blocks = malloc(count * sizeof *zipf->blocks);
+    if (zipf == NULL || weight == NULL || zipf->blocks == NULL)
+        goto fail;
+    zipf->n = n;
+    zipf->s = s;
+    zipf->total = harmonic(n, s);
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t width = block_width(first, n);
+        zipf->blocks[i] = (struct block){.sure = sure_below((double)(first + 1), (double)(first + width), s),
+                                         .first = (uint32_t)first,
+                                         .width = (uint32_t)width};
+        weight[i] = (double)width * pow((double)(first + 1), -s);
+        first += width;
+    }
+    if (!kvc_alias_init(&zipf->alias, weight, count))
+        goto fail;
+    free(weight);
+    return zipf;
+fail:
+    free(weight);
+    kvc_zipf_free(zipf);
+    return NULL;
+}
+
+static int accept(const struct block *block, uint64_t offset, uint64_t random, double s)
+{
+    double first = (double)block->first + 1;
+    return (double)(random >> 11) * 0x1.0p-53 < pow(first / (first + (double)offset), s);
+}
+
+void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *rank, size_t count)
+{
+    struct kvc_rng local = *rng; /* in registers */
+    const struct kvc_alias alias = zipf->alias;
+    for (size_t i = 0; i < count;) {
+        const struct block *block = &zipf->blocks[kvc_alias_pick(&alias, kvc_rng_u64(&local))];
+        unsigned __int128 scaled = (unsigned __int128)kvc_rng_u64(&local) * block->width;
+        uint64_t offset = (uint64_t)(scaled >> 64), rest = (uint64_t)scaled;
+        rank[i] = block->first + offset;
+        if (__builtin_expect(rest < block->sure, 1) || accept(block, offset, rest, zipf->s))
+            i++;
+    }
+    *rng = local;
+}
+
+double kvc_zipf_mass(const struct kvc_zipf *zipf, uint64_t k)
+{
+    return k < zipf->n ? harmonic(k, zipf->s) / zipf->total : 1;
+}
