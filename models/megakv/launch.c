@@ -1,0 +1,24 @@
+#include "models/megakv/launch.h"
+
+/* Two 32-byte sectors per 64-byte bucket: signatures, and the matching location. */
+enum { SECTORS_PER_BUCKET = 2 };
+
+struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
+                                        const struct kvc_cuckoo_stats *stats)
+{
+    /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full table, and an
+     * insert reads both buckets and writes one. */
+    double buckets = kernel == KVC_GPU_SEARCH ? 1.5 : 3;
+    if (stats != NULL && kernel == KVC_GPU_SEARCH && stats->searches > 0)
+        buckets = (double)stats->search_lines / (double)stats->searches;
+    if (stats != NULL && kernel == KVC_GPU_INSERT && stats->inserts > 0)
+        buckets = (double)stats->insert_lines / (double)stats->inserts;
+    return (struct kvc_gpu_work){
+        .jobs = jobs,
+        .in_bytes = jobs * (kernel == KVC_GPU_SEARCH ? 8 : 12), /* signature and hash, and the location to insert */
+        .out_bytes = kernel == KVC_GPU_SEARCH ? jobs * 4 : 0,
+        .sectors = jobs * buckets * SECTORS_PER_BUCKET,
+        .depth = buckets,
+        .streams = streams,
+    };
+}

@@ -1,0 +1,42 @@
+/* Mega-KV as a model: see Zhang et al., "A distributed in-memory key-value store system on heterogeneous CPU-GPU
+ * cluster", VLDB J. 26(5), 2017. */
+#include "models/megakv/megakv.h"
+
+#include "models/megakv/options.h"
+#include "models/megakv/predict.h"
+#include "models/megakv/run.h"
+#include "models/megakv/store.h"
+
+static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state, const struct kvc_progress *progress,
+                               struct kvc_diag *diag)
+{
+    struct kvc_megakv_store *store = NULL;
+    enum kvc_status status = kvc_megakv_store_create(scenario, progress, &store, diag);
+    *state = store;
+    return status;
+}
+
+static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
+                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
+                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+{
+    return kvc_megakv_run(scenario, state, replica, timeline, progress, platform_path, result, diag);
+}
+
+static void free_state(void *state)
+{
+    kvc_megakv_store_free(state);
+}
+
+const struct kvc_model kvc_megakv_model = {
+    .name = "megakv",
+    .help = "CPU receivers and senders, cuckoo index on the GPU, periodic scheduling with delayed inserts",
+    .paper = "Zhang et al., VLDB J. 26(5), 2017",
+    .options = &kvc_megakv_options,
+    .check = kvc_megakv_check,
+    .memory_bytes = kvc_megakv_store_bytes,
+    .predict = kvc_megakv_predict,
+    .prepare = prepare,
+    .run = run,
+    .free = free_state,
+};

@@ -1,0 +1,9 @@
+/* The Mega-KV store. */
+#ifndef KVC_MODELS_MEGAKV_MEGAKV_H
+#define KVC_MODELS_MEGAKV_MEGAKV_H
+
+#include "models/model.h"
+
+extern const struct kvc_model kvc_megakv_model;
+
+#endif

@@ -1,0 +1,51 @@
+/* Mega-KV's own parameters: the scenario's `system` table. */
+#ifndef KVC_MODELS_MEGAKV_OPTIONS_H
+#define KVC_MODELS_MEGAKV_OPTIONS_H
+
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+#include "sim/scenario.h"
+
+enum kvc_megakv_api {
+    KVC_MEGAKV_GET,  /* the sender compares the stored key with the requested one */
+    KVC_MEGAKV_GETK, /* the client does: the response carries the key */
+};
+
+enum kvc_megakv_feed {
+    KVC_MEGAKV_NETWORK, /* requests and responses cross the NIC */
+    KVC_MEGAKV_MEMORY,  /* requests lie in local memory, as the paper does where the network would be the limit */
+};
+
+enum kvc_megakv_admission {
+    KVC_MEGAKV_ADMIT_CYCLE, /* receivers take no more per cycle than the GPU finishes in time (eq. 4) */
+    KVC_MEGAKV_ADMIT_ALL,   /* receivers take what they can; too much work stretches the cycle */
+};
+
+struct kvc_megakv {
+    double cycle_ns;       /* C */
+    uint64_t delay;        /* n: insert and delete run every n cycles; 1: with every search */
+    int api;               /* enum kvc_megakv_api */
+    int feed;              /* enum kvc_megakv_feed */
+    int admission;         /* enum kvc_megakv_admission */
+    uint64_t streams;      /* pipelines per socket, one CUDA stream each; 0: as many as the cores hold */
+    uint64_t buffers;      /* per pipeline */
+    double index_bytes;    /* per GPU */
+    double slab_bytes;     /* per socket; 0: room for all keys and a tenth more */
+    uint64_t max_displacements;
+    double gpu_core_hz;    /* clock pair by its core clock; 0: the fastest */
+};
+
+extern const struct kvc_options kvc_megakv_options;
+
+/* What the options' ranges cannot say: cores, clock pair, GPU memory, power-of-two index. */
+enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* The scenario's own parameters with every "auto" resolved. */
+struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario);
+
+/* Index into gpu.clocks of the clock pair. */
+uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario);
+
+#endif

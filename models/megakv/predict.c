@@ -1,0 +1,309 @@
+#include "models/megakv/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/megakv/cache.h"
+#include "models/megakv/costs.h"
+#include "models/megakv/launch.h"
+#include "models/megakv/options.h"
+#include "models/megakv/store.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/workload/source.h"
+#include "sim/workload/zipf.h"
+
+enum {
+    POSITIONS = 64,     /* requests looked at in a batch */
+    SETTLING_CYCLES = 64, /* until the waits of GPU and sender repeat */
+    POPULAR_KEYS = 4096,  /* placed one by one to find the fullest shard; the others spread evenly */
+};
+
+struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv *system = scenario->system;
+    return (struct kvc_megakv_load){scenario->workload.get_frac, (unsigned)system->delay};
+}
+
+struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uint32_t clock)
+{
+    const struct kvc_node *node = &scenario->node;
+    const struct kvc_gpu_clock *pair = &node->gpu.clocks[clock];
+    double low = 1e4, high = 1e6, ns[2][2];
+    if (pair->search_ns_per_op > 0)
+        return (struct kvc_megakv_fit){pair->search_ns_per_op, pair->search_base_ns, pair->insert_ns_per_op,
+                                       pair->insert_base_ns};
+    uint32_t streams = (uint32_t)kvc_megakv_resolve(scenario).streams;
+    for (int kernel = KVC_GPU_SEARCH; kernel <= KVC_GPU_INSERT; kernel++) {
+        struct kvc_gpu_work few = kvc_megakv_gpu_work(kernel, low, streams, NULL);
+        struct kvc_gpu_work many = kvc_megakv_gpu_work(kernel, high, streams, NULL);
+        double few_ns = kvc_gpu_launch_ns(&node->gpu, clock, &node->pcie, kernel, &few);
+        double many_ns = kvc_gpu_launch_ns(&node->gpu, clock, &node->pcie, kernel, &many);
+        ns[kernel][0] = (many_ns - few_ns) / (high - low);
+        ns[kernel][1] = few_ns - ns[kernel][0] * low;
+    }
+    return (struct kvc_megakv_fit){ns[0][0], ns[0][1], ns[1][0], ns[1][1]};
+}
+
+double kvc_megakv_hit_frac(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    double slots = system.index_bytes / 8;
+    double items = floor(system.slab_bytes / kvc_megakv_means_of(scenario).item_bytes);
+    return kvc_megakv_cache_hit_frac(&scenario->workload, shards * fmin(slots, items));
+}
+
+/* Requests per ns of a hardware thread whose sibling works on the same requests: v (c (1 + v c') + s) = 1. */
+static double thread_rate(struct kvc_cpu_cost own, struct kvc_cpu_cost sibling, bool shared)
+{
+    double quadratic = shared ? own.compute_ns * sibling.compute_ns : 0;
+    double linear = own.compute_ns + own.stall_ns;
+    if (linear <= 0)
+        return INFINITY;
+    return 2 / (linear + sqrt(linear * linear + 4 * quadratic));
+}
+
+static double wire_rate(const struct kvc_nic *nic, double message_bytes)
+{
+    double messages = kvc_nic_messages_per_frame(nic, message_bytes);
+    return messages / kvc_nic_wire_ns(nic, messages * message_bytes, 1);
+}
+
+struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
+    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
+    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    bool shared = scenario->node.cpu.threads_per_core > 1;
+    bool network = system.feed == KVC_MEGAKV_NETWORK;
+    struct kvc_megakv_limits limits = {
+        .gpu = kvc_megakv_speed_max(&fit, &load, system.cycle_ns),
+        .receivers = (double)system.streams * thread_rate(means.receive, means.send, shared),
+        .senders = (double)system.streams * thread_rate(means.send, means.receive, shared),
+        .rx = network ? wire_rate(&scenario->node.nic, means.request_bytes) : INFINITY,
+        .tx = network ? wire_rate(&scenario->node.nic, means.response_bytes) : INFINITY,
+    };
+    /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its asymptote. */
+    if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL)
+        limits.gpu = kvc_megakv_speed_limit(&fit, &load);
+    limits.lowest = fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
+    return limits;
+}
+
+/* Share of the requests that the fullest shard gets. */
+static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double *share, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t shards = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
+    struct kvc_source_params params = {workload, (uint32_t)scenario->cluster.nodes, (uint32_t)scenario->node.sockets,
+                                       0, KVC_MEGAKV_HASH_SEED, 1};
+    *share = 1.0 / shards;
+    if (workload->popularity != KVC_POPULARITY_ZIPF || shards == 1 || workload->arrival == KVC_ARRIVAL_TRACE)
+        return KVC_OK;
+    struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
+    struct kvc_source *source = kvc_source_create(&params, diag);
+    struct kvc_batch *batch =
+        kvc_batch_create(POPULAR_KEYS, (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8);
+    double *shard_mass = calloc(shards, sizeof *shard_mass);
+    uint32_t popular = workload->keys < POPULAR_KEYS ? (uint32_t)workload->keys : POPULAR_KEYS;
+    if (zipf == NULL || source == NULL || batch == NULL || shard_mass == NULL)
+        KVC_BUG("no memory to place %u keys", popular);
+    kvc_source_keys(source, 0, popular, batch);
+    for (uint32_t i = 0; i < popular; i++)
+        shard_mass[kvc_source_shard(source, batch->hash[i])] += kvc_zipf_mass(zipf, i + 1) - kvc_zipf_mass(zipf, i);
+    double fullest = 0;
+    for (uint32_t i = 0; i < shards; i++)
+        fullest = fmax(fullest, shard_mass[i]);
+    *share = fullest + (1 - kvc_zipf_mass(zipf, popular)) / shards;
+    free(shard_mass);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+    kvc_zipf_free(zipf);
+    return KVC_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What a socket at `speed` requests per ns does in a cycle. */
+struct cycle_times {
+    double cycle_ns, search_ns, insert_ns, batch_send_ns;
+    double fixed_ns; /* receive, half a frame each way, wire */
+};
+
+/* Follows GPU and sender through the periodic schedule and looks at requests spread over the last n batches. */
+static void latency(const struct cycle_times *times, uint64_t delay, double *mean_ns, double *p95_ns)
+{
+    uint64_t cycles = SETTLING_CYCLES * delay;
+    double *values = malloc(delay * POSITIONS * sizeof *values);
+    double gpu_free_ns = 0, sender_free_ns = 0, sum_ns = 0;
+    size_t count = 0;
+    if (values == NULL)
+        KVC_BUG("no memory for %d latencies", POSITIONS);
+    for (uint64_t k = 1; k <= cycles; k++) {
+        double launched_ns = (double)k * times->cycle_ns;
+        double searched_ns = fmax(launched_ns, gpu_free_ns) + times->search_ns;
+        double sent_from_ns = fmax(searched_ns, sender_free_ns);
+        gpu_free_ns = searched_ns + (k % delay == 0 ? times->insert_ns : 0);
+        sender_free_ns = sent_from_ns + times->batch_send_ns;
+        for (int i = 0; i < POSITIONS && k > cycles - delay; i++) {
+            double position = (i + 0.5) / POSITIONS;
+            double arrived_ns = launched_ns - (1 - position) * times->cycle_ns;
+            values[count] = sent_from_ns + position * times->batch_send_ns - arrived_ns + times->fixed_ns;
+            sum_ns += values[count++];
+        }
+    }
+    qsort(values, count, sizeof *values, ascending);
+    *mean_ns = sum_ns / (double)count;
+    *p95_ns = values[(size_t)(0.95 * (double)(count - 1))];
+    free(values);
+}
+
+static struct cycle_times times_of(const struct kvc_scenario *scenario, double speed, double cycle_ns)
+{
+    const struct kvc_nic *nic = &scenario->node.nic;
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
+    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
+    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    double stream_speed = speed / (double)system.streams;
+    double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * means.receive.compute_ns : 1;
+    double send_ns = means.send.compute_ns * stretch + means.send.stall_ns;
+    struct cycle_times times = {
+        .cycle_ns = cycle_ns,
+        .search_ns = kvc_megakv_search_ns(&fit, load.search_frac * speed * cycle_ns),
+        .insert_ns = kvc_megakv_insert_ns(&fit, (1 - load.search_frac) * speed * cycle_ns * load.delay),
+        .batch_send_ns = send_ns * stream_speed * cycle_ns,
+        .fixed_ns = means.receive.compute_ns + means.receive.stall_ns,
+    };
+    if (system.feed == KVC_MEGAKV_NETWORK) {
+        double requests = kvc_nic_messages_per_frame(nic, means.request_bytes);
+        double responses = kvc_nic_messages_per_frame(nic, means.response_bytes);
+        uint32_t queues = (uint32_t)system.streams;
+        times.fixed_ns += 2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means.request_bytes, queues) +
+                          kvc_nic_wire_ns(nic, responses * means.response_bytes, queues) +
+                          requests / 2 * (means.receive.compute_ns + means.receive.stall_ns) + responses / 2 * send_ns;
+    }
+    return times;
+}
+
+/* Requests per ns that the clients of one socket send. */
+static double offered_speed(const struct kvc_scenario *scenario, double lowest, double share)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double speed = lowest;
+    switch (workload->arrival) {
+    case KVC_ARRIVAL_POISSON:
+    case KVC_ARRIVAL_FIXED:
+        return fmin(lowest, workload->rate_mops * 1e-3 * share);
+    case KVC_ARRIVAL_CURVE: {
+        double peak_mops = 0;
+        for (uint32_t i = 0; i < workload->curve_points; i++)
+            peak_mops = fmax(peak_mops, workload->curve[i].rate_mops);
+        return fmin(lowest, peak_mops * 1e-3 * share);
+    }
+    case KVC_ARRIVAL_CLOSED:
+        /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
+        for (int i = 0; i < 32; i++) {
+            double mean_ns, p95_ns;
+            struct cycle_times times = times_of(scenario, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
+            latency(&times, ((const struct kvc_megakv *)scenario->system)->delay, &mean_ns, &p95_ns);
+            speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
+        }
+        return speed;
+    default:
+        return lowest;
+    }
+}
+
+static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
+{
+    struct kvc_stage *stage = &result->stage[result->stage_count++];
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->device, sizeof stage->device, "%s", device);
+    stage->utilization_frac = isfinite(utilization) ? fmin(utilization, 1) : 0;
+    stage->mean_us = NAN;
+}
+
+/* The equations for every clock pair that can be set. */
+static void add_clock_figures(const struct kvc_scenario *scenario, struct kvc_result *result, double speed)
+{
+    double cycle_ns = ((const struct kvc_megakv *)scenario->system)->cycle_ns;
+    struct kvc_megakv_load delayed = kvc_megakv_load_of(scenario), together = {delayed.search_frac, 1};
+    if (delayed.delay < 2)
+        delayed.delay = 2;
+    for (uint32_t i = 0; i < scenario->node.gpu.clock_count; i++) {
+        const struct kvc_gpu_clock *clock = &scenario->node.gpu.clocks[i];
+        struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, i);
+        const struct {
+            const char *name;
+            double value;
+        } figures[] = {
+            {"cycle_floor_delayed_us", kvc_megakv_cycle_min_ns(&fit, &delayed, 0) / 1e3},
+            {"cycle_floor_us", kvc_megakv_cycle_min_ns(&fit, &together, 0) / 1e3},
+            {"cycle_min_delayed_us", kvc_megakv_cycle_min_ns(&fit, &delayed, speed) / 1e3},
+            {"cycle_min_us", kvc_megakv_cycle_min_ns(&fit, &together, speed) / 1e3},
+            {"speed_max_delayed_mops", kvc_megakv_speed_max(&fit, &delayed, cycle_ns) * 1e3},
+            {"speed_max_mops", kvc_megakv_speed_max(&fit, &together, cycle_ns) * 1e3},
+        };
+        for (size_t j = 0; j < sizeof figures / sizeof *figures; j++) {
+            char name[KVC_NAME_MAX];
+            snprintf(name, sizeof name, "gpu%.0f_%s", clock->core_hz / 1e6, figures[j].name);
+            kvc_figures_set(&result->model, name, figures[j].value);
+        }
+    }
+}
+
+enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                   struct kvc_diag *diag)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
+    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
+    struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario);
+    double share, mean_ns, p95_ns;
+    enum kvc_status status = fullest_share(scenario, &share, diag);
+    if (status != KVC_OK)
+        return status;
+    double speed = offered_speed(scenario, limits.lowest, share);
+    double cycle_ns = fmax(system.cycle_ns, kvc_megakv_cycle_min_ns(&fit, &load, fmin(speed, 0.999 * limits.gpu)));
+    struct cycle_times times = times_of(scenario, speed, cycle_ns);
+    latency(&times, system.delay, &mean_ns, &p95_ns);
+
+    result->throughput_mops = speed / share * 1e3;
+    result->latency_mean_us = mean_ns / 1e3;
+    result->latency_p95_us = p95_ns / 1e3;
+    add_stage(result, "rx", "nic", speed / limits.rx);
+    add_stage(result, "receive", "cpu", speed / limits.receivers);
+    add_stage(result, "index", "gpu", (times.search_ns + times.insert_ns / (double)system.delay) / cycle_ns);
+    add_stage(result, "send", "cpu", speed / limits.senders);
+    add_stage(result, "tx", "nic", speed / limits.tx);
+    kvc_bottleneck_find(result);
+
+    double busiest_ns = times.search_ns + times.insert_ns;
+    kvc_figures_set(&result->model, "t_search_us", times.search_ns / 1e3);
+    kvc_figures_set(&result->model, "t_insert_us", times.insert_ns / 1e3);
+    kvc_figures_set(&result->model, "t_max_us", busiest_ns / 1e3);
+    kvc_figures_set(&result->model, "cycle_us", cycle_ns / 1e3);
+    kvc_figures_set(&result->model, "hit_frac", kvc_megakv_hit_frac(scenario));
+    kvc_figures_set(&result->model, "fullest_socket_share_frac", share);
+    kvc_figures_set(&result->model, "gpu_limit_mops", limits.gpu * 1e3);
+    kvc_figures_set(&result->model, "receivers_limit_mops", limits.receivers * 1e3);
+    kvc_figures_set(&result->model, "senders_limit_mops", limits.senders * 1e3);
+    kvc_figures_set(&result->model, "rx_limit_mops", limits.rx * 1e3);
+    kvc_figures_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
+    add_clock_figures(scenario, result, speed);
+    kvc_figures_set(&result->model, "feasible", kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
+    if (cycle_ns > system.cycle_ns * (1 + 1e-9))
+        kvc_result_note(result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
+                        system.cycle_ns / 1e3, cycle_ns / 1e3);
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE)
+        kvc_result_note(result, "a trace has no rate beforehand: this is the largest load that the store sustains");
+    if (scenario->workload.arrival == KVC_ARRIVAL_CURVE)
+        kvc_result_note(result, "predicted for the highest rate of the curve");
+    return KVC_OK;
+}

@@ -1,0 +1,313 @@
+/* Receivers: frames from the wire into a pipeline's buffer, and SETs into the slabs. */
+#include "models/megakv/simulation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/clock.h"
+
+/* Doubles the room of a pair of arrays. */
+static void grow(uint64_t **hash, uint32_t **location, uint32_t *room)
+{
+    *room = *room > 0 ? *room * 2 : 1024;
+    *hash = realloc(*hash, *room * sizeof **hash);
+    *location = realloc(*location, *room * sizeof **location);
+    if (*hash == NULL || *location == NULL)
+        KVC_BUG("no memory for %u index jobs", *room);
+}
+
+void kvc_megakv_writes_insert(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location)
+{
+    if (writes->inserts == writes->insert_room)
+        grow(&writes->insert_hash, &writes->insert_location, &writes->insert_room);
+    writes->insert_hash[writes->inserts] = hash;
+    writes->insert_location[writes->inserts++] = location;
+}
+
+void kvc_megakv_writes_erase(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location)
+{
+    if (writes->erases == writes->erase_room)
+        grow(&writes->erase_hash, &writes->erase_location, &writes->erase_room);
+    writes->erase_hash[writes->erases] = hash;
+    writes->erase_location[writes->erases++] = location;
+}
+
+void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
+{
+    free(writes->insert_hash);
+    free(writes->insert_location);
+    free(writes->erase_hash);
+    free(writes->erase_location);
+}
+
+uint32_t kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
+{
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    double rows = simulation->admit_rows;
+    /* A sender that needs longer than a cycle for its batch would make the scheduler wait for a buffer. */
+    if (simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && pipeline->pace_ns > 0)
+        rows = fmin(rows, simulation->system.cycle_ns / pipeline->pace_ns);
+    return rows < 1 ? 1 : (uint32_t)rows;
+}
+
+/* Writes the sampled SETs of the frame into the slabs and lists the index jobs of the whole frame. */
+static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, uint32_t first)
+{
+    struct kvc_megakv_socket *socket = pipeline->socket;
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    const struct kvc_batch *batch = buffer->batch;
+    uint32_t sets = 0, *rows = simulation->rows;
+    double started_s = kvc_clock_wall_s();
+    for (uint32_t i = first; i < batch->count; i++) {
+        if (batch->op[i] == KVC_OP_GET)
+            continue;
+        socket->writes.jobs++;
+        if (!buffer->sampled[i])
+            continue;
+        if (batch->op[i] == KVC_OP_SET)
+            rows[sets++] = i;
+        else
+            kvc_megakv_writes_erase(&socket->writes, batch->hash[i], KVC_LOCATION_ANY);
+    }
+    if (sets > 0) {
+        uint32_t evicted = kvc_megakv_store_write(simulation->store, socket->shard, batch, rows, sets,
+                                                  simulation->locations, simulation->evicted);
+        for (uint32_t i = 0; i < sets; i++)
+            if (simulation->locations[i] != KVC_LOCATION_NONE)
+                kvc_megakv_writes_insert(&socket->writes, batch->hash[rows[i]], simulation->locations[i]);
+        for (uint32_t i = 0; i < evicted; i++)
+            kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash, simulation->evicted[i].location);
+        socket->writes.jobs += (double)evicted * (double)simulation->store->sample_rate;
+    }
+    simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
+}
+
+/* Which rows run through the real structures; returns whether the frame has writes. */
+static bool mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer, uint32_t first)
+{
+    const struct kvc_megakv_store *store = socket->simulation->store;
+    const struct kvc_batch *batch = buffer->batch;
+    uint32_t gets = 0, count = batch->count - first;
+    for (uint32_t i = first; i < batch->count; i++)
+        gets += batch->op[i] == KVC_OP_GET;
+    if (store->sample_rate <= 1)
+        memset(buffer->sampled + first, store->sample_rate == 1, count);
+    else
+        for (uint32_t i = first; i < batch->count; i++)
+            buffer->sampled[i] = kvc_megakv_sampled(store, batch->key_id[i], &socket->thinning);
+    buffer->gets += gets;
+    return gets < count;
+}
+
+static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t row)
+{
+    if (pipeline->socket->simulation->fixed_sizes)
+        return pipeline->receive_ns[batch->op[row]];
+    struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&pipeline->socket->simulation->scenario->node, batch->op[row],
+                                                       batch->key_bytes[row], batch->value_bytes[row]);
+    return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
+}
+
+static double frame_bytes(const struct kvc_megakv_simulation *simulation, const struct kvc_batch *batch, uint32_t first)
+{
+    double bytes = 0;
+    for (uint32_t i = first; i < batch->count; i++)
+        bytes += kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
+                                          batch->value_bytes[i]);
+    return bytes;
+}
+
+/* When the receiver can start with the frame; NaN: the receive ring was full and the frame is lost. */
+static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_nic *nic = &simulation->scenario->node.nic;
+    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
+    double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(simulation, batch, first), simulation->streams) : 0;
+    double latency_ns = network ? nic->latency_ns : 0;
+    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
+        /* The client keeps one frame on the wire: it arrives when the receiver is free, or when the wire is done. */
+        double start_ns = fmax(pipeline->receiver_free_ns, pipeline->rx_free_ns + wire_ns);
+        for (uint32_t i = first; i < batch->count; i++)
+            batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
+        kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
+        pipeline->rx_free_ns = start_ns;
+        return start_ns;
+    }
+    double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, pipeline->rx_free_ns);
+    double arrived_ns = wire_start_ns + wire_ns;
+    double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
+    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, wire_start_ns, arrived_ns);
+    pipeline->rx_free_ns = arrived_ns;
+    if (pipeline->frames >= nic->ring_frames && *slot_ns > arrived_ns)
+        return NAN;
+    *slot_ns = fmax(arrived_ns, pipeline->receiver_free_ns);
+    pipeline->frames++;
+    return *slot_ns;
+}
+
+/* The receiver works off the frame that begins at row `first`: every row gets its own completion. */
+static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    struct kvc_megakv_buffer *buffer = pipeline->filling;
+    struct kvc_batch *batch = buffer->batch;
+    double start_ns = frame_start_ns(pipeline, batch, first);
+    if (isnan(start_ns)) {
+        simulation->recorder.dropped += batch->count - first;
+        batch->count = first;
+        return;
+    }
+    bool writes = mark_rows(pipeline->socket, buffer, first);
+    double now_ns = start_ns;
+    for (uint32_t i = first; i < batch->count; i++) {
+        buffer->arrived_ns[i] = start_ns;
+        now_ns += receive_ns(pipeline, batch, i);
+        buffer->received_ns[i] = now_ns;
+        buffer->location[i] = KVC_LOCATION_NONE;
+    }
+    pipeline->receiver_free_ns = now_ns;
+    pipeline->receive_compute_ns +=
+        simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * (batch->count - first);
+    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RECEIVE, start_ns, now_ns);
+    if (writes)
+        apply_writes(pipeline, buffer, first);
+}
+
+static uint32_t take(struct kvc_megakv_socket *socket, double until_ns, struct kvc_batch *batch)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    double started_s = kvc_clock_wall_s();
+    uint32_t taken = kvc_source_take(simulation->source, socket->number, until_ns, batch);
+    simulation->source_wall_s += kvc_clock_wall_s() - started_s;
+    simulation->recorder.offered += taken;
+    return taken;
+}
+
+static bool has_room(const struct kvc_megakv_pipeline *pipeline)
+{
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    return pipeline->filling->batch->count + simulation->frame_requests <= simulation->buffer_rows;
+}
+
+/* Saturating clients: each receiver takes frames as fast as it can, up to what is admitted. Frames are dealt out in
+ * turns, so that no receiver gets more of the popular keys than its neighbours. */
+static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns)
+{
+    bool busy = true;
+    while (busy) {
+        busy = false;
+        for (uint32_t i = 0; i < socket->simulation->streams; i++) {
+            struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
+            uint32_t first = pipeline->filling->batch->count;
+            if (pipeline->receiver_free_ns >= until_ns)
+                continue;
+            if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
+                take(socket, until_ns, pipeline->filling->batch) == 0) {
+                pipeline->receiver_free_ns = until_ns;
+                continue;
+            }
+            receive_frame(pipeline, first);
+            busy = true;
+        }
+    }
+}
+
+/* Clients that do not wait: the NIC spreads frames over the queues by a hash of the sender's address (RSS), which no
+ * queue's load influences. */
+static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    for (;;) {
+        struct kvc_megakv_pipeline *pipeline =
+            &socket->pipelines[kvc_rng_below(&socket->rss, simulation->streams)];
+        uint32_t first = pipeline->filling->batch->count;
+        if (!has_room(pipeline)) {
+            simulation->overflow->count = 0;
+            uint32_t lost = take(socket, until_ns, simulation->overflow);
+            simulation->recorder.dropped += lost;
+            if (lost == 0)
+                return;
+            continue;
+        }
+        if (take(socket, until_ns, pipeline->filling->batch) == 0)
+            return;
+        /* With a further buffer's worth of requests waiting, the receiver leaves the rest in the ring. */
+        if (first >= 2 * kvc_megakv_admitted(pipeline))
+            pipeline->receiver_free_ns = fmax(pipeline->receiver_free_ns, until_ns);
+        receive_frame(pipeline, first);
+    }
+}
+
+/* Costs of the time until the next swap: hyper-threads share the core as they did until now. */
+static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
+{
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_scenario *scenario = simulation->scenario;
+    double elapsed_ns = now_ns - pipeline->swapped_ns;
+    bool shared = scenario->node.cpu.threads_per_core > 1 && elapsed_ns > 0;
+    pipeline->receive_stretch = shared ? kvc_smt_stretch(pipeline->send_compute_ns / elapsed_ns) : 1;
+    pipeline->send_stretch = shared ? kvc_smt_stretch(pipeline->receive_compute_ns / elapsed_ns) : 1;
+    pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
+    pipeline->swapped_ns = now_ns;
+    if (!simulation->fixed_sizes)
+        return;
+    uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes, value_bytes = (uint32_t)scenario->workload.value_bytes;
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&scenario->node, op, key_bytes, value_bytes);
+        pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
+    }
+    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES; outcome++) {
+        struct kvc_cpu_cost cost =
+            kvc_megakv_send_cost(&scenario->node, simulation->system.api, outcome, key_bytes, value_bytes);
+        pipeline->send_ns[outcome] = cost.compute_ns * pipeline->send_stretch + cost.stall_ns;
+        pipeline->response_bytes[outcome] =
+            kvc_megakv_response_bytes(&scenario->node, simulation->system.api, outcome, key_bytes, value_bytes);
+    }
+}
+
+void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
+{
+    for (uint32_t i = 0; i < socket->simulation->streams; i++)
+        update_costs(&socket->pipelines[i], until_ns);
+    if (socket->simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE)
+        receive_saturating(socket, until_ns);
+    else
+        receive_arrived(socket, until_ns);
+}
+
+static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *to, uint32_t first)
+{
+    struct kvc_batch *a = from->batch, *b = to->batch;
+    uint32_t count = a->count - first, gets = 0;
+    for (uint32_t i = first; i < a->count; i++)
+        gets += a->op[i] == KVC_OP_GET;
+    memcpy(b->op, a->op + first, count * sizeof *a->op);
+    memcpy(b->key_bytes, a->key_bytes + first, count * sizeof *a->key_bytes);
+    memcpy(b->value_bytes, a->value_bytes + first, count * sizeof *a->value_bytes);
+    memcpy(b->keys, a->keys + (size_t)first * a->key_stride, (size_t)count * a->key_stride);
+    memcpy(b->key_id, a->key_id + first, count * sizeof *a->key_id);
+    memcpy(b->hash, a->hash + first, count * sizeof *a->hash);
+    memcpy(b->sent_ns, a->sent_ns + first, count * sizeof *a->sent_ns);
+    memcpy(b->client, a->client + first, count * sizeof *a->client);
+    memcpy(to->arrived_ns, from->arrived_ns + first, count * sizeof *from->arrived_ns);
+    memcpy(to->received_ns, from->received_ns + first, count * sizeof *from->received_ns);
+    memcpy(to->location, from->location + first, count * sizeof *from->location);
+    memcpy(to->sampled, from->sampled + first, count * sizeof *from->sampled);
+    a->count = first;
+    b->count = count;
+    from->gets -= gets;
+    to->gets = gets;
+}
+
+void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns)
+{
+    struct kvc_megakv_buffer *buffer = pipeline->filling;
+    uint32_t first = buffer->batch->count, admitted = kvc_megakv_admitted(pipeline);
+    while (first > 0 && buffer->received_ns[first - 1] > until_ns)
+        first--;
+    /* Saturating receivers stop at the limit themselves, at a frame's end. */
+    if (pipeline->socket->simulation->scenario->workload.arrival != KVC_ARRIVAL_SATURATE && first > admitted)
+        first = admitted;
+    move_rows(buffer, next, first);
+}

@@ -1,0 +1,448 @@
+#include "models/megakv/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/megakv/predict.h"
+#include "models/megakv/simulation.h"
+#include "sim/base/clock.h"
+#include "sim/metrics/bottleneck.h"
+
+enum { RESPONSE_RING_BYTES = 4 << 20 };
+
+void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
+{
+    const struct kvc_recorder *recorder = &simulation->recorder;
+    if (now_ns < recorder->from_ns || now_ns >= recorder->until_ns)
+        return;
+    if (simulation->launches == 0)
+        simulation->first_launch_ns = now_ns;
+    simulation->last_launch_ns = now_ns;
+    simulation->launches++;
+    /* less than a nanosecond is rounding of the event times */
+    if (late_ns < 1)
+        return;
+    simulation->late_launches++;
+    simulation->late_ns += late_ns;
+    simulation->late_ns_max = fmax(simulation->late_ns_max, late_ns);
+}
+
+static void *array_of(size_t count, size_t size)
+{
+    void *array = calloc(count, size);
+    if (array == NULL)
+        KVC_BUG("no memory for %zu rows", count);
+    return array;
+}
+
+static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_t key_stride)
+{
+    buffer->batch = kvc_batch_create(rows, key_stride);
+    if (buffer->batch == NULL)
+        KVC_BUG("no memory for a buffer of %u rows", rows);
+    buffer->arrived_ns = array_of(rows, sizeof *buffer->arrived_ns);
+    buffer->received_ns = array_of(rows, sizeof *buffer->received_ns);
+    buffer->location = array_of(rows, sizeof *buffer->location);
+    buffer->sampled = array_of(rows, sizeof *buffer->sampled);
+}
+
+static void close_buffer(struct kvc_megakv_buffer *buffer)
+{
+    kvc_batch_free(buffer->batch);
+    free(buffer->arrived_ns);
+    free(buffer->received_ns);
+    free(buffer->location);
+    free(buffer->sampled);
+}
+
+static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_socket *socket, uint32_t number,
+                          uint32_t key_stride)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    uint32_t buffers = (uint32_t)simulation->system.buffers;
+    pipeline->socket = socket;
+    pipeline->number = number;
+    for (uint32_t i = 0; i < buffers; i++) {
+        open_buffer(&pipeline->buffers[i], simulation->buffer_rows, key_stride);
+        pipeline->free_stack[i] = &pipeline->buffers[buffers - 1 - i];
+    }
+    pipeline->filling = pipeline->free_stack[buffers - 1];
+    pipeline->free_count = buffers - 1;
+    pipeline->free_gate = kvc_gate_create(buffers - 1);
+    pipeline->ready_gate = kvc_gate_create(0);
+    pipeline->started_ns =
+        array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
+}
+
+static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
+{
+    for (uint32_t i = 0; i < KVC_MEGAKV_BUFFERS_MAX && pipeline->buffers[i].batch != NULL; i++)
+        close_buffer(&pipeline->buffers[i]);
+    kvc_gate_free(pipeline->free_gate);
+    kvc_gate_free(pipeline->ready_gate);
+    free(pipeline->started_ns);
+}
+
+static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint64_t seed, uint32_t key_stride)
+{
+    struct kvc_megakv_socket *socket = &simulation->sockets[number];
+    socket->simulation = simulation;
+    socket->number = number;
+    socket->shard = simulation->store->shards != NULL ? &simulation->store->shards[number] : NULL;
+    uint32_t sockets = (uint32_t)simulation->scenario->node.sockets;
+    snprintf(socket->host, sizeof socket->host, "node%u-socket%u", number / sockets, number % sockets);
+    kvc_rng_init(&socket->rss, seed, "megakv.rss", number);
+    kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
+    kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
+    socket->launches_end = &socket->launches;
+    socket->launch_gate = kvc_gate_create(0);
+    socket->pipelines = array_of(simulation->streams, sizeof *socket->pipelines);
+    kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
+    for (uint32_t i = 0; i < simulation->streams; i++) {
+        char row[32];
+        snprintf(row, sizeof row, "sender %u", i);
+        kvc_timeline_row(simulation->timeline, number, 1 + i, socket->host, row);
+        open_pipeline(&socket->pipelines[i], socket, i, key_stride);
+    }
+}
+
+static void close_socket(struct kvc_megakv_socket *socket)
+{
+    for (uint32_t i = 0; i < socket->simulation->streams; i++)
+        close_pipeline(&socket->pipelines[i]);
+    while (socket->launches != NULL) {
+        struct kvc_megakv_launch *launch = socket->launches;
+        socket->launches = launch->next;
+        kvc_megakv_writes_free(&launch->writes);
+        free(launch->buffers);
+        free(launch);
+    }
+    kvc_megakv_writes_free(&socket->writes);
+    kvc_gate_free(socket->launch_gate);
+    free(socket->pipelines);
+}
+
+/* Rows per pipeline and cycle: what eq. (4) lets the GPU take; none where every row is admitted or no speed is. */
+static uint32_t admit_rows(const struct kvc_scenario *scenario, const struct kvc_megakv *system)
+{
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
+    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
+    double rows = kvc_megakv_speed_max(&fit, &load, system->cycle_ns) * system->cycle_ns / (double)system->streams;
+    if (system->admission == KVC_MEGAKV_ADMIT_ALL || rows < 1)
+        return KVC_MEGAKV_ROWS_MAX;
+    return rows < KVC_MEGAKV_ROWS_MAX ? (uint32_t)rows : KVC_MEGAKV_ROWS_MAX;
+}
+
+static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation, uint64_t seed, struct kvc_diag *diag)
+{
+    const struct kvc_scenario *scenario = simulation->scenario;
+    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    uint32_t key_stride = (kvc_workload_key_bytes_max(&scenario->workload) + 7) / 8 * 8;
+    simulation->frame_requests = (uint32_t)scenario->workload.frame_requests;
+    if (simulation->frame_requests == 0)
+        simulation->frame_requests = kvc_nic_messages_per_frame(&scenario->node.nic, means.request_bytes);
+    simulation->admit_rows = admit_rows(scenario, &simulation->system);
+    /* a full cycle's rows, as many again that wait for the next one, and a frame at either end */
+    simulation->buffer_rows = 2 * simulation->admit_rows + 4 * simulation->frame_requests;
+    simulation->fixed_sizes =
+        scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
+    simulation->hit_frac = kvc_megakv_hit_frac(scenario);
+
+    struct kvc_source_params params = {
+        .workload = &scenario->workload,
+        .nodes = (uint32_t)scenario->cluster.nodes,
+        .sockets = (uint32_t)scenario->node.sockets,
+        .seed = seed,
+        .hash_seed = KVC_MEGAKV_HASH_SEED,
+        .frame_requests = simulation->frame_requests,
+    };
+    simulation->source = kvc_source_create(&params, diag);
+    if (simulation->source == NULL)
+        return diag->status;
+
+    size_t rows = simulation->buffer_rows;
+    size_t jobs = rows > KVC_MEGAKV_ROWS_MAX ? rows : KVC_MEGAKV_ROWS_MAX;
+    simulation->rows = array_of(rows, sizeof *simulation->rows);
+    simulation->hashes = array_of(rows, sizeof *simulation->hashes);
+    simulation->locations = array_of(jobs, sizeof *simulation->locations);
+    simulation->evicted = array_of(rows, sizeof *simulation->evicted);
+    simulation->read_result = array_of(rows, sizeof *simulation->read_result);
+    simulation->done_ns = array_of(rows, sizeof *simulation->done_ns);
+    simulation->column_a = array_of(rows, sizeof *simulation->column_a);
+    simulation->column_b = array_of(rows, sizeof *simulation->column_b);
+    simulation->response = array_of(RESPONSE_RING_BYTES, 1);
+    simulation->overflow = kvc_batch_create(2 * simulation->frame_requests, key_stride);
+    if (simulation->overflow == NULL)
+        KVC_BUG("no memory for a frame");
+    simulation->sockets = array_of(simulation->socket_count, sizeof *simulation->sockets);
+    for (uint32_t i = 0; i < simulation->socket_count; i++)
+        open_socket(simulation, i, seed, key_stride);
+    return kvc_recorder_open(&simulation->recorder, simulation->system.cycle_ns * (double)simulation->system.delay,
+                             scenario->run.warmup_ns, scenario->run.duration_ns, diag);
+}
+
+static void close_simulation(struct kvc_megakv_simulation *simulation)
+{
+    for (uint32_t i = 0; i < simulation->socket_count && simulation->sockets != NULL; i++)
+        close_socket(&simulation->sockets[i]);
+    free(simulation->sockets);
+    kvc_source_free(simulation->source);
+    kvc_batch_free(simulation->overflow);
+    free(simulation->rows);
+    free(simulation->hashes);
+    free(simulation->locations);
+    free(simulation->evicted);
+    free(simulation->read_result);
+    free(simulation->done_ns);
+    free(simulation->column_a);
+    free(simulation->column_b);
+    free(simulation->response);
+    kvc_recorder_close(&simulation->recorder);
+}
+
+static bool idle(const struct kvc_megakv_simulation *simulation)
+{
+    for (uint32_t s = 0; s < simulation->socket_count; s++) {
+        const struct kvc_megakv_socket *socket = &simulation->sockets[s];
+        for (uint32_t p = 0; p < simulation->streams; p++) {
+            const struct kvc_megakv_pipeline *pipeline = &socket->pipelines[p];
+            for (uint32_t b = 0; b < simulation->system.buffers; b++)
+                if (pipeline->buffers[b].batch->count > 0)
+                    return false;
+        }
+    }
+    return true;
+}
+
+struct monitor {
+    struct kvc_megakv_simulation *simulation;
+    const struct kvc_progress *progress;
+};
+
+/* Wakes once a window: is the warm-up over, is the run? */
+static void monitor_main(void *data)
+{
+    const struct monitor *monitor = data;
+    struct kvc_megakv_simulation *simulation = monitor->simulation;
+    struct kvc_recorder *recorder = &simulation->recorder;
+    for (uint64_t window = 1;; window++) {
+        kvc_engine_sleep_until_ns((double)window * recorder->window_ns);
+        double now_ns = kvc_engine_now_ns();
+        if (kvc_recorder_check(recorder, now_ns))
+            kvc_engine_stop();
+        if (kvc_source_error(simulation->source, NULL) != KVC_OK)
+            kvc_engine_stop();
+        if (kvc_source_ended(simulation->source) && idle(simulation)) {
+            kvc_recorder_cut(recorder, now_ns);
+            kvc_engine_stop();
+        }
+        if (monitor->progress != NULL && monitor->progress->report != NULL)
+            monitor->progress->report(monitor->progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
+                                      isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns
+                                                                  : 0);
+    }
+}
+
+static void spawn_all(struct kvc_megakv_simulation *simulation, struct monitor *monitor)
+{
+    for (uint32_t s = 0; s < simulation->socket_count; s++) {
+        struct kvc_megakv_socket *socket = &simulation->sockets[s];
+        char gpu_host[80];
+        snprintf(gpu_host, sizeof gpu_host, "%s-gpu", socket->host);
+        kvc_engine_spawn("scheduler", socket->host, kvc_megakv_scheduler_main, socket);
+        kvc_engine_spawn("gpu", gpu_host, kvc_megakv_gpu_main, socket);
+        for (uint32_t p = 0; p < simulation->streams; p++)
+            kvc_engine_spawn("sender", socket->host, kvc_megakv_sender_main, &socket->pipelines[p]);
+    }
+    kvc_engine_spawn("monitor", simulation->sockets[0].host, monitor_main, monitor);
+}
+
+static enum kvc_status open_engine(const struct kvc_scenario *scenario, const char *platform_path,
+                                   struct kvc_diag *diag)
+{
+    uint32_t sockets = (uint32_t)scenario->node.sockets, shards = (uint32_t)scenario->cluster.nodes * sockets;
+    struct kvc_engine_host *hosts = array_of(2 * shards, sizeof *hosts);
+    for (uint32_t i = 0; i < shards; i++) {
+        snprintf(hosts[2 * i].name, sizeof hosts->name, "node%u-socket%u", i / sockets, i % sockets);
+        hosts[2 * i].cores = (uint32_t)scenario->node.cpu.cores;
+        snprintf(hosts[2 * i + 1].name, sizeof hosts->name, "node%u-socket%u-gpu", i / sockets, i % sockets);
+        hosts[2 * i + 1].cores = 1;
+    }
+    enum kvc_status status = kvc_engine_open(platform_path, hosts, 2 * shards, diag);
+    free(hosts);
+    return status;
+}
+
+static struct kvc_stage *add_stage(struct kvc_result *result, const char *name, const char *device, double busy_ns,
+                                   double servers, double measured_ns, double mean_ns)
+{
+    struct kvc_stage *stage = &result->stage[result->stage_count++];
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->device, sizeof stage->device, "%s", device);
+    stage->busy_s = busy_ns * 1e-9;
+    stage->utilization_frac = measured_ns > 0 ? busy_ns / servers / measured_ns : 0;
+    stage->served = result->completed;
+    stage->mean_us = mean_ns * 1e-3;
+    return stage;
+}
+
+static void report_stages(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_recorder *recorder = &simulation->recorder;
+    const double *busy_ns = recorder->busy_ns;
+    double measured_ns = recorder->until_ns - recorder->from_ns, completed = (double)result->completed;
+    double gpus = simulation->socket_count, threads = gpus * simulation->streams;
+    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
+    if (network)
+        add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
+    add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], threads, measured_ns,
+              simulation->receive_sum_ns / completed);
+    add_stage(result, "index", "gpu", busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT], gpus, measured_ns,
+              simulation->gpu_sum_ns / completed);
+    add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], threads, measured_ns,
+              simulation->send_sum_ns / completed);
+    if (network)
+        add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
+    kvc_figures_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / completed / 1e3);
+    kvc_figures_set(&result->model, "gpu_search_utilization_frac", busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
+    kvc_figures_set(&result->model, "gpu_insert_utilization_frac", busy_ns[KVC_MEGAKV_INSERT] / gpus / measured_ns);
+}
+
+/* Whether the cycle was kept, and what became of it where not. */
+static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_scenario *scenario = simulation->scenario;
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, simulation->clock);
+    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
+    double launches = (double)simulation->launches, sockets = simulation->socket_count;
+    double span_ns = simulation->last_launch_ns - simulation->first_launch_ns;
+    double effective_ns = launches > sockets ? span_ns / (launches / sockets - 1) : NAN;
+    double late_frac = launches > 0 ? (double)simulation->late_launches / launches : 0;
+    double speed = result->throughput_mops / 1e3 / sockets;
+    double needed_ns = kvc_megakv_cycle_min_ns(&fit, &load, speed);
+    kvc_figures_set(&result->model, "cycle_us", simulation->system.cycle_ns / 1e3);
+    kvc_figures_set(&result->model, "cycle_effective_us", effective_ns / 1e3);
+    kvc_figures_set(&result->model, "cycle_needed_us", needed_ns / 1e3);
+    kvc_figures_set(&result->model, "launches_late_frac", late_frac);
+    kvc_figures_set(&result->model, "overrun_mean_us",
+                    simulation->late_launches > 0 ? simulation->late_ns / (double)simulation->late_launches / 1e3 : 0);
+    kvc_figures_set(&result->model, "overrun_max_us", simulation->late_ns_max / 1e3);
+    if (late_frac > 0.01 && effective_ns > simulation->system.cycle_ns * 1.001)
+        kvc_result_note(result,
+                        "the cycle of %.4g us was not kept: %.3g %% of the launches were late, the mean cycle was %.4g us "
+                        "(at this speed T_S + T_max needs %.4g us); latencies are those of the stretched cycle",
+                        simulation->system.cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
+}
+
+static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_megakv_store *store = simulation->store;
+    struct kvc_cuckoo_stats index = {0};
+    struct kvc_slab_stats slab = {0};
+    double used = 0, cells = 0, items = 0, rejected = 0;
+    for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
+        const struct kvc_megakv_shard *shard = &store->shards[i];
+        index.searches += shard->index_stats.searches;
+        index.search_lines += shard->index_stats.search_lines;
+        index.inserts += shard->index_stats.inserts;
+        index.insert_lines += shard->index_stats.insert_lines;
+        index.displacements += shard->index_stats.displacements;
+        index.dropped += shard->index_stats.dropped;
+        index.replaced += shard->index_stats.replaced;
+        slab.evicted += shard->slab_stats.evicted;
+        slab.reads += shard->slab_stats.reads;
+        slab.read_lines += shard->slab_stats.read_lines;
+        used += (double)kvc_cuckoo_used(shard->index);
+        cells += (double)kvc_cuckoo_cells(shard->index);
+        items += (double)kvc_slab_used_items(shard->slab);
+        rejected += (double)shard->rejected;
+    }
+    double searches = (double)index.searches, inserts = (double)index.inserts, reads = (double)slab.reads;
+    kvc_figures_set(&result->kernel, "sample_rate", (double)store->sample_rate);
+    kvc_figures_set(&result->kernel, "load_factor_frac", cells > 0 ? used / cells : NAN);
+    kvc_figures_set(&result->kernel, "lines_per_search", searches > 0 ? (double)index.search_lines / searches : NAN);
+    kvc_figures_set(&result->kernel, "lines_per_insert", inserts > 0 ? (double)index.insert_lines / inserts : NAN);
+    kvc_figures_set(&result->kernel, "displacements_per_insert",
+                    inserts > 0 ? (double)index.displacements / inserts : NAN);
+    kvc_figures_set(&result->kernel, "lines_per_read", reads > 0 ? (double)slab.read_lines / reads : NAN);
+    kvc_figures_set(&result->kernel, "replaced", (double)index.replaced);
+    kvc_figures_set(&result->kernel, "dropped", (double)index.dropped);
+    kvc_figures_set(&result->kernel, "evictions", (double)slab.evicted);
+    kvc_figures_set(&result->kernel, "rejected", rejected);
+    kvc_figures_set(&result->kernel, "items", items);
+}
+
+static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_scenario *scenario = simulation->scenario;
+    const struct kvc_recorder *recorder = &simulation->recorder;
+    double measured_ns = recorder->until_ns - recorder->from_ns;
+    result->offered = recorder->offered;
+    result->dropped = recorder->dropped;
+    result->completed = simulation->completed;
+    result->hits = simulation->hits;
+    result->misses = simulation->misses;
+    result->gets = simulation->hits + simulation->misses;
+    result->sets = simulation->sets;
+    result->deletes = simulation->writes - simulation->sets;
+    kvc_recorder_report(&simulation->recorder, result);
+    report_stages(simulation, result);
+    report_cycle(simulation, result);
+    report_kernel(simulation, result);
+    kvc_bottleneck_find(result);
+    if (simulation->writes > 0)
+        kvc_figures_set(&result->model, "write_latency_mean_us",
+                        simulation->write_latency_sum_ns / (double)simulation->writes / 1e3);
+
+    double dram_rate = kvc_megakv_means_of(scenario).dram_bytes * (double)simulation->completed /
+                       simulation->socket_count / measured_ns * 1e9;
+    kvc_figures_set(&result->model, "dram_bandwidth_frac", dram_rate / scenario->node.dram.bytes_per_s);
+    if (dram_rate > scenario->node.dram.bytes_per_s)
+        kvc_result_note(result, "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
+                        dram_rate / 1e9, scenario->node.dram.bytes_per_s / 1e9);
+    if (result->dropped > 0)
+        kvc_result_note(result, "%.3g %% of the requests were dropped at full receive rings: the load is too high",
+                        100.0 * (double)result->dropped / (double)result->offered);
+}
+
+enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_megakv_store *store, uint32_t replica,
+                               struct kvc_timeline *timeline, const struct kvc_progress *progress,
+                               const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+{
+    double started_s = kvc_clock_wall_s();
+    struct kvc_megakv_simulation *simulation = calloc(1, sizeof *simulation);
+    struct monitor monitor = {simulation, progress};
+    struct kvc_rng seeds;
+    if (simulation == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
+    simulation->scenario = scenario;
+    simulation->store = store;
+    simulation->timeline = timeline;
+    simulation->system = kvc_megakv_resolve(scenario);
+    simulation->streams = (uint32_t)simulation->system.streams;
+    simulation->clock = kvc_megakv_clock(scenario);
+    simulation->socket_count = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
+    kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
+
+    enum kvc_status status = open_engine(scenario, platform_path, diag);
+    if (status == KVC_OK)
+        status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
+    if (status == KVC_OK) {
+        spawn_all(simulation, &monitor);
+        kvc_engine_run();
+        status = kvc_source_error(simulation->source, diag);
+    }
+    if (status == KVC_OK) {
+        report(simulation, result);
+        result->requests_simulated = simulation->recorder.offered;
+        result->activities = kvc_engine_activities();
+        result->source_wall_s = simulation->source_wall_s;
+        result->kernel_wall_s = simulation->kernel_wall_s;
+        result->engine_wall_s = kvc_engine_wall_s();
+        result->preload_wall_s = store->preload_wall_s;
+        result->wall_s = kvc_clock_wall_s() - started_s;
+    }
+    close_simulation(simulation);
+    free(simulation);
+    return status;
+}

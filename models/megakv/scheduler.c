@@ -1,0 +1,174 @@
+/* The scheduler swaps and launches every cycle; the GPU works off what was launched, in order. */
+#include "models/megakv/launch.h"
+#include "models/megakv/simulation.h"
+
+#include <math.h>
+
+#include "sim/base/clock.h"
+
+static void enqueue(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
+{
+    launch->next = NULL;
+    *socket->launches_end = launch;
+    socket->launches_end = &launch->next;
+    kvc_gate_post(socket->launch_gate);
+}
+
+static struct kvc_megakv_launch *new_launch(enum kvc_gpu_kernel kernel)
+{
+    struct kvc_megakv_launch *launch = calloc(1, sizeof *launch);
+    if (launch == NULL)
+        KVC_BUG("no memory for a launch");
+    launch->kernel = kernel;
+    return launch;
+}
+
+static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
+{
+    uint32_t streams = socket->simulation->streams;
+    struct kvc_megakv_launch *launch = new_launch(KVC_GPU_SEARCH);
+    launch->buffers = calloc(streams, sizeof(struct kvc_megakv_buffer *));
+    if (launch->buffers == NULL)
+        KVC_BUG("no memory for a launch");
+    for (uint32_t i = 0; i < streams; i++) {
+        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
+        struct kvc_megakv_buffer *next = pipeline->free_stack[--pipeline->free_count];
+        kvc_megakv_split(pipeline, next, now_ns);
+        pipeline->filling->launched_ns = now_ns;
+        launch->buffers[i] = pipeline->filling;
+        pipeline->filling = next;
+    }
+    enqueue(socket, launch);
+}
+
+static void launch_insert(struct kvc_megakv_socket *socket)
+{
+    if (socket->writes.jobs <= 0)
+        return;
+    struct kvc_megakv_launch *launch = new_launch(KVC_GPU_INSERT);
+    launch->writes = socket->writes;
+    socket->writes = (struct kvc_megakv_writes){0};
+    enqueue(socket, launch);
+}
+
+void kvc_megakv_scheduler_main(void *data)
+{
+    struct kvc_megakv_socket *socket = data;
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    double due_ns = 0;
+    for (uint64_t cycle = 1;; cycle++) {
+        due_ns += simulation->system.cycle_ns;
+        kvc_engine_sleep_until_ns(due_ns);
+        /* No swap without a free buffer in every pipeline: senders that lag, or a GPU that does, hold the launch back. */
+        for (uint32_t i = 0; i < simulation->streams; i++)
+            kvc_gate_wait(socket->pipelines[i].free_gate);
+        double now_ns = kvc_engine_now_ns();
+        kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
+        due_ns = fmax(due_ns, now_ns);
+        kvc_megakv_receive(socket, now_ns);
+        launch_search(socket, now_ns);
+        if (cycle % simulation->system.delay == 0)
+            launch_insert(socket);
+    }
+}
+
+/* Looks up the buffers' sampled GETs and counts all GETs. */
+static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    double gets = 0, started_s = kvc_clock_wall_s();
+    for (uint32_t p = 0; p < simulation->streams; p++) {
+        struct kvc_megakv_buffer *buffer = launch->buffers[p];
+        const struct kvc_batch *batch = buffer->batch;
+        uint32_t count = 0;
+        gets += buffer->gets;
+        if (socket->shard == NULL)
+            continue;
+        for (uint32_t i = 0; i < batch->count; i++) {
+            simulation->hashes[count] = batch->hash[i];
+            simulation->rows[count] = i;
+            count += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
+        }
+        kvc_cuckoo_search(socket->shard->index, simulation->hashes, count, simulation->locations,
+                          &socket->shard->index_stats);
+        for (uint32_t i = 0; i < count; i++)
+            buffer->location[simulation->rows[i]] = simulation->locations[i];
+    }
+    simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
+    return gets;
+}
+
+/* Runs the index jobs. Items whose key was deleted by a user are given back to the slabs. */
+static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    struct kvc_megakv_shard *shard = socket->shard;
+    if (shard == NULL)
+        return;
+    double started_s = kvc_clock_wall_s();
+    for (uint32_t done = 0; done < writes->erases; done += KVC_MEGAKV_ROWS_MAX) {
+        uint32_t count = writes->erases - done < KVC_MEGAKV_ROWS_MAX ? writes->erases - done : KVC_MEGAKV_ROWS_MAX;
+        kvc_cuckoo_erase(shard->index, writes->erase_hash + done, writes->erase_location + done, count,
+                         simulation->locations, &shard->index_stats);
+        for (uint32_t i = 0; i < count; i++)
+            if (writes->erase_location[done + i] == KVC_LOCATION_ANY && simulation->locations[i] != KVC_LOCATION_NONE)
+                kvc_slab_release(shard->slab, simulation->locations[i]);
+    }
+    kvc_cuckoo_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
+                      &shard->index_stats);
+    simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
+}
+
+/* Time of a launch: by the fit, or from the sectors that the kernel reported touching so far per operation. */
+static double launch_ns(const struct kvc_megakv_socket *socket, enum kvc_gpu_kernel kernel, double jobs)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    const struct kvc_node *node = &simulation->scenario->node;
+    struct kvc_gpu_work work =
+        kvc_megakv_gpu_work(kernel, jobs, simulation->streams,
+                            socket->shard != NULL ? &socket->shard->index_stats : NULL);
+    return kvc_gpu_launch_ns(&node->gpu, simulation->clock, &node->pcie, kernel, &work);
+}
+
+static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
+{
+    double now_ns = kvc_engine_now_ns();
+    for (uint32_t i = 0; i < socket->simulation->streams; i++) {
+        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
+        launch->buffers[i]->searched_ns = now_ns;
+        pipeline->ready[pipeline->ready_tail++ % KVC_MEGAKV_BUFFERS_MAX] = launch->buffers[i];
+        kvc_gate_post(pipeline->ready_gate);
+    }
+}
+
+void kvc_megakv_gpu_main(void *data)
+{
+    struct kvc_megakv_socket *socket = data;
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    for (;;) {
+        kvc_gate_wait(socket->launch_gate);
+        struct kvc_megakv_launch *launch = socket->launches;
+        socket->launches = launch->next;
+        if (socket->launches == NULL)
+            socket->launches_end = &socket->launches;
+
+        bool searching = launch->kernel == KVC_GPU_SEARCH;
+        double start_ns = kvc_engine_now_ns(), jobs = launch->writes.jobs;
+        if (searching)
+            jobs = search(socket, launch);
+        else
+            insert(socket, &launch->writes);
+        double duration_ns = launch_ns(socket, launch->kernel, jobs);
+        if (duration_ns > 0)
+            kvc_engine_occupy_ns(duration_ns);
+        kvc_recorder_busy(&simulation->recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT, start_ns,
+                          start_ns + duration_ns);
+        kvc_timeline_event(simulation->timeline, socket->number, 0, searching ? "search" : "insert", start_ns,
+                           duration_ns, (uint64_t)jobs);
+        if (searching)
+            hand_to_senders(socket, launch);
+        free(launch->buffers);
+        kvc_megakv_writes_free(&launch->writes);
+        free(launch);
+    }
+}

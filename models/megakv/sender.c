@@ -1,0 +1,199 @@
+/* Senders: read the items of a searched buffer, answer, and record when each answer arrived. */
+#include "models/megakv/simulation.h"
+
+#include <math.h>
+
+#include "sim/base/clock.h"
+
+enum { RESPONSE_RING_BYTES = 4 << 20 };
+
+/* Reads the items for real; result[i] tells what was found. */
+static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_batch *batch = buffer->batch;
+    double started_s = kvc_clock_wall_s();
+    /* Under getk it is the client that compares; whoever does, a wrong key is no hit. */
+    struct kvc_slab_reads reads = {
+        .count = batch->count,
+        .location = buffer->location,
+        .keys = batch->keys,
+        .key_stride = batch->key_stride,
+        .key_bytes = batch->key_bytes,
+        .compare = true,
+        .out = simulation->response,
+        .out_bytes = RESPONSE_RING_BYTES,
+        .out_position = &simulation->response_position,
+        .result = simulation->read_result,
+    };
+    kvc_slab_read(pipeline->socket->shard->slab, &reads, &pipeline->socket->shard->slab_stats);
+    simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
+}
+
+/* Requests that were not run take the outcome of those that were, at random in the same proportion. */
+static int drawn_outcome(struct kvc_megakv_socket *socket)
+{
+    double hit_frac = socket->simulation->hit_frac;
+    if (socket->outcomes_known > 0)
+        hit_frac = (double)socket->outcomes_hit / (double)socket->outcomes_known;
+    return kvc_rng_unit(&socket->outcome) < hit_frac ? KVC_MEGAKV_HIT : KVC_MEGAKV_MISS;
+}
+
+/* Turns read results into outcomes, in place. */
+static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_megakv_buffer *buffer)
+{
+    static const uint8_t of_read[] = {
+        [KVC_READ_HIT] = KVC_MEGAKV_HIT,
+        [KVC_READ_ABSENT] = KVC_MEGAKV_MISS,
+        [KVC_READ_MISMATCH] = KVC_MEGAKV_MISMATCH,
+        [KVC_READ_CHANGED] = KVC_MEGAKV_MISMATCH,
+    };
+    const struct kvc_batch *batch = buffer->batch;
+    uint8_t *outcome = socket->simulation->read_result;
+    bool all_sampled = socket->simulation->store->sample_rate == 1;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        bool get = batch->op[i] == KVC_OP_GET;
+        if (all_sampled || (get && buffer->sampled[i])) {
+            outcome[i] = get ? of_read[outcome[i]] : KVC_MEGAKV_DONE;
+            socket->outcomes_known += get;
+            socket->outcomes_hit += get && outcome[i] == KVC_MEGAKV_HIT;
+        } else {
+            outcome[i] = get ? (uint8_t)drawn_outcome(socket) : KVC_MEGAKV_DONE;
+        }
+    }
+}
+
+static double send_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, int outcome,
+                      uint32_t row)
+{
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    if (simulation->fixed_sizes)
+        return pipeline->send_ns[outcome];
+    struct kvc_cpu_cost cost = kvc_megakv_send_cost(&simulation->scenario->node, simulation->system.api, outcome,
+                                                    batch->key_bytes[row], batch->value_bytes[row]);
+    return cost.compute_ns * pipeline->send_stretch + cost.stall_ns;
+}
+
+/* A frame leaves when it is full or the batch is done: rows [first, last) arrive at the client together. */
+static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, double ready_ns, double *done_ns,
+                       uint32_t first, uint32_t last)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_nic *nic = &simulation->scenario->node.nic;
+    double start_ns = fmax(ready_ns, pipeline->tx_free_ns);
+    double wire_ns = kvc_nic_wire_ns(nic, bytes, simulation->streams);
+    pipeline->tx_free_ns = start_ns + wire_ns;
+    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_TX, start_ns, pipeline->tx_free_ns);
+    for (uint32_t i = first; i < last; i++)
+        done_ns[i] = pipeline->tx_free_ns + nic->latency_ns;
+}
+
+/* The sender's recursion over the rows, and the frames that it fills. Returns when the sender is through. */
+static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, double now_ns)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_node *node = &simulation->scenario->node;
+    const struct kvc_batch *batch = buffer->batch;
+    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
+    double room = (double)node->nic.mtu_bytes - (double)node->nic.packet_header_bytes, frame_bytes = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        int outcome = simulation->read_result[i];
+        double before_ns = now_ns;
+        now_ns += send_ns(pipeline, batch, outcome, i);
+        simulation->done_ns[i] = now_ns;
+        if (!network)
+            continue;
+        double bytes = simulation->fixed_sizes
+                           ? pipeline->response_bytes[outcome]
+                           : kvc_megakv_response_bytes(node, simulation->system.api, outcome, batch->key_bytes[i],
+                                                       batch->value_bytes[i]);
+        if (frame_bytes + bytes > room && i > first) {
+            send_frame(pipeline, frame_bytes, before_ns, simulation->done_ns, first, i);
+            first = i;
+            frame_bytes = 0;
+        }
+        frame_bytes += bytes;
+    }
+    if (network && batch->count > first)
+        send_frame(pipeline, frame_bytes, now_ns, simulation->done_ns, first, batch->count);
+    return now_ns;
+}
+
+/* Latencies count for GETs; where a workload has none, for its writes. */
+static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, double now_ns)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_batch *batch = buffer->batch;
+    const uint8_t *outcome = simulation->read_result;
+    bool all = simulation->scenario->workload.get_frac <= 0;
+    double *sent_ns = simulation->column_a, *done_ns = simulation->column_b;
+    uint32_t first, last, timed = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        sent_ns[timed] = batch->sent_ns[i];
+        done_ns[timed] = simulation->done_ns[i];
+        timed += all || batch->op[i] == KVC_OP_GET;
+    }
+    kvc_recorder_latencies(&simulation->recorder, now_ns, sent_ns, done_ns, timed);
+    kvc_recorder_completions(&simulation->recorder, now_ns, simulation->done_ns, batch->count, &first, &last);
+    uint64_t by_outcome[KVC_MEGAKV_OUTCOMES] = {0};
+    double receive_ns = 0, batched_ns = 0, sent_sum_ns = 0;
+    for (uint32_t i = first; i < last; i++) {
+        by_outcome[outcome[i]]++;
+        receive_ns += buffer->received_ns[i] - buffer->arrived_ns[i];
+        batched_ns += buffer->received_ns[i];
+        sent_sum_ns += simulation->done_ns[i];
+        if (batch->op[i] == KVC_OP_SET)
+            simulation->sets++;
+        if (batch->op[i] != KVC_OP_GET)
+            simulation->write_latency_sum_ns += simulation->done_ns[i] - batch->sent_ns[i];
+    }
+    double count = last - first;
+    simulation->completed += last - first;
+    simulation->hits += by_outcome[KVC_MEGAKV_HIT];
+    simulation->misses += by_outcome[KVC_MEGAKV_MISS] + by_outcome[KVC_MEGAKV_MISMATCH];
+    simulation->writes += by_outcome[KVC_MEGAKV_DONE];
+    simulation->receive_sum_ns += receive_ns;
+    simulation->batch_sum_ns += count * buffer->launched_ns - batched_ns;
+    simulation->gpu_sum_ns += count * (buffer->searched_ns - buffer->launched_ns);
+    simulation->send_sum_ns += sent_sum_ns - count * buffer->searched_ns;
+}
+
+static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer)
+{
+    struct kvc_megakv_socket *socket = pipeline->socket;
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    struct kvc_batch *batch = buffer->batch;
+    if (batch->count == 0)
+        return;
+    double now_ns = kvc_engine_now_ns();
+    if (socket->shard != NULL)
+        read_items(pipeline, buffer);
+    find_outcomes(socket, buffer);
+    double through_ns = send_rows(pipeline, buffer, now_ns);
+    record(pipeline, buffer, now_ns);
+    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED)
+        kvc_source_complete(simulation->source, batch->client, simulation->done_ns, batch->count);
+    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, now_ns, through_ns);
+    kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,
+                       through_ns - now_ns, batch->count);
+    pipeline->send_compute_ns += simulation->scenario->node.cpu.packet_ns * pipeline->send_stretch * batch->count;
+    /* The buffer's responses must have left before it is filled again. */
+    double free_ns = fmax(through_ns, pipeline->tx_free_ns);
+    pipeline->pace_ns = (free_ns - now_ns) / batch->count;
+    kvc_engine_sleep_until_ns(free_ns);
+}
+
+void kvc_megakv_sender_main(void *data)
+{
+    struct kvc_megakv_pipeline *pipeline = data;
+    for (;;) {
+        kvc_gate_wait(pipeline->ready_gate);
+        struct kvc_megakv_buffer *buffer = pipeline->ready[pipeline->ready_head++ % KVC_MEGAKV_BUFFERS_MAX];
+        serve(pipeline, buffer);
+        buffer->batch->count = 0;
+        buffer->gets = 0;
+        pipeline->free_stack[pipeline->free_count++] = buffer;
+        kvc_gate_post(pipeline->free_gate);
+    }
+}

@@ -1,0 +1,165 @@
+/* The moving parts of a simulated Mega-KV, shared by the files of this folder only.
+ *
+ * A request's way: client -> kvc_megakv_receive (receiver.c) fills a pipeline's buffer -> the scheduler (scheduler.c)
+ * swaps the buffers of all pipelines every cycle and launches them -> the GPU (scheduler.c) searches -> the sender
+ * (sender.c) reads the items and answers -> the recorder (recorder.c) takes the times.
+ *
+ * Per socket there is one scheduler, one GPU and one sender per pipeline, each an actor of the engine. Receivers need
+ * none: nothing waits for them inside a cycle, so their recursion is evaluated when the scheduler swaps. */
+#ifndef KVC_MODELS_MEGAKV_SIMULATION_H
+#define KVC_MODELS_MEGAKV_SIMULATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/megakv/costs.h"
+#include "models/megakv/equations.h"
+#include "models/megakv/options.h"
+#include "models/megakv/store.h"
+#include "sim/engine.h"
+#include "sim/metrics/recorder.h"
+#include "sim/metrics/timeline.h"
+#include "sim/workload/source.h"
+
+enum {
+    KVC_MEGAKV_BUFFERS_MAX = 16,
+    KVC_MEGAKV_ROWS_MAX = 65536, /* a buffer's size where no admission limit is smaller */
+};
+
+/* Stages whose busy time is recorded. */
+enum kvc_megakv_stage {
+    KVC_MEGAKV_RX,
+    KVC_MEGAKV_RECEIVE,
+    KVC_MEGAKV_SEARCH,
+    KVC_MEGAKV_INSERT,
+    KVC_MEGAKV_SEND,
+    KVC_MEGAKV_TX,
+    KVC_MEGAKV_STAGES,
+};
+
+/* One of a pipeline's batch buffers. */
+struct kvc_megakv_buffer {
+    struct kvc_batch *batch;
+    double *arrived_ns;  /* per row: in the receive ring */
+    double *received_ns; /* per row: the receiver is done with it */
+    uint32_t *location;  /* per row, after the search; NONE for rows without a search */
+    bool *sampled;       /* per row: runs through the real structures */
+    double launched_ns, searched_ns;
+    uint32_t gets;
+};
+
+/* Index jobs that wait for the next insert launch. */
+struct kvc_megakv_writes {
+    uint32_t inserts, erases, insert_room, erase_room;
+    uint64_t *insert_hash, *erase_hash;
+    uint32_t *insert_location, *erase_location;
+    double jobs; /* as the GPU sees them: every insert and erase, sampled or not */
+};
+
+struct kvc_megakv_socket;
+
+struct kvc_megakv_pipeline {
+    struct kvc_megakv_socket *socket;
+    uint32_t number;
+
+    struct kvc_megakv_buffer buffers[KVC_MEGAKV_BUFFERS_MAX];
+    struct kvc_megakv_buffer *filling;
+    struct kvc_megakv_buffer *free_stack[KVC_MEGAKV_BUFFERS_MAX];
+    uint32_t free_count;
+    struct kvc_gate *free_gate;
+    struct kvc_megakv_buffer *ready[KVC_MEGAKV_BUFFERS_MAX]; /* ring, searched and waiting for the sender */
+    uint32_t ready_head, ready_tail;
+    struct kvc_gate *ready_gate;
+
+    /* receiver */
+    double receiver_free_ns; /* when it has worked off all rows taken so far */
+    double rx_free_ns;       /* its receive queue's share of the wire */
+    double *started_ns;      /* ring: when the last nic.ring_frames frames left the receive ring */
+    uint64_t frames;
+    double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
+    double receive_compute_ns, send_compute_ns; /* since the last swap */
+    double swapped_ns;
+    double receive_ns[KVC_OP_COUNT];            /* cost of a request until the next swap, where sizes are fixed */
+    double send_ns[KVC_MEGAKV_OUTCOMES];
+    double response_bytes[KVC_MEGAKV_OUTCOMES];
+
+    /* sender */
+    double tx_free_ns;
+    double pace_ns; /* sender's time per request in its last batch; 0: none yet */
+};
+
+/* What the scheduler hands to the GPU. */
+struct kvc_megakv_launch {
+    struct kvc_megakv_launch *next;
+    enum kvc_gpu_kernel kernel;
+    struct kvc_megakv_buffer **buffers; /* SEARCH: one per pipeline */
+    struct kvc_megakv_writes writes;    /* INSERT */
+};
+
+struct kvc_megakv_socket {
+    struct kvc_megakv_simulation *simulation;
+    struct kvc_megakv_shard *shard; /* NULL: functional = "off" */
+    uint32_t number;
+    char host[64];
+    struct kvc_megakv_pipeline *pipelines;
+    struct kvc_megakv_writes writes; /* being filled */
+    struct kvc_megakv_launch *launches, **launches_end;
+    struct kvc_gate *launch_gate;
+    struct kvc_rng rss, thinning, outcome;
+    uint64_t outcomes_known, outcomes_hit; /* of sampled GETs, to draw those of the others */
+};
+
+struct kvc_megakv_simulation {
+    const struct kvc_scenario *scenario;
+    struct kvc_megakv system; /* resolved */
+    struct kvc_megakv_store *store;
+    struct kvc_source *source;
+    struct kvc_megakv_socket *sockets;
+    uint32_t socket_count, streams, clock;
+    uint32_t frame_requests;
+    uint32_t admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
+    uint32_t buffer_rows;
+    bool fixed_sizes;
+    double hit_frac; /* functional = "off" */
+    struct kvc_recorder recorder;
+    struct kvc_timeline *timeline;
+    struct kvc_batch *overflow; /* frames that find their pipeline's buffer full */
+    uint32_t *rows;             /* scratch of receiver.c and scheduler.c */
+    uint64_t *hashes;
+    uint32_t *locations;
+    struct kvc_evicted *evicted;
+    uint8_t *response; /* where senders copy values to */
+    uint32_t response_position;
+    uint8_t *read_result;
+    double *done_ns, *column_a, *column_b; /* scratch of sender.c, one row each */
+    uint64_t launches, late_launches;    /* in the measured time */
+    double late_ns, late_ns_max, first_launch_ns, last_launch_ns;
+    double receive_sum_ns, batch_sum_ns, gpu_sum_ns, send_sum_ns; /* over measured requests, for stage means */
+    uint64_t completed, hits, misses, writes, sets;
+    double write_latency_sum_ns;
+    double source_wall_s, kernel_wall_s;
+};
+
+/* Receives everything that reached `socket`'s pipelines by until_ns; at the swap's time. */
+void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
+
+/* Moves the rows that the receiver finished after until_ns, and those beyond the admitted number, into `next`. */
+void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns);
+
+/* Rows that the pipeline may launch in one cycle. */
+uint32_t kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline);
+
+/* Notes that a swap and launch happened, late_ns after it was due. */
+void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns);
+
+/* Adds an index job. */
+void kvc_megakv_writes_insert(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location);
+void kvc_megakv_writes_erase(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location);
+void kvc_megakv_writes_free(struct kvc_megakv_writes *writes);
+
+/* Actor bodies; `data` is the socket or the pipeline. */
+void kvc_megakv_scheduler_main(void *socket);
+void kvc_megakv_gpu_main(void *socket);
+void kvc_megakv_sender_main(void *pipeline);
+
+#endif

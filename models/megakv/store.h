@@ -1,0 +1,67 @@
+/* Mega-KV's data: per shard (socket) a cuckoo index and a slab store, the real ones.
+ *
+ * With functional = "sampled" only 1/sample_rate of the keys live here, in tables scaled down alike, after SHARDS
+ * (Waldspurger et al., FAST 2015) but stratified by popularity: of every block of sample_rate consecutive key ids,
+ * hashing picks one. The most popular keys, each of which alone weighs more than a stratum, are all kept and thinned by
+ * request instead: 1/sample_rate of their requests is run. So every request that is run stands for sample_rate. */
+#ifndef KVC_MODELS_MEGAKV_STORE_H
+#define KVC_MODELS_MEGAKV_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/cuckoo.h"
+#include "kernels/slab.h"
+#include "models/model.h"
+#include "sim/base/rng.h"
+#include "sim/workload/batch.h"
+
+enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
+
+struct kvc_megakv_shard {
+    struct kvc_cuckoo *index;
+    struct kvc_slab *slab;
+    struct kvc_cuckoo_stats index_stats;
+    struct kvc_slab_stats slab_stats;
+    uint64_t rejected; /* SETs that found no memory */
+};
+
+struct kvc_megakv_store {
+    uint32_t shard_count;
+    struct kvc_megakv_shard *shards; /* NULL: functional = "off" */
+    uint64_t sample_rate;            /* 1: every key */
+    uint64_t hot_keys;               /* ids below are thinned by request */
+    uint8_t *value;                  /* what SETs write; the first 8 bytes are the key's hash */
+    double preload_wall_s;
+};
+
+/* The sample_rate that the scenario asks for, "auto" resolved: 1 when full, 0 when off. */
+uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario);
+
+/* Memory of all shards in bytes. */
+double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
+
+void kvc_megakv_store_free(struct kvc_megakv_store *store); /* NULL is allowed */
+
+/* Creates and preloads: least popular keys first, so that the popular ones survive eviction. */
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                        struct kvc_megakv_store **store, struct kvc_diag *diag);
+
+/* Whether a request for this key runs through the real structures. `rng` thins the hot keys. */
+static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint64_t key_id, struct kvc_rng *rng)
+{
+    uint64_t rate = store->sample_rate;
+    if (rate == 1)
+        return true;
+    if (key_id < store->hot_keys)
+        return (kvc_rng_u64(rng) & (rate - 1)) == 0;
+    return (kvc_mix64(key_id / rate) & (rate - 1)) == (key_id & (rate - 1));
+}
+
+/* Writes the items of `count` rows of `batch` into the shard's slabs. location[i] is where row rows[i] went,
+ * KVC_LOCATION_NONE without memory. Returns how many items were evicted for it (at most `count`). */
+uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc_megakv_shard *shard,
+                                const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
+                                uint32_t *location, struct kvc_evicted *evicted);
+
+#endif

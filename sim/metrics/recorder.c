@@ -1,0 +1,194 @@
+#include "sim/metrics/recorder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/metrics/statistics.h"
+
+enum {
+    WINDOWS_FIRST_LOOK = 50,  /* MSER-5 needs some batches of five */
+    WINDOWS_LAST_LOOK = 2000, /* then the run is measured as it is */
+    WINDOWS_BETWEEN_LOOKS = 10,
+};
+
+enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
+                                  double duration_ns, struct kvc_diag *diag)
+{
+    memset(recorder, 0, sizeof *recorder);
+    recorder->window_ns = window_ns;
+    recorder->duration_ns = duration_ns;
+    recorder->detect = warmup_ns < 0;
+    recorder->settled = !recorder->detect;
+    recorder->from_ns = recorder->detect ? INFINITY : warmup_ns;
+    recorder->until_ns = recorder->from_ns + duration_ns;
+    recorder->window_room = 1024;
+    recorder->window_completions = calloc(recorder->window_room, sizeof *recorder->window_completions);
+    recorder->window_latency_ns = calloc(recorder->window_room, sizeof *recorder->window_latency_ns);
+    if (recorder->window_completions == NULL || recorder->window_latency_ns == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the recorder");
+    return KVC_OK;
+}
+
+void kvc_recorder_close(struct kvc_recorder *recorder)
+{
+    free(recorder->window_completions);
+    free(recorder->window_latency_ns);
+}
+
+static void *grown(void *array, uint32_t from, uint32_t to, size_t size)
+{
+    char *bigger = realloc(array, to * size);
+    if (bigger == NULL)
+        KVC_BUG("no memory for %u windows", to);
+    memset(bigger + from * size, 0, (to - from) * size);
+    return bigger;
+}
+
+static uint32_t window_of(struct kvc_recorder *recorder, double time_ns)
+{
+    uint32_t window = (uint32_t)(time_ns / recorder->window_ns);
+    if (window >= recorder->window_room) {
+        uint32_t room = recorder->window_room;
+        while (window >= room)
+            room *= 2;
+        recorder->window_completions =
+            grown(recorder->window_completions, recorder->window_room, room, sizeof *recorder->window_completions);
+        recorder->window_latency_ns =
+            grown(recorder->window_latency_ns, recorder->window_room, room, sizeof *recorder->window_latency_ns);
+        recorder->window_room = room;
+    }
+    if (window >= recorder->windows)
+        recorder->windows = window + 1;
+    return window;
+}
+
+/* First index whose time is >= bound; times rise. */
+static uint32_t lower_bound(const double *time_ns, uint32_t count, double bound_ns)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (time_ns[middle] < bound_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
+                            const double *done_ns, uint32_t count)
+{
+    if (count == 0)
+        return;
+    for (uint32_t i = 0; i < count;) {
+        uint32_t window = window_of(recorder, done_ns[i]);
+        uint32_t end = i + lower_bound(done_ns + i, count - i, (window + 1) * recorder->window_ns);
+        double sum_ns = 0;
+        if (end == i) /* rounding put the first one on the edge */
+            end = i + 1;
+        for (uint32_t j = i; j < end; j++)
+            sum_ns += done_ns[j] - sent_ns[j];
+        recorder->window_latency_ns[window] += sum_ns;
+        i = end;
+    }
+    uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
+    uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
+    kvc_histogram_record(&recorder->latency, sent_ns + first, done_ns + first, last - first);
+    recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);
+}
+
+void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns, uint32_t count,
+                              uint32_t *first, uint32_t *last)
+{
+    *first = lower_bound(done_ns, count, recorder->from_ns);
+    *last = lower_bound(done_ns, count, recorder->until_ns);
+    for (uint32_t i = 0; i < count;) {
+        uint32_t window = window_of(recorder, done_ns[i]);
+        uint32_t end = i + lower_bound(done_ns + i, count - i, (window + 1) * recorder->window_ns);
+        if (end == i)
+            end = i + 1;
+        recorder->window_completions[window] += end - i;
+        i = end;
+    }
+    if (count > 0)
+        recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);
+}
+
+void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns)
+{
+    double overlap_ns = fmin(end_ns, recorder->until_ns) - fmax(start_ns, recorder->from_ns);
+    if (overlap_ns > 0)
+        recorder->busy_ns[stage] += overlap_ns;
+}
+
+static double window_mean_ns(const struct kvc_recorder *recorder, uint32_t window)
+{
+    uint64_t completions = recorder->window_completions[window];
+    return completions > 0 ? recorder->window_latency_ns[window] / (double)completions : 0;
+}
+
+/* Starts to measure at the next window that no recorded batch reaches into. */
+static void start_measuring(struct kvc_recorder *recorder, double now_ns)
+{
+    double clear_ns = now_ns + recorder->longest_span_ns;
+    recorder->from_ns = (floor(clear_ns / recorder->window_ns) + 1) * recorder->window_ns;
+    recorder->until_ns = recorder->from_ns + recorder->duration_ns;
+}
+
+bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
+{
+    uint32_t complete = (uint32_t)(now_ns / recorder->window_ns);
+    if (isfinite(recorder->from_ns))
+        return now_ns >= recorder->until_ns;
+    if (complete < WINDOWS_FIRST_LOOK || complete % WINDOWS_BETWEEN_LOOKS != 0 || complete > recorder->window_room)
+        return false;
+    double *means = malloc(complete * sizeof *means);
+    if (means == NULL)
+        KVC_BUG("no memory for %u windows", complete);
+    for (uint32_t i = 0; i < complete; i++)
+        means[i] = window_mean_ns(recorder, i);
+    recorder->settled = kvc_mser5(means, complete) >= 0;
+    free(means);
+    if (recorder->settled || complete >= WINDOWS_LAST_LOOK)
+        start_measuring(recorder, now_ns);
+    return false;
+}
+
+void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns)
+{
+    if (recorder->from_ns > now_ns)
+        recorder->from_ns = now_ns;
+    recorder->until_ns = fmin(recorder->until_ns, now_ns);
+}
+
+static void report_windows(const struct kvc_recorder *recorder, struct kvc_result *result)
+{
+    uint32_t first = (uint32_t)ceil(recorder->from_ns / recorder->window_ns - 1e-9);
+    uint32_t last = (uint32_t)floor(recorder->until_ns / recorder->window_ns + 1e-9);
+    if (last > recorder->windows)
+        last = recorder->windows;
+    uint32_t count = last > first ? last - first : 0;
+    uint32_t joined = (count + KVC_WINDOWS_MAX - 1) / KVC_WINDOWS_MAX;
+    result->window_us = recorder->window_ns * joined / 1e3;
+    for (uint32_t i = first; joined > 0 && i + joined <= last; i += joined) {
+        uint64_t completions = 0;
+        for (uint32_t j = i; j < i + joined; j++)
+            completions += recorder->window_completions[j];
+        result->window_mops[result->window_count++] = (float)((double)completions / result->window_us);
+    }
+}
+
+void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result)
+{
+    double measured_ns = recorder->until_ns - recorder->from_ns;
+    result->throughput_mops = measured_ns > 0 ? (double)result->completed / measured_ns * 1e3 : 0;
+    result->simulated_s = measured_ns * 1e-9;
+    result->warmup_s = recorder->from_ns * 1e-9;
+    result->latency = recorder->latency;
+    result->has_histogram = true;
+    report_windows(recorder, result);
+    if (!recorder->settled)
+        kvc_result_note(result, "no steady state was found within %.3g ms: the result depends on when it was measured",
+                        recorder->from_ns * 1e-6);
+}
