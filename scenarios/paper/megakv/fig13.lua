@@ -1,0 +1,13 @@
+-- Figure 13: throughput of one node, small data sets.
+return {
+  name = "megakv-fig13",
+  system = { kind = "megakv", cycle = "160us", api = "getk" },
+  workload = { preset = { "megakv-a" }, keys = 400e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
+               arrival = "saturate" },
+  run = { functional = "sampled", sample_memory = "256MiB", duration = "10ms" },
+  sweep = {
+    ["workload.preset"] = { "megakv-a", "megakv-b" },
+    ["system.api"] = { "getk", "get" },
+    ["workload.dist"] = { "uniform", "zipf" },
+  },
+}

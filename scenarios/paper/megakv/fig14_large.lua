@@ -1,0 +1,10 @@
+-- Figure 14: the cluster with data sets c and d, whose requests lie in local memory (sec. 8.1).
+return {
+  name = "megakv-fig14-large",
+  system = { kind = "megakv", cycle = "160us", api = "getk", feed = "memory", slab = "32GiB" },
+  cluster = { nodes = 4 },
+  workload = { preset = "megakv-c", keys = 200e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
+               arrival = "saturate" },
+  run = { functional = "sampled", sample_memory = "256MiB", duration = "10ms" },
+  sweep = { ["workload.preset"] = { "megakv-c", "megakv-d" }, ["system.api"] = { "getk", "get" } },
+}

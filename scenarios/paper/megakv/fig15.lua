@@ -1,0 +1,9 @@
+-- Figure 15: scaling from one to four nodes, uniform and skewed keys; the keys grow with the nodes.
+return {
+  name = "megakv-fig15",
+  system = { kind = "megakv", cycle = "160us", api = "getk" },
+  workload = { preset = "megakv-a", keys = 400e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
+               arrival = "saturate" },
+  run = { functional = "sampled", sample_memory = "256MiB", duration = "10ms" },
+  sweep = { ["cluster.nodes"] = { 1, 2, 3, 4 }, ["workload.dist"] = { "uniform", "zipf" } },
+}

@@ -1,0 +1,11 @@
+-- Figure 16: throughput of the cluster by scheduling cycle, 95 % GET (with 100 % GET it is
+-- --set workload.get=1 --set workload.set=0).
+return {
+  name = "megakv-fig16",
+  system = { kind = "megakv", cycle = "160us", api = "getk" },
+  cluster = { nodes = 4 },
+  workload = { preset = "megakv-a", keys = 1600e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
+               arrival = "saturate" },
+  run = { functional = "sampled", sample_memory = "256MiB", duration = "10ms" },
+  sweep = { ["system.cycle"] = { "120us", "140us", "160us", "200us", "240us", "280us", "320us" } },
+}

@@ -1,0 +1,9 @@
+-- Table 3: data sets c and d. Their requests lie in local memory, because the network would be the limit (sec. 8.1).
+-- The working set is 64 GB per node.
+return {
+  name = "megakv-table3-large",
+  system = { kind = "megakv", cycle = "160us", feed = "memory", slab = "32GiB" },
+  workload = { preset = "megakv-c", keys = 50e6, get = 0, set = 1, arrival = "saturate" },
+  run = { functional = "sampled", sample_memory = "256MiB", duration = "10ms" },
+  sweep = { ["workload.preset"] = { "megakv-c", "megakv-d" } },
+}
