@@ -6,9 +6,12 @@
  *  - search looks in the primary bucket, then in the alternate one; the first equal signature wins;
  *  - a bucket never holds the same signature twice: insert replaces the location of an equal signature found
  *    in either bucket (the old item stays in the slab until eviction finds it);
- *  - a new element goes to the empty cell nearest to its preferred cell (top 3 signature bits);
+ *  - a new element goes to the primary bucket if that has an empty cell, else to the alternate one; there to its
+ *    preferred cell (top 3 signature bits) or the empty cell left nearest to it, round the end;
  *  - with both buckets full, a randomly chosen cell moves to its alternate bucket, and so on up to
- *    max_displacements; the last displaced element is dropped and reported.
+ *    max_displacements moves; the element that then has no place is dropped and reported. (With 0 moves
+ *    that is the chosen cell's element itself.) A chain never chooses the same cell twice: a table so small that
+ *    all its cells are in the chain drops earlier.
  * The alternate bucket of a displaced element is taken from its own signature.
  *
  * Not modelled: insert partitions and processing units (a GPU matter), interleaved cells.
@@ -18,6 +21,7 @@
 #ifndef KVC_KERNELS_CUCKOO_H
 #define KVC_KERNELS_CUCKOO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { KVC_CUCKOO_CELLS = 8 };
@@ -33,6 +37,7 @@ struct kvc_cuckoo_params {
     uint64_t bytes;             /* table size, power of two, 64 B .. 32 GiB; 2 GiB holds 2^28 cells */
     uint32_t max_displacements; /* per insert, 0 .. 1000 */
     uint64_t seed;              /* of the random victim choice */
+    bool portable;              /* use the portable twin whatever this machine can do; same results, for tests */
 };
 
 /* What the kernel did; calls add to it. */
@@ -41,7 +46,7 @@ struct kvc_cuckoo_stats {
     uint64_t inserts, insert_lines;               /* buckets read or written */
     uint64_t replaced;                            /* inserts that met their own signature */
     uint64_t displacements;                       /* elements moved to their alternate bucket */
-    uint64_t dropped;                             /* elements lost when max_displacements was reached */
+    uint64_t dropped;                             /* elements lost at the end of a chain */
     uint64_t erases, erased, erase_lines;
 };
 
