@@ -1,0 +1,202 @@
+#include "sim/workload/trace.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/workload/batch.h"
+
+/* Writes a file of its own and returns its name, which the caller unlinks. */
+static char *write_file(const char *text, size_t bytes)
+{
+    char *path = strdup("/tmp/kvc_trace_XXXXXX");
+    int file = mkstemp(path);
+    cr_assert_geq(file, 0);
+    cr_assert_eq(write(file, text, bytes), (ssize_t)bytes);
+    close(file);
+    return path;
+}
+
+static struct kvc_trace *open_text(const char *text, size_t bytes)
+{
+    struct kvc_diag diag = {0};
+    char *path = write_file(text, bytes);
+    struct kvc_trace *trace = kvc_trace_open(path, &diag);
+    cr_assert_not_null(trace);
+    unlink(path);
+    free(path);
+    return trace;
+}
+
+static void expect_row(struct kvc_trace *trace, double time_ns, int op, const char *key, uint32_t value_bytes)
+{
+    struct kvc_trace_row row;
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_trace_read(trace, &row, &diag), KVC_TRACE_ROW, "%s", diag.message);
+    cr_assert_float_eq(row.time_ns, time_ns, 1e-9);
+    cr_assert_eq(row.op, op);
+    cr_assert_eq(row.key_bytes, strlen(key));
+    cr_assert_eq(row.value_bytes, value_bytes);
+    cr_assert_str_eq((const char *)row.key, key);
+}
+
+static void expect_end(struct kvc_trace *trace)
+{
+    struct kvc_trace_row row;
+    cr_assert_eq(kvc_trace_read(trace, &row, NULL), KVC_TRACE_END);
+    kvc_trace_close(trace);
+}
+
+Test(trace, reads_all_columns)
+{
+    static const char text[] = "time_us,op,key,key_bytes,value_bytes\n"
+                               "0,get,a,1,0\n"
+                               "0.5,SET,user:17,10,100\r\n"
+                               "0.5,Delete,b c,3,1044480\n"
+                               "1e3,get,z,2,7";
+    struct kvc_trace *trace = open_text(text, sizeof text - 1);
+    expect_row(trace, 0, KVC_OP_GET, "a", 0);
+    expect_row(trace, 500, KVC_OP_SET, "user:17###", 100);
+    expect_row(trace, 500, KVC_OP_DELETE, "b c", 1044480);
+    expect_row(trace, 1e6, KVC_OP_GET, "z#", 7);
+    expect_end(trace);
+}
+
+Test(trace, the_header_may_be_left_out)
+{
+    static const char text[] = "3,get,abc,3,8\n";
+    struct kvc_trace *trace = open_text(text, sizeof text - 1);
+    expect_row(trace, 3000, KVC_OP_GET, "abc", 8);
+    expect_end(trace);
+}
+
+Test(trace, an_empty_file_has_no_rows)
+{
+    expect_end(open_text("", 0));
+}
+
+Test(trace, the_longest_key_fits)
+{
+    char key[KVC_TRACE_KEY_MAX + 1], text[400];
+    memset(key, 'k', KVC_TRACE_KEY_MAX);
+    key[KVC_TRACE_KEY_MAX] = '\0';
+    int bytes = snprintf(text, sizeof text, "0,get,%s,255,1\n", key);
+    struct kvc_trace *trace = open_text(text, (size_t)bytes);
+    expect_row(trace, 0, KVC_OP_GET, key, 1);
+    expect_end(trace);
+}
+
+/* A bad line, between good ones; char arrays because the parameters cross a process boundary. */
+struct bad_line {
+    char line[64];
+    int bytes;
+    char found[64]; /* part of the message */
+    char allowed[64];
+};
+
+#define BAD(text, says, allows) {.line = text, .bytes = sizeof text - 1, .found = says, .allowed = allows}
+
+ParameterizedTestParameters(trace, a_malformed_line_is_named)
+{
+    static struct bad_line lines[] = {
+        BAD("2,get,abc,3", "4 of 5 columns", "truncated"),
+        BAD("2,get", "2 of 5 columns", "truncated"),
+        BAD("", "1 of 5 columns", "time_us,op,key,key_bytes,value_bytes"),
+        BAD("2,get,abc,3,8,9", "6 columns", "5 are allowed"),
+        BAD("x,get,abc,3,8", "time_us is \"x\"", "decimal microseconds"),
+        BAD(",get,abc,3,8", "time_us is \"\"", "decimal microseconds"),
+        BAD("nan,get,abc,3,8", "time_us is \"nan\"", "decimal microseconds"),
+        BAD("inf,get,abc,3,8", "time_us is \"inf\"", "decimal microseconds"),
+        BAD("0x10,get,abc,3,8", "time_us is \"0x10\"", "decimal microseconds"),
+        BAD("-2,get,abc,3,8", "time_us is \"-2\"", "from 0"),
+        BAD("1e300,get,abc,3,8", "time_us is \"1e300\"", "from 0"),
+        BAD("2us,get,abc,3,8", "time_us is \"2us\"", "decimal microseconds"),
+        BAD("0.5,get,abc,3,8", "goes back from 1 to 0.5", ""),
+        BAD("2,put,abc,3,8", "op is \"put\"", "get, set and delete"),
+        BAD("2,,abc,3,8", "op is \"\"", "get, set and delete"),
+        BAD("2,get,abc,0,8", "key_bytes is \"0\"", "1 to 255"),
+        BAD("2,get,abc,256,8", "key_bytes is \"256\"", "1 to 255"),
+        BAD("2,get,abc,-3,8", "key_bytes is \"-3\"", "1 to 255"),
+        BAD("2,get,abc,3.5,8", "key_bytes is \"3.5\"", "1 to 255"),
+        BAD("2,get,abc,99999999999999999999,8", "key_bytes is \"999", "1 to 255"),
+        BAD("2,get,abc,3,", "value_bytes is \"\"", "0 to 1044480"),
+        BAD("2,get,abc,3,1044481", "value_bytes is \"1044481\"", "0 to 1044480"),
+        BAD("2,get,abc,3,8B", "value_bytes is \"8B\"", "0 to 1044480"),
+        BAD("2,get,abc,2,8", "\"abc\" has 3 bytes", "key_bytes of 2"),
+        BAD("2,get,,3,8", "key is empty", "1 to key_bytes"),
+        BAD("2,get,a\0c,3,8", "byte 8 of the line is NUL", "plain text"),
+        BAD("time_us,op,key,key_bytes,value_bytes", "time_us is \"time_us\"", "decimal microseconds"),
+    };
+    return cr_make_param_array(struct bad_line, lines, sizeof lines / sizeof *lines);
+}
+
+ParameterizedTest(struct bad_line *bad, trace, a_malformed_line_is_named)
+{
+    static const char before[] = "time_us,op,key,key_bytes,value_bytes\n1,get,abc,3,8\n", after[] = "\n9,get,abc,3,8\n";
+    char text[256];
+    size_t bytes = sizeof before - 1;
+    struct kvc_trace_row row;
+    struct kvc_diag diag = {0};
+    memcpy(text, before, bytes);
+    memcpy(text + bytes, bad->line, (size_t)bad->bytes);
+    bytes += (size_t)bad->bytes;
+    memcpy(text + bytes, after, sizeof after - 1);
+    bytes += sizeof after - 1;
+    char *path = write_file(text, bytes);
+    struct kvc_trace *trace = kvc_trace_open(path, &diag);
+    cr_assert_eq(kvc_trace_read(trace, &row, &diag), KVC_TRACE_ROW);
+    cr_assert_eq(kvc_trace_read(trace, &row, &diag), KVC_TRACE_ERROR);
+    cr_assert_eq(diag.status, KVC_ERR_SCENARIO);
+    cr_assert_eq(diag.line, 3);
+    cr_assert_str_eq(diag.file, path);
+    cr_assert_not_null(strstr(diag.message, bad->found), "%s", diag.message);
+    cr_assert_not_null(strstr(diag.message, bad->allowed), "%s", diag.message);
+    kvc_trace_close(trace);
+    unlink(path);
+    free(path);
+}
+
+static void expect_error(const char *text, size_t bytes, int line, const char *says)
+{
+    struct kvc_trace_row row;
+    struct kvc_diag diag = {0};
+    struct kvc_trace *trace = open_text(text, bytes);
+    enum kvc_trace_next next;
+    while ((next = kvc_trace_read(trace, &row, &diag)) == KVC_TRACE_ROW)
+        ;
+    cr_assert_eq(next, KVC_TRACE_ERROR);
+    cr_assert_eq(diag.line, line);
+    cr_assert_not_null(strstr(diag.message, says), "%s", diag.message);
+    kvc_trace_close(trace);
+}
+
+Test(trace, a_truncated_last_line_is_named)
+{
+    static const char text[] = "1,get,abc,3,8\n2,get,ab";
+    expect_error(text, sizeof text - 1, 2, "truncated");
+}
+
+Test(trace, a_wrong_header_is_named)
+{
+    static const char text[] = "time_us,op,key,value_bytes\n1,get,abc,3,8\n";
+    expect_error(text, sizeof text - 1, 1, "allowed is time_us,op,key,key_bytes,value_bytes");
+}
+
+Test(trace, an_overlong_line_is_refused_without_reading_it_all)
+{
+    static char text[20000];
+    memset(text, 'a', sizeof text);
+    memcpy(text, "1,get,abc,3,8\n", 14);
+    expect_error(text, sizeof text, 2, "longer than 4096 bytes");
+}
+
+Test(trace, a_file_that_cannot_be_read_is_named)
+{
+    struct kvc_diag diag = {0};
+    cr_assert_null(kvc_trace_open("/nonexistent/trace.csv", &diag));
+    cr_assert_eq(diag.status, KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, "/nonexistent/trace.csv"));
+    cr_assert_null(kvc_trace_open("/tmp", &diag));
+    cr_assert_not_null(strstr(diag.message, "folder"), "%s", diag.message);
+}

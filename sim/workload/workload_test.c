@@ -1,0 +1,173 @@
+#include "sim/workload/workload.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static struct kvc_workload good(void)
+{
+    return (struct kvc_workload){.keys = 1000, .key_bytes = 8, .value_bytes = 8, .get_frac = 0.9, .set_frac = 0.05,
+                                 .delete_frac = 0.05, .zipf_s = 0.99, .rate_mops = 10, .clients = 5,
+                                 .preload_frac = 1, .trace = "trace.csv", .curve_points = 2,
+                                 .curve = {{.time_ns = 0, .rate_mops = 1}, {.time_ns = 10, .rate_mops = 0}}};
+}
+
+static void refused(const struct kvc_workload *workload, const char *says)
+{
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_workload_check(workload, &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(diag.status, KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, says), "\"%s\" lacks \"%s\"", diag.message, says);
+    cr_assert_null(strchr(diag.message, '\n'));
+}
+
+#define REFUSED(says, ...) \
+    do { \
+        struct kvc_workload workload = good(); \
+        workload.__VA_ARGS__; \
+        refused(&workload, says); \
+    } while (0)
+
+Test(workload, every_arrival_passes_when_complete)
+{
+    for (int arrival = KVC_ARRIVAL_SATURATE; arrival <= KVC_ARRIVAL_TRACE; arrival++) {
+        struct kvc_workload workload = good();
+        struct kvc_diag diag = {0};
+        workload.arrival = arrival;
+        cr_assert_eq(kvc_workload_check(&workload, &diag), KVC_OK, "%s", diag.message);
+    }
+}
+
+Test(workload, keys_and_mixes_out_of_range_are_refused)
+{
+    REFUSED("keys is 0", keys = 0);
+    REFUSED("1 to 2^32", keys = (1ull << 32) + 1);
+    REFUSED("key is 0", key_bytes = 0);
+    REFUSED("key is 256", key_bytes = 256);
+    REFUSED("at most 256 keys", key_bytes = 1);
+    REFUSED("0 to 1044480", value_bytes = 1044481);
+    REFUSED("sizes", sizes = 6);
+    REFUSED("add up to 0.95", delete_frac = 0);
+    REFUSED("0 to 1", get_frac = -0.1);
+    REFUSED("0 to 1", set_frac = NAN);
+    REFUSED("preload", preload_frac = 1.5);
+    REFUSED("per_frame", frame_requests = 5000);
+    REFUSED("dist", popularity = 2);
+    struct kvc_workload zipf = good();
+    zipf.popularity = KVC_POPULARITY_ZIPF;
+    zipf.zipf_s = 0;
+    refused(&zipf, "Zipf exponent is 0");
+    zipf.zipf_s = NAN;
+    refused(&zipf, "above 0");
+}
+
+Test(workload, arrivals_that_lack_something_are_refused)
+{
+    struct kvc_workload workload = good();
+    workload.arrival = 9;
+    refused(&workload, "saturate, poisson, fixed, closed, curve, trace");
+    workload.arrival = KVC_ARRIVAL_POISSON;
+    workload.rate_mops = 0;
+    refused(&workload, "above 0");
+    workload.arrival = KVC_ARRIVAL_FIXED;
+    workload.rate_mops = INFINITY;
+    refused(&workload, "above 0");
+    workload.arrival = KVC_ARRIVAL_CLOSED;
+    workload.think_ns = -1;
+    refused(&workload, "think time is -1");
+    workload.clients = 0;
+    refused(&workload, "0 clients");
+    workload.arrival = KVC_ARRIVAL_TRACE;
+    workload.trace[0] = '\0';
+    refused(&workload, "no file name");
+    workload.arrival = KVC_ARRIVAL_CURVE;
+    workload.curve[1].time_ns = 0;
+    refused(&workload, "times must rise");
+    workload.curve[1] = (struct kvc_curve_point){.time_ns = 5, .rate_mops = -1};
+    refused(&workload, "point 2");
+    workload.curve_points = 1;
+    workload.curve[0].rate_mops = 0;
+    refused(&workload, "0 Mops everywhere");
+    workload.curve_points = 0;
+    refused(&workload, "0 points");
+}
+
+Test(workload, presets_combine_and_leave_the_rest)
+{
+    struct kvc_workload workload = good();
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_workload_apply_preset(&workload, "megakv-c", &diag), KVC_OK);
+    cr_assert_eq(workload.key_bytes, 32);
+    cr_assert_eq(workload.value_bytes, 512);
+    cr_assert_eq(workload.get_frac, 0.9);
+    cr_assert_eq(kvc_workload_apply_preset(&workload, "ycsb-a", &diag), KVC_OK);
+    cr_assert_eq(workload.key_bytes, 32);
+    cr_assert_eq(workload.get_frac, 0.5);
+    cr_assert_eq(workload.set_frac, 0.5);
+    cr_assert_eq(workload.delete_frac, 0);
+    cr_assert_eq(workload.keys, 1000);
+    cr_assert_eq(kvc_workload_apply_preset(&workload, "facebook-etc", &diag), KVC_OK);
+    cr_assert_eq(workload.sizes, KVC_SIZES_ETC);
+    cr_assert_float_eq(workload.get_frac / workload.set_frac, 30, 1e-12);
+    cr_assert_eq(kvc_workload_apply_preset(&workload, "dido-k32", &diag), KVC_OK);
+    cr_assert_eq(workload.sizes, KVC_SIZES_FIXED);
+    cr_assert_eq(workload.value_bytes, 256);
+}
+
+Test(workload, every_preset_makes_a_valid_workload)
+{
+    int count = 0;
+    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++, count++) {
+        struct kvc_workload workload = good();
+        struct kvc_diag diag = {0};
+        cr_assert_eq(kvc_workload_preset_find(preset->name), preset);
+        cr_assert_eq(kvc_workload_apply_preset(&workload, preset->name, &diag), KVC_OK);
+        cr_assert_eq(kvc_workload_check(&workload, &diag), KVC_OK, "%s: %s", preset->name, diag.message);
+        cr_assert_gt(strlen(preset->source), 0);
+        cr_assert(preset->has_sizes || preset->has_mix);
+    }
+    cr_assert_eq(count, 16);
+}
+
+Test(workload, an_unknown_preset_is_refused_with_the_nearest)
+{
+    struct kvc_workload workload = good();
+    struct kvc_diag diag = {0};
+    cr_assert_null(kvc_workload_preset_find("megakv-e"));
+    cr_assert_eq(kvc_workload_apply_preset(&workload, "megakvb", &diag), KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, "did you mean \"megakv-"), "%s", diag.message);
+    cr_assert_eq(workload.key_bytes, 8);
+}
+
+Test(workload, maxima_and_means_of_fixed_sizes_and_traces)
+{
+    struct kvc_workload workload = good();
+    cr_assert_eq(kvc_workload_key_bytes_max(&workload), 8);
+    cr_assert_eq(kvc_workload_value_bytes_mean(&workload), 8);
+    workload.arrival = KVC_ARRIVAL_TRACE;
+    cr_assert_eq(kvc_workload_key_bytes_max(&workload), 255);
+    cr_assert_eq(kvc_workload_value_bytes_max(&workload), 1044480);
+    cr_assert_eq(kvc_workload_key_bytes_mean(&workload), 0);
+}
+
+static const struct kvc_option *row(const char *name)
+{
+    for (size_t i = 0; i < kvc_workload_options.count; i++)
+        if (strcmp(kvc_workload_options.rows[i].name, name) == 0)
+            return &kvc_workload_options.rows[i];
+    return NULL;
+}
+
+Test(workload, options_have_help_ranges_and_defaults)
+{
+    static const char names[][12] = {"keys", "key", "value", "sizes", "get", "set", "delete", "per_frame", "preload"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct kvc_option *option = row(names[i]);
+        cr_assert_not_null(option, "%s", names[i]);
+        cr_assert_not_null(option->by_default);
+        cr_assert_gt(strlen(option->help), 10);
+        cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
+    }
+    cr_assert_eq(kvc_workload_options.count, sizeof names / sizeof *names);
+    cr_assert_eq(kvc_curve_options.max_list, KVC_CURVE_MAX);
+}
