@@ -1,0 +1,546 @@
+#include "scenarios/load/decode.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "scenarios/load/locate.h"
+
+enum { NAMES_MAX = 96, LIST_TEXT_MAX = 640 };
+
+static bool is_below(const char *path, const char *ancestor)
+{
+    size_t bytes = strlen(ancestor);
+    return strncmp(path, ancestor, bytes) == 0 && path[bytes] == '.';
+}
+
+static bool was_set(const struct kvc_decoder *decoder, const char *path)
+{
+    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++)
+        if (strcmp(path, decoder->set->entry[i].path) == 0 || is_below(path, decoder->set->entry[i].path))
+            return true;
+    return false;
+}
+
+static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
+{
+    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++)
+        if (is_below(decoder->set->entry[i].path, path))
+            return true;
+    return false;
+}
+
+static const char *place_of(const struct kvc_decoder *decoder, const char *path, int *line)
+{
+    size_t bytes;
+    const char *source = kvc_sandbox_source(decoder->sandbox, &bytes);
+    struct kvc_location location = kvc_locate(source, bytes, path);
+    *line = 0;
+    if (was_set(decoder, path) || (!location.exact && was_made_by_set(decoder, path)))
+        return "--set";
+    *line = location.line;
+    return kvc_sandbox_file(decoder->sandbox);
+}
+
+enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
+{
+    char message[sizeof decoder->diag->message];
+    int line;
+    const char *file = place_of(decoder, path, &line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, file, line, "%s", message);
+}
+
+static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
+{
+    return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
+}
+
+void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
+{
+    struct kvc_loaded *loaded = decoder->loaded;
+    char message[256];
+    int line;
+    const char *file = place_of(decoder, path, &line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    void *grown = realloc(loaded->warning, (loaded->warning_count + 1) * sizeof *loaded->warning);
+    if (grown == NULL)
+        return;
+    loaded->warning = grown;
+    char *out = loaded->warning[loaded->warning_count++];
+    if (line > 0)
+        snprintf(out, sizeof *loaded->warning, "%.240s:%d: %s", file, line, message);
+    else
+        snprintf(out, sizeof *loaded->warning, "%.240s: %s", file, message);
+}
+
+void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name)
+{
+    if (snprintf(out, KVC_PATH_MAX, "%s%s%s", path, path[0] != '\0' ? "." : "", name) >= KVC_PATH_MAX)
+        out[KVC_PATH_MAX - 1] = '\0'; /* cut: only unknown keys are so long */
+}
+
+void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
+{
+    switch (lua_type(lua, index)) {
+    case LUA_TBOOLEAN:
+        snprintf(out, size, "%s", lua_toboolean(lua, index) ? "true" : "false");
+        break;
+    case LUA_TNUMBER:
+        if (isnan(lua_tonumber(lua, index)))
+            snprintf(out, size, "NaN");
+        else
+            snprintf(out, size, "%.14g", lua_tonumber(lua, index));
+        break;
+    case LUA_TSTRING:
+        snprintf(out, size, "\"%.60s\"", lua_tostring(lua, index));
+        break;
+    default:
+        snprintf(out, size, "a %s", luaL_typename(lua, index));
+    }
+}
+
+void kvc_decode_suggest(const char *found, const char *const *names, char *out, size_t size)
+{
+    const char *nearest = kvc_nearest_name(found, names);
+    if (nearest != NULL)
+        snprintf(out, size, "; did you mean \"%s\"?", nearest);
+    else
+        out[0] = '\0';
+}
+
+bool kvc_decode_has(lua_State *lua, int index, const char *name)
+{
+    index = lua_absindex(lua, index);
+    lua_pushstring(lua, name);
+    bool has = lua_rawget(lua, index) != LUA_TNIL;
+    lua_pop(lua, 1);
+    return has;
+}
+
+enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed, char *out,
+                                size_t size)
+{
+    char shown[80];
+    size_t bytes = 0;
+    const char *text = lua_type(decoder->lua, -1) == LUA_TSTRING ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
+    if (text == NULL) {
+        kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
+    }
+    if (bytes >= size)
+        return kvc_decode_fail(decoder, path, "%s: the text is longer than %zu bytes", path, size - 1);
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)text[i] < ' ')
+            return kvc_decode_fail(decoder, path, "%s: the text has control characters", path);
+    memcpy(out, text, bytes + 1);
+    return KVC_OK;
+}
+
+const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path)
+{
+    return was_set(decoder, path) ? "--set" : "scenario";
+}
+
+static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *parameter)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->entry[i].path, parameter->path) == 0) {
+            list->entry[i] = *parameter;
+            return true;
+        }
+    }
+    if ((list->count & (list->count - 1)) == 0) { /* full at every power of two */
+        void *grown = realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof *list->entry);
+        if (grown == NULL)
+            return false;
+        list->entry = grown;
+    }
+    list->entry[list->count++] = *parameter;
+    return true;
+}
+
+static void forget_below(struct kvc_parameters *list, const char *path)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!is_below(list->entry[i].path, path))
+            list->entry[kept++] = list->entry[i];
+    list->count = kept;
+}
+
+enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value, bool bare,
+                                  const char *source, bool hardware)
+{
+    struct kvc_parameter parameter = {.bare = bare};
+    kvc_decode_join(parameter.path, decoder->prefix, path);
+    snprintf(parameter.value, sizeof parameter.value, "%s", value);
+    snprintf(parameter.source, sizeof parameter.source, "%s", source);
+    if (!upsert(&decoder->loaded->parameters, &parameter) ||
+        (hardware && !upsert(&decoder->loaded->provenance, &parameter)))
+        return out_of_memory(decoder);
+    return KVC_OK;
+}
+
+static const char *expected_quantity(enum kvc_unit unit)
+{
+    double ignored;
+    const char *expected = "";
+    kvc_quantity_parse("", unit, &ignored, &expected);
+    return expected;
+}
+
+/* "a whole number from 1 to 64, or "auto"" */
+static void show_allowed(const struct kvc_option *row, char *out, size_t size)
+{
+    char low[48], high[48];
+    size_t used = 0;
+    if (row->type == KVC_OPTION_COUNT) {
+        snprintf(low, sizeof low, "%.0f", row->min);
+        snprintf(high, sizeof high, "%.0f", row->max);
+        used = (size_t)snprintf(out, size, "a whole number");
+    } else {
+        kvc_quantity_print(row->min, row->unit, low, sizeof low);
+        kvc_quantity_print(row->max, row->unit, high, sizeof high);
+        used = (size_t)snprintf(out, size, "%s", expected_quantity(row->unit));
+    }
+    used += (size_t)snprintf(out + used, size - used, ", from %s to %s", low, high);
+    if (row->auto_word != NULL)
+        snprintf(out + used, size - used, ", or \"%s\"", row->auto_word);
+}
+
+static enum kvc_status fail_found(const struct kvc_decoder *decoder, const char *path, const struct kvc_option *row)
+{
+    char shown[80], allowed[256];
+    kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
+    show_allowed(row, allowed, sizeof allowed);
+    return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
+}
+
+static bool takes_plain_number(enum kvc_unit unit)
+{
+    return unit == KVC_UNIT_NONE || unit == KVC_UNIT_BYTES || unit == KVC_UNIT_MOPS || unit == KVC_UNIT_WATTS;
+}
+
+static enum kvc_status decode_number(const struct kvc_decoder *decoder, const char *path,
+                                     const struct kvc_option *row, void *field)
+{
+    lua_State *lua = decoder->lua;
+    bool text = lua_type(lua, -1) == LUA_TSTRING, is_count = row->type == KVC_OPTION_COUNT;
+    double value;
+    const char *expected;
+    if (text && row->auto_word != NULL && strcmp(lua_tostring(lua, -1), row->auto_word) == 0) {
+        if (is_count)
+            *(uint64_t *)field = (uint64_t)row->auto_value;
+        else
+            *(double *)field = row->auto_value;
+        return KVC_OK;
+    }
+    if (text && !is_count) {
+        size_t bytes;
+        const char *written = lua_tolstring(lua, -1, &bytes);
+        if (strlen(written) != bytes || !kvc_quantity_parse(written, row->unit, &value, &expected))
+            return fail_found(decoder, path, row);
+    } else if (lua_type(lua, -1) == LUA_TNUMBER && (is_count || takes_plain_number(row->unit))) {
+        value = lua_tonumber(lua, -1);
+    } else {
+        return fail_found(decoder, path, row);
+    }
+    if (!(value >= row->min && value <= row->max) || (is_count && (value != floor(value) || value >= 0x1p64)))
+        return fail_found(decoder, path, row);
+    if (!is_count)
+        *(double *)field = value;
+    else if (lua_isinteger(lua, -1))
+        *(uint64_t *)field = (uint64_t)lua_tointeger(lua, -1);
+    else
+        *(uint64_t *)field = (uint64_t)value;
+    return KVC_OK;
+}
+
+static void list_names(const char *const *names, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; names[i] != NULL && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
+}
+
+static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const char *path,
+                                     const struct kvc_option *row, int *field)
+{
+    char shown[80], suggestion[96] = "", names[LIST_TEXT_MAX];
+    if (lua_type(decoder->lua, -1) == LUA_TSTRING) {
+        const char *found = lua_tostring(decoder->lua, -1);
+        for (int i = 0; row->choices[i] != NULL; i++) {
+            if (strcmp(found, row->choices[i]) == 0) {
+                *field = i;
+                return KVC_OK;
+            }
+        }
+        kvc_decode_suggest(found, row->choices, suggestion, sizeof suggestion);
+    }
+    kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
+    list_names(row->choices, names, sizeof names);
+    return kvc_decode_fail(decoder, path, "%s: found %s%s%s allowed: %s", path, shown, suggestion,
+                           suggestion[0] != '\0' ? "" : ",", names);
+}
+
+/* The scalar at the top of the stack. */
+static enum kvc_status decode_scalar(const struct kvc_decoder *decoder, const char *path,
+                                     const struct kvc_option *row, void *field)
+{
+    char shown[80];
+    switch (row->type) {
+    case KVC_OPTION_BOOL:
+        if (!lua_isboolean(decoder->lua, -1)) {
+            kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
+            return kvc_decode_fail(decoder, path, "%s: found %s, allowed: true or false", path, shown);
+        }
+        *(bool *)field = lua_toboolean(decoder->lua, -1);
+        return KVC_OK;
+    case KVC_OPTION_CHOICE:
+        return decode_choice(decoder, path, row, field);
+    case KVC_OPTION_TEXT:
+        return kvc_decode_text(decoder, path, "a text", field, KVC_TEXT_MAX);
+    default:
+        return decode_number(decoder, path, row, field);
+    }
+}
+
+static bool print_value(const struct kvc_option *row, const void *field, char *out, size_t size)
+{
+    switch (row->type) {
+    case KVC_OPTION_BOOL:
+        snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
+        return true;
+    case KVC_OPTION_CHOICE:
+        snprintf(out, size, "%s", row->choices[*(const int *)field]);
+        return false;
+    case KVC_OPTION_TEXT:
+        snprintf(out, size, "%s", (const char *)field);
+        return false;
+    case KVC_OPTION_COUNT:
+        if (row->auto_word != NULL && *(const uint64_t *)field == (uint64_t)row->auto_value) {
+            snprintf(out, size, "%s", row->auto_word);
+            return false;
+        }
+        snprintf(out, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+        return true;
+    default:
+        if (row->auto_word != NULL && *(const double *)field == row->auto_value) {
+            snprintf(out, size, "%s", row->auto_word);
+            return false;
+        }
+        kvc_quantity_print(*(const double *)field, row->unit, out, size);
+        return row->unit == KVC_UNIT_NONE;
+    }
+}
+
+/* Replaces { value, source = "..." } on top of the stack by the value. */
+static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *path, const char *table_source,
+                              const struct kvc_option *row, char source[KVC_TEXT_MAX])
+{
+    lua_State *lua = decoder->lua;
+    snprintf(source, KVC_TEXT_MAX, "%s", table_source);
+    if (lua_istable(lua, -1)) {
+        int index = lua_gettop(lua);
+        lua_pushliteral(lua, "source");
+        if (lua_rawget(lua, index) != LUA_TNIL) {
+            enum kvc_status status = kvc_decode_text(decoder, path, "{ value, source = \"where it is from\" }", source,
+                                                     KVC_TEXT_MAX);
+            if (status != KVC_OK)
+                return status;
+        }
+        lua_pop(lua, 1);
+        for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
+            bool first = lua_isinteger(lua, -2) && lua_tointeger(lua, -2) == 1;
+            if (!first && (lua_type(lua, -2) != LUA_TSTRING || strcmp(lua_tostring(lua, -2), "source") != 0))
+                return kvc_decode_fail(decoder, path, "%s: found a table, allowed: { value, source = \"...\" }", path);
+        }
+        lua_rawgeti(lua, index, 1);
+        lua_replace(lua, index);
+    }
+    if (decoder->sourcing == KVC_SOURCING_REQUIRED && row->type != KVC_OPTION_TEXT && source[0] == '\0')
+        return kvc_decode_fail(decoder, path, "%s has no source: write { value, source = \"where it is from\" }", path);
+    return KVC_OK;
+}
+
+static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
+                                      const char *table_source);
+
+/* The list at the top of the stack. */
+static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char *path, const struct kvc_option *row,
+                                   char *object)
+{
+    lua_State *lua = decoder->lua;
+    char shown[80], element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24], source[KVC_TEXT_MAX];
+    static const char *const extra[] = {"source", NULL};
+    if (!lua_istable(lua, -1)) {
+        kvc_decode_show(lua, -1, shown, sizeof shown);
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a list of tables", path, shown);
+    }
+    int list = lua_gettop(lua);
+    size_t length = lua_rawlen(lua, list);
+    for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1))
+        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 || (size_t)lua_tointeger(lua, -2) > length)
+            return kvc_decode_fail(decoder, path, "%s: allowed is a list of tables without keys", path);
+    if (length > row->element->max_list)
+        return kvc_decode_fail(decoder, path, "%s: found %zu elements, allowed: up to %zu", path, length,
+                               row->element->max_list);
+    kvc_decode_join(record_path, decoder->prefix, path);
+    forget_below(&decoder->loaded->parameters, record_path);
+    forget_below(&decoder->loaded->provenance, record_path);
+    for (size_t i = 0; i < length; i++) {
+        void *element = object + row->offset + i * row->element->size;
+        snprintf(number, sizeof number, "%zu", i + 1);
+        kvc_decode_join(element_path, path, number);
+        lua_rawgeti(lua, list, (lua_Integer)i + 1);
+        if (!lua_istable(lua, -1)) {
+            kvc_decode_show(lua, -1, shown, sizeof shown);
+            return kvc_decode_fail(decoder, element_path, "%s: found %s, allowed: a table", element_path, shown);
+        }
+        source[0] = '\0';
+        lua_pushliteral(lua, "source");
+        if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
+            enum kvc_status status = kvc_decode_text(decoder, element_path, "a text as source", source, sizeof source);
+            if (status != KVC_OK)
+                return status;
+        }
+        lua_pop(lua, 1);
+        kvc_options_set_defaults(row->element, element);
+        struct kvc_table inner = {.path = element_path,
+                                  .options = row->element,
+                                  .object = element,
+                                  .extra = decoder->sourcing != KVC_SOURCING_NONE ? extra : NULL};
+        enum kvc_status status = decode_options(decoder, lua_gettop(lua), &inner, source);
+        if (status != KVC_OK)
+            return status;
+        lua_pop(lua, 1);
+    }
+    *(uint32_t *)(void *)(object + row->count_offset) = (uint32_t)length;
+    return KVC_OK;
+}
+
+static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
+                                  size_t at, const char *table_source)
+{
+    lua_State *lua = decoder->lua;
+    const struct kvc_option *row = &table->options->rows[at];
+    void *field = (char *)table->object + row->offset;
+    char path[KVC_PATH_MAX], value[KVC_TEXT_MAX], source[KVC_TEXT_MAX];
+    enum kvc_status status = KVC_OK;
+    kvc_decode_join(path, table->path, row->name);
+    lua_pushstring(lua, row->name);
+    bool present = lua_rawget(lua, index) != LUA_TNIL;
+    if (!present && table->present_only) {
+        lua_pop(lua, 1);
+        return KVC_OK;
+    }
+    if (row->type == KVC_OPTION_LIST) {
+        if (present)
+            status = decode_list(decoder, path, row, table->object);
+        if (status == KVC_OK)
+            lua_pop(lua, 1);
+        return status;
+    }
+    if (present) {
+        source[0] = '\0';
+        if (decoder->sourcing != KVC_SOURCING_NONE)
+            status = unwrap(decoder, path, table_source, row, source);
+        if (status == KVC_OK)
+            status = decode_scalar(decoder, path, row, field);
+        if (status == KVC_OK && source[0] == '\0')
+            snprintf(source, sizeof source, "%s", kvc_decode_origin(decoder, path));
+    } else if (row->by_default == NULL) {
+        status = kvc_decode_fail(decoder, table->path, "%s is missing: %s", path, row->help);
+    } else {
+        const char *from = table->absent_source != NULL ? table->absent_source[at] : NULL;
+        snprintf(source, sizeof source, "%s", from != NULL ? from : "default");
+    }
+    if (status != KVC_OK)
+        return status;
+    lua_pop(lua, 1);
+    bool bare = print_value(row, field, value, sizeof value);
+    bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
+    return kvc_decode_record(decoder, path, value, bare, source, hardware);
+}
+
+static size_t known_names(const struct kvc_table *table, const char *names[NAMES_MAX + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; table->extra != NULL && table->extra[i] != NULL && count < NAMES_MAX; i++)
+        names[count++] = table->extra[i];
+    for (size_t i = 0; table->options != NULL && i < table->options->count && count < NAMES_MAX; i++)
+        names[count++] = table->options->rows[i].name;
+    names[count] = NULL;
+    return count;
+}
+
+static bool is_known(const char *const *names, const char *name)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+/* Of several unknown keys the one that is written first (then the least) is reported: Lua's order is arbitrary. */
+static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index, const struct kvc_table *table)
+{
+    lua_State *lua = decoder->lua;
+    const char *names[NAMES_MAX + 1], *first = NULL;
+    char path[KVC_PATH_MAX], suggestion[96], allowed[LIST_TEXT_MAX], shown[80];
+    size_t bytes, first_offset = 0;
+    const char *text = kvc_sandbox_source(decoder->sandbox, &bytes);
+    known_names(table, names);
+    list_names(names, allowed, sizeof allowed);
+    const char *where = table->path[0] != '\0' ? table->path : "the returned table";
+    for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
+        if (lua_type(lua, -2) != LUA_TSTRING) {
+            kvc_decode_show(lua, -2, shown, sizeof shown);
+            return kvc_decode_fail(decoder, table->path, "found the element %s without a name in %s; allowed: %s",
+                                   shown, where, allowed);
+        }
+        const char *name = lua_tostring(lua, -2);
+        if (is_known(names, name))
+            continue;
+        kvc_decode_join(path, table->path, name);
+        struct kvc_location location = kvc_locate(text, bytes, path);
+        size_t offset = location.exact ? location.offset : bytes;
+        if (first == NULL || offset < first_offset || (offset == first_offset && strcmp(name, first) < 0)) {
+            first = name;
+            first_offset = offset;
+        }
+    }
+    if (first == NULL)
+        return KVC_OK;
+    kvc_decode_join(path, table->path, first);
+    kvc_decode_suggest(first, names, suggestion, sizeof suggestion);
+    return kvc_decode_fail(decoder, path, "unknown key \"%.60s\" in %s%s%s allowed: %s", first, where, suggestion,
+                           suggestion[0] != '\0' ? "" : ";", allowed);
+}
+
+static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
+                                      const char *table_source)
+{
+    enum kvc_status status = refuse_unknown(decoder, index, table);
+    for (size_t i = 0; status == KVC_OK && table->options != NULL && i < table->options->count; i++)
+        status = decode_row(decoder, index, table, i, table_source);
+    return status;
+}
+
+enum kvc_status kvc_decode_table(const struct kvc_decoder *decoder, int index, const struct kvc_table *table)
+{
+    return decode_options(decoder, lua_absindex(decoder->lua, index), table, "");
+}

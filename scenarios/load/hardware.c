@@ -1,0 +1,231 @@
+#include "scenarios/load/hardware.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lua.h>
+
+enum { FILE_NAME_MAX = 1024 };
+
+const struct kvc_device_kind kvc_device_kinds[] = {
+    {"cpu", "xeon-e5-2650v2", &kvc_cpu_options, offsetof(struct kvc_node, cpu)},
+    {"dram", "ddr3-1600-e5v2", &kvc_dram_options, offsetof(struct kvc_node, dram)},
+    {"gpu", "tesla-k40c", &kvc_gpu_options, offsetof(struct kvc_node, gpu)},
+    {"nic", "xl710-2x40g", &kvc_nic_options, offsetof(struct kvc_node, nic)},
+    {"pcie", "pcie3-k40c", &kvc_pcie_options, offsetof(struct kvc_node, pcie)},
+    {NULL, NULL, NULL, 0},
+};
+
+const char *kvc_hardware_dir(void)
+{
+    const char *chosen = getenv("KVCAST_HARDWARE");
+    return chosen != NULL && chosen[0] != '\0' ? chosen : KVC_SOURCE_DIR "/scenarios/hardware";
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+void kvc_hardware_list(struct kvc_profiles *profiles)
+{
+    profiles->count = 0;
+    DIR *folder = opendir(kvc_hardware_dir());
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL && profiles->count < KVC_PROFILES_MAX;) {
+        size_t bytes = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || bytes <= 4 || bytes - 4 >= KVC_PROFILE_NAME_MAX ||
+            strcmp(entry->d_name + bytes - 4, ".lua") != 0)
+            continue;
+        memcpy(profiles->name[profiles->count], entry->d_name, bytes - 4);
+        profiles->name[profiles->count++][bytes - 4] = '\0';
+    }
+    closedir(folder);
+    qsort(profiles->name, profiles->count, sizeof profiles->name[0], compare_names);
+}
+
+/* A profile being read in its own sandbox; `kind` NULL: whatever the file says. */
+struct profile {
+    const struct kvc_sandbox *sandbox;
+    const struct kvc_device_kind *kind;
+    struct kvc_node *node;
+    struct kvc_loaded *loaded;
+    const char *prefix;
+    struct kvc_diag *diag;
+};
+
+static enum kvc_status check_kind(const struct kvc_decoder *decoder, struct profile *profile)
+{
+    char found[64];
+    static const char allowed[] = "cpu, dram, gpu, nic or pcie";
+    lua_pushliteral(decoder->lua, "kind");
+    lua_rawget(decoder->lua, 1);
+    enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof found);
+    lua_pop(decoder->lua, 1);
+    if (status != KVC_OK)
+        return status;
+    if (profile->kind != NULL && strcmp(found, profile->kind->name) != 0)
+        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"", found,
+                               profile->kind->name);
+    for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++)
+        if (strcmp(found, kind->name) == 0)
+            profile->kind = kind;
+    if (profile->kind == NULL)
+        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", allowed: %s", found, allowed);
+    return KVC_OK;
+}
+
+static enum kvc_status decode_profile(lua_State *lua, void *data)
+{
+    static const char *const extra[] = {"kind", NULL};
+    struct profile *profile = data;
+    struct kvc_decoder decoder = {.lua = lua,
+                                  .sandbox = profile->sandbox,
+                                  .loaded = profile->loaded,
+                                  .sourcing = KVC_SOURCING_REQUIRED,
+                                  .prefix = profile->prefix,
+                                  .diag = profile->diag};
+    if (!lua_checkstack(lua, 64))
+        return kvc_diag_fail(profile->diag, KVC_ERR_RUNTIME, "out of memory");
+    enum kvc_status status = check_kind(&decoder, profile);
+    if (status != KVC_OK)
+        return status;
+    char *object = (char *)profile->node + profile->kind->node_offset;
+    memset(object, 0, profile->kind->options->size);
+    kvc_options_set_defaults(profile->kind->options, object);
+    return kvc_decode_table(&decoder, 1, &(struct kvc_table){.path = "",
+                                                              .options = profile->kind->options,
+                                                              .object = object,
+                                                              .extra = extra});
+}
+
+static enum kvc_status read_profile(const char *file, struct profile *profile)
+{
+    struct kvc_sandbox *sandbox;
+    enum kvc_status status = kvc_sandbox_run(file, &sandbox, profile->diag);
+    if (status != KVC_OK)
+        return status;
+    profile->sandbox = sandbox;
+    status = kvc_sandbox_protect(sandbox, decode_profile, profile, profile->diag);
+    kvc_sandbox_free(sandbox);
+    return status;
+}
+
+enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind, struct kvc_node *node,
+                                  struct kvc_loaded *loaded, struct kvc_diag *diag)
+{
+    struct profile profile = {.node = node, .loaded = loaded, .prefix = "", .diag = diag};
+    enum kvc_status status = read_profile(file, &profile);
+    *kind = profile.kind;
+    return status;
+}
+
+static bool ends_in_lua(const char *name)
+{
+    size_t bytes = strlen(name);
+    return bytes > 4 && strcmp(name + bytes - 4, ".lua") == 0;
+}
+
+/* The file that `name` stands for, which must exist. */
+static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *path, const char *name,
+                                 char file[FILE_NAME_MAX])
+{
+    const char *scenario = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(scenario, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - scenario) : 0, bytes;
+    if (ends_in_lua(name)) {
+        bytes = snprintf(file, FILE_NAME_MAX, "%.*s%s", name[0] == '/' ? 0 : folder, scenario, name);
+        if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0)
+            return KVC_OK;
+        return kvc_decode_fail(decoder, path, "%s: the profile %s cannot be read: %s", path, file, strerror(errno));
+    }
+    bytes = snprintf(file, FILE_NAME_MAX, "%s/%s.lua", kvc_hardware_dir(), name);
+    if (strchr(name, '/') == NULL && bytes < FILE_NAME_MAX && access(file, R_OK) == 0)
+        return KVC_OK;
+
+    struct kvc_profiles profiles;
+    const char *names[KVC_PROFILES_MAX + 1];
+    char suggestion[96], allowed[512] = "";
+    size_t used = 0;
+    kvc_hardware_list(&profiles);
+    for (size_t i = 0; i < profiles.count; i++) {
+        names[i] = profiles.name[i];
+        if (used < sizeof allowed)
+            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    names[profiles.count] = NULL;
+    kvc_decode_suggest(name, names, suggestion, sizeof suggestion);
+    return kvc_decode_fail(decoder, path, "%s: no hardware profile \"%.60s\"%s%s allowed: a file that ends in .lua, or %s",
+                           path, name, suggestion, suggestion[0] != '\0' ? "" : ";",
+                           used > 0 ? allowed : "(the library is empty)");
+}
+
+/* Loads the profile called `name` into the device at `path` and records which it was; it was named at `place`. */
+static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                 const char *path, const char *place, const char *name, const char *origin,
+                                 struct kvc_node *node)
+{
+    char file[FILE_NAME_MAX], base_path[KVC_PATH_MAX];
+    enum kvc_status status = find_file(decoder, place, name, file);
+    if (status != KVC_OK)
+        return status;
+    kvc_decode_join(base_path, path, "base");
+    status = kvc_decode_record(decoder, base_path, name, false, origin, false);
+    if (status != KVC_OK)
+        return status;
+    struct profile profile = {
+        .kind = kind, .node = node, .loaded = decoder->loaded, .prefix = path, .diag = decoder->diag};
+    return read_profile(file, &profile);
+}
+
+/* { base = "name", field = value, ... }: the fields over those of the base. */
+static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                     const char *path, struct kvc_node *node)
+{
+    static const char *const extra[] = {"base", NULL};
+    char base_path[KVC_PATH_MAX], name[KVC_TEXT_MAX];
+    lua_State *lua = decoder->lua;
+    int table = lua_gettop(lua);
+    const char *origin = "default";
+    snprintf(name, sizeof name, "%s", kind->by_default);
+    kvc_decode_join(base_path, path, "base");
+    lua_pushliteral(lua, "base");
+    if (lua_rawget(lua, table) != LUA_TNIL) {
+        enum kvc_status status = kvc_decode_text(decoder, base_path, "the name of a hardware profile", name, sizeof name);
+        if (status != KVC_OK)
+            return status;
+        origin = kvc_decode_origin(decoder, base_path);
+    }
+    lua_pop(lua, 1);
+    enum kvc_status status = load_base(decoder, kind, path, base_path, name, origin, node);
+    if (status != KVC_OK)
+        return status;
+    struct kvc_decoder overriding = *decoder;
+    overriding.sourcing = KVC_SOURCING_OPTIONAL;
+    return kvc_decode_table(&overriding, table,
+                            &(struct kvc_table){.path = path,
+                                                .options = kind->options,
+                                                .object = (char *)node + kind->node_offset,
+                                                .extra = extra,
+                                                .present_only = true});
+}
+
+enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                    struct kvc_node *node)
+{
+    char path[KVC_PATH_MAX], name[KVC_TEXT_MAX];
+    kvc_decode_join(path, "node", kind->name);
+    if (lua_isnil(decoder->lua, -1))
+        return load_base(decoder, kind, path, path, kind->by_default, "default", node);
+    if (lua_istable(decoder->lua, -1))
+        return decode_inline(decoder, kind, path, node);
+    enum kvc_status status =
+        kvc_decode_text(decoder, path, "the name of a hardware profile, or a table with base", name, sizeof name);
+    if (status != KVC_OK)
+        return status;
+    return load_base(decoder, kind, path, path, name, kvc_decode_origin(decoder, path), node);
+}

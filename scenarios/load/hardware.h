@@ -1,0 +1,45 @@
+/* The hardware library: Lua files that return { kind = "cpu", name = "...", field = { value, source = "..." }, ... }.
+ *
+ * Profiles lie in scenarios/hardware of the source tree, or in $KVCAST_HARDWARE. A node names one by its file name
+ * without ".lua", by a path that ends in ".lua" (relative to the scenario), or overrides fields of one:
+ * { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its source. */
+#ifndef KVC_SCENARIOS_LOAD_HARDWARE_H
+#define KVC_SCENARIOS_LOAD_HARDWARE_H
+
+#include <stddef.h>
+
+#include "scenarios/load/decode.h"
+
+/* One kind of device that a node has. */
+struct kvc_device_kind {
+    const char *name;       /* "cpu": the `kind` of a profile and the key in `node` */
+    const char *by_default; /* profile of a node that names none */
+    const struct kvc_options *options;
+    size_t node_offset; /* of its struct in struct kvc_node */
+};
+
+/* All kinds; the last one's name is NULL. */
+extern const struct kvc_device_kind kvc_device_kinds[];
+
+const char *kvc_hardware_dir(void);
+
+enum { KVC_PROFILES_MAX = 256, KVC_PROFILE_NAME_MAX = 64 };
+
+struct kvc_profiles {
+    size_t count;
+    char name[KVC_PROFILES_MAX][KVC_PROFILE_NAME_MAX];
+};
+
+/* The names in the library, sorted. A folder that cannot be read has none. */
+void kvc_hardware_list(struct kvc_profiles *profiles);
+
+/* Decodes a profile on its own, for `describe`: its kind, the object (of kind->options->size bytes at most
+ * sizeof(struct kvc_node)), and what it states in loaded->provenance and parameters. */
+enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind, struct kvc_node *node,
+                                  struct kvc_loaded *loaded, struct kvc_diag *diag);
+
+/* Fills one device of the node from the Lua value at the top of `decoder`'s stack (nil: the default profile). */
+enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                    struct kvc_node *node);
+
+#endif

@@ -1,0 +1,50 @@
+#include "scenarios/load/sections.h"
+
+#include "scenarios/load/load.h"
+#include "sim/workload/workload.h"
+
+static const struct kvc_option dist_rows[] = {
+    {.name = "zipf", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, zipf_s), .min = 1e-3, .max = 10,
+     .by_default = "0.99", .help = "exponent of the Zipf distribution of keys; larger is more skewed"},
+};
+
+const struct kvc_options kvc_dist_options = {.name = "workload.dist",
+                                             .rows = dist_rows,
+                                             .count = sizeof dist_rows / sizeof *dist_rows,
+                                             .size = sizeof(struct kvc_workload)};
+
+static const struct kvc_option arrival_rows[] = {
+    {.name = "poisson_mops", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, rate_mops),
+     .unit = KVC_UNIT_MOPS, .min = 1e-6, .max = 1e6,
+     .help = "open loop: frames arrive as a Poisson process of this request rate, all nodes together"},
+    {.name = "fixed_mops", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, rate_mops),
+     .unit = KVC_UNIT_MOPS, .min = 1e-6, .max = 1e6, .help = "open loop: frames arrive at equal distances"},
+    {.name = "clients", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_workload, clients), .min = 1,
+     .max = 16777216, .help = "closed loop: each client sends its next request after the response to the last"},
+    {.name = "think", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, think_ns),
+     .unit = KVC_UNIT_NS, .min = 0, .max = 1e12, .help = "closed loop: pause between response and next request"},
+    {.name = "curve", .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_workload, curve),
+     .element = &kvc_curve_options, .count_offset = offsetof(struct kvc_workload, curve_points),
+     .help = "open loop, Poisson: the rate follows these points, linear between them"},
+    {.name = "trace", .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_workload, trace),
+     .help = "replays a CSV file (time_us,op,key,key_bytes,value_bytes), named relative to the scenario"},
+};
+
+const struct kvc_options kvc_arrival_options = {.name = "workload.arrival",
+                                                .rows = arrival_rows,
+                                                .count = sizeof arrival_rows / sizeof *arrival_rows,
+                                                .size = sizeof(struct kvc_workload)};
+
+static const struct kvc_option slo_rows[] = {
+    {.name = "p50", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_slo, p50_ns), .unit = KVC_UNIT_NS,
+     .min = 1, .max = 1e12, .help = "largest median latency"},
+    {.name = "p95", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_slo, p95_ns), .unit = KVC_UNIT_NS,
+     .min = 1, .max = 1e12, .help = "largest 95th percentile of latency"},
+    {.name = "p99", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_slo, p99_ns), .unit = KVC_UNIT_NS,
+     .min = 1, .max = 1e12, .help = "largest 99th percentile of latency"},
+    {.name = "mops", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_slo, mops), .unit = KVC_UNIT_MOPS,
+     .min = 1e-6, .max = 1e6, .help = "least throughput"},
+};
+
+const struct kvc_options kvc_slo_options = {
+    .name = "slo", .rows = slo_rows, .count = sizeof slo_rows / sizeof *slo_rows, .size = sizeof(struct kvc_slo)};

@@ -1,0 +1,11 @@
+/* Option tables of what only the scenario's shape has: workload.dist and workload.arrival as tables, and slo. */
+#ifndef KVC_SCENARIOS_LOAD_SECTIONS_H
+#define KVC_SCENARIOS_LOAD_SECTIONS_H
+
+#include "sim/base/option.h"
+
+extern const struct kvc_options kvc_dist_options;    /* of struct kvc_workload: zipf_s */
+extern const struct kvc_options kvc_arrival_options; /* of struct kvc_workload; one kind at a time */
+extern const struct kvc_options kvc_slo_options;     /* of struct kvc_slo */
+
+#endif
