@@ -1,0 +1,327 @@
+#include "scenarios/output/json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double kvc_percentiles[KVC_PERCENTILES] = {0.01, 0.1, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
+
+#define SCHEMA "kvcast.result/1"
+
+/* Digits that doubles keep in text: beyond any model's precision, short enough to read. */
+enum { DIGITS = 12 };
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *count(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* Jansson refuses what is not UTF-8, such as an odd file name. */
+static json_t *text(const char *bytes)
+{
+    json_t *string = json_string(bytes);
+    if (string != NULL)
+        return string;
+    char ascii[KVC_TEXT_MAX * 2];
+    size_t length = 0;
+    for (; bytes[length] != '\0' && length + 1 < sizeof ascii; length++)
+        ascii[length] = (bytes[length] & 0x80) != 0 ? '?' : bytes[length];
+    ascii[length] = '\0';
+    return json_string(ascii);
+}
+
+static json_t *text_or_null(const char *bytes)
+{
+    return bytes[0] != '\0' ? text(bytes) : json_null();
+}
+
+static json_t *parameter_value(const struct kvc_parameter *parameter)
+{
+    json_t *value = parameter->bare ? json_loads(parameter->value, JSON_DECODE_ANY, NULL) : NULL;
+    return value != NULL ? value : text(parameter->value);
+}
+
+static json_t *parameters(const struct kvc_parameters *list)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < list->count; i++)
+        json_object_set_new(object, list->entry[i].path, parameter_value(&list->entry[i]));
+    return object;
+}
+
+static json_t *sources(const struct kvc_parameters *list)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < list->count; i++)
+        json_object_set_new(object, list->entry[i].path, text(list->entry[i].source));
+    return object;
+}
+
+static json_t *throughput(const struct kvc_outcome *outcome)
+{
+    json_t *object = json_object();
+    json_t *replicas = json_array();
+    for (uint32_t i = 0; outcome->replica_mops != NULL && i < outcome->replicas; i++)
+        json_array_append_new(replicas, number(outcome->replica_mops[i]));
+    json_object_set_new(object, "mean", number(outcome->throughput.mean));
+    json_object_set_new(object, "ci95", number(outcome->throughput.half_width));
+    json_object_set_new(object, "replicas", replicas);
+    return object;
+}
+
+static json_t *percentile(double p, double us)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "p", number(p));
+    json_object_set_new(object, "us", number(us));
+    return object;
+}
+
+static json_t *cdf(const struct kvc_histogram *histogram)
+{
+    static double value_ns[KVC_CDF_POINTS], fraction[KVC_CDF_POINTS];
+    json_t *array = json_array();
+    uint32_t points = kvc_histogram_cdf(histogram, KVC_CDF_POINTS, value_ns, fraction);
+    for (uint32_t i = 0; i < points; i++)
+        json_array_append_new(array, json_pack("[o,o]", number(value_ns[i] * 1e-3), number(fraction[i])));
+    return array;
+}
+
+static json_t *latency(const struct kvc_result *result)
+{
+    const struct kvc_histogram *histogram = &result->latency;
+    json_t *object = json_object();
+    json_t *percentiles = json_array();
+    bool measured = result->has_histogram && histogram->count > 0;
+    double mean_us = measured ? kvc_histogram_mean_ns(histogram) * 1e-3 : result->latency_mean_us;
+    for (int i = 0; measured && i < KVC_PERCENTILES; i++) {
+        double us = kvc_histogram_percentile_ns(histogram, kvc_percentiles[i]) * 1e-3;
+        json_array_append_new(percentiles, percentile(kvc_percentiles[i], us));
+    }
+    if (!result->has_histogram)
+        json_array_append_new(percentiles, percentile(0.95, result->latency_p95_us));
+    json_object_set_new(object, "mean", number(measured || !result->has_histogram ? mean_us : NAN));
+    json_object_set_new(object, "min", number(measured ? histogram->min_ns * 1e-3 : NAN));
+    json_object_set_new(object, "max", number(measured ? histogram->max_ns * 1e-3 : NAN));
+    json_object_set_new(object, "percentiles", percentiles);
+    json_object_set_new(object, "cdf", measured ? cdf(histogram) : json_array());
+    json_object_set_new(object, "clipped", count(histogram->clipped));
+    return object;
+}
+
+static json_t *requests(const struct kvc_result *result)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "offered", count(result->offered));
+    json_object_set_new(object, "completed", count(result->completed));
+    json_object_set_new(object, "dropped", count(result->dropped));
+    json_object_set_new(object, "hits", count(result->hits));
+    json_object_set_new(object, "misses", count(result->misses));
+    json_object_set_new(object, "gets", count(result->gets));
+    json_object_set_new(object, "sets", count(result->sets));
+    json_object_set_new(object, "deletes", count(result->deletes));
+    return object;
+}
+
+static json_t *stages(const struct kvc_result *result)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        const struct kvc_stage *stage = &result->stage[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", text(stage->name));
+        json_object_set_new(object, "device", text(stage->device));
+        json_object_set_new(object, "utilization_frac", number(stage->utilization_frac));
+        json_object_set_new(object, "busy_s", number(stage->busy_s));
+        json_object_set_new(object, "served", count(stage->served));
+        json_object_set_new(object, "mean_us", number(stage->mean_us));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *bottleneck(const struct kvc_result *result)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "stage", text_or_null(result->bottleneck_stage));
+    json_object_set_new(object, "device", text_or_null(result->bottleneck_device));
+    json_object_set_new(object, "why", text_or_null(result->bottleneck_why));
+    return object;
+}
+
+static json_t *figures(const struct kvc_figures *list)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < list->count; i++)
+        json_object_set_new(object, list->entry[i].name, number(list->entry[i].value));
+    return object;
+}
+
+static json_t *windows(const struct kvc_result *result)
+{
+    json_t *object = json_object();
+    json_t *mops = json_array();
+    for (uint32_t i = 0; i < result->window_count; i++)
+        json_array_append_new(mops, number((double)result->window_mops[i]));
+    json_object_set_new(object, "length_us", number(result->window_us));
+    json_object_set_new(object, "mops", mops);
+    return object;
+}
+
+static json_t *notes(const struct kvc_report *report)
+{
+    const struct kvc_result *result = &report->outcome->result;
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < report->loaded->warning_count; i++)
+        json_array_append_new(array, text(report->loaded->warning[i]));
+    for (uint32_t i = 0; i < result->note_count; i++)
+        json_array_append_new(array, text(result->note[i]));
+    json_array_append_new(array, text("energy is null: the hardware profiles state no power"));
+    return array;
+}
+
+static json_t *simulation(const struct kvc_result *result)
+{
+    json_t *object = json_object();
+    double rate = result->wall_s > 0 ? (double)result->requests_simulated / result->wall_s : NAN;
+    json_object_set_new(object, "simulated_s", number(result->simulated_s));
+    json_object_set_new(object, "warmup_s", number(result->warmup_s));
+    json_object_set_new(object, "requests", count(result->requests_simulated));
+    json_object_set_new(object, "activities", count(result->activities));
+    json_object_set_new(object, "wall_s", number(result->wall_s));
+    json_object_set_new(object, "wall_source_s", number(result->source_wall_s));
+    json_object_set_new(object, "wall_kernel_s", number(result->kernel_wall_s));
+    json_object_set_new(object, "wall_engine_s", number(result->engine_wall_s));
+    json_object_set_new(object, "wall_preload_s", number(result->preload_wall_s));
+    json_object_set_new(object, "requests_per_wall_s", number(rate));
+    return object;
+}
+
+static json_t *document(const struct kvc_report *report)
+{
+    const struct kvc_scenario *scenario = &report->loaded->scenario;
+    const struct kvc_result *result = &report->outcome->result;
+    json_t *object = json_object();
+    json_object_set_new(object, "schema", text(SCHEMA));
+    json_object_set_new(object, "scenario", text(scenario->name));
+    json_object_set_new(object, "system", text(scenario->model->name));
+    json_object_set_new(object, "seed", count(scenario->run.seed));
+    json_object_set_new(object, "version", text(KVC_VERSION));
+    json_object_set_new(object, "command", text(report->command));
+    json_object_set_new(object, "command_line", text(report->command_line));
+    json_object_set_new(object, "throughput_mops", throughput(report->outcome));
+    json_object_set_new(object, "latency_us", latency(result));
+    json_object_set_new(object, "requests", requests(result));
+    json_object_set_new(object, "stages", stages(result));
+    json_object_set_new(object, "bottleneck", bottleneck(result));
+    json_object_set_new(object, "energy", json_null());
+    json_object_set_new(object, "kernel", figures(&result->kernel));
+    json_object_set_new(object, "model", figures(&result->model));
+    json_object_set_new(object, "windows", windows(result));
+    json_object_set_new(object, "notes", notes(report));
+    json_object_set_new(object, "simulation", simulation(result));
+    json_object_set_new(object, "parameters", parameters(&report->loaded->parameters));
+    json_object_set_new(object, "provenance", sources(&report->loaded->provenance));
+    return object;
+}
+
+/* Arrays without objects (points, replicas) go on one line each; only the rest is indented. */
+static bool is_one_line(const json_t *value)
+{
+    size_t index;
+    json_t *element;
+    if (json_is_object(value))
+        return json_object_size(value) == 0;
+    json_array_foreach(value, index, element)
+        if (json_is_object(element))
+            return false;
+    return true;
+}
+
+static bool write_value(const json_t *value, int depth, FILE *out);
+
+static bool write_members(const json_t *object, int depth, FILE *out)
+{
+    const char *key, *separator = "";
+    json_t *member;
+    json_object_foreach((json_t *)object, key, member) {
+        json_t *name = json_string(key);
+        bool written = fprintf(out, "%s\n%*s", separator, 2 * depth, "") >= 0 &&
+                       json_dumpf(name, out, JSON_ENCODE_ANY) == 0 && fputs(": ", out) >= 0 &&
+                       write_value(member, depth, out);
+        json_decref(name);
+        if (!written)
+            return false;
+        separator = ",";
+    }
+    return true;
+}
+
+static bool write_elements(const json_t *array, int depth, FILE *out)
+{
+    size_t index;
+    json_t *element;
+    json_array_foreach(array, index, element)
+        if (fprintf(out, "%s\n%*s", index > 0 ? "," : "", 2 * depth, "") < 0 || !write_value(element, depth, out))
+            return false;
+    return true;
+}
+
+static bool write_value(const json_t *value, int depth, FILE *out)
+{
+    if (is_one_line(value))
+        return json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) == 0;
+    bool object = json_is_object(value);
+    return fputc(object ? '{' : '[', out) != EOF &&
+           (object ? write_members(value, depth + 1, out) : write_elements(value, depth + 1, out)) &&
+           fprintf(out, "\n%*s%c", 2 * depth, "", object ? '}' : ']') >= 0;
+}
+
+enum kvc_status kvc_json_write(const struct kvc_report *report, FILE *out, struct kvc_diag *diag)
+{
+    json_t *object = document(report);
+    errno = 0;
+    bool written = write_value(object, 0, out) && fputc('\n', out) != EOF && fflush(out) == 0;
+    json_decref(object);
+    if (!written)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the result: %s", strerror(errno));
+    return KVC_OK;
+}
+
+static bool is_text(const json_t *document, const char *key, const char *expected)
+{
+    const char *found = json_string_value(json_object_get(document, key));
+    return found != NULL && strcmp(found, expected) == 0;
+}
+
+/* Compares as text: a number read back from a document has DIGITS digits, a fresh one may have more. */
+static bool same_text(const json_t *a, const json_t *b)
+{
+    char *text_a = json_dumps(a, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    char *text_b = json_dumps(b, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    bool same = text_a != NULL && text_b != NULL && strcmp(text_a, text_b) == 0;
+    free(text_a);
+    free(text_b);
+    return same;
+}
+
+bool kvc_json_answers(const char *path, const char *command, const struct kvc_loaded *loaded)
+{
+    json_t *document = json_load_file(path, 0, NULL);
+    json_t *expected = parameters(&loaded->parameters);
+    const json_t *seed = json_object_get(document, "seed");
+    bool same = is_text(document, "schema", SCHEMA) && is_text(document, "version", KVC_VERSION) &&
+                is_text(document, "command", command) &&
+                json_integer_value(seed) == (json_int_t)loaded->scenario.run.seed &&
+                same_text(json_object_get(document, "parameters"), expected);
+    json_decref(expected);
+    json_decref(document);
+    return same;
+}

@@ -1,0 +1,183 @@
+#include "scenarios/output/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct table {
+    FILE *out;
+    const char *bold, *dim, *warn, *plain; /* escapes, or nothing */
+};
+
+bool kvc_table_color(FILE *out)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    bool dumb = terminal == NULL || strcmp(terminal, "dumb") == 0;
+    return isatty(fileno(out)) && !dumb && (no_color == NULL || no_color[0] == '\0');
+}
+
+/* Four significant digits, no exponents in the range that occurs. */
+static const char *digits(double value, char text[32])
+{
+    double size = fabs(value);
+    if (isnan(value))
+        return "-";
+    if (value != 0 && (size < 1e-3 || size >= 1e7))
+        snprintf(text, 32, "%.3e", value);
+    else
+        snprintf(text, 32, "%.*f", size >= 1000 || value == floor(value) ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3, value);
+    return text;
+}
+
+static void heading(const struct table *table, const char *name)
+{
+    fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
+}
+
+static void write_head(const struct table *table, const struct kvc_report *report)
+{
+    const struct kvc_scenario *scenario = &report->loaded->scenario;
+    fprintf(table->out, "%s%s%s  %s on %" PRIu64 " node%s, %s\n\n", table->bold, scenario->name, table->plain,
+            scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s",
+            strcmp(report->command, "predict") == 0 ? "closed form" : report->command);
+}
+
+static void write_throughput(const struct table *table, const struct kvc_outcome *outcome)
+{
+    char a[32], b[32];
+    heading(table, "throughput");
+    fprintf(table->out, "%s Mops", digits(outcome->throughput.mean, a));
+    if (!isnan(outcome->throughput.half_width))
+        fprintf(table->out, "  +- %s (95 %% over %u replicas)", digits(outcome->throughput.half_width, b),
+                outcome->replicas);
+    fputc('\n', table->out);
+}
+
+static void write_latency(const struct table *table, const struct kvc_result *result)
+{
+    static const struct {
+        const char *name;
+        double p;
+    } shown[] = {{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
+    const struct kvc_histogram *histogram = &result->latency;
+    char text[32];
+    heading(table, "latency");
+    if (!result->has_histogram) {
+        fprintf(table->out, "mean %s us", digits(result->latency_mean_us, text));
+        fprintf(table->out, "   p95 %s us\n", digits(result->latency_p95_us, text));
+        return;
+    }
+    if (histogram->count == 0) {
+        fputs("no request was completed\n", table->out);
+        return;
+    }
+    fprintf(table->out, "mean %s", digits(kvc_histogram_mean_ns(histogram) * 1e-3, text));
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        fprintf(table->out, "   %s %s", shown[i].name,
+                digits(kvc_histogram_percentile_ns(histogram, shown[i].p) * 1e-3, text));
+    fprintf(table->out, "   max %s us\n", digits(histogram->max_ns * 1e-3, text));
+}
+
+static void write_requests(const struct table *table, const struct kvc_result *result)
+{
+    if (result->offered + result->completed == 0)
+        return;
+    heading(table, "requests");
+    fprintf(table->out, "%" PRIu64 " completed, %" PRIu64 " dropped", result->completed, result->dropped);
+    if (result->hits + result->misses > 0)
+        fprintf(table->out, ", hit ratio %.2f %%",
+                100 * (double)result->hits / (double)(result->hits + result->misses));
+    fputc('\n', table->out);
+}
+
+static void write_stages(const struct table *table, const struct kvc_result *result)
+{
+    char text[32];
+    if (result->stage_count == 0)
+        return;
+    fprintf(table->out, "\n%s%-14s%-8s%12s%14s%12s%s\n", table->bold, "stage", "device", "utilisation", "served",
+            "mean us", table->plain);
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        const struct kvc_stage *stage = &result->stage[i];
+        bool narrow = strcmp(stage->name, result->bottleneck_stage) == 0;
+        fprintf(table->out, "%s%-14s%-8s%10.1f %%%14" PRIu64, narrow ? table->warn : "", stage->name, stage->device,
+                100 * stage->utilization_frac, stage->served);
+        fprintf(table->out, "%12s%s\n", digits(stage->mean_us, text), narrow ? table->plain : "");
+    }
+}
+
+static void write_bottleneck(const struct table *table, const struct kvc_result *result)
+{
+    if (result->bottleneck_stage[0] == '\0')
+        return;
+    fputc('\n', table->out);
+    heading(table, "bottleneck");
+    fprintf(table->out, "%s (%s)", result->bottleneck_stage, result->bottleneck_device);
+    if (result->bottleneck_why[0] != '\0')
+        fprintf(table->out, ": %s", result->bottleneck_why);
+    fputc('\n', table->out);
+}
+
+static void write_figures(const struct table *table, const char *name, const struct kvc_figures *figures)
+{
+    char text[32];
+    for (uint32_t i = 0; i < figures->count; i++) {
+        heading(table, i == 0 ? name : "");
+        fprintf(table->out, "%-34s%s\n", figures->entry[i].name, digits(figures->entry[i].value, text));
+    }
+}
+
+static void write_notes(const struct table *table, const struct kvc_report *report)
+{
+    const struct kvc_result *result = &report->outcome->result;
+    for (uint32_t i = 0; i < result->note_count; i++) {
+        heading(table, i == 0 ? "notes" : "");
+        fprintf(table->out, "%s%s%s\n", table->warn, result->note[i], table->plain);
+    }
+}
+
+static void write_speed(const struct table *table, const struct kvc_result *result)
+{
+    if (result->wall_s <= 0)
+        return;
+    double share = 100 / result->wall_s;
+    heading(table, "simulation");
+    fprintf(table->out, "%s%.3g ms simulated (after %.3g ms warm-up), %.2f s of one core, %.1f M requests/s\n",
+            table->dim, 1e3 * result->simulated_s, 1e3 * result->warmup_s, result->wall_s,
+            1e-6 * (double)result->requests_simulated / result->wall_s);
+    heading(table, "");
+    fprintf(table->out, "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64 " activities), preload %.2f s%s\n",
+            share * result->source_wall_s, share * result->kernel_wall_s, share * result->engine_wall_s,
+            result->activities, result->preload_wall_s, table->plain);
+}
+
+void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
+{
+    const struct kvc_result *result = &report->outcome->result;
+    struct table table = {.out = out, .bold = "", .dim = "", .warn = "", .plain = ""};
+    if (color) {
+        table.bold = "\033[1m";
+        table.dim = "\033[2m";
+        table.warn = "\033[33m";
+        table.plain = "\033[0m";
+    }
+    write_head(&table, report);
+    write_throughput(&table, report->outcome);
+    write_latency(&table, result);
+    write_requests(&table, result);
+    write_stages(&table, result);
+    write_bottleneck(&table, result);
+    if (result->kernel.count + result->model.count > 0)
+        fputc('\n', out);
+    write_figures(&table, "index, slabs", &result->kernel);
+    write_figures(&table, "model", &result->model);
+    if (result->note_count > 0)
+        fputc('\n', out);
+    write_notes(&table, report);
+    if (result->wall_s > 0)
+        fputc('\n', out);
+    write_speed(&table, result);
+}

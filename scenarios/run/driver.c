@@ -1,0 +1,139 @@
+#include "scenarios/run/driver.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "scenarios/run/memory.h"
+#include "scenarios/run/pool.h"
+
+struct drive_run {
+    const struct kvc_scenario *scenario;
+    const struct kvc_drive *drive;
+    bool shared;
+    void *state; /* of the model, prepared in the parent where it is shared */
+    struct kvc_outcome *outcome;
+};
+
+void kvc_outcome_free(struct kvc_outcome *outcome)
+{
+    if (outcome == NULL)
+        return;
+    free(outcome->replica_mops);
+    free(outcome);
+}
+
+/* The child's body. Its memory goes with the process, so the model's state is not freed. */
+static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress, void *answer,
+                                struct kvc_diag *diag)
+{
+    struct drive_run *run = data;
+    const struct kvc_model *model = run->scenario->model;
+    const char *timeline_path = replica == 0 ? run->drive->timeline_path : NULL;
+    const char *platform_path = replica == 0 ? run->drive->platform_path : NULL;
+    struct kvc_timeline *timeline = NULL;
+    if (!run->shared) {
+        enum kvc_status status = model->prepare(run->scenario, &run->state, progress, diag);
+        if (status != KVC_OK)
+            return status;
+    }
+    if (timeline_path != NULL) {
+        timeline = kvc_timeline_open(timeline_path, KVC_TIMELINE_EVENTS_MAX, diag);
+        if (timeline == NULL)
+            return diag->status;
+    }
+    enum kvc_status status =
+        model->run(run->scenario, run->state, replica, timeline, progress, platform_path, answer, diag);
+    if (status != KVC_OK)
+        return status;
+    return kvc_timeline_close(timeline, diag);
+}
+
+static enum kvc_status take_replica(void *data, uint32_t replica, const void *answer, struct kvc_diag *diag)
+{
+    struct drive_run *run = data;
+    const struct kvc_result *result = answer;
+    (void)diag;
+    run->outcome->replica_mops[replica] = result->throughput_mops;
+    kvc_result_merge(&run->outcome->result, result, run->outcome->replicas);
+    return KVC_OK;
+}
+
+static struct kvc_outcome *new_outcome(uint32_t replicas)
+{
+    struct kvc_outcome *outcome = calloc(1, sizeof *outcome);
+    if (outcome == NULL)
+        return NULL;
+    outcome->replicas = replicas;
+    if (replicas > 0) {
+        outcome->replica_mops = calloc(replicas, sizeof *outcome->replica_mops);
+        if (outcome->replica_mops == NULL) {
+            free(outcome);
+            return NULL;
+        }
+    }
+    return outcome;
+}
+
+static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct kvc_diag *diag)
+{
+    const struct kvc_model *model = run->scenario->model;
+    const struct kvc_pool pool = {
+        .tasks = run->outcome->replicas,
+        .jobs = jobs,
+        .answer_bytes = sizeof(struct kvc_result),
+        .noun = "replica",
+        .data = run,
+        .body = simulate,
+        .take = take_replica,
+    };
+    enum kvc_status status = KVC_OK;
+    if (run->shared)
+        status = model->prepare(run->scenario, &run->state, run->drive->progress, diag);
+    if (status == KVC_OK)
+        status = kvc_pool_run(&pool, run->drive->progress, diag);
+    if (run->state != NULL)
+        model->free(run->state);
+    return status;
+}
+
+enum kvc_status kvc_drive_run(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+                              struct kvc_outcome **out, struct kvc_diag *diag)
+{
+    uint32_t replicas = (uint32_t)scenario->run.replicas;
+    struct kvc_memory_plan plan;
+    *out = NULL;
+    double available = drive->available_bytes > 0 ? drive->available_bytes : kvc_memory_available_bytes();
+    enum kvc_status status = kvc_memory_plan(scenario->model->memory_bytes(scenario), available, replicas,
+                                             drive->jobs, kvc_pool_processors(), &plan, diag);
+    if (status != KVC_OK)
+        return status;
+    struct kvc_outcome *outcome = new_outcome(replicas);
+    if (outcome == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    struct drive_run run = {.scenario = scenario, .drive = drive, .shared = plan.shared, .outcome = outcome};
+    status = run_replicas(&run, plan.jobs, diag);
+    if (status != KVC_OK) {
+        kvc_outcome_free(outcome);
+        return status;
+    }
+    outcome->throughput = kvc_interval_of(outcome->replica_mops, replicas);
+    *out = outcome;
+    return KVC_OK;
+}
+
+enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
+                                  struct kvc_diag *diag)
+{
+    *out = NULL;
+    struct kvc_outcome *outcome = new_outcome(0);
+    if (outcome == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    enum kvc_status status = scenario->model->predict(scenario, &outcome->result, diag);
+    if (status != KVC_OK) {
+        kvc_outcome_free(outcome);
+        return status;
+    }
+    outcome->throughput = (struct kvc_interval){.mean = outcome->result.throughput_mops, .half_width = NAN};
+    *out = outcome;
+    return KVC_OK;
+}

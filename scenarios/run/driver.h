@@ -1,0 +1,44 @@
+/* From a loaded scenario to an answer: memory check, preparation, one forked child per replica, merging.
+ *
+ * SimGrid allows one engine in a process, so every replica runs in a child of its own. Replicas are merged strictly in
+ * their order: the answer is the same, bit for bit, for any number of jobs. */
+#ifndef KVC_SCENARIOS_RUN_DRIVER_H
+#define KVC_SCENARIOS_RUN_DRIVER_H
+
+#include <stdint.h>
+
+#include "models/model.h"
+#include "sim/base/diag.h"
+#include "sim/metrics/statistics.h"
+#include "sim/result.h"
+#include "sim/scenario.h"
+
+enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* some 20 MB of JSON, what Perfetto opens at once */
+
+struct kvc_drive {
+    uint32_t jobs;               /* children at a time; 0: as many as processors and memory allow */
+    double available_bytes;      /* memory that may be taken; 0: what the machine has */
+    const char *timeline_path;   /* of replica 0; NULL: none */
+    const char *platform_path;   /* of replica 0; NULL: not kept */
+    const struct kvc_progress *progress; /* NULL: nobody listens */
+};
+
+/* An answer with its replicas. Large (a histogram is in it): not for the stack. */
+struct kvc_outcome {
+    struct kvc_result result; /* merged */
+    uint32_t replicas;
+    double *replica_mops; /* throughput of each, NULL after a prediction */
+    struct kvc_interval throughput;
+};
+
+void kvc_outcome_free(struct kvc_outcome *outcome); /* NULL is allowed */
+
+/* Simulates all replicas. *out is NULL unless KVC_OK is returned. */
+enum kvc_status kvc_drive_run(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+                              struct kvc_outcome **out, struct kvc_diag *diag);
+
+/* The closed-form answer. *out is NULL unless KVC_OK is returned. */
+enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
+                                  struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,312 @@
+#include "scenarios/run/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenarios/run/cleanup.h"
+
+enum { STEP_BYTES = 48 };
+
+enum message_kind { MESSAGE_PROGRESS, MESSAGE_ANSWER, MESSAGE_FAILURE };
+
+/* Before every piece of payload. Progress has none: the whole message is one atomic write. */
+struct message {
+    enum message_kind kind;
+    double fraction;
+    char step[STEP_BYTES];
+};
+
+struct child {
+    pid_t pid;
+    int fd;
+    uint32_t task;
+    double fraction;
+    char step[STEP_BYTES];
+};
+
+struct pool_run {
+    const struct kvc_pool *pool;
+    const struct kvc_progress *progress;
+    struct child *children;
+    struct pollfd *polls;
+    uint32_t running, started, taken;
+    void **answers; /* of ended tasks that wait for an earlier one */
+    uint32_t ended;
+};
+
+static bool write_all(int fd, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        ssize_t count = write(fd, at, bytes);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        at += count;
+        bytes -= (size_t)count;
+    }
+    return true;
+}
+
+static bool read_all(int fd, void *data, size_t bytes)
+{
+    char *at = data;
+    while (bytes > 0) {
+        ssize_t count = read(fd, at, bytes);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        at += count;
+        bytes -= (size_t)count;
+    }
+    return true;
+}
+
+/* The child's end of the progress: thinned out to what a bar can show. */
+struct reporter {
+    int fd;
+    double sent_fraction;
+    char sent_step[STEP_BYTES];
+};
+
+static void report_to_parent(void *data, const char *step, double fraction)
+{
+    struct reporter *reporter = data;
+    bool same_step = strncmp(step, reporter->sent_step, STEP_BYTES - 1) == 0;
+    if (same_step && fraction - reporter->sent_fraction < 0.004)
+        return;
+    struct message message = {.kind = MESSAGE_PROGRESS, .fraction = fraction};
+    snprintf(message.step, sizeof message.step, "%s", step);
+    snprintf(reporter->sent_step, sizeof reporter->sent_step, "%s", step);
+    reporter->sent_fraction = fraction;
+    write_all(reporter->fd, &message, sizeof message);
+}
+
+_Noreturn static void child_main(const struct pool_run *run, uint32_t task, int fd)
+{
+    const struct kvc_pool *pool = run->pool;
+    struct reporter reporter = {.fd = fd, .sent_fraction = -1};
+    struct kvc_progress progress = {.report = report_to_parent, .data = &reporter};
+    struct kvc_diag diag = {0};
+    struct message message = {.kind = MESSAGE_ANSWER, .fraction = 1};
+    void *answer = calloc(1, pool->answer_bytes + 1);
+    enum kvc_status status =
+        answer == NULL ? kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "no memory for the answer of %s %u", pool->noun, task)
+                       : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
+    bool sent;
+    if (status == KVC_OK) {
+        sent = write_all(fd, &message, sizeof message) && write_all(fd, answer, pool->answer_bytes);
+    } else {
+        message.kind = MESSAGE_FAILURE;
+        diag.status = status;
+        sent = write_all(fd, &message, sizeof message) && write_all(fd, &diag, sizeof diag);
+    }
+    /* Not exit: buffers and exit handlers copied from the parent are the parent's. */
+    _exit(sent ? 0 : 1);
+}
+
+static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_diag *diag)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task, strerror(errno));
+    pid_t pid = kvc_cleanup_fork();
+    if (pid < 0) {
+        int error = errno;
+        close(ends[0]);
+        close(ends[1]);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task, strerror(error));
+    }
+    if (pid == 0) {
+        close(ends[0]);
+        for (uint32_t i = 0; i < run->running; i++)
+            close(run->children[i].fd);
+        child_main(run, task, ends[1]);
+    }
+    close(ends[1]);
+    struct child *child = &run->children[run->running++];
+    *child = (struct child){.pid = pid, .fd = ends[0], .task = task};
+    return KVC_OK;
+}
+
+static void forget(struct pool_run *run, uint32_t index)
+{
+    uint32_t task = run->children[index].task;
+    close(run->children[index].fd);
+    run->children[index] = run->children[--run->running];
+    if (run->pool->ended != NULL)
+        run->pool->ended(run->pool->data, task);
+}
+
+static void show(const struct pool_run *run)
+{
+    if (run->progress == NULL)
+        return;
+    double sum = run->ended;
+    const struct child *oldest = NULL;
+    for (uint32_t i = 0; i < run->running; i++) {
+        const struct child *child = &run->children[i];
+        sum += child->fraction;
+        if (oldest == NULL || child->task < oldest->task)
+            oldest = child;
+    }
+    char step[2 * STEP_BYTES];
+    if (run->pool->tasks == 1)
+        snprintf(step, sizeof step, "%s", oldest != NULL ? oldest->step : "");
+    else
+        snprintf(step, sizeof step, "%s %u/%u", run->pool->noun, run->ended + (run->running > 0), run->pool->tasks);
+    run->progress->report(run->progress->data, step, sum / run->pool->tasks);
+}
+
+static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int status, struct kvc_diag *diag)
+{
+    const char *noun = run->pool->noun;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory", noun, task);
+    if (WIFSIGNALED(status))
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u crashed: signal %d (%s)", noun, task, WTERMSIG(status),
+                             strsignal(WTERMSIG(status)));
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u ended without an answer: exit status %d", noun, task,
+                         WEXITSTATUS(status));
+}
+
+/* Reads one message of a child that has something to say or has ended. */
+static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_diag *diag)
+{
+    struct child *child = &run->children[index];
+    uint32_t task = child->task;
+    struct message message;
+    struct kvc_diag failure;
+    void *answer = NULL;
+    if (read_all(child->fd, &message, sizeof message)) {
+        if (message.kind == MESSAGE_PROGRESS) {
+            child->fraction = message.fraction;
+            memcpy(child->step, message.step, sizeof child->step);
+            return KVC_OK;
+        }
+        if (message.kind == MESSAGE_FAILURE && read_all(child->fd, &failure, sizeof failure)) {
+            kvc_cleanup_reap(child->pid);
+            forget(run, index);
+            if (diag != NULL)
+                *diag = failure;
+            return failure.status;
+        }
+        answer = malloc(run->pool->answer_bytes + 1);
+        if (message.kind == MESSAGE_ANSWER && answer != NULL && read_all(child->fd, answer, run->pool->answer_bytes)) {
+            kvc_cleanup_reap(child->pid);
+            forget(run, index);
+            run->answers[task] = answer;
+            run->ended++;
+            return KVC_OK;
+        }
+    }
+    free(answer);
+    int status = kvc_cleanup_reap(child->pid);
+    forget(run, index);
+    return crashed(run, task, status, diag);
+}
+
+static enum kvc_status start_what_may(struct pool_run *run, struct kvc_diag *diag)
+{
+    const struct kvc_pool *pool = run->pool;
+    while (run->started < pool->tasks && run->running < pool->jobs) {
+        if (pool->admit != NULL && !pool->admit(pool->data, run->started, run->running == 0))
+            break;
+        enum kvc_status status = start(run, run->started, diag);
+        if (status != KVC_OK)
+            return status;
+        run->started++;
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *diag)
+{
+    while (run->taken < run->started && run->answers[run->taken] != NULL) {
+        void *answer = run->answers[run->taken];
+        enum kvc_status status =
+            run->pool->take != NULL ? run->pool->take(run->pool->data, run->taken, answer, diag) : KVC_OK;
+        free(answer);
+        run->answers[run->taken++] = NULL;
+        if (status != KVC_OK)
+            return status;
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
+{
+    enum kvc_status status = start_what_may(run, diag);
+    if (status != KVC_OK)
+        return status;
+    for (uint32_t i = 0; i < run->running; i++)
+        run->polls[i] = (struct pollfd){.fd = run->children[i].fd, .events = POLLIN};
+    uint32_t polled = run->running;
+    if (poll(run->polls, polled, -1) < 0) {
+        if (errno == EINTR)
+            return KVC_OK;
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot wait for children: %s", strerror(errno));
+    }
+    for (uint32_t i = polled; i-- > 0;) { /* downwards: `forget` moves the last one into the gap */
+        if (run->polls[i].revents == 0)
+            continue;
+        status = hear(run, i, diag);
+        if (status != KVC_OK)
+            return status;
+    }
+    status = take_what_is_next(run, diag);
+    show(run);
+    return status;
+}
+
+static void end_all(struct pool_run *run)
+{
+    for (uint32_t i = 0; i < run->running; i++) {
+        kill(run->children[i].pid, SIGKILL);
+        kvc_cleanup_reap(run->children[i].pid);
+        close(run->children[i].fd);
+    }
+    if (run->answers != NULL)
+        for (uint32_t i = 0; i < run->pool->tasks; i++)
+            free(run->answers[i]);
+    free(run->answers);
+    free(run->children);
+    free(run->polls);
+}
+
+enum kvc_status kvc_pool_run(const struct kvc_pool *pool, const struct kvc_progress *progress,
+                             struct kvc_diag *diag)
+{
+    struct kvc_pool limited = *pool;
+    if (limited.jobs > KVC_CLEANUP_CHILDREN_MAX)
+        limited.jobs = KVC_CLEANUP_CHILDREN_MAX;
+    struct pool_run run = {.pool = &limited, .progress = progress};
+    run.children = calloc(limited.jobs, sizeof *run.children);
+    run.polls = calloc(limited.jobs, sizeof *run.polls);
+    run.answers = calloc(limited.tasks, sizeof *run.answers);
+    enum kvc_status status = KVC_OK;
+    if (run.children == NULL || run.polls == NULL || run.answers == NULL)
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u children", limited.jobs);
+    kvc_cleanup_install();
+    while (status == KVC_OK && run.taken < limited.tasks)
+        status = step(&run, diag);
+    end_all(&run);
+    return status;
+}
+
+uint32_t kvc_pool_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (uint32_t)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (uint32_t)online : 1;
+}
