@@ -14,7 +14,8 @@ static uint64_t threshold(double share)
     return share >= 1 ? UINT64_MAX : (uint64_t)(share * 0x1.0p64);
 }
 
-/* `share` holds each outcome's probability times the count. Outcomes short of 1 are filled up by the others. */
+/* `share` holds each outcome's probability times the count. Outcomes short of 1 are filled up by the others.
+ */
 static void pair_up(struct kvc_alias *alias, double *share, uint32_t *order)
 {
     uint32_t small = 0, large = alias->count;
@@ -45,7 +46,8 @@ bool kvc_alias_init(struct kvc_alias *alias, const double *weight, uint32_t coun
     bool ok = share != NULL && order != NULL && alias->cells != NULL;
     if (ok) {
         double sum = 0;
-        for (uint32_t i = count; i > 0; i--) /* the small weights first: they are at the end where it matters */
+        for (uint32_t i = count; i > 0;
+             i--) /* the small weights first: they are at the end where it matters */
             sum += weight[i - 1];
         for (uint32_t i = 0; i < count; i++)
             share[i] = weight[i] / sum * count;

@@ -4,8 +4,8 @@
 
 static const double mops_per_ns = 1e-3; /* requests per ns of one Mops */
 
-void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, uint32_t frame_requests,
-                       uint64_t seed)
+void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload,
+                       uint32_t frame_requests, uint64_t seed)
 {
     *arrivals = (struct kvc_arrivals){.workload = workload, .frame_requests = frame_requests};
     kvc_rng_init(&arrivals->rng, seed, "workload.arrival", 0);
@@ -31,7 +31,8 @@ static double follow_curve(const struct kvc_workload *workload, double from_ns, 
     for (; i <= last; i++) {
         double end = point[i].time_ns, rate = point[i].rate_mops * mops_per_ns, slope = 0;
         if (i > 0) {
-            slope = (point[i].rate_mops - point[i - 1].rate_mops) * mops_per_ns / (end - point[i - 1].time_ns);
+            slope =
+                (point[i].rate_mops - point[i - 1].rate_mops) * mops_per_ns / (end - point[i - 1].time_ns);
             rate -= slope * (end - from_ns);
         }
         double length = end - from_ns, wait = time_for(requests, fmax(rate, 0), slope);

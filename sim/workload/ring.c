@@ -4,10 +4,8 @@
 
 #include "sim/base/rng.h"
 
-/* Buckets per point: the share of look-ups that meet a point in their bucket is about its inverse. */
+/* At most one point in 40 shares its bucket with an earlier one. */
 enum { BUCKETS_PER_POINT = 4 };
-
-static const uint32_t mixed_owner = UINT32_MAX; /* points lie inside the bucket: look closer */
 
 struct point {
     uint64_t place;
@@ -16,10 +14,9 @@ struct point {
 
 struct kvc_ring {
     uint32_t nodes, sockets;
-    uint32_t shift;       /* place >> shift is the bucket */
+    uint32_t shift; /* place >> shift is the bucket */
     uint32_t points;
-    struct point *point;  /* by place */
-    uint32_t *owner;      /* of a bucket: a node, or mixed_owner */
+    struct point *point;  /* by place; one more stands for the first, seen again around the ring */
     uint32_t *next_point; /* first point at or after the start of a bucket */
 };
 
@@ -28,7 +25,6 @@ void kvc_ring_free(struct kvc_ring *ring)
     if (ring == NULL)
         return;
     free(ring->point);
-    free(ring->owner);
     free(ring->next_point);
     free(ring);
 }
@@ -44,13 +40,11 @@ static int by_place(const void *left, const void *right)
 static void index_points(struct kvc_ring *ring, uint64_t buckets)
 {
     uint32_t next = 0;
+    ring->point[ring->points] = (struct point){.place = UINT64_MAX, .node = ring->point[0].node};
     for (uint64_t bucket = 0; bucket < buckets; bucket++) {
-        uint64_t last = (bucket << ring->shift) | ((1ull << ring->shift) - 1);
-        ring->next_point[bucket] = next;
-        uint32_t owner = ring->point[next < ring->points ? next : 0].node;
-        while (next < ring->points && ring->point[next].place <= last)
+        while (ring->point[next].place < bucket << ring->shift)
             next++;
-        ring->owner[bucket] = next == ring->next_point[bucket] ? owner : mixed_owner;
+        ring->next_point[bucket] = next;
     }
 }
 
@@ -61,10 +55,9 @@ static int build(struct kvc_ring *ring)
     while (1ull << bits < (uint64_t)ring->points * BUCKETS_PER_POINT)
         bits++;
     ring->shift = 64 - bits;
-    ring->point = malloc(ring->points * sizeof *ring->point);
-    ring->owner = malloc((sizeof *ring->owner) << bits);
+    ring->point = malloc((ring->points + 1ull) * sizeof *ring->point);
     ring->next_point = malloc((sizeof *ring->next_point) << bits);
-    if (ring->point == NULL || ring->owner == NULL || ring->next_point == NULL)
+    if (ring->point == NULL || ring->next_point == NULL)
         return 0;
     for (uint32_t node = 0; node < ring->nodes; node++)
         for (uint32_t i = 0; i < KVC_RING_POINTS; i++) /* a bijection of (node, i): no two points coincide */
@@ -89,22 +82,16 @@ struct kvc_ring *kvc_ring_create(uint32_t nodes, uint32_t sockets)
     return ring;
 }
 
-static uint32_t owner_in_bucket(const struct kvc_ring *ring, uint64_t bucket, uint64_t place)
-{
-    uint32_t next = ring->next_point[bucket];
-    while (next < ring->points && ring->point[next].place < place)
-        next++;
-    return ring->point[next < ring->points ? next : 0].node;
-}
-
 static inline uint32_t shard_of(const struct kvc_ring *ring, uint64_t hash)
 {
     uint64_t place = kvc_mix64(hash);
     uint32_t node = 0;
     if (ring->nodes > 1) {
-        node = ring->owner[place >> ring->shift];
-        if (node == mixed_owner)
-            node = owner_in_bucket(ring, place >> ring->shift, place);
+        uint32_t next = ring->next_point[place >> ring->shift];
+        next += ring->point[next].place < place; /* a coin toss: added, not branched on */
+        while (ring->point[next].place < place)
+            next++;
+        node = ring->point[next].node;
     }
     return node * ring->sockets + (uint32_t)(((place & UINT32_MAX) * ring->sockets) >> 32);
 }

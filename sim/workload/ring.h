@@ -1,10 +1,10 @@
 /* Which node and socket owns a key: consistent hashing (Karger et al., STOC 1997).
  *
- * Every node has KVC_RING_POINTS points on a ring of 2^64; a key belongs to the node of the next point at or after
- * its own. A node's share of the ring deviates by 1.6 % (standard deviation, 1/sqrt(points)) from equal. Adding a node takes
- * about 1/n of the keys, all of them to the new node. The points depend on the node's number alone, never on a
- * seed: the mapping is a property of the cluster. Within a node, the socket is picked by bits that do not place the
- * key on the ring.
+ * Every node has KVC_RING_POINTS points on a ring of 2^64; a key belongs to the node of the next point at or
+ * after its own. A node's share of the ring deviates by 1.6 % (standard deviation, 1/sqrt(points)) from
+ * equal. Adding a node takes about 1/n of the keys, all of them to the new node. The points depend on the
+ * node's number alone, never on a seed: the mapping is a property of the cluster. Within a node, the socket
+ * is picked by bits that do not place the key on the ring.
  *
  * Keys are placed by a mix of their hash, so that bucket and signature bits stay uniform within a shard. */
 #ifndef KVC_SIM_WORKLOAD_RING_H

@@ -22,8 +22,8 @@ Test(ring, shares_are_equal_within_five_percent)
         for (uint64_t key = 0; key < KEYS; key++)
             count[kvc_ring_shard(ring, hash_of(key))]++;
         for (uint32_t node = 0; node < nodes[i]; node++)
-            cr_assert_float_eq(count[node] * (double)nodes[i] / KEYS, 1, 0.05, "node %u of %u has %u of %d", node,
-                               nodes[i], count[node], KEYS);
+            cr_assert_float_eq(count[node] * (double)nodes[i] / KEYS, 1, 0.05, "node %u of %u has %u of %d",
+                               node, nodes[i], count[node], KEYS);
         kvc_ring_free(ring);
     }
 }
@@ -40,7 +40,8 @@ Test(ring, a_new_node_takes_its_share_and_nothing_else_moves)
                 moved++;
             }
         }
-        cr_assert_float_eq(moved * (nodes + 1.0) / KEYS, 1, 0.05, "%u of %d moved to node %u", moved, KEYS, nodes);
+        cr_assert_float_eq(moved * (nodes + 1.0) / KEYS, 1, 0.05, "%u of %d moved to node %u", moved, KEYS,
+                           nodes);
         kvc_ring_free(before);
         kvc_ring_free(after);
     }

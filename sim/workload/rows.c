@@ -9,9 +9,10 @@ struct kvc_columns kvc_columns_at(const struct kvc_columns *columns, uint32_t fi
 {
     struct kvc_columns at = *columns;
     at.op += first;
-    at.keys += (size_t)first * at.key_stride;
     at.key_id += first;
     at.hash += first;
+    if (at.keys != NULL)
+        at.keys += (size_t)first * at.key_stride;
     if (at.key_bytes != NULL)
         at.key_bytes += first;
     if (at.value_bytes != NULL)
@@ -32,15 +33,16 @@ static bool grow(void *column_address, size_t bytes)
     return true;
 }
 
-bool kvc_columns_grow(struct kvc_columns *columns, uint32_t capacity, bool has_sizes, bool has_sent)
+bool kvc_columns_grow(struct kvc_columns *columns, uint32_t capacity, unsigned kept)
 {
     size_t rows = capacity;
-    return grow(&columns->op, rows * sizeof *columns->op) && grow(&columns->keys, rows * columns->key_stride) &&
+    return grow(&columns->op, rows * sizeof *columns->op) &&
            grow(&columns->key_id, rows * sizeof *columns->key_id) &&
            grow(&columns->hash, rows * sizeof *columns->hash) &&
-           (!has_sizes || (grow(&columns->key_bytes, rows * sizeof *columns->key_bytes) &&
-                           grow(&columns->value_bytes, rows * sizeof *columns->value_bytes))) &&
-           (!has_sent || grow(&columns->sent_ns, rows * sizeof *columns->sent_ns));
+           (!(kept & KVC_ROWS_SIZES) || (grow(&columns->key_bytes, rows * sizeof *columns->key_bytes) &&
+                                         grow(&columns->value_bytes, rows * sizeof *columns->value_bytes))) &&
+           (!(kept & KVC_ROWS_KEYS) || grow(&columns->keys, rows * columns->key_stride)) &&
+           (!(kept & KVC_ROWS_SENT) || grow(&columns->sent_ns, rows * sizeof *columns->sent_ns));
 }
 
 void kvc_columns_free(struct kvc_columns *columns)
@@ -55,9 +57,9 @@ void kvc_columns_free(struct kvc_columns *columns)
     *columns = (struct kvc_columns){.key_stride = columns->key_stride};
 }
 
-void kvc_rows_init(struct kvc_rows *rows, uint32_t key_stride, bool has_sizes, bool has_sent)
+void kvc_rows_init(struct kvc_rows *rows, uint32_t key_stride, unsigned kept)
 {
-    *rows = (struct kvc_rows){.all.key_stride = key_stride, .has_sizes = has_sizes, .has_sent = has_sent};
+    *rows = (struct kvc_rows){.all.key_stride = key_stride, .kept = kept};
 }
 
 void kvc_rows_free(struct kvc_rows *rows)
@@ -70,14 +72,15 @@ static void move_to_front(struct kvc_rows *rows)
     size_t count = kvc_rows_count(rows);
     struct kvc_columns *all = &rows->all, from = kvc_columns_at(all, rows->head);
     memmove(all->op, from.op, count * sizeof *all->op);
-    memmove(all->keys, from.keys, count * all->key_stride);
     memmove(all->key_id, from.key_id, count * sizeof *all->key_id);
     memmove(all->hash, from.hash, count * sizeof *all->hash);
-    if (rows->has_sizes) {
+    if (rows->kept & KVC_ROWS_SIZES) {
         memmove(all->key_bytes, from.key_bytes, count * sizeof *all->key_bytes);
         memmove(all->value_bytes, from.value_bytes, count * sizeof *all->value_bytes);
     }
-    if (rows->has_sent)
+    if (rows->kept & KVC_ROWS_KEYS)
+        memmove(all->keys, from.keys, count * all->key_stride);
+    if (rows->kept & KVC_ROWS_SENT)
         memmove(all->sent_ns, from.sent_ns, count * sizeof *all->sent_ns);
     rows->head = 0;
     rows->tail = (uint32_t)count;
@@ -96,8 +99,8 @@ bool kvc_rows_reserve(struct kvc_rows *rows, uint32_t extra)
     uint64_t capacity = rows->capacity != 0 ? rows->capacity : FIRST_CAPACITY;
     while (capacity < 2 * needed)
         capacity *= 2;
-    if (capacity > UINT32_MAX || !(capacity == rows->capacity ||
-                                   kvc_columns_grow(&rows->all, (uint32_t)capacity, rows->has_sizes, rows->has_sent)))
+    if (capacity > UINT32_MAX ||
+        !(capacity == rows->capacity || kvc_columns_grow(&rows->all, (uint32_t)capacity, rows->kept)))
         return false;
     rows->capacity = (uint32_t)capacity;
     return true;

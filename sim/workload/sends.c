@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ARITY = 4 };
 
@@ -11,9 +12,18 @@ void kvc_sends_free(struct kvc_sends *sends)
     *sends = (struct kvc_sends){0};
 }
 
-static bool before(const struct kvc_send *a, const struct kvc_send *b)
+/* Times are not negative, so their bits order as they do: one integer compares without a branch to
+ * mispredict. */
+static inline unsigned __int128 rank(const struct kvc_send *send)
 {
-    return a->sent_ns < b->sent_ns || (a->sent_ns == b->sent_ns && a->client < b->client);
+    uint64_t bits;
+    memcpy(&bits, &send->sent_ns, sizeof bits);
+    return (unsigned __int128)bits << 64 | send->client;
+}
+
+static inline bool before(const struct kvc_send *a, const struct kvc_send *b)
+{
+    return rank(a) < rank(b);
 }
 
 bool kvc_sends_push(struct kvc_sends *sends, double sent_ns, uint32_t client)
@@ -36,27 +46,32 @@ bool kvc_sends_push(struct kvc_sends *sends, double sent_ns, uint32_t client)
     return true;
 }
 
-static uint32_t first_child(const struct kvc_sends *sends, uint32_t parent)
+static inline uint32_t earlier(const struct kvc_send *heap, uint32_t a, uint32_t b)
 {
-    uint32_t best = parent * ARITY + 1, end = best + ARITY < sends->count ? best + ARITY : sends->count;
-    for (uint32_t child = best + 1; child < end; child++)
-        if (before(&sends->heap[child], &sends->heap[best]))
-            best = child;
-    return best;
+    return before(&heap[b], &heap[a]) ? b : a;
 }
 
+/* The hole goes down to a leaf along the earliest children, then up to where the last entry fits. That entry
+ * came from a leaf, so it seldom goes up far, and the way down has no test of it. */
 struct kvc_send kvc_sends_pop(struct kvc_sends *sends)
 {
-    struct kvc_send top = sends->heap[0], last = sends->heap[--sends->count];
-    uint32_t hole = 0;
-    while (hole * ARITY + 1 < sends->count) {
-        uint32_t child = first_child(sends, hole);
-        if (!before(&sends->heap[child], &last))
-            break;
-        sends->heap[hole] = sends->heap[child];
+    struct kvc_send *heap = sends->heap, top = heap[0], last = heap[--sends->count];
+    uint32_t hole = 0, child;
+    while ((child = hole * ARITY + 1) + ARITY <= sends->count) {
+        child = earlier(heap, earlier(heap, child, child + 1), earlier(heap, child + 2, child + 3));
+        heap[hole] = heap[child];
         hole = child;
     }
-    sends->heap[hole] = last;
+    if (child < sends->count) { /* fewer than ARITY children: these are the heap's last */
+        uint32_t best = child;
+        while (++child < sends->count)
+            best = earlier(heap, best, child);
+        heap[hole] = heap[best];
+        hole = best;
+    }
+    for (; hole > 0 && before(&last, &heap[(hole - 1) / ARITY]); hole = (hole - 1) / ARITY)
+        heap[hole] = heap[(hole - 1) / ARITY];
+    heap[hole] = last;
     return top;
 }
 

@@ -20,7 +20,7 @@ struct kvc_sends {
 
 void kvc_sends_free(struct kvc_sends *sends); /* frees the heap, not the struct */
 
-/* False when memory is short. */
+/* sent_ns must not be negative. False when memory is short. */
 bool kvc_sends_push(struct kvc_sends *sends, double sent_ns, uint32_t client);
 
 /* The earliest; there must be one. */

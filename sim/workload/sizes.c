@@ -7,7 +7,7 @@
 #include "sim/base/rng.h"
 #include "sim/workload/alias.h"
 
-/* Atikoglu et al., sec. 5. */
+/* Atikoglu et al.; see the header. */
 static const double key_mu = 30.7984, key_sigma = 8.20449, key_xi = 0.078688;
 static const double value_sigma = 214.476, value_xi = 0.348238;
 static const double short_value[] = {0.00536, 0.00047, 0.17820, 0.09239, 0.00018, 0.02740, 0.00065, 0.00606,
@@ -189,7 +189,8 @@ double kvc_size_set_key_mean(enum kvc_size_set set)
     return mean;
 }
 
-/* Sum of value_survival(x) for x = 1 .. last, by Euler-Maclaurin; the scale of 214 makes further terms negligible. */
+/* Sum of value_survival(x) for x = 1 .. last, by Euler-Maclaurin; the scale of 214 makes further terms
+ * negligible. */
 static double survival_sum(double last)
 {
     double end = value_survival(last), end_base = 1 + value_xi * last / value_sigma;

@@ -1,22 +1,20 @@
-/* Sizes of keys and values: a fixed function of the key's id, so that a key has the same size in every request.
+/* Sizes of keys and values: a fixed function of the key's id, so that a key has one size in all requests.
  *
- * Facebook's pools follow Atikoglu et al., "Workload analysis of a large-scale key-value store", SIGMETRICS 2012:
+ * Facebook's pools are those of Atikoglu et al., "Workload analysis of a large-scale key-value store",
+ * SIGMETRICS 2012. Where that has no formula, the simplest distribution with what is known is used:
  *
- *   etc  Sec. 5: key sizes are generalised extreme value (mu 30.7984, sigma 8.20449, xi 0.078688); value sizes
- *        0..14 have a table of probabilities, from 15 on the excess over 15 is generalised Pareto (theta 0,
- *        sigma 214.476, xi 0.348238). The table's 15 numbers and the reading of theta = 0 as "from 15 bytes" are
- *        those of the load generator mutilate. (Its gaps between requests are generalised Pareto too: 0, 16.0292,
- *        0.154971, in us; they belong to one server of 2012 and no arrival process here uses them.)
- *   usr  Sec. 3.2: keys have 16 or 21 bytes, values 2. How many keys have which size is not in the text; half each
- *        here.
- *   app  Sec. 3.2: over 90 % of the keys have 31 bytes and values of about 270 bytes are the most frequent; fixed
- *        at 31 and 270 here.
- *   var, sys  The text gives no sizes or formula, only that except in ETC 90 % of the space goes to values below
- *        500 bytes. Here: ETC's model restricted to values below 500 bytes. That is an assumption of this
- *        program, not the paper's.
+ * - etc: the paper's model. Key sizes are generalised extreme value (mu 30.7984, sigma 8.20449, xi 0.078688).
+ *   Value sizes 0..14 have a table of probabilities; from 15 on, the excess over 15 is generalised Pareto
+ *   (theta 0, sigma 214.476, xi 0.348238). The table's numbers and the reading of theta as "from 15 bytes" are
+ *   those of the load generator mutilate. (Its gaps between requests, generalised Pareto 0, 16.0292, 0.154971
+ *   in us, belong to one server of 2012; no arrival process here uses them.)
+ * - usr: keys of 16 or 21 bytes, values of 2. How many keys have which size is not given; half each here.
+ * - app: 31 and 270 bytes, the typical ones (so quoted by MemcachedGPU, SoCC 2015, too); fixed here.
+ * - var, sys: no formula and no typical size. Here: ETC's model restricted to values below 500 bytes, an
+ *   assumption of this program.
  *
- * Continuous sizes are rounded down. Keys are clipped to 4..250 bytes (4 so that 2^32 ids stay distinct; a shorter
- * ETC key has probability 1e-19), values to KVC_VALUE_BYTES_MAX. */
+ * Continuous sizes are rounded down. Keys are clipped to 4..250 bytes (4 so that 2^32 ids stay distinct; a
+ * shorter ETC key has probability 1e-19), values to KVC_VALUE_BYTES_MAX. */
 #ifndef KVC_SIM_WORKLOAD_SIZES_H
 #define KVC_SIM_WORKLOAD_SIZES_H
 

@@ -74,7 +74,8 @@ Test(sizes, etc_values_follow_the_table_and_the_pareto_distribution)
 {
     static const double table[] = {0.00536, 0.00047, 0.17820, 0.09239, 0.00018, 0.02740, 0.00065, 0.00606,
                                    0.00023, 0.00837, 0.00837, 0.08989, 0.00092, 0.00326, 0.01980};
-    static const double edges[] = {15, 16, 20, 40, 80, 160, 320, 640, 1280, 2560, 4000, 4096, 4200, 6000, 10000, 20000};
+    static const double edges[] = {15,   16,   20,   40,   80,   160,  320,   640,
+                                   1280, 2560, 4000, 4096, 4200, 6000, 10000, 20000};
     enum { SHORT = 15, LONG = sizeof edges / sizeof *edges, BINS = SHORT + LONG };
     double expected[BINS], seen[BINS] = {0}, rest = 1, beyond = 1;
     fill(KVC_SIZES_ETC);

@@ -123,7 +123,8 @@ static void draw_ops(const struct kvc_source *source, struct kvc_rng *rng, uint8
     *rng = local;
 }
 
-static void draw_key_ids(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *key_id, uint32_t count)
+static void draw_key_ids(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *key_id,
+                         uint32_t count)
 {
     if (source->zipf != NULL) {
         kvc_zipf_fill(source->zipf, rng, key_id, count);
@@ -142,40 +143,50 @@ static inline uint64_t key_word(uint64_t key_id, size_t word)
     return htole64(word == 0 ? key_id : kvc_mix64(key_id + word * golden));
 }
 
-static void write_keys(uint8_t *keys, size_t stride, const uint8_t *key_bytes, const uint64_t *key_id,
-                       uint32_t count)
+static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t *key = keys + i * stride;
+        uint8_t *key = to->keys + (size_t)i * to->key_stride;
         size_t whole = key_bytes[i] / 8, rest = key_bytes[i] % 8, word = 0;
+        uint64_t bits;
         for (; word < whole; word++) {
-            uint64_t bits = key_word(key_id[i], word);
+            bits = key_word(to->key_id[i], word);
             memcpy(key + 8 * word, &bits, 8);
         }
-        memset(key + 8 * word, 0, stride - 8 * word);
         if (rest != 0) {
-            uint64_t bits = key_word(key_id[i], word);
-            memcpy(key + 8 * word, &bits, rest);
+            bits = key_word(to->key_id[i], word) & htole64(((uint64_t)1 << 8 * rest) - 1);
+            memcpy(key + 8 * word++, &bits, 8);
         }
+        if (to->zero_behind)
+            memset(key + 8 * word, 0, to->key_stride - 8 * word);
     }
 }
 
-/* Fills in sizes, key bytes and hashes where op and key_id are set. At most BLOCK requests. */
-static void finish(const struct kvc_source *source, const struct kvc_columns *to, uint32_t count)
+/* As write_keys; quick where the key is the id. */
+static void make_keys(const struct kvc_source *source, const struct kvc_columns *to, const uint8_t *key_bytes,
+                      uint32_t count)
 {
-    const uint8_t *key_bytes = source->same_key_bytes;
-    if (!source->sizes_fixed) {
-        kvc_sizes_fill(source->sizes, to->key_id, count, to->key_bytes, to->value_bytes);
-        key_bytes = to->key_bytes;
-    } else if (to->key_bytes != NULL) {
-        memcpy(to->key_bytes, source->same_key_bytes, count);
-        memcpy(to->value_bytes, source->same_value_bytes, count * sizeof *to->value_bytes);
-    }
     if (source->sizes_fixed && key_bytes[0] == 8 && to->key_stride == 8 && __BYTE_ORDER == __LITTLE_ENDIAN)
         memcpy(to->keys, to->key_id, count * sizeof *to->key_id);
     else
-        write_keys(to->keys, to->key_stride, key_bytes, to->key_id, count);
-    kvc_hash_batch(to->keys, to->key_stride, key_bytes, count, source->hash_seed, to->hash);
+        write_keys(to, key_bytes, count);
+}
+
+/* Fills in sizes, key bytes and hashes where op and key_id are set. At most BLOCK requests. */
+static void finish(const struct kvc_source *source, struct kvc_columns to, uint32_t count)
+{
+    const uint8_t *key_bytes = source->same_key_bytes;
+    if (!source->sizes_fixed) {
+        kvc_sizes_fill(source->sizes, to.key_id, count, to.key_bytes, to.value_bytes);
+        key_bytes = to.key_bytes;
+    } else if (to.key_bytes != NULL) {
+        memcpy(to.key_bytes, source->same_key_bytes, count);
+        memcpy(to.value_bytes, source->same_value_bytes, count * sizeof *to.value_bytes);
+    }
+    if (to.keys == NULL) /* not kept: only hashed */
+        to.keys = source->block.keys;
+    make_keys(source, &to, key_bytes, count);
+    kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
 }
 
 /* Appends the block's rows to their shards' queues, in order. */
@@ -207,13 +218,6 @@ static bool scatter(struct kvc_source *source)
             to.key_id[k] = block->key_id[pick[k]];
         for (uint32_t k = 0; k < count; k++)
             to.hash[k] = block->hash[pick[k]];
-        if (to.key_stride == 8)
-            for (uint32_t k = 0; k < count; k++)
-                memcpy(to.keys + 8 * k, block->keys + 8 * pick[k], 8);
-        else
-            for (uint32_t k = 0; k < count; k++)
-                memcpy(to.keys + (size_t)k * to.key_stride, block->keys + (size_t)pick[k] * to.key_stride,
-                       to.key_stride);
         for (uint32_t k = 0; !source->sizes_fixed && k < count; k++) {
             to.key_bytes[k] = block->key_bytes[pick[k]];
             to.value_bytes[k] = block->value_bytes[pick[k]];
@@ -232,7 +236,7 @@ static bool make_block(struct kvc_source *source)
         struct kvc_columns to = only != NULL ? kvc_columns_at(&only->all, only->tail) : source->block;
         draw_ops(source, &source->op_rng, to.op, BLOCK);
         draw_key_ids(source, &source->key_rng, to.key_id, BLOCK);
-        finish(source, &to, BLOCK);
+        finish(source, to, BLOCK);
         if (only != NULL)
             only->tail += BLOCK;
         else
@@ -255,17 +259,15 @@ static struct kvc_columns batch_columns(struct kvc_batch *batch)
                                   .key_id = batch->key_id,
                                   .hash = batch->hash,
                                   .sent_ns = batch->sent_ns,
-                                  .key_stride = batch->key_stride};
+                                  .key_stride = batch->key_stride,
+                                  .zero_behind = true};
     return kvc_columns_at(&columns, batch->count);
 }
 
+/* Copies a trace's keys and zeroes what is behind them. */
 static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *from, uint32_t count)
 {
     size_t wide = to->key_stride, narrow = from->key_stride;
-    if (wide == narrow) {
-        memcpy(to->keys, from->keys, count * narrow);
-        return;
-    }
     for (uint32_t i = 0; i < count; i++) {
         memcpy(to->keys + i * wide, from->keys + i * narrow, narrow);
         memset(to->keys + i * wide + narrow, 0, wide - narrow);
@@ -280,8 +282,7 @@ static void hand_out(const struct kvc_source *source, struct kvc_rows *rows, dou
     memcpy(to.op, from.op, count);
     memcpy(to.key_id, from.key_id, count * sizeof *to.key_id);
     memcpy(to.hash, from.hash, count * sizeof *to.hash);
-    copy_keys(&to, &from, count);
-    if (rows->has_sizes) {
+    if (rows->kept & KVC_ROWS_SIZES) {
         memcpy(to.key_bytes, from.key_bytes, count);
         memcpy(to.value_bytes, from.value_bytes, count * sizeof *to.value_bytes);
     } else {
@@ -291,6 +292,10 @@ static void hand_out(const struct kvc_source *source, struct kvc_rows *rows, dou
             memcpy(to.value_bytes + done, source->same_value_bytes, part * sizeof *to.value_bytes);
         }
     }
+    if (rows->kept & KVC_ROWS_KEYS)
+        copy_keys(&to, &from, count);
+    else
+        make_keys(source, &to, to.key_bytes, count);
     for (uint32_t i = 0; i < count; i++)
         to.sent_ns[i] = sent_ns;
     memset(batch->client + batch->count, 0, count * sizeof *batch->client);
@@ -301,7 +306,8 @@ static void hand_out(const struct kvc_source *source, struct kvc_rows *rows, dou
 static uint32_t room(const struct kvc_source *source, const struct kvc_batch *batch)
 {
     if (batch->key_stride < source->block.key_stride)
-        KVC_BUG("batch with keys of %u bytes, the workload has %u", batch->key_stride, source->block.key_stride);
+        KVC_BUG("batch with keys of %u bytes, the workload has %u", batch->key_stride,
+                source->block.key_stride);
     uint32_t free_rows = batch->capacity - batch->count;
     return free_rows < source->frame_requests ? free_rows : source->frame_requests;
 }
@@ -336,15 +342,15 @@ static uint32_t take_saturating(struct kvc_source *source, struct shard *shard, 
 
 /* ---- open loop ---- */
 
-/* Shard of the next frame. It is that of a request drawn for the purpose, so that every shard sees its share of the
- * frames as a Poisson process of its own; the frame is then filled with the shard's own requests. */
+/* Shard of the next frame. It is that of a request drawn for the purpose, so that every shard sees its share
+ * of the frames as a Poisson process of its own; the frame is then filled with the shard's own requests. */
 static uint32_t next_frame_shard(struct kvc_source *source)
 {
     if (source->shards == 1)
         return 0;
     if (source->frame_shard_next == BLOCK) {
         draw_key_ids(source, &source->frame_rng, source->block.key_id, BLOCK);
-        finish(source, &source->block, BLOCK);
+        finish(source, source->block, BLOCK);
         kvc_ring_shards(source->ring, source->block.hash, BLOCK, source->frame_shard);
         source->frame_shard_next = 0;
     }
@@ -375,9 +381,9 @@ static bool push_frame(struct shard *shard, double sent_ns, uint32_t count)
     return true;
 }
 
-/* Sends the next frame of the stream if that is due by until_ns. A frame is short when its shard is so cold that
- * filling it would make too many requests ahead for the others. What is in a frame depends on the stream alone, not
- * on what has been taken. */
+/* Sends the next frame of the stream if that is due by until_ns. A frame is short when its shard is so cold
+ * that filling it would make too many requests ahead for the others. What is in a frame depends on the stream
+ * alone, not on what has been taken. */
 static bool send_frame(struct kvc_source *source, double until_ns)
 {
     if (stopped(source) || isinf(source->next_frame_ns) || source->next_frame_ns > until_ns)
@@ -400,7 +406,8 @@ static bool send_frame(struct kvc_source *source, double until_ns)
     return true;
 }
 
-static uint32_t take_open(struct kvc_source *source, struct shard *shard, double until_ns, struct kvc_batch *batch)
+static uint32_t take_open(struct kvc_source *source, struct shard *shard, double until_ns,
+                          struct kvc_batch *batch)
 {
     while (shard->first_frame == shard->last_frame)
         if (!send_frame(source, until_ns))
@@ -429,11 +436,13 @@ static double next_open(struct kvc_source *source, const struct shard *shard)
 
 /* ---- closed loop ---- */
 
-/* What a client sends depends on the client and how often it has sent, so the order of completions does not matter. */
+/* What a client sends depends on the client and how often it has sent, so the order of completions does not
+ * matter. */
 static void draw_for_client(struct kvc_source *source, uint32_t client, uint8_t *op, uint64_t *key_id)
 {
     struct kvc_rng rng;
-    uint64_t state = kvc_mix64(source->client_key + (((uint64_t)client << 32) | source->client_draws[client]++));
+    uint64_t state =
+        kvc_mix64(source->client_key + (((uint64_t)client << 32) | source->client_draws[client]++));
     for (int i = 0; i < 4; i++)
         rng.state[i] = kvc_mix64(state += golden);
     draw_ops(source, &rng, op, 1);
@@ -441,7 +450,8 @@ static void draw_for_client(struct kvc_source *source, uint32_t client, uint8_t 
 }
 
 /* Draws the next request of each client and queues it at its shard. */
-static bool queue_sends(struct kvc_source *source, const uint32_t *client, const double *sent_ns, uint32_t count)
+static bool queue_sends(struct kvc_source *source, const uint32_t *client, const double *sent_ns,
+                        uint32_t count)
 {
     struct kvc_columns *block = &source->block;
     for (uint32_t i = 0; i < count; i++) {
@@ -450,7 +460,7 @@ static bool queue_sends(struct kvc_source *source, const uint32_t *client, const
         source->client_key_id[client[i]] = block->key_id[i];
     }
     if (source->shards > 1) {
-        finish(source, block, count);
+        finish(source, *block, count);
         kvc_ring_shards(source->ring, block->hash, count, source->block_shard);
     } else {
         memset(source->block_shard, 0, count * sizeof *source->block_shard);
@@ -463,26 +473,29 @@ static bool queue_sends(struct kvc_source *source, const uint32_t *client, const
     return true;
 }
 
-static uint32_t take_closed(struct kvc_source *source, struct shard *shard, double until_ns, struct kvc_batch *batch)
+static uint32_t take_closed(struct kvc_source *source, struct shard *shard, double until_ns,
+                            struct kvc_batch *batch)
 {
     uint32_t most = room(source, batch), taken = 0;
     while (taken < most && kvc_sends_next_ns(&shard->sends) <= until_ns) {
         struct kvc_columns to = batch_columns(batch);
         uint32_t *client = batch->client + batch->count, count = 0;
-        for (; count < BLOCK && taken < most && kvc_sends_next_ns(&shard->sends) <= until_ns; count++, taken++) {
+        for (; count < BLOCK && taken < most && kvc_sends_next_ns(&shard->sends) <= until_ns;
+             count++, taken++) {
             struct kvc_send send = kvc_sends_pop(&shard->sends);
             client[count] = send.client;
             to.sent_ns[count] = send.sent_ns;
             to.op[count] = source->client_op[send.client];
             to.key_id[count] = source->client_key_id[send.client];
         }
-        finish(source, &to, count);
+        finish(source, to, count);
         batch->count += count;
     }
     return taken;
 }
 
-void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns, uint32_t count)
+void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
+                         uint32_t count)
 {
     double sent_ns[BLOCK];
     if (source->workload.arrival != KVC_ARRIVAL_CLOSED || stopped(source))
@@ -549,7 +562,8 @@ static bool read_trace(struct kvc_source *source)
     return true;
 }
 
-static uint32_t take_trace(struct kvc_source *source, struct shard *shard, double until_ns, struct kvc_batch *batch)
+static uint32_t take_trace(struct kvc_source *source, struct shard *shard, double until_ns,
+                           struct kvc_batch *batch)
 {
     struct kvc_rows *rows = &shard->rows;
     while (kvc_rows_count(rows) == 0)
@@ -637,7 +651,7 @@ void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t c
             to.key_id[i] = first + done + i;
             to.sent_ns[i] = 0;
         }
-        finish(source, &to, part);
+        finish(source, to, part);
         batch->count += part;
     }
 }
@@ -682,10 +696,11 @@ static bool set_up_shards(struct kvc_source *source, const struct kvc_source_par
     if (source->ring == NULL || source->shard == NULL || source->block_shard == NULL ||
         source->block_order == NULL || source->shard_rows == NULL)
         return false;
+    unsigned sizes = source->sizes_fixed ? 0 : KVC_ROWS_SIZES;
+    unsigned text = source->workload.arrival == KVC_ARRIVAL_TRACE ? KVC_ROWS_KEYS | KVC_ROWS_SENT : 0;
     for (uint32_t i = 0; i < source->shards; i++)
-        kvc_rows_init(&source->shard[i].rows, source->block.key_stride, !source->sizes_fixed,
-                      source->workload.arrival == KVC_ARRIVAL_TRACE);
-    return kvc_columns_grow(&source->block, BLOCK, !source->sizes_fixed, false);
+        kvc_rows_init(&source->shard[i].rows, source->block.key_stride, sizes | text);
+    return kvc_columns_grow(&source->block, BLOCK, sizes | KVC_ROWS_KEYS);
 }
 
 static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, struct kvc_diag *diag)
@@ -697,7 +712,8 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
     case KVC_ARRIVAL_CLOSED:
         kvc_rng_init(&rng, seed, "workload.client", 0);
         source->client_key = kvc_rng_u64(&rng);
-        return start_clients(source) ? KVC_OK : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the clients");
+        return start_clients(source) ? KVC_OK
+                                     : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the clients");
     case KVC_ARRIVAL_TRACE:
         source->trace = kvc_trace_open(source->workload.trace, diag);
         return source->trace != NULL ? KVC_OK : KVC_ERR_SCENARIO;

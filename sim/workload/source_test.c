@@ -14,17 +14,31 @@ enum { FRAME = 10, SEED = 11, HASH_SEED = 3, SHARDS = 6, ROWS = 20000 };
 
 static struct kvc_workload plain(int arrival)
 {
-    return (struct kvc_workload){.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 0.7, .set_frac = 0.2,
-                                 .delete_frac = 0.1, .arrival = arrival, .rate_mops = 100, .clients = 500,
-                                 .think_ns = 2000, .curve_points = 2,
-                                 .curve = {{.time_ns = 0, .rate_mops = 50}, {.time_ns = 1e6, .rate_mops = 150}}};
+    return (struct kvc_workload){
+        .keys = 100000,
+        .key_bytes = 8,
+        .value_bytes = 8,
+        .get_frac = 0.7,
+        .set_frac = 0.2,
+        .delete_frac = 0.1,
+        .arrival = arrival,
+        .rate_mops = 100,
+        .clients = 500,
+        .think_ns = 2000,
+        .curve_points = 2,
+        .curve = {{.time_ns = 0, .rate_mops = 50}, {.time_ns = 1e6, .rate_mops = 150}}};
 }
 
-static struct kvc_source *create(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets, uint64_t seed)
+static struct kvc_source *create(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets,
+                                 uint64_t seed)
 {
     struct kvc_diag diag = {0};
-    struct kvc_source_params params = {.workload = workload, .nodes = nodes, .sockets = sockets, .seed = seed,
-                                       .hash_seed = HASH_SEED, .frame_requests = FRAME};
+    struct kvc_source_params params = {.workload = workload,
+                                       .nodes = nodes,
+                                       .sockets = sockets,
+                                       .seed = seed,
+                                       .hash_seed = HASH_SEED,
+                                       .frame_requests = FRAME};
     cr_assert_eq(kvc_workload_check(workload, &diag), KVC_OK, "%s", diag.message);
     struct kvc_source *source = kvc_source_create(&params, &diag);
     cr_assert_not_null(source, "%s", diag.message);
@@ -57,7 +71,8 @@ static void same_rows(const struct kvc_batch *a, const struct kvc_batch *b, uint
 static uint32_t drain(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch)
 {
     uint32_t first = batch->count, got;
-    while (batch->capacity - batch->count >= FRAME && (got = kvc_source_take(source, shard, until_ns, batch)) != 0)
+    while (batch->capacity - batch->count >= FRAME &&
+           (got = kvc_source_take(source, shard, until_ns, batch)) != 0)
         for (uint32_t i = batch->count - got; i < batch->count; i++) {
             double done_ns = batch->sent_ns[i] + 700 + 10 * batch->client[i];
             kvc_source_complete(source, &batch->client[i], &done_ns, 1);
@@ -68,7 +83,8 @@ static uint32_t drain(struct kvc_source *source, uint32_t shard, double until_ns
 /* Every shard's first ROWS rows, with shards asked in two very different orders. */
 static void check_interleavings(const struct kvc_workload *workload)
 {
-    struct kvc_source *calm = create(workload, SHARDS / 2, 2, SEED), *wild = create(workload, SHARDS / 2, 2, SEED);
+    struct kvc_source *calm = create(workload, SHARDS / 2, 2, SEED),
+                      *wild = create(workload, SHARDS / 2, 2, SEED);
     struct kvc_batch *a[SHARDS], *b[SHARDS];
     for (uint32_t i = 0; i < SHARDS; i++) {
         a[i] = new_batch(workload, ROWS);
@@ -107,13 +123,15 @@ Test(source, what_a_shard_receives_does_not_depend_on_the_order_of_calls)
     }
 }
 
-/* The stream of one shard, dealt out by owner, is what many shards receive: nothing is lost, doubled or reordered. */
+/* The stream of one shard, dealt out by owner, is what many shards receive: nothing is lost, doubled or
+ * reordered. */
 Test(source, every_request_goes_to_its_owner_once)
 {
     static const int arrivals[] = {KVC_ARRIVAL_SATURATE, KVC_ARRIVAL_POISSON};
     for (int i = 0; i < 2; i++) {
         struct kvc_workload workload = plain(arrivals[i]);
-        struct kvc_source *whole = create(&workload, 1, 1, SEED), *split = create(&workload, SHARDS / 2, 2, SEED);
+        struct kvc_source *whole = create(&workload, 1, 1, SEED),
+                          *split = create(&workload, SHARDS / 2, 2, SEED);
         struct kvc_batch *all = new_batch(&workload, ROWS), *part[SHARDS];
         uint32_t next[SHARDS] = {0};
         drain(whole, 0, 1e12, all);
@@ -159,7 +177,8 @@ Test(source, seeds_give_different_streams)
 Test(source, operations_have_their_shares)
 {
     enum { MANY = 500000 };
-    static const double mixes[][3] = {{0.7, 0.2, 0.1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.5, 0, 0.5}, {0, 0.3, 0.7}};
+    static const double mixes[][3] = {{0.7, 0.2, 0.1}, {1, 0, 0},     {0, 1, 0},
+                                      {0, 0, 1},       {0.5, 0, 0.5}, {0, 0.3, 0.7}};
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
         struct kvc_workload workload = plain(KVC_ARRIVAL_SATURATE);
         workload.get_frac = mixes[i][0];
@@ -173,7 +192,8 @@ Test(source, operations_have_their_shares)
             cr_assert_lt(batch->op[row], KVC_OP_COUNT);
             seen[batch->op[row]]++;
         }
-        for (int op = 0; op < KVC_OP_COUNT; op++) { /* five standard deviations; 0 where the share is 0 or 1 */
+        for (int op = 0; op < KVC_OP_COUNT;
+             op++) { /* five standard deviations; 0 where the share is 0 or 1 */
             double share = mixes[i][op], slack = 5 * sqrt(MANY * share * (1 - share));
             cr_assert_leq(fabs(seen[op] - MANY * share), slack, "mix %zu op %d: %g", i, op, seen[op]);
         }
@@ -270,7 +290,8 @@ Test(source, a_full_window_stops_the_stream_until_it_is_taken)
     uint64_t first = 0, second = 0, got;
     while (batch->count = 0, (got = kvc_source_take(source, 0, 0, batch)) != 0)
         first += got;
-    cr_assert_geq(first + 6000, (uint64_t)KVC_SOURCE_WINDOW); /* the other shard's window, plus or minus chance */
+    cr_assert_geq(first + 6000,
+                  (uint64_t)KVC_SOURCE_WINDOW); /* the other shard's window, plus or minus chance */
     cr_assert_leq(first, (uint64_t)KVC_SOURCE_WINDOW + 6000);
     cr_assert(isinf(kvc_source_next_ns(source, 0)));
     cr_assert_eq(kvc_source_next_ns(source, 1), 0);
@@ -305,8 +326,10 @@ Test(source, a_small_batch_gets_a_frame_in_parts)
     }
 }
 
-/* Takes all frames of a shard until until_ns; counts them per window. Checks that a frame has one time, in order. */
-static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double until_ns, double window_ns, double *count)
+/* Takes all frames of a shard until until_ns; counts them per window. Checks that a frame has one time, in
+ * order. */
+static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double until_ns, double window_ns,
+                             double *count)
 {
     struct kvc_workload workload = plain(KVC_ARRIVAL_POISSON);
     struct kvc_batch *batch = new_batch(&workload, FRAME);
@@ -341,7 +364,8 @@ Test(source, poisson_frames_have_their_rate_at_every_shard)
         double seen = (double)count_frames(source, shard, until_ns, until_ns / WINDOWS, count);
         for (int i = 0; i < WINDOWS; i++)
             statistic += pow(count[i] - seen / WINDOWS, 2) / (seen / WINDOWS);
-        /* A Poisson process: windows vary as much as they hold on average, no less (chi-square, both ends). */
+        /* A Poisson process: windows vary as much as they hold on average, no less (chi-square, both ends).
+         */
         cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, WINDOWS - 1));
         cr_assert_gt(statistic, gsl_cdf_chisq_Pinv(1e-4, WINDOWS - 1));
         cr_assert_float_eq(seen * NODES / frames, 1, 0.07); /* the ring's shares */
@@ -379,7 +403,8 @@ static double requests_between(const struct kvc_workload *workload, double from_
             if (at >= b->time_ns)
                 rate = b->rate_mops;
             else if (at > a->time_ns)
-                rate = a->rate_mops + (b->rate_mops - a->rate_mops) * (at - a->time_ns) / (b->time_ns - a->time_ns);
+                rate = a->rate_mops +
+                       (b->rate_mops - a->rate_mops) * (at - a->time_ns) / (b->time_ns - a->time_ns);
         }
         sum += rate * 1e-3 * (to_ns - from_ns) / STEPS;
     }
@@ -390,8 +415,8 @@ Test(source, curve_frames_follow_the_curve)
 {
     enum { WINDOWS = 100 };
     struct kvc_workload workload = plain(KVC_ARRIVAL_CURVE);
-    static const struct kvc_curve_point points[] = {
-        {1e6, 20}, {3e6, 200}, {4e6, 200}, {4.5e6, 0}, {5.5e6, 0}, {5.6e6, 300}, {8e6, 10}};
+    static const struct kvc_curve_point points[] = {{1e6, 20},  {3e6, 200},   {4e6, 200}, {4.5e6, 0},
+                                                    {5.5e6, 0}, {5.6e6, 300}, {8e6, 10}};
     memcpy(workload.curve, points, sizeof points);
     workload.curve_points = sizeof points / sizeof *points;
     struct kvc_source *source = create(&workload, 1, 1, SEED);
@@ -420,7 +445,8 @@ Test(source, a_curve_that_ends_at_zero_ends_the_load)
     struct kvc_source *source = create(&workload, 1, 1, SEED);
     struct kvc_batch *batch = new_batch(&workload, 100000);
     drain(source, 0, INFINITY, batch);
-    cr_assert_float_eq((double)batch->count, 25000, 5 * sqrt(25000.0 * FRAME)); /* 50 Mops falling to 0 in 1 ms */
+    cr_assert_float_eq((double)batch->count, 25000,
+                       5 * sqrt(25000.0 * FRAME)); /* 50 Mops falling to 0 in 1 ms */
     cr_assert_leq(batch->sent_ns[batch->count - 1], 1e6);
     cr_assert(isinf(kvc_source_next_ns(source, 0)));
     kvc_batch_free(batch);
@@ -463,7 +489,8 @@ static uint32_t closed_step(struct kvc_source *source, uint32_t shards, double n
             outstanding[client] = 1;
             sent++;
         }
-        for (uint32_t i = 0; i < batch->count; i += 3) { /* a third is answered, the others stay open for a while */
+        for (uint32_t i = 0; i < batch->count;
+             i += 3) { /* a third is answered, the others stay open for a while */
             double done_ns = now_ns + 100;
             kvc_source_complete(source, &batch->client[i], &done_ns, 1);
             outstanding[batch->client[i]] = 0;
@@ -527,7 +554,8 @@ static void write_trace(struct kvc_workload *workload, const char *head, uint32_
     cr_assert_not_null(file);
     fputs(head, file);
     for (uint32_t i = 0; i < lines; i++)
-        fprintf(file, "%u.%u,%s,key%u,12,%u\n", i / 4, i % 4 * 25, i % 3 == 0 ? "set" : "get", i % 1000, i % 500);
+        fprintf(file, "%u.%u,%s,key%u,12,%u\n", i / 4, i % 4 * 25, i % 3 == 0 ? "set" : "get", i % 1000,
+                i % 500);
     fclose(file);
 }
 

@@ -50,10 +50,11 @@ struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag)
     return NULL;
 }
 
-#define FAIL(trace, diag, ...) \
+#define FAIL(trace, diag, ...)                                                                               \
     (kvc_diag_fail_at((diag), KVC_ERR_SCENARIO, (trace)->path, (trace)->line, __VA_ARGS__), KVC_TRACE_ERROR)
 
-/* Reads a line into trace->text. Not getline: that would hold a file without line ends in memory as a whole. */
+/* Reads a line into trace->text. Not getline: that would hold a file without line ends in memory as a whole.
+ */
 static enum kvc_trace_next read_line(struct kvc_trace *trace, struct kvc_diag *diag)
 {
     size_t length = 0;
@@ -118,14 +119,16 @@ static int parse_op(const char *text)
     return -1;
 }
 
-static enum kvc_trace_next parse_row(struct kvc_trace *trace, struct kvc_trace_row *row, struct kvc_diag *diag)
+static enum kvc_trace_next parse_row(struct kvc_trace *trace, struct kvc_trace_row *row,
+                                     struct kvc_diag *diag)
 {
     char *column[COLUMNS];
     unsigned long key_bytes, value_bytes;
     double us;
     int columns = split(trace->text, column), op;
     if (columns < COLUMNS)
-        return FAIL(trace, diag, "the line has %d of %d columns (%s); it may be truncated", columns, COLUMNS, header);
+        return FAIL(trace, diag, "the line has %d of %d columns (%s); it may be truncated", columns, COLUMNS,
+                    header);
     if (columns > COLUMNS)
         return FAIL(trace, diag, "the line has %d columns, %d are allowed (%s)", columns, COLUMNS, header);
     if (!parse_time(column[0], &us))
@@ -136,7 +139,8 @@ static enum kvc_trace_next parse_row(struct kvc_trace *trace, struct kvc_trace_r
     if ((op = parse_op(column[1])) < 0)
         return FAIL(trace, diag, "op is \"%.*s\"; allowed are get, set and delete", SHOWN, column[1]);
     if (!parse_count(column[3], KVC_TRACE_KEY_MAX, &key_bytes) || key_bytes == 0)
-        return FAIL(trace, diag, "key_bytes is \"%.*s\"; allowed are 1 to %d", SHOWN, column[3], KVC_TRACE_KEY_MAX);
+        return FAIL(trace, diag, "key_bytes is \"%.*s\"; allowed are 1 to %d", SHOWN, column[3],
+                    KVC_TRACE_KEY_MAX);
     if (!parse_count(column[4], KVC_VALUE_BYTES_MAX, &value_bytes))
         return FAIL(trace, diag, "value_bytes is \"%.*s\"; allowed are 0 to %d", SHOWN, column[4],
                     KVC_VALUE_BYTES_MAX);
@@ -144,8 +148,8 @@ static enum kvc_trace_next parse_row(struct kvc_trace *trace, struct kvc_trace_r
     if (text_bytes == 0)
         return FAIL(trace, diag, "the key is empty; it needs 1 to key_bytes bytes");
     if (text_bytes > key_bytes)
-        return FAIL(trace, diag, "the key \"%.*s\" has %zu bytes, more than its key_bytes of %lu", SHOWN, column[2],
-                    text_bytes, key_bytes);
+        return FAIL(trace, diag, "the key \"%.*s\" has %zu bytes, more than its key_bytes of %lu", SHOWN,
+                    column[2], text_bytes, key_bytes);
     row->time_ns = us * 1e3;
     row->op = (uint8_t)op;
     row->key_bytes = (uint8_t)key_bytes;

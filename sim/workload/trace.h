@@ -3,14 +3,14 @@
  *     time_us,op,key,key_bytes,value_bytes      this first line may be left out
  *     0.5,get,user:17,16,100
  *
- * time_us   decimal microseconds, not negative; lines must not go back in time
- * op        get, set or delete, in any case
- * key       text without commas, 1..key_bytes bytes; the real key is this text, filled up with '#' to key_bytes
- * key_bytes 1..255
- * value_bytes 0..KVC_VALUE_BYTES_MAX
+ * - time_us: decimal microseconds, not negative; lines must not go back in time
+ * - op: get, set or delete, in any case
+ * - key: text without commas, 1..key_bytes bytes; the real key is this text, filled up with '#'
+ * - key_bytes: 1..255
+ * - value_bytes: 0..KVC_VALUE_BYTES_MAX
  *
- * Lines end in LF or CR LF, the last one may end with the file. No quoting, no blanks around fields, no empty lines.
- * Every other line is an error that names file:line, what was found and what is allowed. */
+ * Lines end in LF or CR LF, the last one may end with the file. No quoting, no blanks around fields, no empty
+ * lines. Every other line is an error that names file:line, what was found and what is allowed. */
 #ifndef KVC_SIM_WORKLOAD_TRACE_H
 #define KVC_SIM_WORKLOAD_TRACE_H
 

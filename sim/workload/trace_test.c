@@ -95,7 +95,10 @@ struct bad_line {
     char allowed[64];
 };
 
-#define BAD(text, says, allows) {.line = text, .bytes = sizeof text - 1, .found = says, .allowed = allows}
+#define BAD(text, says, allows)                                                                              \
+    {                                                                                                        \
+        .line = text, .bytes = sizeof text - 1, .found = says, .allowed = allows                             \
+    }
 
 ParameterizedTestParameters(trace, a_malformed_line_is_named)
 {
@@ -133,7 +136,8 @@ ParameterizedTestParameters(trace, a_malformed_line_is_named)
 
 ParameterizedTest(struct bad_line *bad, trace, a_malformed_line_is_named)
 {
-    static const char before[] = "time_us,op,key,key_bytes,value_bytes\n1,get,abc,3,8\n", after[] = "\n9,get,abc,3,8\n";
+    static const char before[] = "time_us,op,key,key_bytes,value_bytes\n1,get,abc,3,8\n",
+                      after[] = "\n9,get,abc,3,8\n";
     char text[256];
     size_t bytes = sizeof before - 1;
     struct kvc_trace_row row;

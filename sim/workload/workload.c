@@ -13,47 +13,106 @@ enum { PRESETS = 16, FRAME_REQUESTS_MAX = 4096, KEY_BYTES_MAX = 255 };
 static const char *const size_sets[] = {"fixed", "etc", "usr", "app", "var", "sys", NULL};
 
 static const struct kvc_option rows[] = {
-    {.name = "keys", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_workload, keys), .min = 1,
-     .max = KEYS_MAX, .by_default = "1000000", .help = "distinct keys; more need more memory and miss caches more"},
-    {.name = "key", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_workload, key_bytes), .min = 1,
-     .max = KEY_BYTES_MAX, .by_default = "8", .help = "bytes of every key when sizes are fixed"},
-    {.name = "value", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_workload, value_bytes), .min = 0,
-     .max = KVC_VALUE_BYTES_MAX, .by_default = "8", .help = "bytes of every value when sizes are fixed"},
-    {.name = "sizes", .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_workload, sizes),
-     .by_default = "fixed", .choices = size_sets,
+    {.name = "keys",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_workload, keys),
+     .min = 1,
+     .max = KEYS_MAX,
+     .by_default = "1000000",
+     .help = "distinct keys; more need more memory and miss caches more"},
+    {.name = "key",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_workload, key_bytes),
+     .min = 1,
+     .max = KEY_BYTES_MAX,
+     .by_default = "8",
+     .help = "bytes of every key when sizes are fixed"},
+    {.name = "value",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_workload, value_bytes),
+     .min = 0,
+     .max = KVC_VALUE_BYTES_MAX,
+     .by_default = "8",
+     .help = "bytes of every value when sizes are fixed"},
+    {.name = "sizes",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_workload, sizes),
+     .by_default = "fixed",
+     .choices = size_sets,
      .help = "key and value sizes: fixed, or those of a Facebook pool (Atikoglu et al., SIGMETRICS 2012)"},
-    {.name = "get", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, get_frac), .min = 0, .max = 1,
-     .by_default = "0.95", .help = "share of GET requests; get, set and delete add up to 1"},
-    {.name = "set", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, set_frac), .min = 0, .max = 1,
-     .by_default = "0.05", .help = "share of SET requests"},
-    {.name = "delete", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, delete_frac), .min = 0,
-     .max = 1, .by_default = "0", .help = "share of DELETE requests"},
-    {.name = "per_frame", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_workload, frame_requests),
-     .min = 1, .max = FRAME_REQUESTS_MAX, .by_default = "auto", .auto_word = "auto", .auto_value = 0,
+    {.name = "get",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_workload, get_frac),
+     .min = 0,
+     .max = 1,
+     .by_default = "0.95",
+     .help = "share of GET requests; get, set and delete add up to 1"},
+    {.name = "set",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_workload, set_frac),
+     .min = 0,
+     .max = 1,
+     .by_default = "0.05",
+     .help = "share of SET requests"},
+    {.name = "delete",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_workload, delete_frac),
+     .min = 0,
+     .max = 1,
+     .by_default = "0",
+     .help = "share of DELETE requests"},
+    {.name = "per_frame",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_workload, frame_requests),
+     .min = 1,
+     .max = FRAME_REQUESTS_MAX,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
      .help = "requests that a client packs into one Ethernet frame; more cost fewer packets and wait longer"},
-    {.name = "preload", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, preload_frac), .min = 0,
-     .max = 1, .by_default = "1", .help = "share of the keys, most popular first, stored before the run"},
+    {.name = "preload",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_workload, preload_frac),
+     .min = 0,
+     .max = 1,
+     .by_default = "1",
+     .help = "share of the keys, most popular first, stored before the run"},
 };
 
-const struct kvc_options kvc_workload_options = {
-    .name = "workload", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_workload)};
+const struct kvc_options kvc_workload_options = {.name = "workload",
+                                                 .rows = rows,
+                                                 .count = sizeof rows / sizeof *rows,
+                                                 .size = sizeof(struct kvc_workload)};
 
 static const struct kvc_option curve_rows[] = {
-    {.name = "time", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_curve_point, time_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e15, .help = "simulated time of this point"},
-    {.name = "rate", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_curve_point, rate_mops),
-     .unit = KVC_UNIT_MOPS, .min = 0, .max = 1e6, .help = "request rate of all nodes at this point"},
+    {.name = "time",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_curve_point, time_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e15,
+     .help = "simulated time of this point"},
+    {.name = "rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_curve_point, rate_mops),
+     .unit = KVC_UNIT_MOPS,
+     .min = 0,
+     .max = 1e6,
+     .help = "request rate of all nodes at this point"},
 };
 
-const struct kvc_options kvc_curve_options = {
-    .name = "curve", .rows = curve_rows, .count = sizeof curve_rows / sizeof *curve_rows,
-    .size = sizeof(struct kvc_curve_point), .max_list = KVC_CURVE_MAX};
+const struct kvc_options kvc_curve_options = {.name = "curve",
+                                              .rows = curve_rows,
+                                              .count = sizeof curve_rows / sizeof *curve_rows,
+                                              .size = sizeof(struct kvc_curve_point),
+                                              .max_list = KVC_CURVE_MAX};
 
 #define MEGAKV "Mega-KV, VLDB J. 26(5), 2017, sec. 8.1"
 #define DIDO "DIDO, ICDE 2017, sec. V.A"
-#define YCSB "YCSB, SoCC 2010, sec. 4"
+#define YCSB "YCSB, SoCC 2010, core workloads"
 #define FACEBOOK "Atikoglu et al., SIGMETRICS 2012"
-#define FIXED(key, value) .has_sizes = true, .sizes = KVC_SIZES_FIXED, .key_bytes = (key), .value_bytes = (value)
+#define FIXED(key, value)                                                                                    \
+    .has_sizes = true, .sizes = KVC_SIZES_FIXED, .key_bytes = (key), .value_bytes = (value)
 #define POOL(set) .has_sizes = true, .sizes = (set)
 #define MIX(get, set) .has_mix = true, .get_frac = (get), .set_frac = (set), .delete_frac = 0
 
@@ -69,15 +128,21 @@ const struct kvc_workload_preset kvc_workload_presets[PRESETS + 1] = {
     {.name = "ycsb-a", .source = YCSB, MIX(0.5, 0.5)},
     {.name = "ycsb-b", .source = YCSB, MIX(0.95, 0.05)},
     {.name = "ycsb-c", .source = YCSB, MIX(1, 0)},
-    {.name = "facebook-etc", .source = FACEBOOK ": sizes sec. 5, GET:SET 30:1", POOL(KVC_SIZES_ETC),
+    {.name = "facebook-etc",
+     .source = FACEBOOK ": sizes as modelled there, GET:SET 30:1",
+     POOL(KVC_SIZES_ETC),
      MIX(30.0 / 31, 1.0 / 31)},
-    {.name = "facebook-usr", .source = FACEBOOK ": sizes sec. 3.2, 99.8 % GET", POOL(KVC_SIZES_USR),
+    {.name = "facebook-usr",
+     .source = FACEBOOK ": sizes, 99.8 % GET",
+     POOL(KVC_SIZES_USR),
      MIX(0.998, 0.002)},
-    {.name = "facebook-app", .source = FACEBOOK ": sizes sec. 3.2; no mix in the text", POOL(KVC_SIZES_APP)},
-    {.name = "facebook-var", .source = FACEBOOK ": 18 % GET; sizes assumed, see sizes.h", POOL(KVC_SIZES_VAR),
+    {.name = "facebook-app", .source = FACEBOOK ": typical sizes; no mix is given", POOL(KVC_SIZES_APP)},
+    {.name = "facebook-var",
+     .source = FACEBOOK
+     "; the least GET share of its pools, 18 % (DIDO, ICDE 2017, sec. I), taken as VAR's; sizes assumed",
+     POOL(KVC_SIZES_VAR),
      MIX(0.18, 0.82)},
-    {.name = "facebook-sys", .source = FACEBOOK ": sizes assumed, see sizes.h; no mix in the text",
-     POOL(KVC_SIZES_SYS)},
+    {.name = "facebook-sys", .source = FACEBOOK "; sizes assumed; no mix is given", POOL(KVC_SIZES_SYS)},
 };
 
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
@@ -147,10 +212,10 @@ static enum kvc_status check_keys(const struct kvc_workload *w, struct kvc_diag 
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.value is %llu bytes; allowed are 0 to %d",
                              (unsigned long long)w->value_bytes, KVC_VALUE_BYTES_MAX);
     if (w->key_bytes < 4 && w->keys > 1ull << (8 * w->key_bytes))
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.key of %llu bytes tells at most %llu keys apart, workload.keys is %llu",
-                             (unsigned long long)w->key_bytes, 1ull << (8 * w->key_bytes),
-                             (unsigned long long)w->keys);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.key of %llu bytes tells at most %llu keys apart, workload.keys is %llu",
+            (unsigned long long)w->key_bytes, 1ull << (8 * w->key_bytes), (unsigned long long)w->keys);
     return KVC_OK;
 }
 
@@ -160,9 +225,10 @@ static enum kvc_status check_mix(const struct kvc_workload *w, struct kvc_diag *
         return fail(diag, "workload.get, set and delete are shares; allowed are 0 to 1");
     double sum = w->get_frac + w->set_frac + w->delete_frac;
     if (fabs(sum - 1) > 1e-9)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.get = %g, set = %g and delete = %g add up to %g; they must add up to 1",
-                             w->get_frac, w->set_frac, w->delete_frac, sum);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.get = %g, set = %g and delete = %g add up to %g; they must add up to 1", w->get_frac,
+            w->set_frac, w->delete_frac, sum);
     return KVC_OK;
 }
 
@@ -174,14 +240,17 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
                              w->curve_points, KVC_CURVE_MAX);
     for (uint32_t i = 0; i < w->curve_points; i++) {
         const struct kvc_curve_point *point = &w->curve[i];
-        if (!isfinite(point->time_ns) || point->time_ns < 0 || !isfinite(point->rate_mops) || point->rate_mops < 0)
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "point %u of the arrival curve is at %g ns with %g Mops; neither may be negative",
-                                 i + 1, point->time_ns, point->rate_mops);
+        if (!isfinite(point->time_ns) || point->time_ns < 0 || !isfinite(point->rate_mops) ||
+            point->rate_mops < 0)
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "point %u of the arrival curve is at %g ns with %g Mops; neither may be negative", i + 1,
+                point->time_ns, point->rate_mops);
         if (i > 0 && point->time_ns <= w->curve[i - 1].time_ns)
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "point %u of the arrival curve is at %g ns, point %u at %g ns; times must rise",
-                                 i + 1, point->time_ns, i, w->curve[i - 1].time_ns);
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "point %u of the arrival curve is at %g ns, point %u at %g ns; times must rise", i + 1,
+                point->time_ns, i, w->curve[i - 1].time_ns);
         any = any || point->rate_mops > 0;
     }
     return any ? KVC_OK : fail(diag, "the arrival curve is 0 Mops everywhere; one point must be above");
@@ -194,12 +263,14 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
         return KVC_OK;
     case KVC_ARRIVAL_POISSON:
     case KVC_ARRIVAL_FIXED:
-        return is_rate(w->rate_mops) ? KVC_OK
-                                     : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                                     "the arrival rate is %g Mops; it must be above 0", w->rate_mops);
+        return is_rate(w->rate_mops)
+                   ? KVC_OK
+                   : kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the arrival rate is %g Mops; it must be above 0",
+                                   w->rate_mops);
     case KVC_ARRIVAL_CLOSED:
         if (w->clients < 1 || (double)w->clients > CLIENTS_MAX)
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the closed loop has %llu clients; allowed are 1 to 2^24",
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "the closed loop has %llu clients; allowed are 1 to 2^24",
                                  (unsigned long long)w->clients);
         if (!isfinite(w->think_ns) || w->think_ns < 0)
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the think time is %g ns; it must not be negative",
@@ -227,7 +298,8 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the Zipf exponent is %g; it must be above 0",
                              workload->zipf_s);
     if (workload->frame_requests > FRAME_REQUESTS_MAX)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.per_frame is %llu; allowed are auto and 1 to %d",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.per_frame is %llu; allowed are auto and 1 to %d",
                              (unsigned long long)workload->frame_requests, FRAME_REQUESTS_MAX);
     if (!is_frac(workload->preload_frac))
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.preload is %g; allowed are 0 to 1",
@@ -243,7 +315,8 @@ const struct kvc_workload_preset *kvc_workload_preset_find(const char *name)
     return NULL;
 }
 
-enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const char *name, struct kvc_diag *diag)
+enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const char *name,
+                                          struct kvc_diag *diag)
 {
     const struct kvc_workload_preset *preset = kvc_workload_preset_find(name);
     if (preset == NULL) {
@@ -252,11 +325,11 @@ enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const c
             names[i] = kvc_workload_presets[i].name;
         const char *nearest = kvc_nearest_name(name, names);
         if (nearest != NULL)
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "there is no workload preset \"%s\"; did you mean \"%s\"?",
-                                 name, nearest);
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "there is no workload preset \"%s\"; some are megakv-a, dido-k8, ycsb-b, facebook-etc",
-                             name);
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "there is no workload preset \"%s\"; did you mean \"%s\"?", name, nearest);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "there is no workload preset \"%s\"; some are megakv-a, dido-k8, ycsb-b, facebook-etc", name);
     }
     if (preset->has_sizes)
         workload->sizes = preset->sizes;

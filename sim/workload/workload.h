@@ -1,7 +1,8 @@
 /* What load is offered: keys, sizes, popularity, operations, arrivals. Filled from the scenario's `workload`.
  *
- * Sources of the named sets: key and value sizes a-d, Mega-KV (VLDB J. 2017) sec. 8.1; K8..K128, DIDO (ICDE 2017);
- * ETC, USR, APP, VAR, SYS, Atikoglu et al., SIGMETRICS 2012; A, B, C operation mixes, YCSB (SoCC 2010). */
+ * Sources of the named sets: key and value sizes a-d, Mega-KV (VLDB J. 2017) sec. 8.1; K8..K128, DIDO (ICDE
+ * 2017); ETC, USR, APP, VAR, SYS, Atikoglu et al., SIGMETRICS 2012; A, B, C operation mixes, YCSB (SoCC
+ * 2010). */
 #ifndef KVC_SIM_WORKLOAD_WORKLOAD_H
 #define KVC_SIM_WORKLOAD_WORKLOAD_H
 
@@ -21,12 +22,12 @@ enum kvc_arrival {
 };
 
 enum kvc_size_set { /* choices "fixed", "etc", "usr", "app", "var", "sys" */
-    KVC_SIZES_FIXED,
-    KVC_SIZES_ETC,
-    KVC_SIZES_USR,
-    KVC_SIZES_APP,
-    KVC_SIZES_VAR,
-    KVC_SIZES_SYS,
+                    KVC_SIZES_FIXED,
+                    KVC_SIZES_ETC,
+                    KVC_SIZES_USR,
+                    KVC_SIZES_APP,
+                    KVC_SIZES_VAR,
+                    KVC_SIZES_SYS,
 };
 
 enum kvc_popularity { KVC_POPULARITY_UNIFORM, KVC_POPULARITY_ZIPF };
@@ -39,15 +40,15 @@ struct kvc_curve_point {
 };
 
 struct kvc_workload {
-    uint64_t keys;   /* distinct keys, 1 .. 2^32 */
-    int sizes;       /* enum kvc_size_set */
-    uint64_t key_bytes;   /* fixed: 1..255 */
-    uint64_t value_bytes; /* fixed */
+    uint64_t keys;                          /* distinct keys, 1 .. 2^32 */
+    int sizes;                              /* enum kvc_size_set */
+    uint64_t key_bytes;                     /* fixed: 1..255 */
+    uint64_t value_bytes;                   /* fixed */
     double get_frac, set_frac, delete_frac; /* sum to 1 */
-    int popularity;  /* enum kvc_popularity */
-    double zipf_s;   /* exponent, > 0 */
-    int arrival;     /* enum kvc_arrival */
-    double rate_mops; /* all nodes together */
+    int popularity;                         /* enum kvc_popularity */
+    double zipf_s;                          /* exponent, > 0 */
+    int arrival;                            /* enum kvc_arrival */
+    double rate_mops;                       /* all nodes together */
     uint64_t clients;
     double think_ns;
     struct kvc_curve_point curve[KVC_CURVE_MAX];
@@ -85,9 +86,11 @@ extern const struct kvc_workload_preset kvc_workload_presets[];
 const struct kvc_workload_preset *kvc_workload_preset_find(const char *name); /* NULL: none */
 
 /* Sets what the preset `name` says and leaves the rest. An unknown name fails and names the nearest. */
-enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const char *name, struct kvc_diag *diag);
+enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const char *name,
+                                          struct kvc_diag *diag);
 
-/* Cross-field checks: fractions sum to 1, keys fit in key_bytes, curve times rise, closed loop has clients, ... */
+/* Cross-field checks: fractions sum to 1, keys fit in key_bytes, curve times rise, closed loop has clients,
+ * ... */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);
 
 #endif

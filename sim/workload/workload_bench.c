@@ -1,4 +1,5 @@
-/* What a request costs to make: draws alone, and whole requests routed into batches. Medians of RUNS, in ns. */
+/* What a request costs to make: draws alone, and whole requests routed into batches. Medians of RUNS, in ns.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -82,8 +83,12 @@ static void check(const struct kvc_source *source, uint32_t shard, const struct 
 static double source_ns(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets)
 {
     double ns[RUNS];
-    struct kvc_source_params params = {.workload = workload, .nodes = nodes, .sockets = sockets, .seed = 1,
-                                       .hash_seed = 1, .frame_requests = FRAME};
+    struct kvc_source_params params = {.workload = workload,
+                                       .nodes = nodes,
+                                       .sockets = sockets,
+                                       .seed = 1,
+                                       .hash_seed = 1,
+                                       .frame_requests = FRAME};
     struct kvc_source *source = kvc_source_create(&params, NULL);
     struct kvc_batch *batch = kvc_batch_create(BATCH, (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8);
     if (source == NULL || batch == NULL)
@@ -114,19 +119,28 @@ int main(void)
     } loads[] = {
         {"uniform, 8 B keys, saturating", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_SATURATE, 8},
         {"zipf 0.99, 8 B keys, saturating", KVC_POPULARITY_ZIPF, KVC_SIZES_FIXED, KVC_ARRIVAL_SATURATE, 8},
-        {"zipf 0.99, 128 B keys, saturating", KVC_POPULARITY_ZIPF, KVC_SIZES_FIXED, KVC_ARRIVAL_SATURATE, 128},
+        {"zipf 0.99, 128 B keys, saturating", KVC_POPULARITY_ZIPF, KVC_SIZES_FIXED, KVC_ARRIVAL_SATURATE,
+         128},
         {"zipf 0.99, etc sizes, saturating", KVC_POPULARITY_ZIPF, KVC_SIZES_ETC, KVC_ARRIVAL_SATURATE, 8},
         {"uniform, 8 B keys, poisson", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_POISSON, 8},
         {"uniform, 8 B keys, 10000 clients", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_CLOSED, 8},
     };
     for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++)
-        printf("zipf %-4g of 50e6 keys, draw alone %8.2f ns\n", exponents[i], zipf_ns(exponents[i], 50000000));
+        printf("zipf %-4g of 50e6 keys, draw alone %8.2f ns\n", exponents[i],
+               zipf_ns(exponents[i], 50000000));
     printf("%-36s %8s %8s %8s\n", "request, ns, by shards", "1", "2", "8");
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-        struct kvc_workload workload = {.keys = 50000000, .sizes = loads[i].sizes,
-                                        .key_bytes = loads[i].key_bytes, .value_bytes = 8, .get_frac = 0.95,
-                                        .set_frac = 0.05, .popularity = loads[i].popularity, .zipf_s = 0.99,
-                                        .arrival = loads[i].arrival, .rate_mops = 100, .clients = 10000,
+        struct kvc_workload workload = {.keys = 50000000,
+                                        .sizes = loads[i].sizes,
+                                        .key_bytes = loads[i].key_bytes,
+                                        .value_bytes = 8,
+                                        .get_frac = 0.95,
+                                        .set_frac = 0.05,
+                                        .popularity = loads[i].popularity,
+                                        .zipf_s = 0.99,
+                                        .arrival = loads[i].arrival,
+                                        .rate_mops = 100,
+                                        .clients = 10000,
                                         .think_ns = 1000};
         printf("%-36s", loads[i].name);
         for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)

@@ -6,9 +6,18 @@
 
 static struct kvc_workload good(void)
 {
-    return (struct kvc_workload){.keys = 1000, .key_bytes = 8, .value_bytes = 8, .get_frac = 0.9, .set_frac = 0.05,
-                                 .delete_frac = 0.05, .zipf_s = 0.99, .rate_mops = 10, .clients = 5,
-                                 .preload_frac = 1, .trace = "trace.csv", .curve_points = 2,
+    return (struct kvc_workload){.keys = 1000,
+                                 .key_bytes = 8,
+                                 .value_bytes = 8,
+                                 .get_frac = 0.9,
+                                 .set_frac = 0.05,
+                                 .delete_frac = 0.05,
+                                 .zipf_s = 0.99,
+                                 .rate_mops = 10,
+                                 .clients = 5,
+                                 .preload_frac = 1,
+                                 .trace = "trace.csv",
+                                 .curve_points = 2,
                                  .curve = {{.time_ns = 0, .rate_mops = 1}, {.time_ns = 10, .rate_mops = 0}}};
 }
 
@@ -21,11 +30,11 @@ static void refused(const struct kvc_workload *workload, const char *says)
     cr_assert_null(strchr(diag.message, '\n'));
 }
 
-#define REFUSED(says, ...) \
-    do { \
-        struct kvc_workload workload = good(); \
-        workload.__VA_ARGS__; \
-        refused(&workload, says); \
+#define REFUSED(says, ...)                                                                                   \
+    do {                                                                                                     \
+        struct kvc_workload workload = good();                                                               \
+        workload.__VA_ARGS__;                                                                                \
+        refused(&workload, says);                                                                            \
     } while (0)
 
 Test(workload, every_arrival_passes_when_complete)
@@ -117,7 +126,8 @@ Test(workload, presets_combine_and_leave_the_rest)
 Test(workload, every_preset_makes_a_valid_workload)
 {
     int count = 0;
-    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++, count++) {
+    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL;
+         preset++, count++) {
         struct kvc_workload workload = good();
         struct kvc_diag diag = {0};
         cr_assert_eq(kvc_workload_preset_find(preset->name), preset);
@@ -160,7 +170,8 @@ static const struct kvc_option *row(const char *name)
 
 Test(workload, options_have_help_ranges_and_defaults)
 {
-    static const char names[][12] = {"keys", "key", "value", "sizes", "get", "set", "delete", "per_frame", "preload"};
+    static const char names[][12] = {"keys", "key",    "value",     "sizes",  "get",
+                                     "set",  "delete", "per_frame", "preload"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct kvc_option *option = row(names[i]);
         cr_assert_not_null(option, "%s", names[i]);

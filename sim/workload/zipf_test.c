@@ -9,7 +9,8 @@ enum { DRAWS = 1000000, BINS = 400, PART = 1000 };
 
 static const double exponents[] = {0.2, 0.5, 0.99, 1, 1.2, 3};
 
-/* Every rank by itself up to 100, then steps of a tenth; returns the number of bins, end[i] is one past the last. */
+/* Every rank by itself up to 100, then steps of a tenth; returns the number of bins, end[i] is one past the
+ * last. */
 static int cut_bins(uint64_t n, uint64_t *end)
 {
     int bins = 0;
@@ -34,8 +35,10 @@ static int bin_of(const uint64_t *end, int bins, uint64_t rank)
     return low;
 }
 
-/* Pearson's statistic over bins joined until 20 draws are expected; *freedom is one less than how many these are. */
-static double chi_square(const struct kvc_zipf *zipf, const uint64_t *end, const double *seen, int bins, int *freedom)
+/* Pearson's statistic over bins joined until 20 draws are expected; *freedom is one less than how many these
+ * are. */
+static double chi_square(const struct kvc_zipf *zipf, const uint64_t *end, const double *seen, int bins,
+                         int *freedom)
 {
     double statistic = 0, expected = 0, found = 0, below = 0, left = DRAWS;
     *freedom = -1;
@@ -76,8 +79,9 @@ static void check_draws(uint64_t n, double s)
     }
     double statistic = chi_square(zipf, end, seen, bins, &freedom);
     if (freedom > 0)
-        cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, freedom), "n %llu s %g: %g with %d degrees of freedom",
-                     (unsigned long long)n, s, statistic, freedom);
+        cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, freedom),
+                     "n %llu s %g: %g with %d degrees of freedom", (unsigned long long)n, s, statistic,
+                     freedom);
     kvc_zipf_free(zipf);
 }
 
