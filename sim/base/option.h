@@ -66,7 +66,7 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
 /* The name of `names` (NULL-terminated) nearest to `found` by edit distance, or NULL when none is near. */
 const char *kvc_nearest_name(const char *found, const char *const *names);
 
-/* Sets every field to its default; rows without one are left zero. */
+/* Sets every field that has a default; the others are left as they are. */
 void kvc_options_set_defaults(const struct kvc_options *options, void *object);
 
 #endif

@@ -1,0 +1,199 @@
+#include "sim/base/option.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/diag.h"
+
+struct unit_word {
+    const char *word;
+    double factor; /* of the base unit */
+};
+
+struct unit {
+    const char *expected; /* in messages */
+    bool plain;           /* a number without a word is in the base unit */
+    struct unit_word words[10];
+};
+
+static const struct unit units[] = {
+    [KVC_UNIT_NONE] = {"a number", true, {{NULL, 0}}},
+    [KVC_UNIT_NS] = {"a time such as \"160us\" (ns, us, ms, s)",
+                     false,
+                     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}}},
+    [KVC_UNIT_BYTES] = {"a size such as \"2GiB\" (B, KB, MB, GB, KiB, MiB, GiB, or a number of bytes)",
+                        true,
+                        {{"B", 1},
+                         {"KB", 1e3},
+                         {"KiB", 0x1p10},
+                         {"MB", 1e6},
+                         {"MiB", 0x1p20},
+                         {"GB", 1e9},
+                         {"GiB", 0x1p30},
+                         {NULL, 0}}},
+    [KVC_UNIT_BYTES_PER_S] = {"a rate such as \"10.3GB/s\" or \"40Gbps\" (MB/s, GB/s, GiB/s, Mbps, Gbps)",
+                              false,
+                              {{"B/s", 1},
+                               {"KB/s", 1e3},
+                               {"MB/s", 1e6},
+                               {"GB/s", 1e9},
+                               {"GiB/s", 0x1p30},
+                               {"Mbps", 1e6 / 8},
+                               {"Gbps", 1e9 / 8},
+                               {NULL, 0}}},
+    [KVC_UNIT_HZ] = {"a frequency such as \"875MHz\" (Hz, kHz, MHz, GHz)",
+                     false,
+                     {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}, {NULL, 0}}},
+    [KVC_UNIT_MOPS] = {"a speed such as \"50Mops\" (Kops, Mops, Gops, or a number of Mops)",
+                       true,
+                       {{"Kops", 1e-3}, {"Mops", 1}, {"Gops", 1e3}, {NULL, 0}}},
+    [KVC_UNIT_WATTS] = {"a power such as \"95W\", or a number of watts", true, {{"W", 1}, {NULL, 0}}},
+};
+
+/* strtod would also take "inf", "nan" and hexadecimal numbers. */
+static bool decimal(const char *text)
+{
+    size_t digits = strspn(text, "+-.0123456789");
+    return digits > 0 && strcspn(text, "0123456789") < digits;
+}
+
+bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, const char **expected)
+{
+    char *end;
+    *expected = units[unit].expected;
+    text += strspn(text, " ");
+    if (!decimal(text))
+        return false;
+    double number = strtod(text, &end);
+    if (!isfinite(number) || memchr(text, 'x', (size_t)(end - text)) != NULL)
+        return false;
+    end += strspn(end, " ");
+    if (*end == '\0') {
+        *value = number;
+        return units[unit].plain;
+    }
+    for (const struct unit_word *word = units[unit].words; word->word != NULL; word++) {
+        if (strcmp(word->word, end) != 0)
+            continue;
+        *value = number * word->factor;
+        return isfinite(*value);
+    }
+    return false;
+}
+
+/* The shortest decimal text that reads back as number * factor == value. */
+static void shortest(double value, double factor, const char *word, char *out, size_t size)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, size, "%.*g", digits, value / factor);
+        if (strtod(out, NULL) * factor == value)
+            break;
+    }
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s", word);
+}
+
+void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size)
+{
+    char candidate[64];
+    const struct unit_word *words = units[unit].words;
+    bool first = true;
+    if (words[0].word == NULL || !isfinite(value)) {
+        shortest(value, 1, "", out, size);
+        return;
+    }
+    /* Of the units in which the number is at least 1, the one with the shortest text; the smallest unit otherwise. */
+    for (const struct unit_word *word = words; word->word != NULL; word++) {
+        if (word != words && fabs(value) < word->factor)
+            continue;
+        shortest(value, word->factor, word->word, candidate, sizeof candidate);
+        if (first || strlen(candidate) <= strlen(out))
+            snprintf(out, size, "%s", candidate);
+        first = false;
+    }
+}
+
+/* Edits (insert, drop, replace, swap neighbours) between two names; names longer than 63 count as far apart. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    enum { MAX = 64 };
+    size_t rows[3][MAX], *before = rows[0], *last = rows[1], *now = rows[2];
+    size_t a_length = strlen(a), b_length = strlen(b);
+    if (a_length >= MAX || b_length >= MAX)
+        return MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        size_t *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[b_length];
+}
+
+const char *kvc_nearest_name(const char *found, const char *const *names)
+{
+    size_t limit = strlen(found) / 3 > 0 ? strlen(found) / 3 : 1, least = limit + 1;
+    const char *nearest = NULL;
+    for (; *names != NULL; names++) {
+        size_t distance = edit_distance(found, *names);
+        if (distance < least) {
+            least = distance;
+            nearest = *names;
+        }
+    }
+    return nearest;
+}
+
+static void set_default(const struct kvc_option *row, char *field)
+{
+    const char *text = row->by_default, *expected;
+    double value = row->auto_value;
+    int choice = 0;
+    switch (row->type) {
+    case KVC_OPTION_BOOL:
+        *(bool *)(void *)field = strcmp(text, "true") == 0;
+        return;
+    case KVC_OPTION_TEXT:
+        snprintf(field, KVC_TEXT_MAX, "%s", text);
+        return;
+    case KVC_OPTION_CHOICE:
+        while (row->choices[choice] != NULL && strcmp(row->choices[choice], text) != 0)
+            choice++;
+        if (row->choices[choice] == NULL)
+            KVC_BUG("default \"%s\" of %s is no choice", text, row->name);
+        *(int *)(void *)field = choice;
+        return;
+    case KVC_OPTION_COUNT:
+    case KVC_OPTION_REAL:
+        if ((row->auto_word == NULL || strcmp(text, row->auto_word) != 0) &&
+            !kvc_quantity_parse(text, row->unit, &value, &expected))
+            KVC_BUG("default \"%s\" of %s is not %s", text, row->name, expected);
+        if (row->type == KVC_OPTION_COUNT)
+            *(uint64_t *)(void *)field = (uint64_t)value;
+        else
+            *(double *)(void *)field = value;
+        return;
+    case KVC_OPTION_LIST:
+        KVC_BUG("list %s has a default", row->name);
+    }
+}
+
+void kvc_options_set_defaults(const struct kvc_options *options, void *object)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (options->rows[i].by_default != NULL)
+            set_default(&options->rows[i], (char *)object + options->rows[i].offset);
+}

@@ -1,0 +1,28 @@
+#include "sim/base/rng.h"
+
+#include <math.h>
+
+/* FNV-1a, 64 bits. */
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (uint8_t)*name) * 0x100000001b3ull;
+    return hash;
+}
+
+void kvc_rng_init(struct kvc_rng *rng, uint64_t seed, const char *name, uint64_t index)
+{
+    uint64_t state = kvc_mix64(seed + 0x9e3779b97f4a7c15ull);
+    state = kvc_mix64(state ^ name_hash(name));
+    state = kvc_mix64(state ^ (index + 0x9e3779b97f4a7c15ull));
+    for (int i = 0; i < 4; i++) {
+        state += 0x9e3779b97f4a7c15ull;
+        rng->state[i] = kvc_mix64(state);
+    }
+}
+
+double kvc_rng_exponential(struct kvc_rng *rng, double mean)
+{
+    return -mean * log1p(-kvc_rng_unit(rng));
+}

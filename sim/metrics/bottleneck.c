@@ -1,0 +1,32 @@
+#include "sim/metrics/bottleneck.h"
+
+#include <stddef.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static const double SATURATED_FRAC = 0.9;
+
+static const struct kvc_stage *busiest(const struct kvc_result *result, const struct kvc_stage *except)
+{
+    const struct kvc_stage *found = NULL;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        const struct kvc_stage *stage = &result->stage[i];
+        if (stage != except && (found == NULL || stage->utilization_frac > found->utilization_frac))
+            found = stage;
+    }
+    return found;
+}
+
+void kvc_bottleneck_find(struct kvc_result *result)
+{
+    const struct kvc_stage *first = busiest(result, NULL), *second = busiest(result, first);
+    bool saturated = first != NULL && first->utilization_frac >= SATURATED_FRAC;
+    snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
+    snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");
+    result->bottleneck_why[0] = '\0';
+    if (first == NULL || second == NULL)
+        return;
+    snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s%s (%s) is busy %.1f %% of the time, next is %s (%s) with %.1f %%",
+             saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name, first->device,
+             100 * first->utilization_frac, second->name, second->device, 100 * second->utilization_frac);
+}

@@ -1,0 +1,171 @@
+#include "sim/metrics/histogram.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    SUB = 1 << KVC_HISTOGRAM_SUB_BITS,
+    PERCENTILE_TICKS = 5, /* .hgrm lines per halving of the distance to 100 % */
+};
+
+/* Values below 2 * SUB have a slot each; above, SUB slots per power of two. */
+static uint32_t slot_of(uint64_t value)
+{
+    uint32_t shift = 63 - (uint32_t)__builtin_clzll(value | SUB) - KVC_HISTOGRAM_SUB_BITS;
+    return (shift << KVC_HISTOGRAM_SUB_BITS) + (uint32_t)(value >> shift);
+}
+
+static uint32_t shift_of(uint32_t slot)
+{
+    return slot < 2 * SUB ? 0 : (slot >> KVC_HISTOGRAM_SUB_BITS) - 1;
+}
+
+static double slot_low_ns(uint32_t slot)
+{
+    uint32_t shift = shift_of(slot);
+    return ldexp((double)(slot - (shift << KVC_HISTOGRAM_SUB_BITS)), (int)shift);
+}
+
+/* What a slot stands for: its middle. */
+static double slot_value_ns(uint32_t slot)
+{
+    return slot_low_ns(slot) + (ldexp(1, (int)shift_of(slot)) - 1) / 2;
+}
+
+void kvc_histogram_reset(struct kvc_histogram *histogram)
+{
+    memset(histogram, 0, sizeof *histogram);
+}
+
+void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns, uint32_t count)
+{
+    const double most_ns = ldexp(1, KVC_HISTOGRAM_MAX_BITS) - 1;
+    double sum_ns = 0, low_ns = INFINITY, high_ns = -INFINITY;
+    uint64_t clipped = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double value_ns = done_ns[i] - sent_ns[i];
+        double kept_ns = value_ns < most_ns ? value_ns : most_ns;
+        sum_ns += value_ns;
+        low_ns = value_ns < low_ns ? value_ns : low_ns;
+        high_ns = value_ns > high_ns ? value_ns : high_ns;
+        clipped += value_ns > most_ns;
+        histogram->slot[slot_of((uint64_t)(kept_ns + 0.5))]++;
+    }
+    if (count == 0)
+        return;
+    if (histogram->count == 0 || low_ns < histogram->min_ns)
+        histogram->min_ns = low_ns;
+    if (histogram->count == 0 || high_ns > histogram->max_ns)
+        histogram->max_ns = high_ns;
+    histogram->sum_ns += sum_ns;
+    histogram->count += count;
+    histogram->clipped += clipped;
+}
+
+void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *other)
+{
+    if (other->count == 0)
+        return;
+    if (sum->count == 0 || other->min_ns < sum->min_ns)
+        sum->min_ns = other->min_ns;
+    if (sum->count == 0 || other->max_ns > sum->max_ns)
+        sum->max_ns = other->max_ns;
+    sum->count += other->count;
+    sum->clipped += other->clipped;
+    sum->sum_ns += other->sum_ns;
+    for (uint32_t i = 0; i < KVC_HISTOGRAM_SLOTS; i++)
+        sum->slot[i] += other->slot[i];
+}
+
+double kvc_histogram_mean_ns(const struct kvc_histogram *histogram)
+{
+    return histogram->count > 0 ? histogram->sum_ns / (double)histogram->count : NAN;
+}
+
+/* A slot's value, but never outside what was recorded. */
+static double bounded_ns(const struct kvc_histogram *histogram, uint32_t slot)
+{
+    return fmax(fmin(slot_value_ns(slot), histogram->max_ns), histogram->min_ns);
+}
+
+double kvc_histogram_percentile_ns(const struct kvc_histogram *histogram, double p)
+{
+    if (histogram->count == 0)
+        return NAN;
+    double wanted = fmax(ceil(p * (double)histogram->count - 1e-9), 1);
+    uint64_t seen = 0;
+    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
+        seen += histogram->slot[slot];
+        if ((double)seen >= wanted)
+            return bounded_ns(histogram, slot);
+    }
+    return histogram->max_ns;
+}
+
+uint32_t kvc_histogram_cdf(const struct kvc_histogram *histogram, uint32_t max, double *value_ns, double *fraction)
+{
+    uint32_t used = 0, points = 0;
+    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++)
+        used += histogram->slot[slot] > 0;
+    if (used == 0 || max == 0)
+        return 0;
+    /* every n-th used slot, counted so that the last one is among them */
+    uint32_t step = (used + max - 1) / max, until_next = (used - 1) % step;
+    uint64_t seen = 0;
+    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
+        if (histogram->slot[slot] == 0)
+            continue;
+        seen += histogram->slot[slot];
+        if (until_next-- > 0)
+            continue;
+        until_next = step - 1;
+        value_ns[points] = bounded_ns(histogram, slot);
+        fraction[points++] = (double)seen / (double)histogram->count;
+    }
+    return points;
+}
+
+static double deviation_ns(const struct kvc_histogram *histogram)
+{
+    double mean_ns = kvc_histogram_mean_ns(histogram), squares = 0;
+    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
+        double distance_ns = slot_value_ns(slot) - mean_ns;
+        squares += (double)histogram->slot[slot] * distance_ns * distance_ns;
+    }
+    return sqrt(squares / (double)histogram->count);
+}
+
+static void write_line(FILE *out, const struct kvc_histogram *histogram, uint32_t slot, double p, uint64_t seen)
+{
+    fprintf(out, "%12.3f %2.12f %10llu", bounded_ns(histogram, slot) / 1e3, p, (unsigned long long)seen);
+    if (p < 1)
+        fprintf(out, " %14.2f", 1 / (1 - p));
+    fputc('\n', out);
+}
+
+int kvc_histogram_write_hgrm(const struct kvc_histogram *histogram, FILE *out)
+{
+    uint64_t seen = 0;
+    double p = 0;
+    fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS && seen < histogram->count; slot++) {
+        if (histogram->slot[slot] == 0)
+            continue;
+        seen += histogram->slot[slot];
+        while (p < 1 && (double)seen >= p * (double)histogram->count && seen < histogram->count) {
+            write_line(out, histogram, slot, p, seen);
+            p += ldexp(1, -((int)floor(-log2(1 - p)) + 1)) / PERCENTILE_TICKS;
+        }
+        if (seen == histogram->count)
+            write_line(out, histogram, slot, 1, seen);
+    }
+    if (histogram->count > 0)
+        fprintf(out,
+                "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n"
+                "#[Max     = %12.3f, Total count    = %12llu]\n",
+                kvc_histogram_mean_ns(histogram) / 1e3, deviation_ns(histogram) / 1e3, histogram->max_ns / 1e3,
+                (unsigned long long)histogram->count);
+    fprintf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", KVC_HISTOGRAM_MAX_BITS - KVC_HISTOGRAM_SUB_BITS,
+            2 * SUB);
+    return ferror(out) ? -1 : 0;
+}

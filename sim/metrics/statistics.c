@@ -1,0 +1,47 @@
+#include "sim/metrics/statistics.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+
+enum { BATCH = 5, BATCHES_MIN = 6 };
+
+struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
+{
+    if (count == 0)
+        return (struct kvc_interval){NAN, NAN};
+    double mean = gsl_stats_mean(values, 1, count);
+    if (count == 1)
+        return (struct kvc_interval){mean, NAN};
+    double error = gsl_stats_sd_m(values, 1, count, mean) / sqrt(count);
+    return (struct kvc_interval){mean, gsl_cdf_tdist_Pinv(0.975, count - 1) * error};
+}
+
+static double batch_mean(const double *values, uint32_t batch)
+{
+    return gsl_stats_mean(values + (uint64_t)batch * BATCH, 1, BATCH);
+}
+
+/* From the last batch backwards, mean and squared deviations of what would be kept are updated (Welford), and with them
+ * the squared standard error that MSER minimises. */
+int64_t kvc_mser5(const double *values, uint32_t count)
+{
+    uint32_t batches = count / BATCH, best = 0;
+    double mean = 0, squares = 0, least = INFINITY;
+    if (batches < BATCHES_MIN)
+        return -1;
+    for (uint32_t first = batches; first-- > 0;) {
+        double value = batch_mean(values, first), kept = batches - first, delta = value - mean;
+        mean += delta / kept;
+        squares += delta * (value - mean);
+        /* the statistic of the last few batches is near 0 by chance */
+        if (kept < BATCHES_MIN / 2)
+            continue;
+        double statistic = squares / (kept * kept);
+        if (statistic <= least) {
+            least = statistic;
+            best = first;
+        }
+    }
+    return best > batches / 2 ? -1 : (int64_t)best * BATCH;
+}

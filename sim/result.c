@@ -1,0 +1,114 @@
+#include "sim/result.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "sim/base/diag.h"
+#include "sim/metrics/bottleneck.h"
+
+void kvc_figures_set(struct kvc_figures *figures, const char *name, double value)
+{
+    if (figures->count == KVC_FIGURES_MAX || strlen(name) >= KVC_NAME_MAX)
+        KVC_BUG("no room for figure %s", name);
+    struct kvc_figure *figure = &figures->entry[figures->count++];
+    strcpy(figure->name, name);
+    figure->value = value;
+}
+
+double kvc_figures_get(const struct kvc_figures *figures, const char *name)
+{
+    for (uint32_t i = 0; i < figures->count; i++)
+        if (strcmp(figures->entry[i].name, name) == 0)
+            return figures->entry[i].value;
+    return NAN;
+}
+
+static void add_note(struct kvc_result *result, const char *text)
+{
+    for (uint32_t i = 0; i < result->note_count; i++)
+        if (strcmp(result->note[i], text) == 0)
+            return;
+    if (result->note_count < KVC_NOTES_MAX)
+        snprintf(result->note[result->note_count++], KVC_NOTE_BYTES, "%s", text);
+}
+
+void kvc_result_note(struct kvc_result *result, const char *format, ...)
+{
+    char text[KVC_NOTE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    add_note(result, text);
+}
+
+static void merge_figures(struct kvc_figures *sum, const struct kvc_figures *replica, double weight)
+{
+    for (uint32_t i = 0; i < replica->count; i++) {
+        uint32_t at = 0;
+        while (at < sum->count && strcmp(sum->entry[at].name, replica->entry[i].name) != 0)
+            at++;
+        if (at == sum->count)
+            kvc_figures_set(sum, replica->entry[i].name, 0);
+        sum->entry[at].value += weight * replica->entry[i].value;
+    }
+}
+
+/* Stages are the same ones in the same order in every replica of a scenario. */
+static void merge_stages(struct kvc_result *sum, const struct kvc_result *replica, double weight)
+{
+    for (uint32_t i = 0; i < replica->stage_count; i++) {
+        struct kvc_stage *stage = &sum->stage[i];
+        const struct kvc_stage *other = &replica->stage[i];
+        if (i >= sum->stage_count) {
+            *stage = *other;
+            stage->utilization_frac = stage->mean_us = stage->busy_s = 0;
+            stage->served = 0;
+            sum->stage_count++;
+        }
+        stage->utilization_frac += weight * other->utilization_frac;
+        stage->mean_us += weight * other->mean_us;
+        stage->busy_s += other->busy_s;
+        stage->served += other->served;
+    }
+}
+
+void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, uint32_t replicas)
+{
+    double weight = 1.0 / replicas;
+    sum->throughput_mops += weight * replica->throughput_mops;
+    sum->offered += replica->offered;
+    sum->completed += replica->completed;
+    sum->dropped += replica->dropped;
+    sum->gets += replica->gets;
+    sum->hits += replica->hits;
+    sum->misses += replica->misses;
+    sum->sets += replica->sets;
+    sum->deletes += replica->deletes;
+    sum->latency_mean_us += weight * replica->latency_mean_us;
+    sum->latency_p95_us += weight * replica->latency_p95_us;
+    if (replica->has_histogram)
+        kvc_histogram_add(&sum->latency, &replica->latency);
+    sum->has_histogram |= replica->has_histogram;
+    merge_stages(sum, replica, weight);
+    merge_figures(&sum->kernel, &replica->kernel, weight);
+    merge_figures(&sum->model, &replica->model, weight);
+    sum->simulated_s += replica->simulated_s;
+    sum->warmup_s += weight * replica->warmup_s;
+    sum->wall_s += replica->wall_s;
+    sum->source_wall_s += replica->source_wall_s;
+    sum->kernel_wall_s += replica->kernel_wall_s;
+    sum->engine_wall_s += replica->engine_wall_s;
+    sum->preload_wall_s = fmax(sum->preload_wall_s, replica->preload_wall_s);
+    sum->requests_simulated += replica->requests_simulated;
+    sum->activities += replica->activities;
+    sum->window_us = replica->window_us;
+    for (uint32_t i = 0; i < replica->window_count; i++)
+        sum->window_mops[i] += (float)(weight * (double)replica->window_mops[i]);
+    if (replica->window_count > sum->window_count)
+        sum->window_count = replica->window_count;
+    for (uint32_t i = 0; i < replica->note_count; i++)
+        add_note(sum, replica->note[i]);
+    kvc_bottleneck_find(sum);
+}
