@@ -40,14 +40,14 @@ void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
     free(writes->erase_location);
 }
 
-uint32_t kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
+double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double rows = simulation->admit_rows;
     /* A sender that needs longer than a cycle for its batch would make the scheduler wait for a buffer. */
-    if (simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && pipeline->pace_ns > 0)
+    if (simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE)
         rows = fmin(rows, simulation->system.cycle_ns / pipeline->pace_ns);
-    return rows < 1 ? 1 : (uint32_t)rows;
+    return fmax(rows, 1);
 }
 
 /* Writes the sampled SETs of the frame into the slabs and lists the index jobs of the whole frame. */
@@ -126,12 +126,14 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(simulation, batch, first), simulation->streams) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
-        /* The client keeps one frame on the wire: it arrives when the receiver is free, or when the wire is done. */
-        double start_ns = fmax(pipeline->receiver_free_ns, pipeline->rx_free_ns + wire_ns);
+        /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is done, and not
+         * before its turn at the admitted speed. */
+        double start_ns = fmax(fmax(pipeline->receiver_free_ns, pipeline->rx_free_ns + wire_ns), pipeline->turn_ns);
         for (uint32_t i = first; i < batch->count; i++)
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
         pipeline->rx_free_ns = start_ns;
+        pipeline->turn_ns = start_ns + (batch->count - first) * pipeline->turn_step_ns;
         return start_ns;
     }
     double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, pipeline->rx_free_ns);
@@ -190,8 +192,8 @@ static bool has_room(const struct kvc_megakv_pipeline *pipeline)
     return pipeline->filling->batch->count + simulation->frame_requests <= simulation->buffer_rows;
 }
 
-/* Saturating clients: each receiver takes frames as fast as it can, up to what is admitted. Frames are dealt out in
- * turns, so that no receiver gets more of the popular keys than its neighbours. */
+/* Saturating clients: each receiver takes frames as fast as it can, or evenly at the speed that is admitted. Frames are
+ * dealt out in turns, so that no receiver gets more of the popular keys than its neighbours. */
 static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns)
 {
     bool busy = true;
@@ -200,7 +202,7 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
         for (uint32_t i = 0; i < socket->simulation->streams; i++) {
             struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
             uint32_t first = pipeline->filling->batch->count;
-            if (pipeline->receiver_free_ns >= until_ns)
+            if (fmax(pipeline->receiver_free_ns, pipeline->turn_ns) >= until_ns)
                 continue;
             if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
                 take(socket, until_ns, pipeline->filling->batch) == 0) {
@@ -250,6 +252,9 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     pipeline->send_stretch = shared ? kvc_smt_stretch(pipeline->receive_compute_ns / elapsed_ns) : 1;
     pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
     pipeline->swapped_ns = now_ns;
+    pipeline->turn_step_ns = simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
+                                 ? simulation->system.cycle_ns / kvc_megakv_admitted(pipeline)
+                                 : 0;
     if (!simulation->fixed_sizes)
         return;
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes, value_bytes = (uint32_t)scenario->workload.value_bytes;
@@ -303,10 +308,10 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns)
 {
     struct kvc_megakv_buffer *buffer = pipeline->filling;
-    uint32_t first = buffer->batch->count, admitted = kvc_megakv_admitted(pipeline);
+    uint32_t first = buffer->batch->count, admitted = (uint32_t)kvc_megakv_admitted(pipeline);
     while (first > 0 && buffer->received_ns[first - 1] > until_ns)
         first--;
-    /* Saturating receivers stop at the limit themselves, at a frame's end. */
+    /* Saturating clients keep to the limit themselves, on average. */
     if (pipeline->socket->simulation->scenario->workload.arrival != KVC_ARRIVAL_SATURATE && first > admitted)
         first = admitted;
     move_rows(buffer, next, first);

@@ -70,6 +70,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
+    pipeline->pace_ns = simulation->streams / kvc_megakv_limits_of(simulation->scenario).senders;
     pipeline->started_ns =
         array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
@@ -122,15 +123,12 @@ static void close_socket(struct kvc_megakv_socket *socket)
     free(socket->pipelines);
 }
 
-/* Rows per pipeline and cycle: what eq. (4) lets the GPU take; none where every row is admitted or no speed is. */
-static uint32_t admit_rows(const struct kvc_scenario *scenario, const struct kvc_megakv *system)
+/* Rows per pipeline and cycle: what eq. (4) lets the GPU take; 0 where the cycle is infeasible at any speed. */
+static double rows_of_equation_4(const struct kvc_scenario *scenario, const struct kvc_megakv *system)
 {
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
-    double rows = kvc_megakv_speed_max(&fit, &load, system->cycle_ns) * system->cycle_ns / (double)system->streams;
-    if (system->admission == KVC_MEGAKV_ADMIT_ALL || rows < 1)
-        return KVC_MEGAKV_ROWS_MAX;
-    return rows < KVC_MEGAKV_ROWS_MAX ? (uint32_t)rows : KVC_MEGAKV_ROWS_MAX;
+    return kvc_megakv_speed_max(&fit, &load, system->cycle_ns) * system->cycle_ns / (double)system->streams;
 }
 
 static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation, uint64_t seed, struct kvc_diag *diag)
@@ -141,9 +139,13 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->frame_requests = (uint32_t)scenario->workload.frame_requests;
     if (simulation->frame_requests == 0)
         simulation->frame_requests = kvc_nic_messages_per_frame(&scenario->node.nic, means.request_bytes);
-    simulation->admit_rows = admit_rows(scenario, &simulation->system);
+    simulation->admit_rows = rows_of_equation_4(scenario, &simulation->system);
+    simulation->paced = simulation->admit_rows >= 1;
+    if (!simulation->paced || simulation->system.admission == KVC_MEGAKV_ADMIT_ALL ||
+        simulation->admit_rows > KVC_MEGAKV_ROWS_MAX)
+        simulation->admit_rows = KVC_MEGAKV_ROWS_MAX;
     /* a full cycle's rows, as many again that wait for the next one, and a frame at either end */
-    simulation->buffer_rows = 2 * simulation->admit_rows + 4 * simulation->frame_requests;
+    simulation->buffer_rows = 2 * (uint32_t)simulation->admit_rows + 4 * simulation->frame_requests;
     simulation->fixed_sizes =
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
     simulation->hit_frac = kvc_megakv_hit_frac(scenario);

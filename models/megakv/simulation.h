@@ -74,6 +74,7 @@ struct kvc_megakv_pipeline {
     /* receiver */
     double receiver_free_ns; /* when it has worked off all rows taken so far */
     double rx_free_ns;       /* its receive queue's share of the wire */
+    double turn_ns, turn_step_ns; /* saturating: the next frame's turn, and the time per request between turns */
     double *started_ns;      /* ring: when the last nic.ring_frames frames left the receive ring */
     uint64_t frames;
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
@@ -85,7 +86,7 @@ struct kvc_megakv_pipeline {
 
     /* sender */
     double tx_free_ns;
-    double pace_ns; /* sender's time per request in its last batch; 0: none yet */
+    double pace_ns; /* sender's time per request in its last batch; at first, the closed form's */
 };
 
 /* What the scheduler hands to the GPU. */
@@ -117,7 +118,8 @@ struct kvc_megakv_simulation {
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count, streams, clock;
     uint32_t frame_requests;
-    uint32_t admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
+    double admit_rows;   /* per pipeline and cycle, what the GPU can finish in time */
+    bool paced;          /* eq. (4) gives a limit */
     uint32_t buffer_rows;
     bool fixed_sizes;
     double hit_frac; /* functional = "off" */
@@ -147,7 +149,7 @@ void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns);
 
 /* Rows that the pipeline may launch in one cycle. */
-uint32_t kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline);
+double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline);
 
 /* Notes that a swap and launch happened, late_ns after it was due. */
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns);
