@@ -1,5 +1,4 @@
-/* When frames are sent in open loop: Poisson, at equal distances, or Poisson with a rate that follows a
- * curve.
+/* When frames are sent in open loop: Poisson, at equal distances, or Poisson with a rate along a curve.
  *
  * The curve is linear between its points, constant before the first and after the last. Its arrivals are
  * found by inverting the integral of the rate (a Poisson process under a change of time), without thinning.

@@ -166,7 +166,8 @@ static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, u
 static void make_keys(const struct kvc_source *source, const struct kvc_columns *to, const uint8_t *key_bytes,
                       uint32_t count)
 {
-    if (source->sizes_fixed && key_bytes[0] == 8 && to->key_stride == 8 && __BYTE_ORDER == __LITTLE_ENDIAN)
+    if (source->sizes_fixed && source->same_key_bytes[0] == 8 && to->key_stride == 8 &&
+        __BYTE_ORDER == __LITTLE_ENDIAN)
         memcpy(to->keys, to->key_id, count * sizeof *to->key_id);
     else
         write_keys(to, key_bytes, count);
