@@ -26,7 +26,8 @@ void kvc_bottleneck_find(struct kvc_result *result)
     result->bottleneck_why[0] = '\0';
     if (first == NULL || second == NULL)
         return;
-    snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s%s (%s) is busy %.1f %% of the time, next is %s (%s) with %.1f %%",
+    snprintf(result->bottleneck_why, KVC_NOTE_BYTES,
+             "%s%.32s (%.32s) is busy %.1f %% of the time, next is %.32s (%.32s) with %.1f %%",
              saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name, first->device,
              100 * first->utilization_frac, second->name, second->device, 100 * second->utilization_frac);
 }
