@@ -5,9 +5,9 @@
  *
  * - etc: the paper's model. Key sizes are generalised extreme value (mu 30.7984, sigma 8.20449, xi 0.078688).
  *   Value sizes 0..14 have a table of probabilities; from 15 on, the excess over 15 is generalised Pareto
- *   (theta 0, sigma 214.476, xi 0.348238). The table's numbers and the reading of theta as "from 15 bytes"
- * are those of the load generator mutilate. (Its gaps between requests, generalised Pareto 0, 16.0292,
- * 0.154971 in us, belong to one server of 2012; no arrival process here uses them.)
+ *   (theta 0, sigma 214.476, xi 0.348238). The table, and theta read as "from 15 bytes", are as in the load
+ *   generator mutilate. (Its gaps between requests, generalised Pareto 0, 16.0292, 0.154971 in us, belong to
+ *   one server of 2012; no arrival process here uses them.)
  * - usr: keys of 16 or 21 bytes, values of 2. How many keys have which size is not given; half each here.
  * - app: 31 and 270 bytes, the typical ones (so quoted by MemcachedGPU, SoCC 2015, too); fixed here.
  * - var, sys: no formula and no typical size. Here: ETC's model restricted to values below 500 bytes, an
