@@ -461,7 +461,8 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
         if (status == KVC_OK)
             status = decode_scalar(decoder, path, row, field);
         if (status == KVC_OK && source[0] == '\0')
-            snprintf(source, sizeof source, "%s", kvc_decode_origin(decoder, path));
+            snprintf(source, sizeof source, "%s",
+                     decoder->sourcing == KVC_SOURCING_REQUIRED ? "profile" : kvc_decode_origin(decoder, path));
     } else if (row->by_default == NULL) {
         status = kvc_decode_fail(decoder, table->path, "%s is missing: %s", path, row->help);
     } else {
