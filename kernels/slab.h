@@ -9,6 +9,9 @@
  *
  * Item layout: 8-byte header (version and tag, key length, value length), key bytes, value bytes.
  *
+ * Size classes: 32, 48 and 64 bytes, then four to a doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab stays with
+ * its class for good, as in memcached before it learnt to move slabs: not modelled.
+ *
  * Threads: one writer (alloc, write, free) at a time; any number of concurrent kvc_slab_read. A torn read is
  * reported as KVC_READ_CHANGED, its bytes are never used. */
 #ifndef KVC_KERNELS_SLAB_H
@@ -36,8 +39,8 @@ struct kvc_slab;
 struct kvc_slab_stats {
     uint64_t allocated;  /* items handed out */
     uint64_t evicted;    /* items taken back by CLOCK */
-    uint64_t clock_steps; /* reference bits looked at by the hand */
-    uint64_t reads, read_lines;   /* 64-byte lines of items touched by reads */
+    uint64_t clock_steps; /* reference bits of items in use that the hand looked at */
+    uint64_t reads, read_lines;   /* 64-byte lines of items touched by reads: header, key compared, value copied */
     uint64_t writes, write_lines;
 };
 
@@ -58,23 +61,24 @@ uint32_t kvc_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
 /* Allocates `count` items of the class that fits (key_bytes, value_bytes); each goes to location[i] with its
  * tag still "free". Takes free items, then fresh slabs, then evicts. `evicted` receives up to `count` entries,
- * *evicted_count how many. Returns how many were allocated: fewer than `count` only when the class has no
- * slab and none is left. */
+ * *evicted_count how many. Returns how many were allocated: fewer than `count` only when no slab is left and the
+ * class has nothing more to evict: it has no slab, or all its items were allocated and are not yet written. */
 uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
                         uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
                         struct kvc_slab_stats *stats);
 
-/* Writes key and value into an allocated item and marks it "using" and referenced. */
+/* Writes key and value into an allocated item and marks it "using" and referenced. They must fit the class that it
+ * was allocated from. Writing an item again is allowed. */
 void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
                     const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
 
-/* Gives an item back to its free list; false: it was free already. */
+/* Gives an item back to its free list, written or not; false: it was free already, or is no item. */
 bool kvc_slab_release(struct kvc_slab *slab, uint32_t location);
 
 /* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it. Values go one
  * behind the other into `out`, a ring of `out_bytes` (at least KVC_SLAB_VALUE_MAX for arbitrary values) starting at
- * *out_position, which is moved on; a value never wraps. `value_bytes` and `lines` (64-byte lines the item
- * spans) may be NULL. Marks what was read as referenced. Software-pipelined. */
+ * *out_position, which is moved on; a value never wraps. A value longer than the whole ring is KVC_READ_CHANGED.
+ * `value_bytes` may be NULL; what is no hit has 0. Marks hits as referenced. Software-pipelined. */
 struct kvc_slab_reads {
     uint32_t count;
     const uint32_t *location;

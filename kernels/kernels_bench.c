@@ -1,0 +1,383 @@
+/* How fast the kernels are on this machine, next to what its memory allows.
+ *
+ * Every figure is the median of several runs over different keys, taken one after the other in one process; "of
+ * limit" compares with the random-line limit measured in the same run: a loop that reads one word of random lines in a
+ * table of the same size and prefetches as far ahead as the kernels do. Results are verified before they are timed. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/cuckoo.h"
+#include "kernels/hash.h"
+#include "kernels/memory.h"
+#include "kernels/slab.h"
+
+enum {
+    RUNS = 7,
+    RUN_KEYS = 4 << 20,
+    BATCH_MAX = 1 << 16,
+    LINE_AHEAD = 32,
+};
+
+static const uint64_t hash_seed = 0x6b766361;
+
+struct options {
+    uint64_t table_bytes;
+    uint64_t items;
+    uint32_t batch;
+};
+
+/* Keys to look up: RUNS * RUN_KEYS of them, random among those stored. */
+struct lookups {
+    uint64_t *key;
+    uint64_t *hash;
+};
+
+struct buffers {
+    uint64_t hash[BATCH_MAX];
+    uint32_t location[BATCH_MAX];
+    uint8_t key_bytes[BATCH_MAX];
+    uint64_t key[BATCH_MAX];
+    uint8_t result[BATCH_MAX];
+    uint8_t ring[KVC_SLAB_VALUE_MAX];
+};
+
+static double now_s(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median(double *value, int count)
+{
+    qsort(value, (size_t)count, sizeof(*value), compare_doubles);
+    return value[count / 2];
+}
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "kernels_bench: %s\n", what);
+    exit(3);
+}
+
+static void *allocate(uint64_t bytes)
+{
+    void *memory = kvc_memory_alloc(bytes);
+    if (memory == NULL) {
+        die("out of memory");
+    }
+    return memory;
+}
+
+static void row(const char *name, double mops, double limit_mops)
+{
+    printf("%-44s %8.1f M/s %8.2f ns", name, mops, 1e3 / mops);
+    if (limit_mops > 0) {
+        printf(" %8.2f of limit", mops / limit_mops);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void print_header(const struct options *options)
+{
+    char cpu[128] = "unknown", line[256];
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    while (info != NULL && fgets(line, sizeof(line), info) != NULL) {
+        if (sscanf(line, "model name : %127[^\n]", cpu) == 1) {
+            break;
+        }
+    }
+    if (info != NULL) {
+        fclose(info);
+    }
+#ifdef __clang__
+    const char *compiler = "clang";
+#else
+    const char *compiler = "gcc";
+#endif
+    printf("cpu %s, compiler %s %s\n", cpu, compiler, __VERSION__);
+    printf("table %" PRIu64 " MiB, store of %" PRIu64 " items, batches of %u, one core, median of %d runs of %d keys\n\n",
+           options->table_bytes >> 20, options->items, options->batch, RUNS, RUN_KEYS);
+}
+
+/* Keys 0 .. keys-1 are stored; draws those to look up. */
+static void draw_lookups(struct lookups *lookups, uint64_t keys, uint8_t *key_bytes)
+{
+    for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i++) {
+        lookups->key[i] = mix(i + 12345) % keys;
+    }
+    memset(key_bytes, 8, BATCH_MAX);
+    for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i += BATCH_MAX) {
+        kvc_hash_batch((const uint8_t *)&lookups->key[i], 8, key_bytes, BATCH_MAX, hash_seed, &lookups->hash[i]);
+    }
+}
+
+static double bench_hash(const struct lookups *lookups, struct buffers *buffers)
+{
+    double seconds[RUNS];
+    for (uint32_t i = 0; i < 1000; i++) {
+        if (lookups->hash[i] != kvc_hash_portable(&lookups->key[i], 8, hash_seed)) {
+            die("the batch hash differs from the portable one");
+        }
+    }
+    for (int run = 0; run < RUNS; run++) {
+        double start = now_s();
+        for (uint64_t i = 0; i < RUN_KEYS; i += 1024) {
+            kvc_hash_batch((const uint8_t *)&lookups->key[(uint64_t)run * RUN_KEYS + i], 8, buffers->key_bytes, 1024,
+                           hash_seed, buffers->hash);
+        }
+        seconds[run] = now_s() - start;
+    }
+    return RUN_KEYS / median(seconds, RUNS) / 1e6;
+}
+
+static double bench_lines(const struct options *options, const struct lookups *lookups)
+{
+    uint64_t words = options->table_bytes / 8;
+    uint64_t mask = words / 8 - 1;
+    uint64_t *table = allocate(options->table_bytes);
+    for (uint64_t i = 0; i < words; i++) {
+        table[i] = mix(i);
+    }
+    double seconds[RUNS];
+    volatile uint64_t keep = 0;
+    for (int run = 0; run < RUNS; run++) {
+        const uint64_t *hash = &lookups->hash[(uint64_t)run * RUN_KEYS];
+        uint64_t sum = 0;
+        double start = now_s();
+        for (uint64_t i = 0; i < RUN_KEYS; i++) {
+            uint64_t ahead = i + LINE_AHEAD < RUN_KEYS ? i + LINE_AHEAD : i;
+            __builtin_prefetch(&table[(hash[ahead] & mask) * 8]);
+            sum += table[(hash[i] & mask) * 8];
+        }
+        seconds[run] = now_s() - start;
+        keep += sum;
+    }
+    kvc_memory_free(table, options->table_bytes);
+    return RUN_KEYS / median(seconds, RUNS) / 1e6;
+}
+
+/* Inserts keys first .. first+count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Returns the seconds that the slab part and
+ * the index part took. */
+static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t first, uint64_t count,
+                 const struct options *options, struct buffers *buffers, double seconds[2],
+                 struct kvc_cuckoo_stats *stats)
+{
+    struct kvc_slab_stats slab_stats = {0};
+    static struct kvc_evicted evicted[BATCH_MAX];
+    for (uint64_t done = 0; done < count;) {
+        uint32_t batch = count - done < options->batch ? (uint32_t)(count - done) : options->batch;
+        for (uint32_t i = 0; i < batch; i++) {
+            buffers->key[i] = first + done + i;
+            buffers->location[i] = (uint32_t)(first + done + i);
+        }
+        kvc_hash_batch((const uint8_t *)buffers->key, 8, buffers->key_bytes, batch, hash_seed, buffers->hash);
+        double start = now_s();
+        if (slab != NULL) {
+            uint32_t evictions;
+            if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, evicted, &evictions, &slab_stats) != batch ||
+                evictions != 0) {
+                die("the slab store is too small");
+            }
+            for (uint32_t i = 0; i < batch; i++) {
+                uint64_t value = ~buffers->key[i];
+                kvc_slab_write(slab, buffers->location[i], &buffers->key[i], 8, &value, 8, &slab_stats);
+            }
+        }
+        double middle = now_s();
+        kvc_cuckoo_insert(table, buffers->hash, buffers->location, batch, NULL, stats);
+        seconds[0] += middle - start;
+        seconds[1] += now_s() - middle;
+        done += batch;
+    }
+}
+
+static void bench_index(const struct options *options, const struct lookups *lookups, struct buffers *buffers,
+                        double limit)
+{
+    struct kvc_cuckoo *table =
+        kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
+    if (table == NULL) {
+        die("out of memory");
+    }
+    uint64_t keys = kvc_cuckoo_cells(table) / 4 * 3;
+    struct kvc_cuckoo_stats inserted = {0}, searched = {0};
+    double seconds[2] = {0}, run_seconds[RUNS];
+    memset(buffers->location, 0, sizeof(buffers->location));
+    load(table, NULL, 0, keys, options, buffers, seconds, &inserted);
+    row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6, limit);
+    for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
+        kvc_cuckoo_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
+        for (uint32_t j = 0; j < options->batch; j++) {
+            if (buffers->location[j] != (uint32_t)lookups->key[i + j] && inserted.replaced + inserted.dropped == 0) {
+                die("a key was not found where it was put");
+            }
+        }
+    }
+    for (int run = 0; run < RUNS; run++) {
+        double start = now_s();
+        for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
+            kvc_cuckoo_search(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], options->batch, buffers->location,
+                              &searched);
+        }
+        run_seconds[run] = now_s() - start;
+    }
+    row("search, index only, load 0.75, hits", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
+    for (int run = 0; run < RUNS; run++) {
+        uint64_t done = 0;
+        seconds[1] = 0;
+        for (; done < RUN_KEYS; done += options->batch) {
+            const uint64_t *hash = &lookups->hash[(uint64_t)run * RUN_KEYS + done];
+            kvc_cuckoo_search(table, hash, options->batch, buffers->location, &searched);
+        }
+        double start = now_s();
+        for (done = 0; done < RUN_KEYS; done += options->batch) {
+            kvc_cuckoo_insert(table, &lookups->hash[(uint64_t)run * RUN_KEYS + done], buffers->location,
+                              options->batch, NULL, &searched);
+        }
+        run_seconds[run] = now_s() - start;
+    }
+    row("insert, index only, replacing", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
+    printf("  lines per search %.3f, per insert %.3f; displacements per insert %.4f; dropped %" PRIu64 "\n",
+           (double)searched.search_lines / (double)searched.searches,
+           (double)inserted.insert_lines / (double)inserted.inserts,
+           (double)inserted.displacements / (double)inserted.inserts, inserted.dropped);
+    kvc_cuckoo_free(table);
+}
+
+/* Search and slab read of one run's keys; returns the hits with the right value if `verify`. */
+static uint64_t read_run(struct kvc_cuckoo *table, struct kvc_slab *slab, const struct options *options,
+                         const struct lookups *lookups, int run, struct buffers *buffers, bool verify,
+                         struct kvc_cuckoo_stats *stats, struct kvc_slab_stats *slab_stats)
+{
+    uint64_t right = 0;
+    uint32_t position = 0;
+    for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
+        uint64_t first = (uint64_t)run * RUN_KEYS + i;
+        kvc_cuckoo_search(table, &lookups->hash[first], options->batch, buffers->location, stats);
+        position = 0;
+        kvc_slab_read(slab,
+                      &(struct kvc_slab_reads){.count = options->batch,
+                                               .location = buffers->location,
+                                               .keys = (const uint8_t *)&lookups->key[first],
+                                               .key_stride = 8,
+                                               .key_bytes = buffers->key_bytes,
+                                               .compare = true,
+                                               .out = buffers->ring,
+                                               .out_bytes = sizeof(buffers->ring),
+                                               .out_position = &position,
+                                               .result = buffers->result},
+                      slab_stats);
+        for (uint32_t j = 0; verify && j < options->batch; j++) {
+            uint64_t value;
+            memcpy(&value, buffers->ring + (size_t)j * 8, 8);
+            right += buffers->result[j] == KVC_READ_HIT && value == ~lookups->key[first + j];
+        }
+    }
+    return right;
+}
+
+static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers, double limit)
+{
+    uint64_t table_bytes = 64;
+    while (table_bytes / 8 * 3 / 4 < options->items) {
+        table_bytes *= 2;
+    }
+    struct kvc_cuckoo *table =
+        kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
+    struct kvc_slab *slab = kvc_slab_create(options->items * 32 + options->items / 8 + (4 << 20), hash_seed);
+    if (table == NULL || slab == NULL) {
+        die("out of memory");
+    }
+    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_slab_stats slab_stats = {0};
+    double seconds[2] = {0}, run_seconds[RUNS];
+    load(table, slab, 0, options->items, options, buffers, seconds, &stats);
+    printf("\nstore: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
+           (double)kvc_cuckoo_used(table) / (double)kvc_cuckoo_cells(table),
+           (double)kvc_slab_capacity_bytes(slab) / (1 << 30));
+    row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, limit);
+    row("index insert of the same", (double)options->items / seconds[1] / 1e6, limit);
+    draw_lookups(lookups, options->items, buffers->key_bytes);
+    if (read_run(table, slab, options, lookups, 0, buffers, true, &stats, &slab_stats) !=
+        (uint64_t)RUN_KEYS - (stats.replaced + stats.dropped)) {
+        if (stats.replaced + stats.dropped == 0) {
+            die("a read did not give its key's value");
+        }
+    }
+    for (int run = 0; run < RUNS; run++) {
+        double start = now_s();
+        read_run(table, slab, options, lookups, run, buffers, false, &stats, &slab_stats);
+        run_seconds[run] = now_s() - start;
+    }
+    row("search and slab read, key check, value copy", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
+    kvc_slab_free(slab);
+    kvc_cuckoo_free(table);
+}
+
+static bool parse_options(int argc, char **argv, struct options *options)
+{
+    int option;
+    while ((option = getopt(argc, argv, "t:i:b:")) != -1) {
+        char *end;
+        unsigned long long value = strtoull(optarg != NULL ? optarg : "", &end, 10);
+        if (option == '?' || *end != '\0' || value == 0) {
+            return false;
+        }
+        if (option == 't') {
+            options->table_bytes = value << 20;
+        } else if (option == 'i') {
+            options->items = value;
+        } else {
+            options->batch = (uint32_t)value;
+        }
+    }
+    uint64_t bytes = options->table_bytes;
+    uint32_t batch = options->batch;
+    return optind == argc && (bytes & (bytes - 1)) == 0 && bytes <= UINT64_C(32) << 30 && batch <= BATCH_MAX &&
+           (batch & (batch - 1)) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.table_bytes = UINT64_C(1) << 30, .items = 48000000, .batch = 1024};
+    if (!parse_options(argc, argv, &options)) {
+        fprintf(stderr, "usage: kernels_bench [-t TABLE_MIB] [-i STORE_ITEMS] [-b BATCH]\n"
+                        "TABLE_MIB and BATCH are powers of two, BATCH at most %d\n",
+                BATCH_MAX);
+        return 2;
+    }
+    uint64_t lookup_bytes = (uint64_t)RUNS * RUN_KEYS * 8;
+    struct lookups lookups = {.key = allocate(lookup_bytes), .hash = allocate(lookup_bytes)};
+    struct buffers *buffers = allocate(sizeof(*buffers));
+    print_header(&options);
+    draw_lookups(&lookups, options.table_bytes / 8 / 4 * 3, buffers->key_bytes);
+    row("hash, keys of 8 B, batched", bench_hash(&lookups, buffers), 0);
+    double limit = bench_lines(&options, &lookups);
+    row("random lines with prefetch (the limit)", limit, limit);
+    bench_index(&options, &lookups, buffers, limit);
+    bench_store(&options, &lookups, buffers, limit);
+    kvc_memory_free(buffers, sizeof(*buffers));
+    kvc_memory_free(lookups.key, lookup_bytes);
+    kvc_memory_free(lookups.hash, lookup_bytes);
+    return 0;
+}

@@ -1,0 +1,624 @@
+#include "kernels/slab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuckoo.h"
+#include "kernels/hash.h"
+#include "kernels/memory.h"
+
+enum {
+    SLAB_COUNT_MAX = 65536,
+    /* Two less than 16 bits can number, so that no location is KVC_LOCATION_NONE or KVC_LOCATION_ANY. */
+    ITEMS_MAX = 65534,
+    BITMAP_WORDS = 65536 / 64,
+    CLASS_COUNT = 59,
+    READ_AHEAD = 24,      /* items in flight */
+    READ_WINDOW = 32,     /* power of two above READ_AHEAD */
+    PREFETCH_LINES = 16,  /* of one item; the processor's own prefetcher does the rest */
+    EVICT_AHEAD = 16,
+};
+
+#define NO_SLAB UINT32_MAX
+
+/* Item header, one word so that it is read and written whole:
+ * bit 0 tag, bits 1..8 key length, bits 9..31 value length, bits 32..63 version (one more with every write). */
+static const uint64_t tag_using = 1;
+static const uint64_t shape_mask = 0xffffffff; /* all but the version */
+
+/* The writer's view of a slab. */
+struct slab_info {
+    uint32_t class_index;
+    uint32_t free_items;
+    uint32_t free_word;  /* no bitmap word below has a free item */
+    uint32_t next_free;  /* next slab of the class with free items */
+    uint32_t next;       /* next slab of the class, in a ring */
+    uint32_t using_items;
+};
+
+struct size_class {
+    uint32_t last;       /* of the ring of slabs */
+    uint32_t first_free; /* slab with free items */
+    uint32_t hand_slab, hand_item;
+    uint32_t items;      /* of a slab */
+    uint64_t using_items;
+};
+
+struct kvc_slab {
+    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for those that are not. */
+    uint8_t *base;
+    uint64_t *referenced;
+    uint32_t *item_bytes;
+    uint32_t slab_count;
+    /* For the writer. */
+    uint32_t assigned;
+    uint64_t hash_seed;
+    uint64_t using_items;
+    uint64_t *free_bits;  /* on the free list; neither free nor using: allocated, not yet written */
+    uint64_t *using_bits;
+    struct slab_info *info;
+    struct size_class classes[CLASS_COUNT];
+};
+
+/* Bytes of items are copied while another thread may write them; the version tells afterwards. ThreadSanitizer (rightly)
+ * wants such bytes to be atomic and knows no fences: there, each byte is loaded and stored with the order that the fences
+ * give otherwise. */
+#ifdef __SANITIZE_THREAD__
+static void copy_out(void *to, const uint8_t *item, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        ((uint8_t *)to)[i] = __atomic_load_n(item + i, __ATOMIC_ACQUIRE);
+    }
+}
+
+static void copy_in(uint8_t *item, const void *from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        __atomic_store_n(item + i, ((const uint8_t *)from)[i], __ATOMIC_RELEASE);
+    }
+}
+
+static bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
+{
+    uint8_t copy[KVC_SLAB_KEY_MAX];
+    copy_out(copy, item, bytes);
+    return memcmp(copy, key, bytes) == 0;
+}
+
+static inline void fence_acquire(void)
+{
+}
+
+static inline void fence_release(void)
+{
+}
+#else
+static inline void copy_out(void *to, const uint8_t *item, uint32_t bytes)
+{
+    memcpy(to, item, bytes);
+}
+
+static inline void copy_in(uint8_t *item, const void *from, uint32_t bytes)
+{
+    if (bytes != 0) {
+        memcpy(item, from, bytes);
+    }
+}
+
+static inline bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
+{
+    return memcmp(item, key, bytes) == 0;
+}
+
+static inline void fence_acquire(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+static inline void fence_release(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+#endif
+
+static inline uint64_t load_header(const uint8_t *item)
+{
+    return __atomic_load_n((const uint64_t *)item, __ATOMIC_ACQUIRE);
+}
+
+static inline void store_header(uint8_t *item, uint64_t header)
+{
+    __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t header_shape(uint32_t key_bytes, uint32_t value_bytes)
+{
+    return tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
+}
+
+static inline uint32_t header_key_bytes(uint64_t header)
+{
+    return (uint32_t)(header >> 1) & 0xff;
+}
+
+static inline uint32_t header_value_bytes(uint64_t header)
+{
+    return (uint32_t)header >> 9;
+}
+
+static inline uint32_t lines_of(const uint8_t *item, uint32_t bytes)
+{
+    return (uint32_t)((((uintptr_t)item & 63) + bytes + 63) / 64);
+}
+
+static inline uint64_t bit_of(uint32_t location)
+{
+    return UINT64_C(1) << (location & 63);
+}
+
+/* Index of its word in a bitmap of all slabs. */
+static inline uint64_t word_of(uint32_t location)
+{
+    return location / 64;
+}
+
+static inline uint32_t location_of(uint32_t slab_number, uint32_t item)
+{
+    return slab_number << 16 | item;
+}
+
+/* Size class of an item; *class_bytes is the size of the class's items. CLASS_COUNT: too large. */
+static uint32_t class_of(uint32_t key_bytes, uint32_t value_bytes, uint32_t *class_bytes)
+{
+    *class_bytes = 0;
+    if (key_bytes > KVC_SLAB_KEY_MAX || value_bytes > KVC_SLAB_VALUE_MAX) {
+        return CLASS_COUNT;
+    }
+    uint32_t bytes = KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    if (bytes <= 64) {
+        uint32_t index = bytes <= 32 ? 0 : bytes <= 48 ? 1 : 2;
+        *class_bytes = 32 + 16 * index;
+        return index;
+    }
+    uint32_t doubling = 31u - (uint32_t)__builtin_clz(bytes - 1); /* 2^doubling < bytes <= 2^(doubling + 1) */
+    uint32_t quarters = ((bytes - 1) >> (doubling - 2)) + 1;      /* 5 .. 8 */
+    *class_bytes = quarters << (doubling - 2);
+    return 3 + 4 * (doubling - 6) + quarters - 5;
+}
+
+/* Address of an item that may be prefetched and read, or NULL. */
+static inline uint8_t *item_of(const struct kvc_slab *slab, uint32_t location, uint32_t *item_bytes)
+{
+    uint32_t number = location >> 16;
+    if (number >= slab->slab_count) {
+        return NULL;
+    }
+    uint32_t bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_RELAXED);
+    uint64_t offset = (uint64_t)(location & 0xffff) * bytes;
+    *item_bytes = bytes;
+    if (bytes == 0 || offset + bytes > KVC_SLAB_BYTES) {
+        return NULL;
+    }
+    return slab->base + (uint64_t)number * KVC_SLAB_BYTES + offset;
+}
+
+/* Only where it is not set: a write would take the line from other readers' caches. */
+static inline void mark_referenced(struct kvc_slab *slab, uint32_t location)
+{
+    uint64_t *word = &slab->referenced[word_of(location)];
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit_of(location)) == 0) {
+        __atomic_fetch_or(word, bit_of(location), __ATOMIC_RELAXED);
+    }
+}
+
+/* Gives the next unused slab to a class; false: none is left. */
+static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t class_bytes)
+{
+    if (slab->assigned == slab->slab_count) {
+        return false;
+    }
+    uint32_t number = slab->assigned++;
+    struct size_class *class = &slab->classes[class_index];
+    class->items = KVC_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_SLAB_BYTES / class_bytes : ITEMS_MAX;
+    struct slab_info *info = &slab->info[number];
+    *info = (struct slab_info){
+        .class_index = class_index, .free_items = class->items, .next_free = class->first_free, .next = number};
+    class->first_free = number;
+    if (class->last != NO_SLAB) {
+        info->next = slab->info[class->last].next;
+        slab->info[class->last].next = number;
+    } else {
+        class->hand_slab = number;
+    }
+    class->last = number;
+    uint64_t *free_bits = &slab->free_bits[word_of(location_of(number, 0))];
+    for (uint32_t item = 0; item < class->items; item += 64) {
+        uint32_t left = class->items - item;
+        free_bits[item / 64] = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
+    }
+    __atomic_store_n(&slab->item_bytes[number], class_bytes, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Takes up to `count` items off the class's free list. */
+static uint32_t take_free(struct kvc_slab *slab, struct size_class *class, uint32_t count, uint32_t *location)
+{
+    uint32_t taken = 0;
+    while (taken < count && class->first_free != NO_SLAB) {
+        uint32_t number = class->first_free;
+        struct slab_info *info = &slab->info[number];
+        uint64_t *words = &slab->free_bits[word_of(location_of(number, 0))];
+        while (taken < count && info->free_items > 0) {
+            uint64_t word = words[info->free_word];
+            if (word == 0) {
+                info->free_word++;
+                continue;
+            }
+            location[taken++] = location_of(number, info->free_word * 64 + (uint32_t)__builtin_ctzll(word));
+            words[info->free_word] = word & (word - 1);
+            info->free_items--;
+        }
+        if (info->free_items == 0) {
+            class->first_free = info->next_free;
+        }
+    }
+    return taken;
+}
+
+static uint64_t from_bit(uint32_t bit)
+{
+    return ~UINT64_C(0) << bit;
+}
+
+/* One word of the bitmap under the hand: gives the items in use that were not referenced, up to `count` of them, and clears
+ * the reference bits passed. The hand stops behind the last victim if there are enough, else at the word's end. */
+static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint32_t count, bool spare,
+                           uint32_t *location, struct kvc_slab_stats *stats)
+{
+    uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
+    uint64_t *using_word = &slab->using_bits[word_of(word_location)];
+    uint64_t *referenced_word = &slab->referenced[word_of(word_location)];
+    uint64_t referenced = __atomic_load_n(referenced_word, __ATOMIC_RELAXED);
+    uint64_t passed = *using_word & from_bit(class->hand_item & 63);
+    uint64_t victims = spare ? passed & ~referenced : passed;
+    uint64_t evicted = 0;
+    uint32_t found = 0;
+    while (found < count && victims != 0) {
+        location[found++] = word_location | (uint32_t)__builtin_ctzll(victims);
+        evicted |= victims & -victims;
+        victims &= victims - 1;
+    }
+    class->hand_item = (class->hand_item & ~63u) + 64;
+    if (found == count) {
+        uint32_t last = location[found - 1] & 63;
+        class->hand_item -= 63 - last;
+        passed &= ~UINT64_C(0) >> (63 - last);
+    }
+    if ((passed & referenced) != 0) {
+        __atomic_fetch_and(referenced_word, ~passed, __ATOMIC_RELAXED);
+    }
+    *using_word &= ~evicted;
+    stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
+    slab->info[class->hand_slab].using_items -= found;
+    return found;
+}
+
+/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use. */
+static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint32_t count, uint32_t *location,
+                           struct kvc_slab_stats *stats)
+{
+    uint32_t found = 0;
+    uint32_t start_slab = class->hand_slab;
+    uint32_t start_item = class->hand_item;
+    unsigned turns = 0;
+    while (found < count && found < class->using_items) {
+        if (class->hand_item >= class->items || slab->info[class->hand_slab].using_items == 0) {
+            class->hand_slab = slab->info[class->hand_slab].next;
+            class->hand_item = 0;
+            /* The first turn clears what is referenced, the second one finds it; readers that keep marking
+             * cannot make it go on for ever. */
+            turns += class->hand_slab == start_slab;
+            continue;
+        }
+        bool spare = turns < 2 || (turns == 2 && class->hand_item < start_item);
+        found += sweep_word(slab, class, count - found, spare, location + found, stats);
+    }
+    class->using_items -= found;
+    slab->using_items -= found;
+    return found;
+}
+
+/* Takes the items from their readers and reports the hashes of their keys. */
+static void report_evicted(struct kvc_slab *slab, uint32_t count, const uint32_t *location, struct kvc_evicted *evicted)
+{
+    uint32_t item_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > EVICT_AHEAD) {
+            __builtin_prefetch(item_of(slab, location[i + EVICT_AHEAD], &item_bytes), 1);
+        }
+        uint8_t *item = item_of(slab, location[i], &item_bytes);
+        uint64_t header = load_header(item);
+        store_header(item, header & ~tag_using);
+        evicted[i].location = location[i];
+        evicted[i].hash = kvc_hash(item + KVC_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
+    }
+}
+
+/* Counts one read; `bytes` is what it touched of the item. */
+static inline enum kvc_read_result seen(const uint8_t *item, uint32_t bytes, enum kvc_read_result result,
+                                        struct kvc_slab_stats *stats)
+{
+    stats->read_lines += lines_of(item, bytes);
+    return result;
+}
+
+/* Reads one item of any shape. On a hit *value_bytes is set and *position is moved on. */
+static enum kvc_read_result read_item(const uint8_t *item, const uint8_t *key, uint32_t key_bytes,
+                                      const struct kvc_slab_reads *reads, uint32_t *position, uint32_t *value_bytes,
+                                      struct kvc_slab_stats *stats)
+{
+    uint64_t header = load_header(item);
+    if ((header & tag_using) == 0) {
+        return seen(item, KVC_SLAB_HEADER_BYTES, KVC_READ_CHANGED, stats);
+    }
+    uint32_t touched = KVC_SLAB_HEADER_BYTES;
+    if (reads->compare) {
+        bool same = header_key_bytes(header) == key_bytes;
+        if (same) {
+            touched += key_bytes;
+            same = same_bytes(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
+        }
+        if (!same) {
+            fence_acquire();
+            bool changed = load_header(item) != header;
+            return seen(item, touched, changed ? KVC_READ_CHANGED : KVC_READ_MISMATCH, stats);
+        }
+    }
+    uint32_t bytes = header_value_bytes(header);
+    if (bytes > reads->out_bytes) {
+        return seen(item, touched, KVC_READ_CHANGED, stats);
+    }
+    uint32_t start = bytes > reads->out_bytes - *position ? 0 : *position;
+    touched = KVC_SLAB_HEADER_BYTES + header_key_bytes(header) + bytes;
+    copy_out(reads->out + start, item + KVC_SLAB_HEADER_BYTES + header_key_bytes(header), bytes);
+    fence_acquire();
+    if (load_header(item) != header) {
+        return seen(item, touched, KVC_READ_CHANGED, stats);
+    }
+    *position = start + bytes;
+    *value_bytes = bytes;
+    return seen(item, touched, KVC_READ_HIT, stats);
+}
+
+/* The commonest shape, key and value of 8 bytes each, without calls. False: not that shape, or not a clean hit. */
+static inline bool read_8_8(const uint8_t *item, const uint8_t *key, const struct kvc_slab_reads *reads,
+                            uint32_t *position)
+{
+    uint64_t header = load_header(item);
+    if ((header & shape_mask) != header_shape(8, 8) || reads->out_bytes - *position < 8) {
+        return false;
+    }
+    const uint64_t *words = (const uint64_t *)item;
+    uint64_t wanted, value;
+    memcpy(&wanted, key, sizeof(wanted));
+    if (__atomic_load_n(&words[1], __ATOMIC_ACQUIRE) != wanted) {
+        return false;
+    }
+    value = __atomic_load_n(&words[2], __ATOMIC_ACQUIRE);
+    if (load_header(item) != header) {
+        return false;
+    }
+    memcpy(reads->out + *position, &value, sizeof(value));
+    *position += 8;
+    return true;
+}
+
+static inline const uint8_t *prefetch_item(const struct kvc_slab *slab, uint32_t location)
+{
+    uint32_t item_bytes;
+    if (location == KVC_LOCATION_NONE) {
+        return NULL;
+    }
+    const uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item != NULL) {
+        __builtin_prefetch(item);
+        uint32_t lines = lines_of(item, item_bytes);
+        for (uint32_t line = 1; line < lines && line < PREFETCH_LINES; line++) {
+            __builtin_prefetch(item + line * 64);
+        }
+        __builtin_prefetch(&slab->referenced[word_of(location)]);
+    }
+    return item;
+}
+
+void kvc_slab_free(struct kvc_slab *slab)
+{
+    if (slab == NULL) {
+        return;
+    }
+    uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
+    kvc_memory_free(slab->base, (uint64_t)slab->slab_count * KVC_SLAB_BYTES);
+    kvc_memory_free(slab->referenced, bitmap_bytes);
+    kvc_memory_free(slab->free_bits, bitmap_bytes);
+    kvc_memory_free(slab->using_bits, bitmap_bytes);
+    free(slab->item_bytes);
+    free(slab->info);
+    free(slab);
+}
+
+struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed)
+{
+    if (bytes == 0 || bytes > (uint64_t)SLAB_COUNT_MAX * KVC_SLAB_BYTES) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct kvc_slab *slab = calloc(1, sizeof(*slab));
+    if (slab == NULL) {
+        return NULL;
+    }
+    slab->slab_count = (uint32_t)((bytes + KVC_SLAB_BYTES - 1) / KVC_SLAB_BYTES);
+    slab->hash_seed = hash_seed;
+    for (uint32_t i = 0; i < CLASS_COUNT; i++) {
+        slab->classes[i].last = NO_SLAB;
+        slab->classes[i].first_free = NO_SLAB;
+    }
+    uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
+    slab->base = kvc_memory_alloc((uint64_t)slab->slab_count * KVC_SLAB_BYTES);
+    slab->referenced = kvc_memory_alloc(bitmap_bytes);
+    slab->free_bits = kvc_memory_alloc(bitmap_bytes);
+    slab->using_bits = kvc_memory_alloc(bitmap_bytes);
+    slab->item_bytes = calloc(slab->slab_count, sizeof(*slab->item_bytes));
+    slab->info = calloc(slab->slab_count, sizeof(*slab->info));
+    if (slab->base == NULL || slab->referenced == NULL || slab->free_bits == NULL || slab->using_bits == NULL ||
+        slab->item_bytes == NULL || slab->info == NULL) {
+        kvc_slab_free(slab);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return slab;
+}
+
+uint32_t kvc_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t class_bytes;
+    class_of(key_bytes, value_bytes, &class_bytes);
+    return class_bytes;
+}
+
+uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
+                        uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
+                        struct kvc_slab_stats *stats)
+{
+    uint32_t class_bytes;
+    uint32_t class_index = class_of(key_bytes, value_bytes, &class_bytes);
+    *evicted_count = 0;
+    if (class_index == CLASS_COUNT) {
+        return 0;
+    }
+    struct size_class *class = &slab->classes[class_index];
+    uint32_t taken = take_free(slab, class, count, location);
+    while (taken < count && assign_slab(slab, class_index, class_bytes)) {
+        taken += take_free(slab, class, count - taken, location + taken);
+    }
+    if (taken < count) {
+        uint32_t found = turn_clock(slab, class, count - taken, location + taken, stats);
+        report_evicted(slab, found, location + taken, evicted);
+        *evicted_count = found;
+        stats->evicted += found;
+        taken += found;
+    }
+    stats->allocated += taken;
+    return taken;
+}
+
+void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes, const void *value,
+                    uint32_t value_bytes, struct kvc_slab_stats *stats)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    uint64_t header = load_header(item);
+    if ((header & tag_using) != 0) {
+        store_header(item, header & ~tag_using);
+    }
+    fence_release();
+    copy_in(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
+    copy_in(item + KVC_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
+    uint64_t version = (header >> 32) + 1;
+    store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
+    uint64_t *using_word = &slab->using_bits[word_of(location)];
+    if ((*using_word & bit_of(location)) == 0) {
+        struct slab_info *info = &slab->info[location >> 16];
+        *using_word |= bit_of(location);
+        info->using_items++;
+        slab->classes[info->class_index].using_items++;
+        slab->using_items++;
+    }
+    mark_referenced(slab, location);
+    stats->writes++;
+    stats->write_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes);
+}
+
+bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL) {
+        return false;
+    }
+    uint32_t number = location >> 16;
+    struct slab_info *info = &slab->info[number];
+    struct size_class *class = &slab->classes[info->class_index];
+    uint64_t *free_word = &slab->free_bits[word_of(location)];
+    uint64_t *using_word = &slab->using_bits[word_of(location)];
+    if ((location & 0xffff) >= class->items || (*free_word & bit_of(location)) != 0) {
+        return false;
+    }
+    if ((*using_word & bit_of(location)) != 0) {
+        store_header(item, load_header(item) & ~tag_using);
+        *using_word &= ~bit_of(location);
+        info->using_items--;
+        class->using_items--;
+        slab->using_items--;
+    }
+    *free_word |= bit_of(location);
+    uint32_t word = (location & 0xffff) / 64;
+    if (info->free_items++ == 0) {
+        info->free_word = word;
+        info->next_free = class->first_free;
+        class->first_free = number;
+    } else if (word < info->free_word) {
+        info->free_word = word;
+    }
+    return true;
+}
+
+void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+{
+    const uint8_t *window[READ_WINDOW];
+    uint32_t position = *reads->out_position;
+    uint32_t count = reads->count;
+    uint64_t lines_8_8 = 0;
+    for (uint32_t i = 0; i < READ_AHEAD && i < count; i++) {
+        window[i] = prefetch_item(slab, reads->location[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > READ_AHEAD) {
+            window[(i + READ_AHEAD) % READ_WINDOW] = prefetch_item(slab, reads->location[i + READ_AHEAD]);
+        }
+        const uint8_t *item = window[i % READ_WINDOW];
+        const uint8_t *key = reads->keys + (uint64_t)i * reads->key_stride;
+        enum kvc_read_result result;
+        uint32_t value_bytes = 0;
+        if (item == NULL) {
+            result = reads->location[i] == KVC_LOCATION_NONE ? KVC_READ_ABSENT : KVC_READ_CHANGED;
+        } else if (reads->compare && reads->key_bytes[i] == 8 && read_8_8(item, key, reads, &position)) {
+            result = KVC_READ_HIT;
+            value_bytes = 8;
+            lines_8_8 += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
+        } else {
+            result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, &position, &value_bytes,
+                               stats);
+        }
+        if (result == KVC_READ_HIT) {
+            mark_referenced(slab, reads->location[i]);
+        }
+        reads->result[i] = (uint8_t)result;
+        if (reads->value_bytes != NULL) {
+            reads->value_bytes[i] = value_bytes;
+        }
+    }
+    stats->reads += count;
+    stats->read_lines += lines_8_8;
+    *reads->out_position = position;
+}
+
+uint64_t kvc_slab_used_items(const struct kvc_slab *slab)
+{
+    return slab->using_items;
+}
+
+uint64_t kvc_slab_capacity_bytes(const struct kvc_slab *slab)
+{
+    return (uint64_t)slab->slab_count * KVC_SLAB_BYTES;
+}
