@@ -57,6 +57,8 @@ enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory
     int files = simulated ? KVC_FOLDER_FILES : KVC_FOLDER_RESULT + 1;
     for (int i = 0; i < files && status == KVC_OK; i++)
         status = open_file(folder, directory, i, diag);
+    if (simulated && status == KVC_OK)
+        status = kvc_partial_reserve(&folder->timeline_draft, folder->file[KVC_FOLDER_TIMELINE].partial, diag);
     if (status != KVC_OK)
         kvc_folder_discard(folder);
     return status;
@@ -113,4 +115,5 @@ void kvc_folder_discard(struct kvc_folder *folder)
 {
     for (int i = 0; i < KVC_FOLDER_FILES; i++)
         kvc_partial_discard(&folder->file[i]);
+    kvc_partial_discard(&folder->timeline_draft);
 }

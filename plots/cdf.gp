@@ -1,0 +1,22 @@
+# Cumulative distribution of the latency, one line per result.
+# gnuplot -c cdf.gp STYLE DATA OUTPUT FORMAT COLUMNS; DATA: blocks of "latency_us fraction" headed by the line's title
+load_style = ARG1
+DATA = ARG2
+OUTPUT = ARG3
+FORMAT = ARG4
+COLUMNS = int(ARG5)
+load load_style
+stats DATA using 1:2 nooutput
+if (STATS_blocks == 1) { unset key }
+if (STATS_max_x > 30 * STATS_min_x && STATS_min_x > 0) {
+    set logscale x
+    set xrange [STATS_min_x:STATS_max_x]
+} else {
+    set xrange [0:STATS_max_x * 1.03]
+}
+set yrange [0:1.02]
+set ytics 0.2
+set xlabel "latency (µs)"
+set ylabel "cumulative share of requests"
+plot for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with steps linestyle style(i + 1) title columnheader(1)
+set output

@@ -1,0 +1,352 @@
+#include "plots/plot.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plots/csv.h"
+#include "plots/gnuplot.h"
+#include "sim/base/option.h"
+
+const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", NULL};
+
+enum { AXIS_TEXT = 160, TITLE_TEXT = 160 };
+
+/* What the extraction leaves for gnuplot. */
+struct figure {
+    FILE *data;
+    uint32_t blocks;
+    char x_label[AXIS_TEXT];
+    bool x_numeric;
+};
+
+/* Inside double quotes for gnuplot's data reader, which knows no escapes. */
+static void put_quoted(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++)
+        fputc(*text == '"' ? '\'' : (unsigned char)*text < ' ' ? ' ' : *text, out);
+    fputc('"', out);
+}
+
+static void begin_block(struct figure *figure, const char *title)
+{
+    if (figure->blocks++ > 0)
+        fputs("\n\n", figure->data);
+    put_quoted(title, figure->data);
+    fputc('\n', figure->data);
+}
+
+static enum kvc_status load_result(const char *path, json_t **document, struct kvc_diag *diag)
+{
+    json_error_t error;
+    *document = json_load_file(path, 0, &error);
+    if (*document == NULL)
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0, "%s", error.text);
+    const char *schema = json_string_value(json_object_get(*document, "schema"));
+    if (schema != NULL && strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) == 0)
+        return KVC_OK;
+    json_decref(*document);
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "is not a result of kvcast (schema kvcast.result/1)");
+}
+
+/* A result's scenario; where several share that name, its path too. */
+static void title_of(const char *path, const json_t *document, bool alone, char title[TITLE_TEXT])
+{
+    const char *name = json_string_value(json_object_get(document, "scenario"));
+    if (alone && name != NULL)
+        snprintf(title, TITLE_TEXT, "%s", name);
+    else
+        snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
+}
+
+static bool has_namesake(json_t *const *documents, int count, int which)
+{
+    const json_t *name = json_object_get(documents[which], "scenario");
+    for (int i = 0; i < count; i++)
+        if (i != which && json_equal(json_object_get(documents[i], "scenario"), name))
+            return true;
+    return false;
+}
+
+static enum kvc_status put_cdf(struct figure *figure, const char *path, const json_t *document, const char *title,
+                               struct kvc_diag *diag)
+{
+    const json_t *points = json_object_get(json_object_get(document, "latency_us"), "cdf");
+    size_t index;
+    json_t *point;
+    if (json_array_size(points) == 0)
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no latency distribution (latency_us.cdf)");
+    begin_block(figure, title);
+    json_array_foreach(points, index, point)
+        fprintf(figure->data, "%.12g %.12g\n", json_number_value(json_array_get(point, 0)),
+                json_number_value(json_array_get(point, 1)));
+    return KVC_OK;
+}
+
+static enum kvc_status put_timeline(struct figure *figure, const char *path, const json_t *document,
+                                    const char *title, struct kvc_diag *diag)
+{
+    const json_t *windows = json_object_get(document, "windows");
+    const json_t *mops = json_object_get(windows, "mops");
+    double length_ms = json_number_value(json_object_get(windows, "length_us")) * 1e-3;
+    size_t count = json_array_size(mops);
+    if (count == 0 || !(length_ms > 0))
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
+    begin_block(figure, title);
+    for (size_t i = 0; i <= count; i++) /* the last one once more, so that its step has a width */
+        fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
+                json_number_value(json_array_get(mops, i < count ? i : count - 1)));
+    return KVC_OK;
+}
+
+static enum kvc_status extract_results(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    json_t **documents = calloc((size_t)plot->input_count, sizeof *documents);
+    if (documents == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %d results", plot->input_count);
+    int loaded = 0;
+    while (loaded < plot->input_count && status == KVC_OK) {
+        status = load_result(plot->inputs[loaded], &documents[loaded], diag);
+        loaded += status == KVC_OK;
+    }
+    for (int i = 0; i < loaded && status == KVC_OK; i++) {
+        char title[TITLE_TEXT];
+        title_of(plot->inputs[i], documents[i], !has_namesake(documents, loaded, i), title);
+        status = plot->kind == KVC_PLOT_CDF ? put_cdf(figure, plot->inputs[i], documents[i], title, diag)
+                                            : put_timeline(figure, plot->inputs[i], documents[i], title, diag);
+    }
+    for (int i = 0; i < loaded; i++)
+        json_decref(documents[i]);
+    free(documents);
+    return status;
+}
+
+/* Reads all cells of a column as quantities of one unit, in multiples of what the first one is written in ("us"). */
+static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values, char suffix[16])
+{
+    const char *first = kvc_csv_cell(csv, 0, column), *expected;
+    size_t number_length = strspn(first, "+-.0123456789");
+    char one[24];
+    double scale;
+    snprintf(suffix, 16, "%.15s", first + number_length);
+    snprintf(one, sizeof one, "1%s", suffix);
+    for (enum kvc_unit unit = KVC_UNIT_NONE; unit <= KVC_UNIT_WATTS; unit++) {
+        size_t row = 0;
+        if (number_length == 0 || !kvc_quantity_parse(one, unit, &scale, &expected))
+            continue;
+        while (row < csv->rows && kvc_quantity_parse(kvc_csv_cell(csv, row, column), unit, &values[row], &expected))
+            values[row++] /= scale;
+        if (row == csv->rows)
+            return true;
+    }
+    return false;
+}
+
+/* Values that are no numbers stand side by side in the order in which they come. */
+static void count_axis(const struct kvc_csv *csv, size_t column, double *values)
+{
+    double next = 0;
+    for (size_t i = 0; i < csv->rows; i++) {
+        size_t same = 0;
+        while (strcmp(kvc_csv_cell(csv, same, column), kvc_csv_cell(csv, i, column)) != 0)
+            same++;
+        values[i] = same < i ? values[same] : next++;
+    }
+}
+
+/* The line that a row belongs to: its other swept values, "system.delay = 2, ...". */
+static void series_of(const struct kvc_csv *csv, size_t row, size_t first, size_t end, char title[TITLE_TEXT])
+{
+    int length = 0;
+    title[0] = '\0';
+    for (size_t i = first; i < end && length < TITLE_TEXT; i++)
+        length += snprintf(title + length, (size_t)(TITLE_TEXT - length), "%s%s = %s", i > first ? ", " : "",
+                           csv->cell[i], kvc_csv_cell(csv, row, i));
+}
+
+static void put_series(const struct kvc_csv *csv, struct figure *figure, const double *x, size_t throughput)
+{
+    bool has_interval = throughput + 1 < csv->columns;
+    for (size_t i = 0; i < csv->rows; i++) {
+        char title[TITLE_TEXT], other[TITLE_TEXT];
+        bool is_new = true;
+        series_of(csv, i, 2, throughput, title);
+        for (size_t j = 0; j < i && is_new; j++) {
+            series_of(csv, j, 2, throughput, other);
+            is_new = strcmp(title, other) != 0;
+        }
+        if (!is_new)
+            continue;
+        begin_block(figure, title);
+        for (size_t j = i; j < csv->rows; j++) {
+            series_of(csv, j, 2, throughput, other);
+            if (strcmp(title, other) != 0)
+                continue;
+            double half_width = has_interval ? strtod(kvc_csv_cell(csv, j, throughput + 1), NULL) : 0;
+            fprintf(figure->data, "%.12g ", x[j]);
+            put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
+            fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL), half_width);
+        }
+    }
+}
+
+static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+{
+    struct kvc_csv csv;
+    char suffix[16];
+    enum kvc_status status = kvc_csv_read(plot->inputs[0], &csv, diag);
+    if (status != KVC_OK)
+        return status;
+    long throughput = kvc_csv_column(&csv, "throughput_mops");
+    double *x = calloc(csv.rows, sizeof *x);
+    if (x == NULL) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu rows", csv.rows);
+    } else if (kvc_csv_column(&csv, "point") != 0 || throughput < 2) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->inputs[0], 1,
+                                  "is not the sweep.csv of kvcast sweep: its columns are point, the swept "
+                                  "parameters, throughput_mops, ...");
+    } else {
+        figure->x_numeric = parse_axis(&csv, 1, x, suffix);
+        if (figure->x_numeric && suffix[0] != '\0') {
+            snprintf(figure->x_label, AXIS_TEXT, "%.120s (%s)", csv.cell[1], suffix);
+        } else {
+            snprintf(figure->x_label, AXIS_TEXT, "%.120s", csv.cell[1]);
+        }
+        if (!figure->x_numeric)
+            count_axis(&csv, 1, x);
+        put_series(&csv, figure, x, (size_t)throughput);
+    }
+    free(x);
+    kvc_csv_free(&csv);
+    return status;
+}
+
+static bool parse_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, struct figure *figure,
+                                  struct kvc_diag *diag)
+{
+    long name = kvc_csv_column(csv, "case"), published = kvc_csv_column(csv, "published");
+    long predicted = kvc_csv_column(csv, "predicted"), group = kvc_csv_column(csv, "figure");
+    if (name < 0 || published < 0 || predicted < 0)
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1, "needs the columns case, published, predicted");
+    for (size_t i = 0; i < csv->rows; i++) {
+        const char *title = group >= 0 ? kvc_csv_cell(csv, i, (size_t)group) : "case";
+        bool is_new = true;
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = group >= 0 && strcmp(kvc_csv_cell(csv, j, (size_t)group), title) != 0;
+        if (!is_new)
+            continue;
+        begin_block(figure, title);
+        for (size_t j = i; j < csv->rows; j++) {
+            double x, y;
+            if (group >= 0 && strcmp(kvc_csv_cell(csv, j, (size_t)group), title) != 0)
+                continue;
+            if (!parse_number(kvc_csv_cell(csv, j, (size_t)published), &x) ||
+                !parse_number(kvc_csv_cell(csv, j, (size_t)predicted), &y))
+                return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)j + 2, "published and predicted must be numbers");
+            fprintf(figure->data, "%.12g %.12g ", x, y);
+            put_quoted(kvc_csv_cell(csv, j, (size_t)name), figure->data);
+            fputc('\n', figure->data);
+        }
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status extract_errors(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+{
+    struct kvc_csv csv;
+    enum kvc_status status = kvc_csv_read(plot->inputs[0], &csv, diag);
+    if (status == KVC_OK)
+        status = put_errors(&csv, plot->inputs[0], figure, diag);
+    kvc_csv_free(&csv);
+    return status;
+}
+
+static enum kvc_status extract(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+{
+    bool takes_several = plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TIMELINE;
+    if (!takes_several && plot->input_count != 1)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "a picture of kind %s takes one file, found %d",
+                             kvc_plot_kinds[plot->kind], plot->input_count);
+    switch (plot->kind) {
+    case KVC_PLOT_CDF:
+    case KVC_PLOT_TIMELINE:
+        return extract_results(plot, figure, diag);
+    case KVC_PLOT_THROUGHPUT:
+        return extract_throughput(plot, figure, diag);
+    case KVC_PLOT_ERROR:
+        return extract_errors(plot, figure, diag);
+    }
+    KVC_BUG("unknown kind of picture %d", (int)plot->kind);
+}
+
+static const char *format_of(const char *output)
+{
+    static const char *const formats[] = {"svg", "pdf", "png"};
+    const char *dot = strrchr(output, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(dot + 1, formats[i]) == 0)
+            return formats[i];
+    return NULL;
+}
+
+/* Draws into `partial` and gives it its name. */
+static enum kvc_status draw(const struct kvc_plot *plot, const struct figure *figure, const char *data_path,
+                            struct kvc_diag *diag)
+{
+    char script[PATH_MAX], partial[PATH_MAX];
+    const char *const arguments[] = {
+        KVC_PLOTS_DIR "/style.gp", data_path, partial, format_of(plot->output), plot->wide ? "2" : "1",
+        figure->x_label, figure->x_numeric ? "1" : "0", NULL,
+    };
+    snprintf(script, sizeof script, "%s/%s.gp", KVC_PLOTS_DIR, kvc_plot_kinds[plot->kind]);
+    /* gnuplot would take a name that begins with | for a command. */
+    if (snprintf(partial, sizeof partial, "%s%s.partial", plot->output[0] == '/' ? "" : "./", plot->output) >=
+        (int)sizeof partial)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the picture is too long: %.200s...", plot->output);
+    FILE *probe = fopen(partial, "we");
+    if (probe == NULL)
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0, "cannot be written: %s", strerror(errno));
+    fclose(probe);
+    enum kvc_status status = kvc_gnuplot_run(script, arguments, diag);
+    if (status == KVC_OK && rename(partial, plot->output) != 0)
+        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, plot->output, 0, "cannot be written: %s", strerror(errno));
+    if (status != KVC_OK)
+        unlink(partial);
+    return status;
+}
+
+enum kvc_status kvc_plot_draw(const struct kvc_plot *plot, struct kvc_diag *diag)
+{
+    const char *folder = getenv("TMPDIR");
+    char data_path[PATH_MAX];
+    struct figure figure = {0};
+    if (format_of(plot->output) == NULL)
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0,
+                                "a picture's name ends in .svg, .pdf or .png");
+    snprintf(data_path, sizeof data_path, "%.3000s/kvcast-plot-XXXXXX",
+             folder != NULL && folder[0] == '/' ? folder : "/tmp");
+    int fd = mkstemp(data_path);
+    figure.data = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (figure.data == NULL)
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
+    enum kvc_status status = extract(plot, &figure, diag);
+    if (fclose(figure.data) != 0 && status == KVC_OK)
+        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
+    if (status == KVC_OK)
+        status = draw(plot, &figure, data_path, diag);
+    unlink(data_path);
+    return status;
+}
