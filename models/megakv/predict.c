@@ -91,7 +91,7 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     return limits;
 }
 
-/* Share of the requests that the fullest shard gets. */
+/* Share of the requests that the fullest shard gets; sockets with clients of their own run at full speed each. */
 static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double *share, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -99,6 +99,8 @@ static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double
     struct kvc_source_params params = {workload, (uint32_t)scenario->cluster.nodes, (uint32_t)scenario->node.sockets,
                                        0, KVC_MEGAKV_HASH_SEED, 1};
     *share = 1.0 / shards;
+    if (workload->clients_for == KVC_CLIENTS_FOR_SOCKET)
+        return KVC_OK;
     if (workload->popularity != KVC_POPULARITY_ZIPF || shards == 1 || workload->arrival == KVC_ARRIVAL_TRACE)
         return KVC_OK;
     struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
@@ -258,6 +260,22 @@ static void add_clock_figures(const struct kvc_scenario *scenario, struct kvc_re
     }
 }
 
+/* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch: as many as the
+ * receivers take in (admission all), or no more than of the scenario's cycle, which lowers the speed. */
+static double kept_cycle_ns(const struct kvc_megakv *system, const struct kvc_megakv_fit *fit,
+                            const struct kvc_megakv_load *load, double *speed)
+{
+    if (kvc_megakv_feasible(fit, load, system->cycle_ns, *speed * (1 - 1e-9)))
+        return system->cycle_ns;
+    if (system->admission == KVC_MEGAKV_ADMIT_ALL)
+        return kvc_megakv_cycle_min_ns(fit, load, fmin(*speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
+    double rows = *speed * system->cycle_ns, cycles = load->delay >= 2 ? 2 : 1;
+    double busy_ns = kvc_megakv_busiest_ns(fit, load, 1, rows) +
+                     (cycles - 1) * kvc_megakv_search_ns(fit, load->search_frac * rows);
+    *speed = rows / (busy_ns / cycles);
+    return busy_ns / cycles;
+}
+
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag)
 {
@@ -270,7 +288,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     if (status != KVC_OK)
         return status;
     double speed = offered_speed(scenario, limits.lowest, share);
-    double cycle_ns = fmax(system.cycle_ns, kvc_megakv_cycle_min_ns(&fit, &load, fmin(speed, 0.999 * limits.gpu)));
+    double cycle_ns = kept_cycle_ns(&system, &fit, &load, &speed);
     struct cycle_times times = times_of(scenario, speed, cycle_ns);
     latency(&times, system.delay, &mean_ns, &p95_ns);
 

@@ -108,22 +108,26 @@ static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struc
     return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
 }
 
-static double frame_bytes(const struct kvc_megakv_simulation *simulation, const struct kvc_batch *batch, uint32_t first)
+static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t first)
 {
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double bytes = 0;
     for (uint32_t i = first; i < batch->count; i++)
-        bytes += kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
-                                          batch->value_bytes[i]);
+        bytes += simulation->fixed_sizes
+                     ? pipeline->request_bytes[batch->op[i]]
+                     : kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
+                                                batch->value_bytes[i]);
     return bytes;
 }
 
-/* When the receiver can start with the frame; NaN: the receive ring was full and the frame is lost. */
-static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first)
+/* When the receiver can start with the frame, and when it was in the ring; NaN: the ring was full, the frame is lost. */
+static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first,
+                             double *arrived_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_nic *nic = &simulation->scenario->node.nic;
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
-    double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(simulation, batch, first), simulation->streams) : 0;
+    double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first), simulation->streams) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is done, and not
@@ -132,18 +136,18 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         for (uint32_t i = first; i < batch->count; i++)
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
-        pipeline->rx_free_ns = start_ns;
+        *arrived_ns = pipeline->rx_free_ns = start_ns;
         pipeline->turn_ns = start_ns + (batch->count - first) * pipeline->turn_step_ns;
         return start_ns;
     }
     double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, pipeline->rx_free_ns);
-    double arrived_ns = wire_start_ns + wire_ns;
+    *arrived_ns = wire_start_ns + wire_ns;
     double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
-    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, wire_start_ns, arrived_ns);
-    pipeline->rx_free_ns = arrived_ns;
-    if (pipeline->frames >= nic->ring_frames && *slot_ns > arrived_ns)
+    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);
+    pipeline->rx_free_ns = *arrived_ns;
+    if (pipeline->frames >= nic->ring_frames && *slot_ns > *arrived_ns)
         return NAN;
-    *slot_ns = fmax(arrived_ns, pipeline->receiver_free_ns);
+    *slot_ns = fmax(*arrived_ns, pipeline->receiver_free_ns);
     pipeline->frames++;
     return *slot_ns;
 }
@@ -154,7 +158,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     struct kvc_megakv_buffer *buffer = pipeline->filling;
     struct kvc_batch *batch = buffer->batch;
-    double start_ns = frame_start_ns(pipeline, batch, first);
+    double arrived_ns, start_ns = frame_start_ns(pipeline, batch, first, &arrived_ns);
     if (isnan(start_ns)) {
         simulation->recorder.dropped += batch->count - first;
         batch->count = first;
@@ -163,7 +167,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     bool writes = mark_rows(pipeline->socket, buffer, first);
     double now_ns = start_ns;
     for (uint32_t i = first; i < batch->count; i++) {
-        buffer->arrived_ns[i] = start_ns;
+        buffer->arrived_ns[i] = arrived_ns;
         now_ns += receive_ns(pipeline, batch, i);
         buffer->received_ns[i] = now_ns;
         buffer->location[i] = KVC_LOCATION_NONE;
@@ -261,6 +265,7 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     for (int op = 0; op < KVC_OP_COUNT; op++) {
         struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&scenario->node, op, key_bytes, value_bytes);
         pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
+        pipeline->request_bytes[op] = kvc_megakv_request_bytes(&scenario->node, op, key_bytes, value_bytes);
     }
     for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES; outcome++) {
         struct kvc_cpu_cost cost =

@@ -8,8 +8,6 @@
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
 
-enum { RESPONSE_RING_BYTES = 4 << 20 };
-
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
 {
     const struct kvc_recorder *recorder = &simulation->recorder;
@@ -172,7 +170,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->done_ns = array_of(rows, sizeof *simulation->done_ns);
     simulation->column_a = array_of(rows, sizeof *simulation->column_a);
     simulation->column_b = array_of(rows, sizeof *simulation->column_b);
-    simulation->response = array_of(RESPONSE_RING_BYTES, 1);
+    simulation->response = array_of(KVC_MEGAKV_RESPONSE_BYTES, 1);
     simulation->overflow = kvc_batch_create(2 * simulation->frame_requests, key_stride);
     if (simulation->overflow == NULL)
         KVC_BUG("no memory for a frame");

@@ -5,7 +5,7 @@
 
 #include "sim/base/clock.h"
 
-enum { RESPONSE_RING_BYTES = 4 << 20 };
+enum { OUTCOMES_KEPT = 8192 };
 
 /* Reads the items for real; result[i] tells what was found. */
 static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
@@ -22,7 +22,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
         .key_bytes = batch->key_bytes,
         .compare = true,
         .out = simulation->response,
-        .out_bytes = RESPONSE_RING_BYTES,
+        .out_bytes = KVC_MEGAKV_RESPONSE_BYTES,
         .out_position = &simulation->response_position,
         .result = simulation->read_result,
     };
@@ -30,13 +30,24 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
 }
 
-/* Requests that were not run take the outcome of those that were, at random in the same proportion. */
+/* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
 static int drawn_outcome(struct kvc_megakv_socket *socket)
 {
     double hit_frac = socket->simulation->hit_frac;
     if (socket->outcomes_known > 0)
         hit_frac = (double)socket->outcomes_hit / (double)socket->outcomes_known;
     return kvc_rng_unit(&socket->outcome) < hit_frac ? KVC_MEGAKV_HIT : KVC_MEGAKV_MISS;
+}
+
+/* Forgets old outcomes by halves: a store that fills or drains changes its hit ratio. */
+static void learn_outcome(struct kvc_megakv_socket *socket, bool hit)
+{
+    socket->outcomes_known++;
+    socket->outcomes_hit += hit;
+    if (socket->outcomes_known == OUTCOMES_KEPT) {
+        socket->outcomes_known /= 2;
+        socket->outcomes_hit /= 2;
+    }
 }
 
 /* Turns read results into outcomes, in place. */
@@ -55,8 +66,8 @@ static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_meg
         bool get = batch->op[i] == KVC_OP_GET;
         if (all_sampled || (get && buffer->sampled[i])) {
             outcome[i] = get ? of_read[outcome[i]] : KVC_MEGAKV_DONE;
-            socket->outcomes_known += get;
-            socket->outcomes_hit += get && outcome[i] == KVC_MEGAKV_HIT;
+            if (!all_sampled && get)
+                learn_outcome(socket, outcome[i] == KVC_MEGAKV_HIT);
         } else {
             outcome[i] = get ? (uint8_t)drawn_outcome(socket) : KVC_MEGAKV_DONE;
         }

@@ -24,6 +24,7 @@
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
     KVC_MEGAKV_ROWS_MAX = 65536, /* a buffer's size where no admission limit is smaller */
+    KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
 };
 
 /* Stages whose busy time is recorded. */
@@ -80,9 +81,9 @@ struct kvc_megakv_pipeline {
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
     double receive_compute_ns, send_compute_ns; /* since the last swap */
     double swapped_ns;
-    double receive_ns[KVC_OP_COUNT];            /* cost of a request until the next swap, where sizes are fixed */
-    double send_ns[KVC_MEGAKV_OUTCOMES];
-    double response_bytes[KVC_MEGAKV_OUTCOMES];
+    /* per request until the next swap, where sizes are fixed */
+    double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
+    double send_ns[KVC_MEGAKV_OUTCOMES], response_bytes[KVC_MEGAKV_OUTCOMES];
 
     /* sender */
     double tx_free_ns;
@@ -107,7 +108,7 @@ struct kvc_megakv_socket {
     struct kvc_megakv_launch *launches, **launches_end;
     struct kvc_gate *launch_gate;
     struct kvc_rng rss, thinning, outcome;
-    uint64_t outcomes_known, outcomes_hit; /* of sampled GETs, to draw those of the others */
+    uint64_t outcomes_known, outcomes_hit; /* of recent sampled GETs, to draw those of the others */
 };
 
 struct kvc_megakv_simulation {

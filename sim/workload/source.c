@@ -323,12 +323,26 @@ static bool window_full(const struct kvc_source *source)
     return false;
 }
 
+/* Requests beyond the window are not sent: their socket's clients wait for it alone. */
+static void drop_beyond_window(struct kvc_source *source)
+{
+    for (uint32_t i = 0; i < source->shards; i++) {
+        struct kvc_rows *rows = &source->shard[i].rows;
+        if (kvc_rows_count(rows) > KVC_SOURCE_WINDOW)
+            rows->tail = rows->head + KVC_SOURCE_WINDOW;
+    }
+}
+
 /* Whether a whole frame is waiting; makes requests for it unless the window is full. */
 static bool fill_window(struct kvc_source *source, const struct shard *shard)
 {
-    while (kvc_rows_count(&shard->rows) < source->frame_requests)
-        if (stopped(source) || window_full(source) || !make_block(source))
+    bool together = source->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;
+    while (kvc_rows_count(&shard->rows) < source->frame_requests) {
+        if (stopped(source) || (together && window_full(source)) || !make_block(source))
             return false;
+        if (!together)
+            drop_beyond_window(source);
+    }
     return true;
 }
 

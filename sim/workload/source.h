@@ -5,6 +5,8 @@
  * stream, so a hot shard holds back the others under saturating load exactly as a shared set of clients
  * would: the stream stops while any shard has KVC_SOURCE_WINDOW requests waiting.
  *
+ * With clients_for = "socket" the stream does not stop; what a full shard would get is not sent.
+ *
  * The window holds in a saturating load only. In open loop and from a trace requests come whether the store
  * keeps up or not, so what waits for a slow shard grows.
  *

@@ -12,6 +12,8 @@ enum { PRESETS = 16, FRAME_REQUESTS_MAX = 4096, KEY_BYTES_MAX = 255 };
 
 static const char *const size_sets[] = {"fixed", "etc", "usr", "app", "var", "sys", NULL};
 
+static const char *const clients_for_names[] = {"cluster", "socket", NULL};
+
 static const struct kvc_option rows[] = {
     {.name = "keys",
      .type = KVC_OPTION_COUNT,
@@ -70,6 +72,12 @@ static const struct kvc_option rows[] = {
      .auto_word = "auto",
      .auto_value = 0,
      .help = "requests that a client packs into one Ethernet frame; more cost fewer packets and wait longer"},
+    {.name = "clients_for",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_workload, clients_for),
+     .by_default = "cluster",
+     .choices = clients_for_names,
+     .help = "saturating clients: cluster: one set, the fullest socket holds back the others; socket: one set each"},
     {.name = "preload",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, preload_frac),
@@ -258,6 +266,8 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
 
 static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_diag *diag)
 {
+    if (w->clients_for == KVC_CLIENTS_FOR_SOCKET && w->arrival != KVC_ARRIVAL_SATURATE)
+        return fail(diag, "workload.clients_for = \"socket\" has no meaning unless workload.arrival = \"saturate\"");
     switch (w->arrival) {
     case KVC_ARRIVAL_SATURATE:
         return KVC_OK;

@@ -30,6 +30,11 @@ enum kvc_size_set { /* choices "fixed", "etc", "usr", "app", "var", "sys" */
                     KVC_SIZES_SYS,
 };
 
+enum kvc_clients_for {     /* choices "cluster", "socket" */
+    KVC_CLIENTS_FOR_CLUSTER, /* one set of clients: a socket that is behind holds back the others */
+    KVC_CLIENTS_FOR_SOCKET,  /* every socket has clients of its own, as evaluations often have it */
+};
+
 enum kvc_popularity { KVC_POPULARITY_UNIFORM, KVC_POPULARITY_ZIPF };
 
 enum { KVC_CURVE_MAX = 64 };
@@ -55,6 +60,7 @@ struct kvc_workload {
     uint32_t curve_points;
     char trace[KVC_TEXT_MAX];
     uint64_t frame_requests; /* requests a client packs into one Ethernet frame; 0: as many as fit */
+    int clients_for;         /* enum kvc_clients_for; of saturating clients */
     double preload_frac;     /* share of the keys, most popular first, that are stored before the run */
 };
 

@@ -1,4 +1,5 @@
--- Figure 15: scaling from one to four nodes, uniform and skewed keys; the keys grow with the nodes.
+-- Figure 15: scaling from one to four nodes, uniform and skewed keys; the keys grow with the nodes. One set of clients
+-- serves all nodes, so that the fullest one sets the pace.
 return {
   name = "megakv-fig15",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

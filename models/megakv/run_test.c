@@ -1,0 +1,274 @@
+/* Laws that any simulation of Mega-KV must obey. Each simulation runs in a child: one engine per process. */
+#include "models/megakv/run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "models/megakv/options.h"
+#include "models/megakv/predict.h"
+
+struct setup {
+    struct kvc_scenario scenario;
+    struct kvc_megakv system;
+};
+
+/* One socket with round numbers: a request costs 10 ns of compute each way, an item 90 ns. */
+static struct setup small(void)
+{
+    return (struct setup){
+        .system = {.cycle_ns = 100e3, .delay = 2, .api = KVC_MEGAKV_GETK, .buffers = 3, .streams = 4,
+                   .index_bytes = 8 << 20, .slab_bytes = 64 << 20, .max_displacements = 100},
+        .scenario =
+            {
+                .node = {.sockets = 1,
+                         .cpu = {.cores = 5, .threads_per_core = 2, .clock_hz = 1e9, .packet_ns = 10, .llc_hit_ns = 10},
+                         .dram = {.random_line_ns = 90, .next_line_ns = 0, .line_bytes = 64, .bytes_per_s = 1e12},
+                         .gpu = {.memory_bytes = 1e10, .clock_count = 1,
+                                 .clocks = {{.core_hz = 1e9, .memory_hz = 1e9, .search_ns_per_op = 10,
+                                             .search_base_ns = 10e3, .insert_ns_per_op = 10, .insert_base_ns = 20e3}}},
+                         .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 160, .ring_frames = 4096},
+                         .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
+                .cluster = {.nodes = 1},
+                .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 0.95, .set_frac = 0.05,
+                             .preload_frac = 1},
+                .run = {.warmup_ns = -1, .duration_ns = 10e6, .seed = 1, .replicas = 1},
+            },
+    };
+}
+
+/* Simulates in a child and brings the result back. */
+static struct kvc_result *simulate(struct setup *setup)
+{
+    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_diag diag = {0};
+    int ends[2];
+    cr_assert(result != NULL && pipe(ends) == 0);
+    setup->scenario.system = &setup->system;
+    pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) {
+        struct kvc_megakv_store *store = NULL;
+        close(ends[0]);
+        if (kvc_megakv_store_create(&setup->scenario, NULL, &store, &diag) != KVC_OK ||
+            kvc_megakv_run(&setup->scenario, store, 0, NULL, NULL, NULL, result, &diag) != KVC_OK)
+            _exit(1);
+        FILE *out = fdopen(ends[1], "w");
+        _exit(fwrite(result, sizeof *result, 1, out) == 1 && fclose(out) == 0 ? 0 : 1);
+    }
+    close(ends[1]);
+    FILE *in = fdopen(ends[0], "r");
+    size_t got = fread(result, sizeof *result, 1, in);
+    int status;
+    fclose(in);
+    cr_assert(waitpid(child, &status, 0) == child && status == 0 && got == 1, "the simulation failed");
+    return result;
+}
+
+static void forget_wall(struct kvc_result *result)
+{
+    result->wall_s = result->source_wall_s = result->kernel_wall_s = result->engine_wall_s = result->preload_wall_s = 0;
+}
+
+static double figure(const struct kvc_result *result, const char *name)
+{
+    double value = kvc_figures_get(&result->model, name);
+    return isnan(value) ? kvc_figures_get(&result->kernel, name) : value;
+}
+
+static const struct kvc_stage *stage(const struct kvc_result *result, const char *name)
+{
+    for (uint32_t i = 0; i < result->stage_count; i++)
+        if (strcmp(result->stage[i].name, name) == 0)
+            return &result->stage[i];
+    cr_assert_fail("no stage %s", name);
+    return NULL;
+}
+
+Test(run, requests_are_conserved)
+{
+    struct setup setup = small();
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.scenario.workload.rate_mops = 20;
+    setup.scenario.workload.get_frac = 0.9;
+    setup.scenario.workload.delete_frac = 0.05;
+    struct kvc_result *result = simulate(&setup);
+    cr_expect_eq(result->gets, result->hits + result->misses);
+    cr_expect_eq(result->completed, result->gets + result->sets + result->deletes);
+    cr_expect_eq(result->latency.count, result->gets);
+    cr_expect_gt(result->misses, 0, "deleted keys are missed");
+    cr_expect_eq(result->dropped, 0);
+    /* what was offered and not counted is in the warm-up or in flight */
+    double uncounted = (double)(result->offered - result->completed);
+    cr_expect_float_eq(uncounted, result->warmup_s * 20e6, 0.1 * result->warmup_s * 20e6);
+    cr_expect_float_eq(result->throughput_mops, 20, 0.5);
+    free(result);
+}
+
+Test(run, nothing_is_busier_than_always)
+{
+    struct setup setup = small();
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.scenario.workload.rate_mops = 200;
+    struct kvc_result *result = simulate(&setup);
+    for (uint32_t i = 0; i < result->stage_count; i++)
+        cr_expect(result->stage[i].utilization_frac >= 0 && result->stage[i].utilization_frac <= 1 + 1e-9, "%s: %g",
+                  result->stage[i].name, result->stage[i].utilization_frac);
+    cr_expect_gt(result->dropped, 0);
+    cr_expect_gt(result->note_count, 0);
+    free(result);
+}
+
+/* A lone receiver with a core of its own, fixed service and Poisson arrivals, one request a frame: M/D/1. */
+Test(run, receiver_is_an_m_d_1_queue)
+{
+    struct setup setup = small();
+    setup.system.streams = 1;
+    setup.scenario.node.cpu.cores = 3;
+    setup.scenario.node.cpu.threads_per_core = 1;
+    setup.scenario.workload.preload_frac = 0; /* all GETs miss, so that the sender keeps up */
+    setup.scenario.workload.get_frac = 1;
+    setup.scenario.workload.set_frac = 0;
+    setup.scenario.workload.frame_requests = 1;
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.system.admission = KVC_MEGAKV_ADMIT_ALL;
+    for (int step = 3; step <= 9; step += 3) {
+        double busy = step / 10.0, service_ns = 10;
+        setup.scenario.workload.rate_mops = busy / service_ns * 1e3;
+        struct kvc_result *result = simulate(&setup);
+        double expected_ns = service_ns + busy * service_ns / (2 * (1 - busy));
+        cr_expect_float_eq(stage(result, "receive")->mean_us * 1e3, expected_ns, 0.05 * expected_ns, "at %g: %g, not %g",
+                           busy, stage(result, "receive")->mean_us * 1e3, expected_ns);
+        cr_expect_float_eq(stage(result, "receive")->utilization_frac, busy, 0.02);
+        cr_expect_eq(result->hits, 0);
+        free(result);
+    }
+}
+
+/* N = X (R + Z) for clients in a closed loop. */
+Test(run, littles_law)
+{
+    struct setup setup = small();
+    setup.scenario.workload.arrival = KVC_ARRIVAL_CLOSED;
+    setup.scenario.workload.clients = 2000;
+    setup.scenario.workload.think_ns = 50e3;
+    setup.scenario.workload.get_frac = 1;
+    setup.scenario.workload.set_frac = 0;
+    struct kvc_result *result = simulate(&setup);
+    double cycle_us = kvc_histogram_mean_ns(&result->latency) / 1e3 + 50;
+    cr_expect_float_eq(result->throughput_mops * cycle_us, 2000, 0.02 * 2000, "%g", result->throughput_mops * cycle_us);
+    free(result);
+}
+
+Test(run, same_seed_same_bytes)
+{
+    struct setup setup = small();
+    setup.scenario.workload.popularity = KVC_POPULARITY_ZIPF;
+    setup.scenario.workload.zipf_s = 0.99;
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.scenario.workload.rate_mops = 20;
+    struct kvc_result *first = simulate(&setup), *second = simulate(&setup);
+    setup.scenario.run.seed = 2;
+    struct kvc_result *other = simulate(&setup);
+    forget_wall(first);
+    forget_wall(second);
+    forget_wall(other);
+    cr_expect(memcmp(first, second, sizeof *first) == 0);
+    cr_expect(memcmp(first, other, sizeof *first) != 0);
+    free(first);
+    free(second);
+    free(other);
+}
+
+Test(run, longer_cycles_carry_more)
+{
+    struct setup setup = small();
+    double before = 0;
+    for (int step = 0; step < 3; step++) {
+        setup.system.cycle_ns = 24e3 + 3e3 * step;
+        struct kvc_result *result = simulate(&setup), *closed_form = calloc(1, sizeof *closed_form);
+        struct kvc_diag diag = {0};
+        cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
+        cr_expect_gt(result->throughput_mops, before);
+        cr_expect_float_eq(result->throughput_mops, closed_form->throughput_mops, 0.03 * closed_form->throughput_mops,
+                           "%g, closed form %g", result->throughput_mops, closed_form->throughput_mops);
+        cr_expect_float_eq(kvc_histogram_mean_ns(&result->latency) / 1e3, closed_form->latency_mean_us,
+                           0.1 * closed_form->latency_mean_us, "%g us, closed form %g us",
+                           kvc_histogram_mean_ns(&result->latency) / 1e3, closed_form->latency_mean_us);
+        before = result->throughput_mops;
+        free(result);
+        free(closed_form);
+    }
+}
+
+Test(run, an_infeasible_cycle_is_reported)
+{
+    struct setup setup = small();
+    setup.system.cycle_ns = 15e3; /* (2 * 10 + 20) / 2 = 20 us are needed without any load */
+    struct kvc_result *result = simulate(&setup);
+    cr_expect_gt(figure(result, "cycle_effective_us"), 20);
+    cr_expect_gt(figure(result, "launches_late_frac"), 0.3);
+    cr_expect_gt(figure(result, "overrun_mean_us"), 0);
+    bool noted = false;
+    for (uint32_t i = 0; i < result->note_count; i++)
+        noted |= strstr(result->note[i], "was not kept") != NULL;
+    cr_expect(noted);
+    free(result);
+}
+
+Test(run, get_is_slower_than_getk)
+{
+    struct setup setup = small();
+    setup.system.cycle_ns = 400e3; /* the senders are the limit */
+    struct kvc_result *getk = simulate(&setup);
+    setup.system.api = KVC_MEGAKV_GET;
+    struct kvc_result *get = simulate(&setup);
+    /* 10 ns of llc_hit on 95 % of requests that cost a sender 100 ns, acknowledgements 10 ns */
+    cr_expect_float_eq(get->throughput_mops / getk->throughput_mops, 95.5 / 105, 0.02);
+    cr_expect_str_eq(get->bottleneck_stage, "send");
+    free(get);
+    free(getk);
+}
+
+/* A cache a quarter of its keys, with SETs: what the sampled store predicts against the full one. */
+Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
+{
+    struct setup setup = small();
+    setup.system.slab_bytes = 16 << 20;
+    setup.scenario.workload.keys = 2000000;
+    setup.scenario.workload.get_frac = 0.5;
+    setup.scenario.workload.set_frac = 0.5;
+    setup.scenario.workload.popularity = KVC_POPULARITY_ZIPF;
+    setup.scenario.workload.zipf_s = 0.99;
+    setup.scenario.run.warmup_ns = 60e6;
+    setup.scenario.run.duration_ns = 20e6;
+    struct kvc_result *full = simulate(&setup);
+    setup.scenario.run.functional = KVC_FUNCTIONAL_SAMPLED;
+    setup.scenario.run.sample_rate = 8;
+    struct kvc_result *sampled = simulate(&setup);
+    double full_frac = (double)full->hits / (double)full->gets;
+    double sampled_frac = (double)sampled->hits / (double)sampled->gets;
+    cr_expect_gt(figure(full, "evictions"), 100000);
+    cr_expect(full_frac > 0.3 && full_frac < 0.95, "%g", full_frac);
+    cr_expect_float_eq(sampled_frac, full_frac, 0.005, "sampled %.4f, full %.4f", sampled_frac, full_frac);
+    /* Che's approximation describes LRU; CLOCK and the batches make it a rougher guide */
+    cr_expect_float_eq(kvc_megakv_hit_frac(&setup.scenario), full_frac, 0.03, "closed form %.4f, full %.4f",
+                       kvc_megakv_hit_frac(&setup.scenario), full_frac);
+    free(full);
+    free(sampled);
+}
+
+Test(run, timing_does_not_depend_on_the_functional_mode)
+{
+    struct setup setup = small();
+    struct kvc_result *full = simulate(&setup);
+    setup.scenario.run.functional = KVC_FUNCTIONAL_OFF;
+    struct kvc_result *off = simulate(&setup);
+    cr_expect_float_eq(off->throughput_mops, full->throughput_mops, 1e-3 * full->throughput_mops);
+    cr_expect_float_eq(kvc_histogram_mean_ns(&off->latency), kvc_histogram_mean_ns(&full->latency),
+                       1e-3 * kvc_histogram_mean_ns(&full->latency));
+    free(full);
+    free(off);
+}
