@@ -83,12 +83,12 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
     return false;
 }
 
-/* The shortest decimal text that reads back as number * factor == value. */
+/* The shortest decimal text without an exponent that reads back as number * factor == value. */
 static void shortest(double value, double factor, const char *word, char *out, size_t size)
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, size, "%.*g", digits, value / factor);
-        if (strtod(out, NULL) * factor == value)
+        if (strtod(out, NULL) * factor == value && strchr(out, 'e') == NULL)
             break;
     }
     size_t used = strlen(out);
@@ -109,7 +109,7 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
         if (word != words && fabs(value) < word->factor)
             continue;
         shortest(value, word->factor, word->word, candidate, sizeof candidate);
-        if (first || strlen(candidate) <= strlen(out))
+        if (first || strlen(candidate) < strlen(out))
             snprintf(out, size, "%s", candidate);
         first = false;
     }
