@@ -83,36 +83,35 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
     return false;
 }
 
-/* The shortest decimal text without an exponent that reads back as number * factor == value. */
-static void shortest(double value, double factor, const char *word, char *out, size_t size)
+/* The shortest decimal text without an exponent that reads back as number * factor == value; false: there is none. */
+static bool shortest(double value, double factor, const char *word, char *out, size_t size)
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, size, "%.*g", digits, value / factor);
-        if (strtod(out, NULL) * factor == value && strchr(out, 'e') == NULL)
-            break;
+        if (strtod(out, NULL) * factor != value || (strchr(out, 'e') != NULL && digits < 17))
+            continue;
+        size_t used = strlen(out);
+        snprintf(out + used, size - used, "%s", word);
+        return true;
     }
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s", word);
+    return false;
 }
 
 void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size)
 {
     char candidate[64];
-    const struct unit_word *words = units[unit].words;
-    bool first = true;
-    if (words[0].word == NULL || !isfinite(value)) {
-        shortest(value, 1, "", out, size);
-        return;
-    }
-    /* Of the units in which the number is at least 1, the one with the shortest text; the smallest unit otherwise. */
-    for (const struct unit_word *word = words; word->word != NULL; word++) {
-        if (word != words && fabs(value) < word->factor)
+    bool any = false;
+    /* Of the units in which the number is at least 1, the one with the shortest exact text; the base unit always is. */
+    for (const struct unit_word *word = units[unit].words; word->word != NULL; word++) {
+        if ((fabs(value) < word->factor && word->factor != 1) ||
+            !shortest(value, word->factor, word->word, candidate, sizeof candidate))
             continue;
-        shortest(value, word->factor, word->word, candidate, sizeof candidate);
-        if (first || strlen(candidate) < strlen(out))
+        if (!any || strlen(candidate) < strlen(out))
             snprintf(out, size, "%s", candidate);
-        first = false;
+        any = true;
     }
+    if (!any && !shortest(value, 1, "", out, size))
+        snprintf(out, size, "%g", value); /* not a finite number */
 }
 
 /* Edits (insert, drop, replace, swap neighbours) between two names; names longer than 63 count as far apart. */
