@@ -13,7 +13,8 @@ struct common {
 };
 
 static const struct common commons[] = {
-    {KVC_TAKES_SET, {"--set", NULL, "PATH=VALUE", "change one value of the scenario, e.g. system.cycle=120us; repeatable"}},
+    {KVC_TAKES_SET,
+     {"--set", NULL, "PATH=VALUE", "change one value of the scenario, e.g. system.cycle=120us; repeatable"}},
     {KVC_TAKES_SEED, {"--seed", NULL, "N", "same as --set run.seed=N"}},
     {KVC_TAKES_REPLICAS, {"--replicas", NULL, "N", "same as --set run.replicas=N"}},
     {KVC_TAKES_JOBS, {"--jobs", "-j", "N", "processes at a time; results do not depend on it"}},
@@ -92,8 +93,8 @@ static void report_unknown(const struct kvc_usage *usage, const char *name)
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
     fprintf(stderr, "kvcast %s: unknown option %s%s%s%s; see kvcast %s --help\n", usage->command, name,
-            nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "",
-            usage->command);
+            nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "?" : "", usage->command);
 }
 
 static bool parse_jobs(const char *text, uint32_t *jobs)
@@ -124,8 +125,8 @@ static bool apply_common(const struct kvc_usage *usage, struct kvc_arguments *ar
         break;
     case KVC_TAKES_JOBS:
         if (!parse_jobs(value, &arguments->jobs)) {
-            fprintf(stderr, "kvcast %s: --jobs: found \"%s\", allowed: a whole number from 1 to 1024\n", usage->command,
-                    value);
+            fprintf(stderr, "kvcast %s: --jobs: found \"%s\", allowed: a whole number from 1 to 1024\n",
+                    usage->command, value);
             return false;
         }
         break;
@@ -155,7 +156,8 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
     const struct common *common;
     int own;
     bool is_long = text[1] == '-';
-    snprintf(name, sizeof name, "%.*s", equals != NULL && is_long ? (int)(equals - text) : (int)strlen(text), text);
+    snprintf(name, sizeof name, "%.*s", equals != NULL && is_long ? (int)(equals - text) : (int)strlen(text),
+             text);
     const struct kvc_flag *flag = find_flag(usage, name, &own, &common);
     if (flag == NULL) {
         report_unknown(usage, name);
@@ -166,7 +168,9 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
     else if (flag->value != NULL && *at + 1 < argc)
         value = argv[++*at];
     if ((value == NULL) != (flag->value == NULL)) {
-        fprintf(stderr, flag->value != NULL ? "kvcast %s: %s needs a value: %s\n" : "kvcast %s: %s takes no value%s\n",
+        fprintf(stderr,
+                flag->value != NULL ? "kvcast %s: %s needs a value: %s\n"
+                                    : "kvcast %s: %s takes no value%s\n",
                 usage->command, flag->name, flag->value != NULL ? flag->value : "");
         return false;
     }
@@ -188,8 +192,8 @@ static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, stru
                 return false;
         } else if (arguments->positional_count == usage->positional_max ||
                    arguments->positional_count == KVC_POSITIONAL_MAX) {
-            fprintf(stderr, "kvcast %s: \"%s\" is one argument too many; see kvcast %s --help\n", usage->command,
-                    argv[i], usage->command);
+            fprintf(stderr, "kvcast %s: \"%s\" is one argument too many; see kvcast %s --help\n",
+                    usage->command, argv[i], usage->command);
             return false;
         } else {
             arguments->positional[arguments->positional_count++] = argv[i];
@@ -208,8 +212,8 @@ void kvc_arguments_free(struct kvc_arguments *arguments)
     kvc_overrides_clear(&arguments->set);
 }
 
-bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage, struct kvc_arguments *arguments,
-                         int *exit_status)
+bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
+                         struct kvc_arguments *arguments, int *exit_status)
 {
     *arguments = (struct kvc_arguments){0};
     *exit_status = 0;

@@ -1,7 +1,7 @@
 /* Options that the sub-commands share, and their parsing.
  *
- * Options and positional arguments may be mixed; "--" ends the options; "--name=value" and "--name value" are the
- * same. What is wrong is told on stderr; --help goes to stdout. */
+ * Options and positional arguments may be mixed; "--" ends the options; "--name=value" and "--name value" are
+ * the same. What is wrong is told on stderr; --help goes to stdout. */
 #ifndef KVC_SCENARIOS_ARGUMENTS_H
 #define KVC_SCENARIOS_ARGUMENTS_H
 
@@ -32,19 +32,19 @@ struct kvc_flag {
 enum { KVC_FLAGS_MAX = 16, KVC_POSITIONAL_MAX = 256 };
 
 struct kvc_usage {
-    const char *command;             /* "run" */
-    const char *positional;          /* "SCENARIO.lua"; "": none */
+    const char *command;    /* "run" */
+    const char *positional; /* "SCENARIO.lua"; "": none */
     int positional_min, positional_max;
-    const char *help;                /* what the command does; full sentences */
-    unsigned takes;                  /* KVC_TAKES_... */
-    const struct kvc_flag *flags;    /* the last one's name is NULL; NULL: none */
+    const char *help;             /* what the command does; full sentences */
+    unsigned takes;               /* KVC_TAKES_... */
+    const struct kvc_flag *flags; /* the last one's name is NULL; NULL: none */
 };
 
 struct kvc_arguments {
     struct kvc_overrides set;
-    uint32_t jobs;     /* 0: not given */
-    const char *json;  /* NULL: not given */
-    const char *out;   /* NULL: not given */
+    uint32_t jobs;    /* 0: not given */
+    const char *json; /* NULL: not given */
+    const char *out;  /* NULL: not given */
     bool quiet;
     const char *flag[KVC_FLAGS_MAX]; /* by position in usage->flags; NULL: not given; "": a switch that was */
     int positional_count;
@@ -54,7 +54,7 @@ struct kvc_arguments {
 void kvc_arguments_free(struct kvc_arguments *arguments);
 
 /* True: go on, and free `arguments` afterwards. False: help or a message was printed, return *exit_status. */
-bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage, struct kvc_arguments *arguments,
-                         int *exit_status);
+bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
+                         struct kvc_arguments *arguments, int *exit_status);
 
 #endif

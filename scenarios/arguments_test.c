@@ -16,14 +16,15 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 2,
     .help = "Helps.",
-    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT |
-             KVC_TAKES_QUIET,
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
+             KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
 };
 
 enum { WORDS_MAX = 32 };
 
-static bool parse(const char *words, const struct kvc_usage *of, struct kvc_arguments *arguments, int *exit_status)
+static bool parse(const char *words, const struct kvc_usage *of, struct kvc_arguments *arguments,
+                  int *exit_status)
 {
     static char text[256];
     static char *argv[WORDS_MAX];
@@ -38,8 +39,8 @@ Test(arguments, reads_all_options_in_any_place)
 {
     struct kvc_arguments arguments;
     int exit_status;
-    cr_assert(parse("--set a.b=1 one --seed 3 --jobs=4 -k cdf --json - --replicas 5 --out dir -q two --all", &usage,
-                    &arguments, &exit_status));
+    cr_assert(parse("--set a.b=1 one --seed 3 --jobs=4 -k cdf --json - --replicas 5 --out dir -q two --all",
+                    &usage, &arguments, &exit_status));
     cr_expect_eq(arguments.set.count, 3);
     cr_expect_str_eq(arguments.set.entry[0].path, "a.b");
     cr_expect_str_eq(arguments.set.entry[1].path, "run.seed");
@@ -108,7 +109,8 @@ Test(arguments, gives_switches_none)
 
 Test(arguments, refuses_bad_jobs)
 {
-    refuses("one --jobs 0", &usage, "kvcast test: --jobs: found \"0\", allowed: a whole number from 1 to 1024\n");
+    refuses("one --jobs 0", &usage,
+            "kvcast test: --jobs: found \"0\", allowed: a whole number from 1 to 1024\n");
 }
 
 Test(arguments, refuses_bad_assignments)

@@ -16,7 +16,8 @@ static const struct kvc_usage usage = {
     .positional = "NAME",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Describes a system (megakv), a hardware profile (tesla-k40c), a workload preset (ycsb-b), a section of\n"
+    .help = "Describes a system (megakv), a hardware profile (tesla-k40c), a workload preset (ycsb-b), a "
+            "section of\n"
             "scenarios (run, node, workload, gpu, ...) or one option (system.cycle, run.duration).",
     .takes = KVC_TAKES_JSON,
 };
@@ -26,18 +27,40 @@ static const struct kvc_option system_extra[] = {
     {.name = "kind", .type = KVC_OPTION_TEXT, .help = "which store; kvcast list systems"},
 };
 static const struct kvc_option node_extra[] = {
-    {.name = "cpu", .type = KVC_OPTION_TEXT, .by_default = "xeon-e5-2650v2", .help = "hardware profile, or a table with base"},
-    {.name = "dram", .type = KVC_OPTION_TEXT, .by_default = "ddr3-1600-e5v2", .help = "hardware profile, or a table with base"},
-    {.name = "gpu", .type = KVC_OPTION_TEXT, .by_default = "tesla-k40c", .help = "hardware profile, or a table with base"},
-    {.name = "nic", .type = KVC_OPTION_TEXT, .by_default = "xl710-2x40g", .help = "hardware profile, or a table with base"},
-    {.name = "pcie", .type = KVC_OPTION_TEXT, .by_default = "pcie3-k40c", .help = "hardware profile, or a table with base"},
+    {.name = "cpu",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "xeon-e5-2650v2",
+     .help = "hardware profile, or a table with base"},
+    {.name = "dram",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "ddr3-1600-e5v2",
+     .help = "hardware profile, or a table with base"},
+    {.name = "gpu",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "tesla-k40c",
+     .help = "hardware profile, or a table with base"},
+    {.name = "nic",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "xl710-2x40g",
+     .help = "hardware profile, or a table with base"},
+    {.name = "pcie",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "pcie3-k40c",
+     .help = "hardware profile, or a table with base"},
 };
 static const struct kvc_option workload_extra[] = {
-    {.name = "preset", .type = KVC_OPTION_TEXT, .by_default = "none",
-     .help = "named sizes or operation mix, or a list of them, applied before the other keys; kvcast list presets"},
-    {.name = "dist", .type = KVC_OPTION_TEXT, .by_default = "uniform",
+    {.name = "preset",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "none",
+     .help = "named sizes or operation mix, or a list of them, applied before the other keys; kvcast list "
+             "presets"},
+    {.name = "dist",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "uniform",
      .help = "popularity of keys: \"uniform\", \"zipf\" or { zipf = 0.99 }; kvcast describe workload.dist"},
-    {.name = "arrival", .type = KVC_OPTION_TEXT, .by_default = "saturate",
+    {.name = "arrival",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "saturate",
      .help = "\"saturate\", or a table with one kind of arrival; kvcast describe workload.arrival"},
 };
 
@@ -71,8 +94,9 @@ static const struct topic sections[] = {
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
 
 static const char *const unit_names[] = {
-    [KVC_UNIT_NONE] = "",         [KVC_UNIT_NS] = "time",        [KVC_UNIT_BYTES] = "bytes",
-    [KVC_UNIT_BYTES_PER_S] = "bytes/s", [KVC_UNIT_HZ] = "frequency", [KVC_UNIT_MOPS] = "Mops",
+    [KVC_UNIT_NONE] = "",        [KVC_UNIT_NS] = "time",
+    [KVC_UNIT_BYTES] = "bytes",  [KVC_UNIT_BYTES_PER_S] = "bytes/s",
+    [KVC_UNIT_HZ] = "frequency", [KVC_UNIT_MOPS] = "Mops",
     [KVC_UNIT_WATTS] = "watts",
 };
 
@@ -104,7 +128,8 @@ static void show_range(const struct kvc_option *row, char *out, size_t size)
 
 static const char *show_unit(const struct kvc_option *row)
 {
-    return row->type == KVC_OPTION_REAL && row->unit != KVC_UNIT_NONE ? unit_names[row->unit] : type_names[row->type];
+    return row->type == KVC_OPTION_REAL && row->unit != KVC_UNIT_NONE ? unit_names[row->unit]
+                                                                      : type_names[row->type];
 }
 
 static const char *show_default(const struct kvc_option *row)
@@ -140,9 +165,11 @@ static json_t *row_document(const struct kvc_option *row)
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(row->name));
     json_object_set_new(object, "type", json_string(type_names[row->type]));
-    json_object_set_new(object, "unit", json_string(row->type == KVC_OPTION_REAL ? unit_names[row->unit] : ""));
+    json_object_set_new(object, "unit",
+                        json_string(row->type == KVC_OPTION_REAL ? unit_names[row->unit] : ""));
     json_object_set_new(object, "range", json_string(range));
-    json_object_set_new(object, "default", row->by_default != NULL ? json_string(row->by_default) : json_null());
+    json_object_set_new(object, "default",
+                        row->by_default != NULL ? json_string(row->by_default) : json_null());
     json_object_set_new(object, "help", json_string(row->help));
     return object;
 }
@@ -165,8 +192,8 @@ static int describe_topic(const struct topic *topic, const char *option, const c
         for (size_t i = 0; i < grid.count; i++)
             free(grid.cell[i]);
         free(grid.cell);
-        return kvc_print_json(json_pack("{s:s, s:s, s:o}", "name", topic->name, "what", topic->what, "options", list),
-                              json);
+        return kvc_print_json(
+            json_pack("{s:s, s:s, s:o}", "name", topic->name, "what", topic->what, "options", list), json);
     }
     json_decref(list);
     printf("%s: %s\n", topic->name, topic->what);
@@ -219,7 +246,8 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
         json_t *object = json_pack("{s:s, s:s}", "name", preset->name, "source", preset->source);
         if (preset->has_sizes) {
             json_object_set_new(object, "key_bytes_mean", json_real(kvc_workload_key_bytes_mean(&workload)));
-            json_object_set_new(object, "value_bytes_mean", json_real(kvc_workload_value_bytes_mean(&workload)));
+            json_object_set_new(object, "value_bytes_mean",
+                                json_real(kvc_workload_value_bytes_mean(&workload)));
         }
         if (preset->has_mix) {
             json_object_set_new(object, "get_frac", json_real(preset->get_frac));
@@ -230,10 +258,12 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
     }
     printf("%s: workload preset (%s)\n", preset->name, preset->source);
     if (preset->has_sizes)
-        printf("  sizes   mean key %.6g bytes, mean value %.6g bytes%s\n", kvc_workload_key_bytes_mean(&workload),
-               kvc_workload_value_bytes_mean(&workload), preset->sizes == KVC_SIZES_FIXED ? ", all equal" : "");
+        printf("  sizes   mean key %.6g bytes, mean value %.6g bytes%s\n",
+               kvc_workload_key_bytes_mean(&workload), kvc_workload_value_bytes_mean(&workload),
+               preset->sizes == KVC_SIZES_FIXED ? ", all equal" : "");
     if (preset->has_mix)
-        printf("  mix     get %.6g, set %.6g, delete %.6g\n", preset->get_frac, preset->set_frac, preset->delete_frac);
+        printf("  mix     get %.6g, set %.6g, delete %.6g\n", preset->get_frac, preset->set_frac,
+               preset->delete_frac);
     return KVC_OK;
 }
 
@@ -284,7 +314,8 @@ static int report_unknown(const char *name)
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
     fprintf(stderr, "kvcast describe: nothing is called \"%s\"%s%s%s; kvcast list shows names\n", name,
-            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "\"?" : "");
     return KVC_ERR_SCENARIO;
 }
 

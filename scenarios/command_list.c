@@ -16,7 +16,8 @@ static const struct kvc_usage usage = {
     .positional = "[systems|hardware|presets|scenarios]",
     .positional_min = 0,
     .positional_max = 1,
-    .help = "Lists systems, hardware profiles, workload presets and scenarios; kvcast describe NAME tells more.",
+    .help =
+        "Lists systems, hardware profiles, workload presets and scenarios; kvcast describe NAME tells more.",
     .takes = KVC_TAKES_JSON,
 };
 
@@ -70,17 +71,27 @@ static void add_presets(struct group *group)
         add(group, preset->name, preset->source);
 }
 
-/* The comment in a scenario's first line. */
-static void first_comment(const char *file, char *out, size_t size)
+/* The first sentence of the comment that a scenario starts with. */
+static void first_sentence(const char *file, char *out, size_t size)
 {
-    char line[256] = "";
+    char line[256];
+    size_t used = 0;
     FILE *in = fopen(file, "r");
     out[0] = '\0';
     if (in == NULL)
         return;
-    if (fgets(line, sizeof line, in) != NULL && strncmp(line, "--", 2) == 0)
-        snprintf(out, size, "%.*s", (int)strcspn(line + 2 + strspn(line + 2, " "), "\n"), line + 2 + strspn(line + 2, " "));
+    while (used < size && fgets(line, sizeof line, in) != NULL && strncmp(line, "--", 2) == 0) {
+        const char *text = line + 2 + strspn(line + 2, " ");
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s", used > 0 ? " " : "",
+                                 (int)strcspn(text, "\n"), text);
+    }
     fclose(in);
+    for (char *dot = strstr(out, ". "); dot != NULL; dot = strstr(dot + 1, ". ")) {
+        if (dot[2] >= 'A' && dot[2] <= 'Z') {
+            dot[1] = '\0';
+            return;
+        }
+    }
 }
 
 static int is_listed(const struct dirent *entry)
@@ -92,7 +103,7 @@ static int is_listed(const struct dirent *entry)
 static void add_folder(struct group *group, const char *folder, int depth)
 {
     struct dirent **entries;
-    char path[1024], relative[512], note[256];
+    char path[1024], relative[512], note[400];
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", KVC_SOURCE_DIR, folder);
     int count = scandir(path, &entries, is_listed, alphasort);
@@ -105,7 +116,7 @@ static void add_folder(struct group *group, const char *folder, int depth)
             if (S_ISDIR(info.st_mode) && depth > 0) {
                 add_folder(group, relative, depth - 1);
             } else if (bytes > 4 && strcmp(name + bytes - 4, ".lua") == 0) {
-                first_comment(path, note, sizeof note);
+                first_sentence(path, note, sizeof note);
                 add(group, relative, note);
             }
         }
@@ -138,7 +149,8 @@ static json_t *group_document(const struct kvc_grid *grid)
 {
     json_t *list = json_array();
     for (size_t i = 0; i + 1 < grid->count; i += 2)
-        json_array_append_new(list, json_pack("{s:s, s:s}", "name", grid->cell[i], "note", grid->cell[i + 1]));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s}", "name", grid->cell[i], "note", grid->cell[i + 1]));
     return list;
 }
 
@@ -158,8 +170,9 @@ static bool is_kind(const char *name)
         names[i] = kinds[i].name;
     }
     const char *nearest = kvc_nearest_name(name, names);
-    fprintf(stderr, "kvcast list: found \"%s\"%s%s%s allowed: systems, hardware, presets or scenarios\n", name,
-            nearest != NULL ? "; did you mean \"" : ",", nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+    fprintf(stderr, "kvcast list: found \"%s\"%s%s%s allowed: systems, hardware, presets or scenarios\n",
+            name, nearest != NULL ? "; did you mean \"" : ",", nearest != NULL ? nearest : "",
+            nearest != NULL ? "\"?" : "");
     return false;
 }
 

@@ -29,8 +29,9 @@ static void print_help(FILE *out)
                  "Forecasts how heterogeneous in-memory key-value stores perform.\n\ncommands:\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\nkvcast COMMAND --help shows its options.\n"
-                 "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure.\n");
+    fprintf(out,
+            "\nkvcast COMMAND --help shows its options.\n"
+            "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure.\n");
 }
 
 static int report_unknown(const char *name)
@@ -41,7 +42,8 @@ static int report_unknown(const char *name)
     names[COMMANDS] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
     fprintf(stderr, "kvcast: unknown command \"%s\"%s%s%s; see kvcast --help\n", name,
-            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "\"?" : "");
     return KVC_ERR_SCENARIO;
 }
 

@@ -19,7 +19,7 @@ void kvc_grid_add(struct kvc_grid *grid, const char *text);
 /* Writes all rows, `indent` blanks in front; every column but the last is padded. Then frees the cells. */
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out);
 
-/* Writes the document to a file, or to stdout for "-", and frees it. Returns the exit status; tells on stderr. */
+/* Writes the document to a file, or to stdout for "-", and frees it. Returns the exit status. */
 int kvc_print_json(json_t *document, const char *destination);
 
 /* {"path": value} of all parameters, {"path": "source"} of all sources. */

@@ -129,12 +129,13 @@ bool kvc_decode_has(lua_State *lua, int index, const char *name)
     return has;
 }
 
-enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed, char *out,
-                                size_t size)
+enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed,
+                                char *out, size_t size)
 {
     char shown[80];
     size_t bytes = 0;
-    const char *text = lua_type(decoder->lua, -1) == LUA_TSTRING ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
+    const char *text =
+        lua_type(decoder->lua, -1) == LUA_TSTRING ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
     if (text == NULL) {
         kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
         return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
@@ -162,7 +163,8 @@ static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *para
         }
     }
     if ((list->count & (list->count - 1)) == 0) { /* full at every power of two */
-        void *grown = realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof *list->entry);
+        void *grown =
+            realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof *list->entry);
         if (grown == NULL)
             return false;
         list->entry = grown;
@@ -180,8 +182,8 @@ static void forget_below(struct kvc_parameters *list, const char *path)
     list->count = kept;
 }
 
-enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value, bool bare,
-                                  const char *source, bool hardware)
+enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                                  bool bare, const char *source, bool hardware)
 {
     struct kvc_parameter parameter = {.bare = bare};
     kvc_decode_join(parameter.path, decoder->prefix, path);
@@ -220,7 +222,8 @@ static void show_allowed(const struct kvc_option *row, char *out, size_t size)
         snprintf(out + used, size - used, ", or \"%s\"", row->auto_word);
 }
 
-static enum kvc_status fail_found(const struct kvc_decoder *decoder, const char *path, const struct kvc_option *row)
+static enum kvc_status fail_found(const struct kvc_decoder *decoder, const char *path,
+                                  const struct kvc_option *row)
 {
     char shown[80], allowed[256];
     kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
@@ -357,8 +360,8 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
         int index = lua_gettop(lua);
         lua_pushliteral(lua, "source");
         if (lua_rawget(lua, index) != LUA_TNIL) {
-            enum kvc_status status = kvc_decode_text(decoder, path, "{ value, source = \"where it is from\" }", source,
-                                                     KVC_TEXT_MAX);
+            enum kvc_status status = kvc_decode_text(
+                decoder, path, "{ value, source = \"where it is from\" }", source, KVC_TEXT_MAX);
             if (status != KVC_OK)
                 return status;
         }
@@ -366,22 +369,24 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
         for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
             bool first = lua_isinteger(lua, -2) && lua_tointeger(lua, -2) == 1;
             if (!first && (lua_type(lua, -2) != LUA_TSTRING || strcmp(lua_tostring(lua, -2), "source") != 0))
-                return kvc_decode_fail(decoder, path, "%s: found a table, allowed: { value, source = \"...\" }", path);
+                return kvc_decode_fail(decoder, path,
+                                       "%s: found a table, allowed: { value, source = \"...\" }", path);
         }
         lua_rawgeti(lua, index, 1);
         lua_replace(lua, index);
     }
     if (decoder->sourcing == KVC_SOURCING_REQUIRED && row->type != KVC_OPTION_TEXT && source[0] == '\0')
-        return kvc_decode_fail(decoder, path, "%s has no source: write { value, source = \"where it is from\" }", path);
+        return kvc_decode_fail(decoder, path,
+                               "%s has no source: write { value, source = \"where it is from\" }", path);
     return KVC_OK;
 }
 
-static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
-                                      const char *table_source);
+static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index,
+                                      const struct kvc_table *table, const char *table_source);
 
 /* The list at the top of the stack. */
-static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char *path, const struct kvc_option *row,
-                                   char *object)
+static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char *path,
+                                   const struct kvc_option *row, char *object)
 {
     lua_State *lua = decoder->lua;
     char shown[80], element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24], source[KVC_TEXT_MAX];
@@ -408,12 +413,14 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
         lua_rawgeti(lua, list, (lua_Integer)i + 1);
         if (!lua_istable(lua, -1)) {
             kvc_decode_show(lua, -1, shown, sizeof shown);
-            return kvc_decode_fail(decoder, element_path, "%s: found %s, allowed: a table", element_path, shown);
+            return kvc_decode_fail(decoder, element_path, "%s: found %s, allowed: a table", element_path,
+                                   shown);
         }
         source[0] = '\0';
         lua_pushliteral(lua, "source");
         if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
-            enum kvc_status status = kvc_decode_text(decoder, element_path, "a text as source", source, sizeof source);
+            enum kvc_status status =
+                kvc_decode_text(decoder, element_path, "a text as source", source, sizeof source);
             if (status != KVC_OK)
                 return status;
         }
@@ -462,7 +469,8 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
             status = decode_scalar(decoder, path, row, field);
         if (status == KVC_OK && source[0] == '\0')
             snprintf(source, sizeof source, "%s",
-                     decoder->sourcing == KVC_SOURCING_REQUIRED ? "profile" : kvc_decode_origin(decoder, path));
+                     decoder->sourcing == KVC_SOURCING_REQUIRED ? "profile"
+                                                                : kvc_decode_origin(decoder, path));
     } else if (row->by_default == NULL) {
         status = kvc_decode_fail(decoder, table->path, "%s is missing: %s", path, row->help);
     } else {
@@ -496,8 +504,10 @@ static bool is_known(const char *const *names, const char *name)
     return false;
 }
 
-/* Of several unknown keys the one that is written first (then the least) is reported: Lua's order is arbitrary. */
-static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index, const struct kvc_table *table)
+/* Of several unknown keys the one that is written first (then the least) is reported: Lua's order is
+ * arbitrary. */
+static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index,
+                                      const struct kvc_table *table)
 {
     lua_State *lua = decoder->lua;
     const char *names[NAMES_MAX + 1], *first = NULL;
@@ -510,8 +520,9 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
     for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
         if (lua_type(lua, -2) != LUA_TSTRING) {
             kvc_decode_show(lua, -2, shown, sizeof shown);
-            return kvc_decode_fail(decoder, table->path, "found the element %s without a name in %s; allowed: %s",
-                                   shown, where, allowed);
+            return kvc_decode_fail(decoder, table->path,
+                                   "found the element %s without a name in %s; allowed: %s", shown, where,
+                                   allowed);
         }
         const char *name = lua_tostring(lua, -2);
         if (is_known(names, name))
@@ -528,12 +539,12 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
         return KVC_OK;
     kvc_decode_join(path, table->path, first);
     kvc_decode_suggest(first, names, suggestion, sizeof suggestion);
-    return kvc_decode_fail(decoder, path, "unknown key \"%.60s\" in %s%s%s allowed: %s", first, where, suggestion,
-                           suggestion[0] != '\0' ? "" : ";", allowed);
+    return kvc_decode_fail(decoder, path, "unknown key \"%.60s\" in %s%s%s allowed: %s", first, where,
+                           suggestion, suggestion[0] != '\0' ? "" : ";", allowed);
 }
 
-static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
-                                      const char *table_source)
+static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index,
+                                      const struct kvc_table *table, const char *table_source)
 {
     enum kvc_status status = refuse_unknown(decoder, index, table);
     for (size_t i = 0; status == KVC_OK && table->options != NULL && i < table->options->count; i++)

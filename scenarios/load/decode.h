@@ -1,6 +1,6 @@
 /* From Lua tables to structs that option tables describe.
  *
- * Reads raw fields only: no code of the script runs. Everything that was resolved is recorded with its source. */
+ * Reads raw fields only: no code of the script runs. What was resolved is recorded with its source. */
 #ifndef KVC_SCENARIOS_LOAD_DECODE_H
 #define KVC_SCENARIOS_LOAD_DECODE_H
 
@@ -20,25 +20,25 @@ enum kvc_sourcing {
 
 struct kvc_decoder {
     struct lua_State *lua;
-    const struct kvc_sandbox *sandbox;  /* file and text that errors point into */
-    const struct kvc_overrides *set;    /* applied onto the table; NULL: none */
-    struct kvc_loaded *loaded;          /* takes parameters, provenance, warnings */
+    const struct kvc_sandbox *sandbox; /* file and text that errors point into */
+    const struct kvc_overrides *set;   /* applied onto the table; NULL: none */
+    struct kvc_loaded *loaded;         /* takes parameters, provenance, warnings */
     enum kvc_sourcing sourcing;
-    const char *prefix;                 /* of recorded paths; "" except in hardware profiles */
+    const char *prefix; /* of recorded paths; "" except in hardware profiles */
     struct kvc_diag *diag;
 };
 
 /* How to read one table. */
 struct kvc_table {
-    const char *path;                 /* of the table in the file; "" is the returned table */
+    const char *path; /* of the table in the file; "" is the returned table */
     const struct kvc_options *options;
-    void *object;                     /* already holds what absent keys mean */
-    const char *const *extra;         /* further allowed keys, which the caller reads; NULL-terminated; NULL: none */
-    const char *const *absent_source; /* per row: where an absent key's value is from; NULL entries: "default" */
+    void *object;             /* already holds what absent keys mean */
+    const char *const *extra; /* further allowed keys, which the caller reads; NULL-terminated; NULL: none */
+    const char *const *absent_source; /* per row: what an absent key's value is from; NULL: "default" */
     bool present_only;                /* record no absent keys, require none */
 };
 
-/* Fails with the place of `path`: the file and line where it, or its nearest ancestor, was written, or "--set". */
+/* Fails with the place of `path`: file and line where it or its nearest ancestor was written, or --set. */
 enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -58,16 +58,16 @@ void kvc_decode_suggest(const char *found, const char *const *names, char *out, 
 /* Whether the table at `index` has a field (raw). */
 bool kvc_decode_has(struct lua_State *lua, int index, const char *name);
 
-/* The text at the top of the stack into `out`; `allowed` completes the message when it is not a usable text. */
-enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed, char *out,
-                                size_t size);
+/* The text at the top of the stack into `out`; `allowed` completes the message when it is no usable text. */
+enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed,
+                                char *out, size_t size);
 
 /* Reads the table at `index`: known keys into the object, then refuses unknown ones. */
 enum kvc_status kvc_decode_table(const struct kvc_decoder *decoder, int index, const struct kvc_table *table);
 
 /* Records a resolved value; replaces an earlier one of the same path. `hardware`: also as provenance. */
-enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value, bool bare,
-                                  const char *source, bool hardware);
+enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                                  bool bare, const char *source, bool hardware);
 
 /* "--set" where an override wrote `path`, else "scenario". */
 const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path);

@@ -70,8 +70,8 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, struct prof
     if (status != KVC_OK)
         return status;
     if (profile->kind != NULL && strcmp(found, profile->kind->name) != 0)
-        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"", found,
-                               profile->kind->name);
+        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"",
+                               found, profile->kind->name);
     for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++)
         if (strcmp(found, kind->name) == 0)
             profile->kind = kind;
@@ -98,10 +98,9 @@ static enum kvc_status decode_profile(lua_State *lua, void *data)
     char *object = (char *)profile->node + profile->kind->node_offset;
     memset(object, 0, profile->kind->options->size);
     kvc_options_set_defaults(profile->kind->options, object);
-    return kvc_decode_table(&decoder, 1, &(struct kvc_table){.path = "",
-                                                              .options = profile->kind->options,
-                                                              .object = object,
-                                                              .extra = extra});
+    return kvc_decode_table(
+        &decoder, 1,
+        &(struct kvc_table){.path = "", .options = profile->kind->options, .object = object, .extra = extra});
 }
 
 static enum kvc_status read_profile(const char *file, struct profile *profile)
@@ -116,8 +115,8 @@ static enum kvc_status read_profile(const char *file, struct profile *profile)
     return status;
 }
 
-enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind, struct kvc_node *node,
-                                  struct kvc_loaded *loaded, struct kvc_diag *diag)
+enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,
+                                  struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag)
 {
     struct profile profile = {.node = node, .loaded = loaded, .prefix = "", .diag = diag};
     enum kvc_status status = read_profile(file, &profile);
@@ -141,7 +140,8 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
         bytes = snprintf(file, FILE_NAME_MAX, "%.*s%s", name[0] == '/' ? 0 : folder, scenario, name);
         if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0)
             return KVC_OK;
-        return kvc_decode_fail(decoder, path, "%s: the profile %s cannot be read: %s", path, file, strerror(errno));
+        return kvc_decode_fail(decoder, path, "%s: the profile %s cannot be read: %s", path, file,
+                               strerror(errno));
     }
     bytes = snprintf(file, FILE_NAME_MAX, "%s/%s.lua", kvc_hardware_dir(), name);
     if (strchr(name, '/') == NULL && bytes < FILE_NAME_MAX && access(file, R_OK) == 0)
@@ -155,16 +155,18 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
     for (size_t i = 0; i < profiles.count; i++) {
         names[i] = profiles.name[i];
         if (used < sizeof allowed)
-            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "", names[i]);
+            used +=
+                (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "", names[i]);
     }
     names[profiles.count] = NULL;
     kvc_decode_suggest(name, names, suggestion, sizeof suggestion);
-    return kvc_decode_fail(decoder, path, "%s: no hardware profile \"%.60s\"%s%s allowed: a file that ends in .lua, or %s",
-                           path, name, suggestion, suggestion[0] != '\0' ? "" : ";",
-                           used > 0 ? allowed : "(the library is empty)");
+    return kvc_decode_fail(
+        decoder, path, "%s: no hardware profile \"%.60s\"%s%s allowed: a file that ends in .lua, or %s", path,
+        name, suggestion, suggestion[0] != '\0' ? "" : ";", used > 0 ? allowed : "(the library is empty)");
 }
 
-/* Loads the profile called `name` into the device at `path` and records which it was; it was named at `place`. */
+/* Loads the profile called `name` into the device at `path` and records which it was; it was named at
+ * `place`. */
 static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                  const char *path, const char *place, const char *name, const char *origin,
                                  struct kvc_node *node)
@@ -195,7 +197,8 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
     kvc_decode_join(base_path, path, "base");
     lua_pushliteral(lua, "base");
     if (lua_rawget(lua, table) != LUA_TNIL) {
-        enum kvc_status status = kvc_decode_text(decoder, base_path, "the name of a hardware profile", name, sizeof name);
+        enum kvc_status status =
+            kvc_decode_text(decoder, base_path, "the name of a hardware profile", name, sizeof name);
         if (status != KVC_OK)
             return status;
         origin = kvc_decode_origin(decoder, base_path);
@@ -223,8 +226,8 @@ enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const str
         return load_base(decoder, kind, path, path, kind->by_default, "default", node);
     if (lua_istable(decoder->lua, -1))
         return decode_inline(decoder, kind, path, node);
-    enum kvc_status status =
-        kvc_decode_text(decoder, path, "the name of a hardware profile, or a table with base", name, sizeof name);
+    enum kvc_status status = kvc_decode_text(
+        decoder, path, "the name of a hardware profile, or a table with base", name, sizeof name);
     if (status != KVC_OK)
         return status;
     return load_base(decoder, kind, path, path, name, kvc_decode_origin(decoder, path), node);

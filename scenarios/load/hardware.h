@@ -1,7 +1,7 @@
-/* The hardware library: Lua files that return { kind = "cpu", name = "...", field = { value, source = "..." }, ... }.
+/* The hardware library: Lua files that return { kind = "cpu", field = { value, source = "..." }, ... }.
  *
- * Profiles lie in scenarios/hardware of the source tree, or in $KVCAST_HARDWARE. A node names one by its file name
- * without ".lua", by a path that ends in ".lua" (relative to the scenario), or overrides fields of one:
+ * Profiles lie in scenarios/hardware of the source tree, or in $KVCAST_HARDWARE. A node names one by its file
+ * name without ".lua", by a path that ends in ".lua" (relative to the scenario), or overrides fields of one:
  * { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its source. */
 #ifndef KVC_SCENARIOS_LOAD_HARDWARE_H
 #define KVC_SCENARIOS_LOAD_HARDWARE_H
@@ -35,10 +35,10 @@ void kvc_hardware_list(struct kvc_profiles *profiles);
 
 /* Decodes a profile on its own, for `describe`: its kind, the object (of kind->options->size bytes at most
  * sizeof(struct kvc_node)), and what it states in loaded->provenance and parameters. */
-enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind, struct kvc_node *node,
-                                  struct kvc_loaded *loaded, struct kvc_diag *diag);
+enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,
+                                  struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag);
 
-/* Fills one device of the node from the Lua value at the top of `decoder`'s stack (nil: the default profile). */
+/* Fills one device of the node from the Lua value at the top of the stack (nil: the default profile). */
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                     struct kvc_node *node);
 

@@ -47,14 +47,15 @@ static enum kvc_status push_section(const struct kvc_decoder *decoder, int root,
     return KVC_OK;
 }
 
-static enum kvc_status decode_plain(const struct kvc_decoder *decoder, int root, const struct kvc_options *options,
-                                    const char *path, void *object)
+static enum kvc_status decode_plain(const struct kvc_decoder *decoder, int root,
+                                    const struct kvc_options *options, const char *path, void *object)
 {
     enum kvc_status status = push_section(decoder, root, path);
     if (status != KVC_OK)
         return status;
     kvc_options_set_defaults(options, object);
-    status = kvc_decode_table(decoder, -1, &(struct kvc_table){.path = path, .options = options, .object = object});
+    status = kvc_decode_table(decoder, -1,
+                              &(struct kvc_table){.path = path, .options = options, .object = object});
     if (status == KVC_OK)
         lua_pop(decoder->lua, 1);
     return status;
@@ -66,11 +67,13 @@ static enum kvc_status decode_name(const struct kvc_decoder *decoder, int root, 
 {
     lua_pushliteral(decoder->lua, "name");
     if (lua_rawget(decoder->lua, root) != LUA_TNIL) {
-        enum kvc_status status = kvc_decode_text(decoder, "name", "a text", scenario->name, sizeof scenario->name);
+        enum kvc_status status =
+            kvc_decode_text(decoder, "name", "a text", scenario->name, sizeof scenario->name);
         if (status != KVC_OK)
             return status;
         if (scenario->name[0] == '\0' || strchr(scenario->name, '/') != NULL)
-            return kvc_decode_fail(decoder, "name", "name: found \"%s\", allowed: a text without \"/\"", scenario->name);
+            return kvc_decode_fail(decoder, "name", "name: found \"%s\", allowed: a text without \"/\"",
+                                   scenario->name);
     } else {
         const char *file = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(file, '/');
         const char *base = slash != NULL ? slash + 1 : file, *dot = strrchr(base, '.');
@@ -89,7 +92,8 @@ static enum kvc_status find_model(const struct kvc_decoder *decoder, struct kvc_
     for (size_t i = 0; i < MODELS_MAX && kvc_models[i] != NULL; i++) {
         names[i] = kvc_models[i]->name;
         if (used < sizeof allowed)
-            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "", names[i]);
+            used +=
+                (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "", names[i]);
     }
     lua_pushliteral(decoder->lua, "kind");
     if (lua_rawget(decoder->lua, -2) == LUA_TNIL)
@@ -101,13 +105,15 @@ static enum kvc_status find_model(const struct kvc_decoder *decoder, struct kvc_
     scenario->model = kvc_model_find(kind);
     if (scenario->model == NULL) {
         kvc_decode_suggest(kind, names, suggestion, sizeof suggestion);
-        return kvc_decode_fail(decoder, "system.kind", "no system \"%.60s\"%s%s allowed: %s", kind, suggestion,
-                               suggestion[0] != '\0' ? "" : ";", allowed);
+        return kvc_decode_fail(decoder, "system.kind", "no system \"%.60s\"%s%s allowed: %s", kind,
+                               suggestion, suggestion[0] != '\0' ? "" : ";", allowed);
     }
-    return kvc_decode_record(decoder, "system.kind", kind, false, kvc_decode_origin(decoder, "system.kind"), false);
+    return kvc_decode_record(decoder, "system.kind", kind, false, kvc_decode_origin(decoder, "system.kind"),
+                             false);
 }
 
-static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario)
+static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root,
+                                     struct kvc_scenario *scenario)
 {
     static const char *const extra[] = {"kind", NULL};
     enum kvc_status status = push_section(decoder, root, "system");
@@ -120,9 +126,10 @@ static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root
     if (scenario->system == NULL)
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
     kvc_options_set_defaults(options, scenario->system);
-    status = kvc_decode_table(decoder, -1,
-                              &(struct kvc_table){
-                                  .path = "system", .options = options, .object = scenario->system, .extra = extra});
+    status = kvc_decode_table(
+        decoder, -1,
+        &(struct kvc_table){
+            .path = "system", .options = options, .object = scenario->system, .extra = extra});
     if (status == KVC_OK)
         lua_pop(decoder->lua, 1);
     return status;
@@ -163,8 +170,8 @@ struct presets {
     size_t labels;
 };
 
-static void note_preset(struct presets *presets, const struct kvc_workload *before, const struct kvc_workload *after,
-                        const struct kvc_workload_preset *preset)
+static void note_preset(struct presets *presets, const struct kvc_workload *before,
+                        const struct kvc_workload *after, const struct kvc_workload_preset *preset)
 {
     if (presets->labels == WORKLOAD_ROWS_MAX)
         return;
@@ -175,17 +182,18 @@ static void note_preset(struct presets *presets, const struct kvc_workload *befo
         bool mix = offset == offsetof(struct kvc_workload, get_frac) ||
                    offset == offsetof(struct kvc_workload, set_frac) ||
                    offset == offsetof(struct kvc_workload, delete_frac);
-        bool size = offset == offsetof(struct kvc_workload, sizes) ||
-                    (preset->sizes == KVC_SIZES_FIXED && (offset == offsetof(struct kvc_workload, key_bytes) ||
-                                                          offset == offsetof(struct kvc_workload, value_bytes)));
+        bool size =
+            offset == offsetof(struct kvc_workload, sizes) ||
+            (preset->sizes == KVC_SIZES_FIXED && (offset == offsetof(struct kvc_workload, key_bytes) ||
+                                                  offset == offsetof(struct kvc_workload, value_bytes)));
         if ((mix && preset->has_mix) || (size && preset->has_sizes) ||
             memcmp((const char *)before + offset, (const char *)after + offset, sizeof(int)) != 0)
             presets->source[i] = label;
     }
 }
 
-static enum kvc_status apply_preset(const struct kvc_decoder *decoder, const char *path, struct kvc_workload *workload,
-                                    struct presets *presets)
+static enum kvc_status apply_preset(const struct kvc_decoder *decoder, const char *path,
+                                    struct kvc_workload *workload, struct presets *presets)
 {
     char name[KVC_PROFILE_NAME_MAX];
     struct kvc_diag inner = {0};
@@ -253,9 +261,10 @@ static enum kvc_status complete_mix(const struct kvc_decoder *decoder, struct kv
         return KVC_OK;
     }
     if (*rest < 0)
-        return kvc_decode_fail(decoder, get ? "workload.get" : "workload.delete",
-                               "workload.get = %g, set = %g and delete = %g: one is below 0; they must add up to 1",
-                               workload->get_frac, workload->set_frac, workload->delete_frac);
+        return kvc_decode_fail(
+            decoder, get ? "workload.get" : "workload.delete",
+            "workload.get = %g, set = %g and delete = %g: one is below 0; they must add up to 1",
+            workload->get_frac, workload->set_frac, workload->delete_frac);
     kvc_quantity_print(*rest, KVC_UNIT_NONE, text, sizeof text);
     enum kvc_status status = kvc_decode_record(decoder, path, text, true, source, false);
     if (status == KVC_OK && !deletes) {
@@ -287,16 +296,18 @@ static enum kvc_status decode_dist(const struct kvc_decoder *decoder, struct kvc
     if (type != LUA_TTABLE && !zipf) {
         kvc_decode_suggest(word, names, suggestion, sizeof suggestion);
         kvc_decode_show(lua, -1, shown, sizeof shown);
-        return kvc_decode_fail(decoder, "workload.dist",
-                               "workload.dist: found %s%s%s allowed: \"uniform\", \"zipf\" or { zipf = 0.99 }", shown,
-                               suggestion, suggestion[0] != '\0' ? "" : ",");
+        return kvc_decode_fail(
+            decoder, "workload.dist",
+            "workload.dist: found %s%s%s allowed: \"uniform\", \"zipf\" or { zipf = 0.99 }", shown,
+            suggestion, suggestion[0] != '\0' ? "" : ",");
     }
     if (zipf)
         lua_newtable(lua);
     workload->popularity = KVC_POPULARITY_ZIPF;
     kvc_options_set_defaults(&kvc_dist_options, workload);
     enum kvc_status status = kvc_decode_table(
-        decoder, -1, &(struct kvc_table){.path = "workload.dist", .options = &kvc_dist_options, .object = workload});
+        decoder, -1,
+        &(struct kvc_table){.path = "workload.dist", .options = &kvc_dist_options, .object = workload});
     if (status == KVC_OK)
         lua_pop(lua, zipf ? 2 : 1);
     return status;
@@ -311,8 +322,8 @@ static const struct {
     {"curve", KVC_ARRIVAL_CURVE},          {"trace", KVC_ARRIVAL_TRACE},
 };
 
-#define ARRIVAL_ALLOWED                                                                                         \
-    "\"saturate\", { poisson_mops = 50 }, { fixed_mops = 50 }, { clients = 1000, think = \"0us\" }, "           \
+#define ARRIVAL_ALLOWED                                                                                      \
+    "\"saturate\", { poisson_mops = 50 }, { fixed_mops = 50 }, { clients = 1000, think = \"0us\" }, "        \
     "{ curve = { { time = \"0us\", rate = 10 }, ... } } or { trace = \"file.csv\" }"
 
 static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kvc_workload *workload)
@@ -325,13 +336,14 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
             continue;
         kvc_decode_join(path, "workload.arrival", key);
         if (found != NULL)
-            return kvc_decode_fail(decoder, path, "workload.arrival: found both %s and %s, allowed: one of them",
-                                   found, key);
+            return kvc_decode_fail(
+                decoder, path, "workload.arrival: found both %s and %s, allowed: one of them", found, key);
         found = key;
         workload->arrival = arrival_kinds[i].arrival;
     }
     if (found == NULL)
-        return kvc_decode_fail(decoder, "workload.arrival", "workload.arrival names no kind, allowed: " ARRIVAL_ALLOWED);
+        return kvc_decode_fail(decoder, "workload.arrival",
+                               "workload.arrival names no kind, allowed: " ARRIVAL_ALLOWED);
     if (kvc_decode_has(decoder->lua, -1, "think") && workload->arrival != KVC_ARRIVAL_CLOSED)
         return kvc_decode_fail(decoder, "workload.arrival.think",
                                "workload.arrival.think has no effect with %s; it belongs to clients", found);
@@ -346,12 +358,13 @@ static enum kvc_status resolve_trace(const struct kvc_decoder *decoder, struct k
     int folder = slash != NULL && workload->trace[0] != '/' ? (int)(slash + 1 - scenario) : 0;
     int bytes = snprintf(resolved, sizeof resolved, "%.*s%s", folder, scenario, workload->trace);
     if (bytes >= KVC_TEXT_MAX)
-        return kvc_decode_fail(decoder, "workload.arrival.trace", "workload.arrival.trace: the path is longer than %d bytes",
-                               KVC_TEXT_MAX - 1);
+        return kvc_decode_fail(decoder, "workload.arrival.trace",
+                               "workload.arrival.trace: the path is longer than %d bytes", KVC_TEXT_MAX - 1);
     memcpy(workload->trace, resolved, (size_t)bytes + 1);
     if (access(workload->trace, R_OK) != 0)
-        return kvc_decode_fail(decoder, "workload.arrival.trace", "workload.arrival.trace: %.200s cannot be read: %s",
-                               workload->trace, strerror(errno));
+        return kvc_decode_fail(decoder, "workload.arrival.trace",
+                               "workload.arrival.trace: %.200s cannot be read: %s", workload->trace,
+                               strerror(errno));
     return KVC_OK;
 }
 
@@ -384,8 +397,8 @@ static enum kvc_status decode_arrival(const struct kvc_decoder *decoder, struct 
         if (type != LUA_TNIL) {
             if (type != LUA_TSTRING || strcmp(lua_tostring(lua, -1), "saturate") != 0) {
                 kvc_decode_show(lua, -1, shown, sizeof shown);
-                return kvc_decode_fail(decoder, "workload.arrival", "workload.arrival: found %s, allowed: " ARRIVAL_ALLOWED,
-                                       shown);
+                return kvc_decode_fail(decoder, "workload.arrival",
+                                       "workload.arrival: found %s, allowed: " ARRIVAL_ALLOWED, shown);
             }
             source = kvc_decode_origin(decoder, "workload.arrival");
         }
@@ -407,11 +420,12 @@ static void warn_without_effect(const struct kvc_decoder *decoder, const char *c
     }
 }
 
-static enum kvc_status decode_workload(const struct kvc_decoder *decoder, int root, struct kvc_workload *workload)
+static enum kvc_status decode_workload(const struct kvc_decoder *decoder, int root,
+                                       struct kvc_workload *workload)
 {
     static const char *const extra[] = {"preset", "dist", "arrival", NULL};
     static const char *const fixed_only[] = {"key", "value", NULL};
-    static const char *const not_traced[] = {"sizes", "key",  "value",     "get",    "set",
+    static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set",
                                              "delete", "dist", "per_frame", "preset", NULL};
     struct presets presets = {.labels = 0};
     enum kvc_status status = push_section(decoder, root, "workload");
@@ -472,7 +486,8 @@ static enum kvc_status decode_slo(const struct kvc_decoder *decoder, int root, s
     if (status == KVC_OK)
         status = kvc_decode_table(
             decoder, -1,
-            &(struct kvc_table){.path = "slo", .options = &kvc_slo_options, .object = slo, .present_only = true});
+            &(struct kvc_table){
+                .path = "slo", .options = &kvc_slo_options, .object = slo, .present_only = true});
     if (status == KVC_OK)
         lua_pop(decoder->lua, 1);
     return status;
@@ -522,7 +537,8 @@ static enum kvc_status decode_axis(const struct kvc_decoder *decoder, struct kvc
         lua_rawgeti(lua, -1, (lua_Integer)axis->count + 1);
         if (!scalar_text(lua, axis->value[axis->count])) {
             kvc_decode_show(lua, -1, shown, sizeof shown);
-            return kvc_decode_fail(decoder, path, "sweep of %s: value %u is %s, allowed: a number, a text, true or false",
+            return kvc_decode_fail(decoder, path,
+                                   "sweep of %s: value %u is %s, allowed: a number, a text, true or false",
                                    axis->path, axis->count + 1, shown);
         }
         lua_pop(lua, 1);
@@ -542,7 +558,8 @@ static size_t axis_offset(const struct kvc_decoder *decoder, const char *name)
 }
 
 /* Inserts an axis so that they stay in written order, then by name. */
-static struct kvc_sweep_axis *insert_axis(const struct kvc_decoder *decoder, struct kvc_sweep *sweep, const char *name)
+static struct kvc_sweep_axis *insert_axis(const struct kvc_decoder *decoder, struct kvc_sweep *sweep,
+                                          const char *name)
 {
     size_t offset = axis_offset(decoder, name);
     uint32_t at = sweep->count;
@@ -573,7 +590,8 @@ static enum kvc_status decode_sweep(const struct kvc_decoder *decoder, int root,
     for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
         if (lua_type(lua, -2) != LUA_TSTRING || lua_rawlen(lua, -2) >= KVC_PATH_MAX - sizeof "sweep.") {
             kvc_decode_show(lua, -2, shown, sizeof shown);
-            return kvc_decode_fail(decoder, "sweep", "sweep: found the key %s, allowed: paths such as [\"system.cycle\"]",
+            return kvc_decode_fail(decoder, "sweep",
+                                   "sweep: found the key %s, allowed: paths such as [\"system.cycle\"]",
                                    shown);
         }
         if (sweep->count == AXES_MAX)
@@ -631,8 +649,9 @@ static bool is_path(const char *path, size_t bytes, const char *wanted)
     return bytes == strlen(wanted) && strncmp(path, wanted, bytes) == 0;
 }
 
-/* What an override walks into, on top of the stack: always becomes a fresh table. `bytes`: of the path so far. A device
- * named by its profile becomes that profile with fields overridden; the words of dist and arrival give way. */
+/* What an override walks into, on top of the stack: always becomes a fresh table. `bytes`: of the path so
+ * far. A device named by its profile becomes that profile with fields overridden; the words of dist and
+ * arrival give way. */
 static bool make_table(lua_State *lua, const char *path, size_t bytes)
 {
     if (lua_istable(lua, -1)) {
@@ -652,7 +671,8 @@ static bool make_table(lua_State *lua, const char *path, size_t bytes)
     return true;
 }
 
-/* Sets override->path of the table on top, copying what it changes: the script may use one table in several places. */
+/* Sets override->path of the table on top, copying what it changes: the script may use one table in several
+ * places. */
 static enum kvc_status apply_override(const struct kvc_decoder *decoder, const struct kvc_override *override)
 {
     lua_State *lua = decoder->lua;
@@ -698,10 +718,12 @@ static enum kvc_status push_root(const struct kvc_decoder *decoder)
 
 static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root)
 {
-    static const char *const sections[] = {"name", "system", "node", "cluster", "workload", "run", "sweep", "slo", NULL};
+    static const char *const sections[] = {"name", "system", "node", "cluster", "workload",
+                                           "run",  "sweep",  "slo",  NULL};
     struct kvc_loaded *loaded = decoder->loaded;
     struct kvc_scenario *scenario = &loaded->scenario;
-    enum kvc_status status = kvc_decode_table(decoder, root, &(struct kvc_table){.path = "", .extra = sections});
+    enum kvc_status status =
+        kvc_decode_table(decoder, root, &(struct kvc_table){.path = "", .extra = sections});
     if (status == KVC_OK)
         status = decode_name(decoder, root, scenario);
     if (status == KVC_OK)
@@ -718,14 +740,16 @@ static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int ro
 }
 
 /* A model or the workload found something; its message starts with the path that it is about, if with any. */
-static enum kvc_status fail_check(const struct kvc_decoder *decoder, const char *section, const struct kvc_diag *inner)
+static enum kvc_status fail_check(const struct kvc_decoder *decoder, const char *section,
+                                  const struct kvc_diag *inner)
 {
     char path[KVC_PATH_MAX];
     size_t bytes = strspn(inner->message, "abcdefghijklmnopqrstuvwxyz_0123456789.");
     bool is_named = memchr(inner->message, '.', bytes) != NULL && bytes < sizeof path;
     while (bytes > 0 && inner->message[bytes - 1] == '.')
         bytes--;
-    snprintf(path, sizeof path, "%.*s", is_named ? (int)bytes : (int)strlen(section), is_named ? inner->message : section);
+    snprintf(path, sizeof path, "%.*s", is_named ? (int)bytes : (int)strlen(section),
+             is_named ? inner->message : section);
     if (inner->status != KVC_ERR_SCENARIO || inner->file[0] != '\0') {
         *decoder->diag = *inner;
         return inner->status;
@@ -760,7 +784,8 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
             trial.set = &set;
             enum kvc_status status = trial.loaded != NULL ? KVC_OK : KVC_ERR_RUNTIME;
             for (uint32_t k = 0; status == KVC_OK && decoder->set != NULL && k < decoder->set->count; k++)
-                status = kvc_overrides_add(&set, decoder->set->entry[k].path, decoder->set->entry[k].value, &inner);
+                status = kvc_overrides_add(&set, decoder->set->entry[k].path, decoder->set->entry[k].value,
+                                           &inner);
             if (status == KVC_OK)
                 status = kvc_overrides_add(&set, axis->path, axis->value[j], &inner);
             if (status == KVC_OK)
@@ -773,8 +798,8 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
             if (status == KVC_OK)
                 continue;
             snprintf(path, sizeof path, "sweep.%s.%u", axis->path, j + 1);
-            return kvc_decode_fail(decoder, path, "sweep of %s, value \"%.60s\": %.800s", axis->path, axis->value[j],
-                                   inner.message);
+            return kvc_decode_fail(decoder, path, "sweep of %s, value \"%.60s\": %.800s", axis->path,
+                                   axis->value[j], inner.message);
         }
     }
     return KVC_OK;
@@ -809,7 +834,8 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
     if (diag == NULL)
         diag = &unused;
     if (strlen(path) >= KVC_TEXT_MAX)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path %.100s... is longer than %d bytes", path, KVC_TEXT_MAX - 1);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path %.100s... is longer than %d bytes", path,
+                             KVC_TEXT_MAX - 1);
     enum kvc_status status = kvc_sandbox_run(path, &sandbox, diag);
     if (status != KVC_OK)
         return status;
@@ -819,7 +845,8 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
     }
     strcpy(loaded->scenario.file, path);
-    struct kvc_decoder decoder = {.sandbox = sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag};
+    struct kvc_decoder decoder = {
+        .sandbox = sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag};
     status = kvc_sandbox_protect(sandbox, decode_all, &decoder, diag);
     kvc_sandbox_free(sandbox);
     if (status != KVC_OK) {

@@ -1,9 +1,9 @@
 /* From a scenario file to the plain structs that models take.
  *
- * The file is Lua 5.4, run in a sandbox (scenarios/load/sandbox.h), and returns one table: system, node, cluster,
- * workload, run, and optionally name, sweep and slo. Option tables say what each part may hold; unknown keys are
- * errors. Hardware named in `node` comes from the library (scenarios/load/hardware.h).
- * Every error carries file:line of the key it is about, or the place "--set". */
+ * The file is Lua 5.4, run in a sandbox (scenarios/load/sandbox.h), and returns one table: system, node,
+ * cluster, workload, run, and optionally name, sweep and slo. Option tables say what each part may hold;
+ * unknown keys are errors. Hardware named in `node` comes from the library (scenarios/load/hardware.h). Every
+ * error carries file:line of the key it is about, or the place "--set". */
 #ifndef KVC_SCENARIOS_LOAD_LOAD_H
 #define KVC_SCENARIOS_LOAD_LOAD_H
 
@@ -31,7 +31,8 @@ struct kvc_overrides {
 enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *path, const char *value,
                                   struct kvc_diag *diag);
 /* Adds "path=value". */
-enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment, struct kvc_diag *diag);
+enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment,
+                                    struct kvc_diag *diag);
 /* Frees the entries and leaves it empty; a copy of the struct shares them. */
 void kvc_overrides_clear(struct kvc_overrides *overrides);
 
@@ -40,7 +41,7 @@ struct kvc_parameter {
     char path[KVC_PATH_MAX];   /* "system.cycle", "node.gpu.clocks.1.core" */
     char value[KVC_TEXT_MAX];  /* as a user would write it: 160us */
     bool bare;                 /* the value is a JSON number or boolean as it stands; else a text */
-    char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset etc"; hardware: what the profile states */
+    char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset ..."; what a profile states */
 };
 
 struct kvc_parameters {

@@ -39,7 +39,8 @@ static void write_file(const char *name, const char *text)
 }
 
 /* Loads `text` with one override ("path=value", NULL: none). */
-static enum kvc_status load(const char *text, const char *set, struct kvc_loaded **loaded, struct kvc_diag *diag)
+static enum kvc_status load(const char *text, const char *set, struct kvc_loaded **loaded,
+                            struct kvc_diag *diag)
 {
     struct kvc_overrides overrides = {0};
     memset(diag, 0, sizeof *diag);
@@ -68,8 +69,10 @@ static void refuses_set(const char *text, const char *set, int line, const char 
     const char *place = line < 0 ? "--set" : file;
     cr_expect_eq(load(text, set, &loaded, &diag), KVC_ERR_SCENARIO, "accepted: %s", text);
     cr_expect_null(loaded);
-    cr_expect(diag.line == (line < 0 ? 0 : line) && strcmp(diag.file, place) == 0 && strstr(diag.message, part) != NULL,
-              "%s\nfound %s:%d: %s\nexpected %s:%d: %s", text, diag.file, diag.line, diag.message, place, line, part);
+    cr_expect(diag.line == (line < 0 ? 0 : line) && strcmp(diag.file, place) == 0 &&
+                  strstr(diag.message, part) != NULL,
+              "%s\nfound %s:%d: %s\nexpected %s:%d: %s", text, diag.file, diag.line, diag.message, place,
+              line, part);
 }
 
 static void refuses(const char *text, int line, const char *part)
@@ -128,17 +131,18 @@ Test(load, fills_everything_from_defaults)
 
 Test(load, reads_every_part)
 {
-    struct kvc_loaded *loaded = accepts("return {\n"
-                                        "  name = 'full',\n"
-                                        "  system = { kind = 'megakv', cycle = '200us', api = 'get' },\n"
-                                        "  node = { sockets = 1, cpu = { base = 'xeon-e5-2650v2', cores = 6 } },\n"
-                                        "  cluster = { nodes = 4 },\n"
-                                        "  workload = { keys = 100e6, get = 0.5, dist = { zipf = 0.8 },\n"
-                                        "               arrival = { clients = 10, think = '5us' } },\n"
-                                        "  run = { seed = 7, duration = '3ms' },\n"
-                                        "  slo = { p99 = '1ms', mops = 400 },\n"
-                                        "}",
-                                        NULL);
+    struct kvc_loaded *loaded =
+        accepts("return {\n"
+                "  name = 'full',\n"
+                "  system = { kind = 'megakv', cycle = '200us', api = 'get' },\n"
+                "  node = { sockets = 1, cpu = { base = 'xeon-e5-2650v2', cores = 6 } },\n"
+                "  cluster = { nodes = 4 },\n"
+                "  workload = { keys = 100e6, get = 0.5, dist = { zipf = 0.8 },\n"
+                "               arrival = { clients = 10, think = '5us' } },\n"
+                "  run = { seed = 7, duration = '3ms' },\n"
+                "  slo = { p99 = '1ms', mops = 400 },\n"
+                "}",
+                NULL);
     const struct kvc_scenario *scenario = &loaded->scenario;
     cr_expect_eq(scenario->node.sockets, 1);
     cr_expect_eq(scenario->node.cpu.cores, 6);
@@ -160,7 +164,8 @@ Test(load, reads_every_part)
     expect_parameter(loaded, "workload.set", "0.5", true, "1 - get - delete");
     expect_parameter(loaded, "node.cpu.cores", "6", true, "scenario");
     cr_assert_not_null(find(&loaded->provenance, "node.cpu.packet"));
-    cr_expect(strstr(find(&loaded->provenance, "node.cpu.packet")->source, "megakv.bg.io_parse_cost") != NULL);
+    cr_expect(strstr(find(&loaded->provenance, "node.cpu.packet")->source, "megakv.bg.io_parse_cost") !=
+              NULL);
     cr_expect_str_eq(find(&loaded->provenance, "node.cpu.cores")->source, "scenario");
     kvc_loaded_free(loaded);
 }
@@ -177,8 +182,8 @@ Test(load, gives_every_hardware_number_a_source)
         struct kvc_diag diag = {0};
         const struct kvc_device_kind *kind;
         snprintf(path, sizeof path, "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
-        cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file, diag.line,
-                     diag.message);
+        cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
+                     diag.line, diag.message);
         cr_expect_gt(loaded.provenance.count, 0);
         for (uint32_t j = 0; j < loaded.provenance.count; j++)
             cr_expect_gt(strlen(loaded.provenance.entry[j].source), 0, "%s %s", profiles.name[i],
@@ -216,11 +221,11 @@ Test(load, reads_each_kind_of_arrival)
         {"{ curve = { { time = '0us', rate = 1 }, { time = '1ms', rate = 2 } } }", KVC_ARRIVAL_CURVE},
         {"{ trace = 't.csv' }", KVC_ARRIVAL_TRACE},
     };
-    char source[256];
+    char source[1024];
     write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(source, sizeof source, "return { system = { kind = 'megakv' }, workload = { arrival = %s } }",
-                 cases[i].text);
+        snprintf(source, sizeof source,
+                 "return { system = { kind = 'megakv' }, workload = { arrival = %s } }", cases[i].text);
         struct kvc_loaded *loaded = accepts(source, NULL);
         cr_expect_eq(loaded->scenario.workload.arrival, (int)cases[i].arrival);
         if (cases[i].arrival == KVC_ARRIVAL_FIXED)
@@ -237,18 +242,20 @@ Test(load, reads_each_kind_of_arrival)
 
 Test(load, overrides_any_value)
 {
-    struct kvc_loaded *loaded = accepts("local shared = { 1 }\nreturn { system = { kind = 'megakv', cycle = '1us' } }",
-                                        "system.cycle=120us");
+    struct kvc_loaded *loaded = accepts(
+        "local shared = { 1 }\nreturn { system = { kind = 'megakv', cycle = '1us' } }", "system.cycle=120us");
     expect_parameter(loaded, "system.cycle", "120us", false, "--set");
     kvc_loaded_free(loaded);
     loaded = accepts(MINIMAL, "run.replicas=9");
     cr_expect_eq(loaded->scenario.run.replicas, 9);
     kvc_loaded_free(loaded);
-    loaded = accepts("return { system = { kind = 'megakv' }, node = { gpu = 'h200' } }", "node.gpu.memory=9GB");
+    loaded =
+        accepts("return { system = { kind = 'megakv' }, node = { gpu = 'h200' } }", "node.gpu.memory=9GB");
     cr_expect_float_eq(loaded->scenario.node.gpu.memory_bytes, 9e9, 1);
     cr_expect_eq(loaded->scenario.node.gpu.sms, 132);
     kvc_loaded_free(loaded);
-    loaded = accepts("return { system = { kind = 'megakv' }, workload = { dist = 'uniform' } }", "workload.dist.zipf=0.5");
+    loaded = accepts("return { system = { kind = 'megakv' }, workload = { dist = 'uniform' } }",
+                     "workload.dist.zipf=0.5");
     cr_expect_eq(loaded->scenario.workload.popularity, KVC_POPULARITY_ZIPF);
     kvc_loaded_free(loaded);
 }
@@ -284,8 +291,9 @@ Test(load, keeps_the_written_order_of_the_sweep)
 
 Test(load, is_the_same_every_time)
 {
-    static const char text[] = "local w = {}\nfor k, v in pairs({ keys = 5, value = 6, key = 7 }) do w[k] = v end\n"
-                               "return { system = { kind = 'megakv' }, workload = w }";
+    static const char text[] =
+        "local w = {}\nfor k, v in pairs({ keys = 5, value = 6, key = 7 }) do w[k] = v end\n"
+        "return { system = { kind = 'megakv' }, workload = w }";
     struct kvc_loaded *first = accepts(text, NULL), *second = accepts(text, NULL);
     cr_assert_eq(first->parameters.count, second->parameters.count);
     for (uint32_t i = 0; i < first->parameters.count; i++)
@@ -296,24 +304,30 @@ Test(load, is_the_same_every_time)
 
 Test(load, suggests_the_nearest_key)
 {
-    refuses_line("run = { sed = 1 }", "unknown key \"sed\" in run; did you mean \"seed\"? allowed: functional");
+    refuses_line("run = { sed = 1 }",
+                 "unknown key \"sed\" in run; did you mean \"seed\"? allowed: functional");
     refuses_line("wrkload = {}", "unknown key \"wrkload\" in the returned table; did you mean \"workload\"?");
-    refuses_line("cluster = { nodess = 3 }", "unknown key \"nodess\" in cluster; did you mean \"nodes\"? allowed: nodes");
+    refuses_line("cluster = { nodess = 3 }",
+                 "unknown key \"nodess\" in cluster; did you mean \"nodes\"? allowed: nodes");
     refuses("return {\n  system = { kind = \"megakv\",\n    cylce = \"1us\" },\n}", 3,
             "unknown key \"cylce\" in system; did you mean \"cycle\"? allowed: kind, cycle, delay");
-    refuses("return { system = {\n  kind = 'megakev' } }", 2, "no system \"megakev\"; did you mean \"megakv\"?");
+    refuses("return { system = {\n  kind = 'megakev' } }", 2,
+            "no system \"megakev\"; did you mean \"megakv\"?");
     refuses_line("workload = { dist = 'zpif' }", "did you mean \"zipf\"?");
     refuses_line("workload = { sizes = 'fixd' }", "did you mean \"fixed\"?");
     refuses_line("workload = { preset = 'ycsb-q' }", "there is no workload preset \"ycsb-q\"; did you mean");
     refuses_line("workload = { arrival = { poison_mops = 3 } }", "did you mean \"poisson_mops\"?");
-    refuses_line("node = { gpu = 'tesla-k40' }", "no hardware profile \"tesla-k40\"; did you mean \"tesla-k40c\"?");
+    refuses_line("node = { gpu = 'tesla-k40' }",
+                 "no hardware profile \"tesla-k40\"; did you mean \"tesla-k40c\"?");
     refuses_line("node = { gpu = { base = 'tesla-k40' } }", "did you mean \"tesla-k40c\"?");
-    refuses_line("node = { cpu = { core = 3 } }", "unknown key \"core\" in node.cpu; did you mean \"cores\"?");
+    refuses_line("node = { cpu = { core = 3 } }",
+                 "unknown key \"core\" in node.cpu; did you mean \"cores\"?");
 }
 
 Test(load, reports_the_first_unknown_key_in_the_file)
 {
-    refuses("return { system = { kind = 'megakv' },\n  zzz = 1,\n  aaa = 2,\n  mmm = 3 }", 2, "unknown key \"zzz\"");
+    refuses("return { system = { kind = 'megakv' },\n  zzz = 1,\n  aaa = 2,\n  mmm = 3 }", 2,
+            "unknown key \"zzz\"");
 }
 
 Test(load, refuses_wrong_units_and_numbers)
@@ -333,24 +347,29 @@ Test(load, refuses_wrong_units_and_numbers)
     refuses_line("workload = { dist = { zipf = 0 } }", "workload.dist.zipf: found 0");
     refuses_line("workload = { arrival = { poisson_mops = -5 } }", "workload.arrival.poisson_mops: found -5");
     refuses_line("node = { cpu = { clock = '3GB' } }", "node.cpu.clock: found \"3GB\", allowed: a frequency");
-    refuses("return { system = { kind = \"megakv\",\n  cycle = \"0us\" } }", 2, "system.cycle: found \"0us\"");
+    refuses("return { system = { kind = \"megakv\",\n  cycle = \"0us\" } }", 2,
+            "system.cycle: found \"0us\"");
     refuses("return { system = { kind = \"megakv\",\n  cycle = 0 } }", 2, "system.cycle: found 0");
 }
 
 Test(load, refuses_what_does_not_fit_together)
 {
     refuses_line("workload = { get = 0.5, set = 0.6 }", "add up to 1.1");
-    refuses_line("workload = { arrival = { poisson_mops = 1, clients = 3 } }", "found both poisson_mops and clients");
+    refuses_line("workload = { arrival = { poisson_mops = 1, clients = 3 } }",
+                 "found both poisson_mops and clients");
     refuses_line("workload = { arrival = { think = '1us' } }", "names no kind");
-    refuses_line("workload = { arrival = { poisson_mops = 1, think = '1us' } }", "think has no effect with poisson_mops");
+    refuses_line("workload = { arrival = { poisson_mops = 1, think = '1us' } }",
+                 "think has no effect with poisson_mops");
     refuses_line("workload = { arrival = { trace = 'none.csv' } }", "none.csv cannot be read");
-    refuses_line("workload = { arrival = { curve = { { time = '5us', rate = 1 }, { time = '5us', rate = 2 } } } }",
-                 "times must rise");
+    refuses_line(
+        "workload = { arrival = { curve = { { time = '5us', rate = 1 }, { time = '5us', rate = 2 } } } }",
+        "times must rise");
     refuses_line("workload = 3", "workload: found 3, allowed: a table");
     refuses_line("workload = { 5 }", "without a name in workload");
     refuses_line("name = 'a/b'", "name: found \"a/b\"");
     refuses("return {\n  system = {\n    kind = 'megakv', index = 3 } }", 3, "system.index: found 3");
-    refuses("return {\n  system = { kind = 'megakv',\n  streams = 8 } }", 3, "system.streams: found 8, the cpu has room");
+    refuses("return {\n  system = { kind = 'megakv',\n  streams = 8 } }", 3,
+            "system.streams: found 8, the cpu has room");
     refuses("return {\n  workload = {} }", 1, "system.kind is missing");
 }
 
@@ -362,16 +381,19 @@ Test(load, refuses_profiles_without_sources)
     struct kvc_diag diag;
     char profile[96];
     snprintf(profile, sizeof profile, "%s/p.lua", folder);
-    cr_expect_eq(load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL, &loaded, &diag),
-                 KVC_ERR_SCENARIO);
+    cr_expect_eq(
+        load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL, &loaded, &diag),
+        KVC_ERR_SCENARIO);
     cr_expect_str_eq(diag.file, profile);
     cr_expect_eq(diag.line, 3);
     cr_expect(strstr(diag.message, "d2h has no source") != NULL, "%s", diag.message);
-    refuses("return { system = { kind = 'megakv' },\n  node = { pcie = 'q.lua' } }", 2, "q.lua cannot be read");
+    refuses("return { system = { kind = 'megakv' },\n  node = { pcie = 'q.lua' } }", 2,
+            "q.lua cannot be read");
 
     write_file("p.lua", "return { kind = 'nic' }");
-    cr_expect_eq(load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL, &loaded, &diag),
-                 KVC_ERR_SCENARIO);
+    cr_expect_eq(
+        load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL, &loaded, &diag),
+        KVC_ERR_SCENARIO);
     cr_expect_str_eq(diag.message, "kind: found \"nic\", needed is a profile of kind \"pcie\"");
 }
 
@@ -386,7 +408,8 @@ Test(load, passes_on_what_the_sandbox_says)
 Test(load, names_overrides_as_the_place)
 {
     refuses_set(MINIMAL, "system.cylce=1us", -1, "unknown key \"cylce\" in system; did you mean \"cycle\"?");
-    refuses_set(MINIMAL, "sytem.cycle=1us", -1, "unknown key \"sytem\" in the returned table; did you mean \"system\"?");
+    refuses_set(MINIMAL, "sytem.cycle=1us", -1,
+                "unknown key \"sytem\" in the returned table; did you mean \"system\"?");
     refuses_set(MINIMAL, "system.cycle=5", -1, "system.cycle: found 5, allowed: a time");
     refuses_set(MINIMAL, "node.gpu=tesla", -1, "no hardware profile \"tesla\"");
     refuses_set(MINIMAL, "node.gpu.sms=-2", -1, "node.gpu.sms: found -2");
@@ -400,8 +423,9 @@ Test(load, checks_every_value_of_the_sweep)
 {
     refuses("return { system = { kind = 'megakv' },\n  sweep = {\n    ['system.cylce'] = { '1us' } } }", 3,
             "unknown key \"cylce\" in system; did you mean \"cycle\"?");
-    refuses("return { system = { kind = 'megakv' },\n  sweep = { ['system.cycle'] = {\n    '1us',\n    '3GB' } } }", 4,
-            "system.cycle: found \"3GB\"");
+    refuses("return { system = { kind = 'megakv' },\n  sweep = { ['system.cycle'] = {\n    '1us',\n    '3GB' "
+            "} } }",
+            4, "system.cycle: found \"3GB\"");
     refuses_line("sweep = { ['run.seed'] = {} }", "a list of 1 to");
     refuses_line("sweep = { ['run.seed'] = 3 }", "a list of 1 to");
     refuses_line("sweep = { ['run.seed'] = { {} } }", "value 1 is a table");
@@ -425,7 +449,8 @@ Test(load, warns_of_keys_without_effect)
     warns("return { system = { kind = 'megakv' },\n  run = { sample_rate = 4 } }",
           ":2: run.sample_rate has no effect unless run.functional is \"sampled\"");
     write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
-    warns("return { system = { kind = 'megakv' },\n  workload = { arrival = { trace = 't.csv' },\n    get = 0.95 } }",
+    warns("return { system = { kind = 'megakv' },\n  workload = { arrival = { trace = 't.csv' },\n    get = "
+          "0.95 } }",
           ":3: workload.get has no effect when a trace is replayed");
 }
 

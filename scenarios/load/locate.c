@@ -26,10 +26,10 @@ enum scope_kind { SCOPE_BRACE, SCOPE_PAREN, SCOPE_BLOCK };
 /* An open bracket or block. Braces have the path of what is inside. */
 struct scope {
     enum scope_kind kind;
-    bool returned;         /* BRACE: inside the table of the top-level return */
-    size_t path_bytes;     /* length of `path` in front of this scope's own elements */
-    int elements;          /* BRACE: how many without a key so far */
-    bool fresh;            /* BRACE: a new element starts at the next token */
+    bool returned;           /* BRACE: inside the table of the top-level return */
+    size_t path_bytes;       /* length of `path` in front of this scope's own elements */
+    int elements;            /* BRACE: how many without a key so far */
+    bool fresh;              /* BRACE: a new element starts at the next token */
     char around[PATH_BYTES]; /* BLOCK: the path outside, for tables inside start anew */
 };
 
@@ -139,8 +139,9 @@ static struct token next_token(struct lexer *lexer)
             append(&token, &used, peek(lexer, 0));
     } else if (isdigit(c) || (c == '.' && isdigit(peek(lexer, 1)))) {
         token.kind = TOKEN_NUMBER;
-        for (int last = 0; isalnum(peek(lexer, 0)) || peek(lexer, 0) == '.' ||
-                           (strchr("eEpP", last) != NULL && last != 0 && strchr("+-", peek(lexer, 0)) != NULL);
+        for (int last = 0;
+             isalnum(peek(lexer, 0)) || peek(lexer, 0) == '.' ||
+             (strchr("eEpP", last) != NULL && last != 0 && strchr("+-", peek(lexer, 0)) != NULL);
              step(lexer))
             append(&token, &used, last = peek(lexer, 0));
     } else if (c == '"' || c == '\'') {
@@ -324,7 +325,8 @@ static void track_statement(struct walk *walk, const struct token *token, const 
 
 static bool opens_block(const struct token *token)
 {
-    return is_word(token, "function") || is_word(token, "if") || is_word(token, "do") || is_word(token, "repeat");
+    return is_word(token, "function") || is_word(token, "if") || is_word(token, "do") ||
+           is_word(token, "repeat");
 }
 
 static void walk_token(struct walk *walk, const struct token *token, const struct token *before)
@@ -353,7 +355,8 @@ static void walk_source(const char *source, size_t bytes, struct search *search)
 {
     struct walk walk = {.lexer = {source, bytes, 0, 1}, .search = search};
     struct token before = {.kind = TOKEN_END};
-    for (struct token token = next_token(&walk.lexer); token.kind != TOKEN_END; token = next_token(&walk.lexer)) {
+    for (struct token token = next_token(&walk.lexer); token.kind != TOKEN_END;
+         token = next_token(&walk.lexer)) {
         walk_token(&walk, &token, &before);
         before = token;
     }

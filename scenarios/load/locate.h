@@ -1,10 +1,10 @@
 /* Where in a Lua file a key was written.
  *
- * Lua tables know no positions, so a small lexer walks over the text and follows braces: "workload.dist.zipf" is
- * `zipf =` (or ["zipf"] =) inside `dist = {` inside `workload = {` inside the table that is returned. Elements
- * without a key count from 1 ("node.gpu.clocks.2.core"). Tables that the file builds in variables are found
- * too, by the variable's name (`local workload = {`) or below it (`s.workload.keys = 3`).
- * Heuristic where keys are computed; good enough to point at a line, never to decide what is valid. */
+ * Lua tables know no positions, so a small lexer walks over the text and follows braces: "workload.dist.zipf"
+ * is `zipf =` (or ["zipf"] =) inside `dist = {` inside `workload = {` inside the table that is returned.
+ * Elements without a key count from 1 ("node.gpu.clocks.2.core"). Tables that the file builds in variables
+ * are found too, by the variable's name (`local workload = {`) or below it (`s.workload.keys = 3`). Heuristic
+ * where keys are computed; good enough to point at a line, never to decide what is valid. */
 #ifndef KVC_SCENARIOS_LOAD_LOCATE_H
 #define KVC_SCENARIOS_LOAD_LOCATE_H
 

@@ -1,6 +1,7 @@
 #include "scenarios/load/locate.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,16 +96,17 @@ Test(locate, prefers_the_returned_table)
 
 Test(locate, looks_past_functions_and_calls)
 {
-    static const char source[] = "local function make(t)\n"
-                                 "  local workload = 3\n"
-                                 "  return { keys = workload }\n"
-                                 "end\n"
-                                 "return {\n"
-                                 "  workload = make({\n"
-                                 "    keys = 4 }), run = (function() local a, seed = 1, { x = 2 } return { seed = seed } end)(),\n"
-                                 "  node = {\n"
-                                 "    sockets = 1 == 1 and 2 }\n"
-                                 "}\n";
+    static const char source[] =
+        "local function make(t)\n"
+        "  local workload = 3\n"
+        "  return { keys = workload }\n"
+        "end\n"
+        "return {\n"
+        "  workload = make({\n"
+        "    keys = 4 }), run = (function() local a, seed = 1, { x = 2 } return { seed = seed } end)(),\n"
+        "  node = {\n"
+        "    sockets = 1 == 1 and 2 }\n"
+        "}\n";
     expect(source, "workload.keys", 7, true);
     expect(source, "node.sockets", 9, true);
     expect(source, "node", 8, true);
@@ -112,9 +114,9 @@ Test(locate, looks_past_functions_and_calls)
 
 Test(locate, survives_broken_text)
 {
-    static const char *const sources[] = {"return { a = {{{{", "}}})end end", "return { a = \"unfinished",
-                                          "--[[ unfinished",  "x = [==[ y ]=]", "return { [", "1e+ 0x '\\",
-                                          "repeat until until {"};
+    static const char *const sources[] = {
+        "return { a = {{{{", "}}})end end", "return { a = \"unfinished", "--[[ unfinished", "x = [==[ y ]=]",
+        "return { [",        "1e+ 0x '\\",  "repeat until until {"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         cr_expect_leq(locate(sources[i], "a.b.c").line, 1);
 }

@@ -24,11 +24,11 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
                                 "found \"%.100s\", allowed is a path such as system.cycle", path);
     if (strlen(path) >= KVC_PATH_MAX)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the path \"%.40s...\" is longer than %d bytes",
-                                path, KVC_PATH_MAX - 1);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
+                                "the path \"%.40s...\" is longer than %d bytes", path, KVC_PATH_MAX - 1);
     if (strlen(value) >= KVC_TEXT_MAX)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the value of %s is longer than %d bytes", path,
-                                KVC_TEXT_MAX - 1);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the value of %s is longer than %d bytes",
+                                path, KVC_TEXT_MAX - 1);
     struct kvc_override *grown = realloc(overrides->entry, (overrides->count + 1) * sizeof *grown);
     if (grown == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
@@ -39,17 +39,20 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
     return KVC_OK;
 }
 
-enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment, struct kvc_diag *diag)
+enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment,
+                                    struct kvc_diag *diag)
 {
     char path[KVC_PATH_MAX];
     const char *equals = strchr(assignment, '=');
     if (equals == NULL || equals == assignment)
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
-                                "found \"%.100s\", allowed is PATH=VALUE such as system.cycle=120us", assignment);
+                                "found \"%.100s\", allowed is PATH=VALUE such as system.cycle=120us",
+                                assignment);
     size_t bytes = (size_t)(equals - assignment);
     if (bytes >= sizeof path)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the path \"%.40s...\" is longer than %d bytes",
-                                assignment, KVC_PATH_MAX - 1);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
+                                "the path \"%.40s...\" is longer than %d bytes", assignment,
+                                KVC_PATH_MAX - 1);
     memcpy(path, assignment, bytes);
     path[bytes] = '\0';
     return kvc_overrides_add(overrides, path, equals + 1, diag);

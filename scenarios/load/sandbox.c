@@ -24,7 +24,7 @@ enum {
     HOOK_EVERY = 200,
     INSTRUCTIONS_MAX = 50000000,
     SECONDS_MAX = 10,
-    LENGTH_MAX = 1 << 24,       /* of tables that library functions walk */
+    LENGTH_MAX = 1 << 24, /* of tables that library functions walk */
     PATTERN_STEPS_MAX = 100000000,
     TRACE_MAX = 4,
 };
@@ -43,8 +43,8 @@ struct kvc_sandbox {
     size_t failed; /* size of the request that was refused last; Lua collects garbage and asks once more */
     uint64_t instructions;
     double start_s;
-    enum limit limit; /* the first that was hit */
-    int line;         /* where that, or the error, was */
+    enum limit limit;                  /* the first that was hit */
+    int line;                          /* where that, or the error, was */
     int trace[TRACE_MAX], trace_count; /* lines of the callers */
 };
 
@@ -245,16 +245,16 @@ static int guarded_pattern(lua_State *lua)
 }
 
 static const char *const globals[] = {
-    "assert", "error",  "getmetatable", "ipairs", "math",   "pairs", "pcall",    "rawequal", "rawget", "rawlen",
-    "rawset", "select", "setmetatable", "string", "table",  "tonumber", "tostring", "type",  "utf8",   "_G",
-    "_VERSION", NULL};
+    "assert",   "error",  "getmetatable", "ipairs", "math",         "pairs",  "pcall", "rawequal",
+    "rawget",   "rawlen", "rawset",       "select", "setmetatable", "string", "table", "tonumber",
+    "tostring", "type",   "utf8",         "_G",     "_VERSION",     NULL};
 
-static const char *const removed[] = {"collectgarbage", "dofile", "load", "loadfile", "next", "print",
-                                      "warn",           "xpcall", NULL};
+static const char *const removed[] = {"collectgarbage", "dofile", "load",   "loadfile", "next",
+                                      "print",          "warn",   "xpcall", NULL};
 
-static const char *const known_absent[] = {"collectgarbage", "coroutine", "debug",   "dofile",  "io",
-                                           "load",           "loadfile",  "next",    "os",      "package",
-                                           "print",          "require",   "warn",    "xpcall",  NULL};
+static const char *const known_absent[] = {"collectgarbage", "coroutine", "debug", "dofile", "io",
+                                           "load",           "loadfile",  "next",  "os",     "package",
+                                           "print",          "require",   "warn",  "xpcall", NULL};
 
 static int read_undefined(lua_State *lua)
 {
@@ -437,10 +437,12 @@ static enum kvc_status fail_limit(const struct kvc_sandbox *sandbox, struct kvc_
                                 "the script needs more memory than the limit of %d MiB", MEMORY_MAX >> 20);
     if (sandbox->limit == LIMIT_SECONDS)
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->line,
-                                "the script runs longer than the limit of %d s; an endless loop?", SECONDS_MAX);
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->line,
-                            "the script runs longer than the limit of %d million instructions; an endless loop?",
-                            INSTRUCTIONS_MAX / 1000000);
+                                "the script runs longer than the limit of %d s; an endless loop?",
+                                SECONDS_MAX);
+    return kvc_diag_fail_at(
+        diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->line,
+        "the script runs longer than the limit of %d million instructions; an endless loop?",
+        INSTRUCTIONS_MAX / 1000000);
 }
 
 /* Lua prefixes messages with "(scenario):12: "; the number is more exact than the innermost line. */
@@ -466,7 +468,8 @@ static enum kvc_status fail_error(const struct kvc_sandbox *sandbox, struct kvc_
     for (int i = 0; i < sandbox->trace_count; i++)
         used += (size_t)snprintf(trace + used, sizeof trace - used, "%s%d",
                                  i == 0 ? " (called from line " : ", line ", sandbox->trace[i]);
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, line, "%s%s%s", text, trace, used > 0 ? ")" : "");
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, line, "%s%s%s", text, trace,
+                            used > 0 ? ")" : "");
 }
 
 static enum kvc_status run(struct kvc_sandbox *sandbox, struct kvc_diag *diag)
@@ -504,12 +507,14 @@ static enum kvc_status read_open_file(struct kvc_sandbox *sandbox, int descripto
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "cannot be read: %s", strerror(errno));
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "cannot be read: %s",
+                                    strerror(errno));
         if (got == 0)
             break;
         sandbox->bytes += (size_t)got;
         if (sandbox->bytes > FILE_MAX)
-            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "is larger than the limit of 1 MiB");
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0,
+                                    "is larger than the limit of 1 MiB");
     }
     if (sandbox->bytes > 0 && sandbox->source[0] == LUA_SIGNATURE[0])
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0,
@@ -521,7 +526,8 @@ static enum kvc_status read_source(struct kvc_sandbox *sandbox, struct kvc_diag 
 {
     int descriptor = open(sandbox->file, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "cannot be opened: %s", strerror(errno));
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "cannot be opened: %s",
+                                strerror(errno));
     enum kvc_status status = read_open_file(sandbox, descriptor, diag);
     close(descriptor);
     return status;

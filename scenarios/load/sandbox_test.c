@@ -35,8 +35,8 @@ static void refuses(const char *source, int line, const char *part)
     struct kvc_diag diag;
     cr_expect_eq(run(source, &sandbox, &diag), KVC_ERR_SCENARIO, "%s ran", source);
     cr_expect_null(sandbox);
-    cr_expect(diag.line == line && strstr(diag.message, part) != NULL, "%s\nfound line %d: %s\nexpected line %d: %s",
-              source, diag.line, diag.message, line, part);
+    cr_expect(diag.line == line && strstr(diag.message, part) != NULL,
+              "%s\nfound line %d: %s\nexpected line %d: %s", source, diag.line, diag.message, line, part);
     cr_expect_str_eq(diag.file, file);
 }
 
@@ -76,7 +76,8 @@ Test(sandbox, pairs_goes_in_order)
             "end\n"
             "return { s }",
             "true6 24 103 alpha2 mid5 zeta1 ");
-    refuses("local t = {}\nt[t] = 1\nfor k in pairs(t) do end\nreturn {}", 3, "keys of type table have no order");
+    refuses("local t = {}\nt[t] = 1\nfor k in pairs(t) do end\nreturn {}", 3,
+            "keys of type table have no order");
     refuses("\nfor k in pairs(nil) do end", 2, "pairs: a table is needed, found nil");
 }
 
@@ -89,8 +90,9 @@ Test(sandbox, shows_no_addresses)
 
 Test(sandbox, leaves_out_what_reaches_outside)
 {
-    static const char *const names[] = {"io",   "os",       "debug",   "package", "require", "load",      "loadfile",
-                                        "dofile", "print", "warn", "collectgarbage", "next", "coroutine", "xpcall"};
+    static const char *const names[] = {"io",        "os",     "debug", "package", "require",        "load",
+                                        "loadfile",  "dofile", "print", "warn",    "collectgarbage", "next",
+                                        "coroutine", "xpcall"};
     char source[128], part[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(source, sizeof source, "local a = 1\nlocal b = %s\nreturn {}", names[i]);
@@ -113,7 +115,8 @@ Test(sandbox, reports_errors_with_their_line)
 {
     refuses("return {\n  a = 1\n  b = 2,\n}", 3, "'}' expected");
     refuses("local t\nreturn { a = t.x }", 2, "attempt to index a nil value");
-    refuses("local function f()\n  error('bad load')\nend\nf()\nreturn {}", 2, "bad load (called from line 4)");
+    refuses("local function f()\n  error('bad load')\nend\nf()\nreturn {}", 2,
+            "bad load (called from line 4)");
     refuses("error({})", 1, "error object is a table");
     refuses("local t = setmetatable({}, { __gc = function() end })\nreturn t", 1, "cannot have __gc");
     refuses("return {}, 1 +", 1, "unexpected symbol");
@@ -129,7 +132,8 @@ Test(sandbox, wants_a_table)
 Test(sandbox, ends_endless_loops, .timeout = 30)
 {
     refuses("local a\nwhile true do\n  a = 1\nend", 3, "an endless loop?");
-    refuses("local function f()\n  while true do end\nend\nlocal ok = pcall(f)\nreturn {}", 2, "an endless loop?");
+    refuses("local function f()\n  while true do end\nend\nlocal ok = pcall(f)\nreturn {}", 2,
+            "an endless loop?");
     refuses("while true do pcall(function() while true do end end) end", 1, "an endless loop?");
     refuses("local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end })\n"
             "while true do pcall(function() return t[1] end) end",
@@ -141,7 +145,8 @@ Test(sandbox, bounds_loops_inside_library_functions, .timeout = 30)
     refuses("return { (''):rep(1 << 60) }", 1, "limit of 64 MiB");
     refuses("table.move({}, 1, 1 << 60, 2)", 1, "too many elements");
     refuses("table.remove(setmetatable({}, { __len = function() return 1 << 60 end }), 1)", 1, "too long");
-    refuses("local s = ('a'):rep(30000)\nreturn { s:find(('.-'):rep(20) .. 'b') }", 2, "too many repetitions");
+    refuses("local s = ('a'):rep(30000)\nreturn { s:find(('.-'):rep(20) .. 'b') }", 2,
+            "too many repetitions");
 }
 
 Test(sandbox, limits_memory, .timeout = 30)

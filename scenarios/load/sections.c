@@ -4,8 +4,8 @@
 #include "sim/workload/workload.h"
 
 static const struct kvc_option dist_rows[] = {
-    {.name = "zipf", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, zipf_s), .min = 1e-3, .max = 10,
-     .by_default = "0.99", .help = "exponent of the Zipf distribution of keys; larger is more skewed"},
+    {.name = "zipf", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, zipf_s), .min = 1e-3,
+     .max = 10, .by_default = "0.99", .help = "exponent of the Zipf distribution of keys; larger is more skewed"},
 };
 
 const struct kvc_options kvc_dist_options = {.name = "workload.dist",
@@ -20,9 +20,9 @@ static const struct kvc_option arrival_rows[] = {
     {.name = "fixed_mops", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, rate_mops),
      .unit = KVC_UNIT_MOPS, .min = 1e-6, .max = 1e6, .help = "open loop: frames arrive at equal distances"},
     {.name = "clients", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_workload, clients), .min = 1,
-     .max = 16777216, .help = "closed loop: each client sends its next request after the response to the last"},
+     .max = 16777216, .help = "closed loop: each client sends its next request after its last response"},
     {.name = "think", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_workload, think_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e12, .help = "closed loop: pause between response and next request"},
+     .unit = KVC_UNIT_NS, .min = 0, .max = 1e12, .help = "closed loop: pause between response and request"},
     {.name = "curve", .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_workload, curve),
      .element = &kvc_curve_options, .count_offset = offsetof(struct kvc_workload, curve_points),
      .help = "open loop, Poisson: the rate follows these points, linear between them"},
@@ -47,4 +47,5 @@ static const struct kvc_option slo_rows[] = {
 };
 
 const struct kvc_options kvc_slo_options = {
-    .name = "slo", .rows = slo_rows, .count = sizeof slo_rows / sizeof *slo_rows, .size = sizeof(struct kvc_slo)};
+    .name = "slo", .rows = slo_rows, .count = sizeof slo_rows / sizeof *slo_rows,
+    .size = sizeof(struct kvc_slo)};

@@ -1,4 +1,4 @@
-/* Option tables of what only the scenario's shape has: workload.dist and workload.arrival as tables, and slo. */
+/* Option tables of what only scenarios have: workload.dist and workload.arrival as tables, and slo. */
 #ifndef KVC_SCENARIOS_LOAD_SECTIONS_H
 #define KVC_SCENARIOS_LOAD_SECTIONS_H
 
