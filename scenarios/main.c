@@ -17,6 +17,7 @@ static const struct {
     {"sweep", "every point of a scenario's sweep table", kvc_command_sweep},
     {"check", "parse and validate a scenario only", kvc_command_check},
     {"plot", "pictures of results", kvc_command_plot},
+    {"validate", "predicted against published figures", kvc_command_validate},
     {"list", "systems, hardware, workload presets and scenarios", kvc_command_list},
     {"describe", "one of them, or an option: unit, range, default, source", kvc_command_describe},
 };
