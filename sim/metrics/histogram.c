@@ -5,31 +5,31 @@
 
 enum {
     SUB = 1 << KVC_HISTOGRAM_SUB_BITS,
+    DROPPED_BITS = 52 - KVC_HISTOGRAM_SUB_BITS,   /* of a double's mantissa */
+    SLOT_OF_ONE = 1023 << KVC_HISTOGRAM_SUB_BITS, /* a double's exponent is biased by 1023 */
     PERCENTILE_TICKS = 5, /* .hgrm lines per halving of the distance to 100 % */
 };
 
-/* Values below 2 * SUB have a slot each; above, SUB slots per power of two. */
-static uint32_t slot_of(uint64_t value)
+/* A slot is what the exponent and the top bits of the mantissa say, so doubles are sorted into slots by a shift. */
+static uint32_t slot_of(double value_ns)
 {
-    uint32_t shift = 63 - (uint32_t)__builtin_clzll(value | SUB) - KVC_HISTOGRAM_SUB_BITS;
-    return (shift << KVC_HISTOGRAM_SUB_BITS) + (uint32_t)(value >> shift);
-}
-
-static uint32_t shift_of(uint32_t slot)
-{
-    return slot < 2 * SUB ? 0 : (slot >> KVC_HISTOGRAM_SUB_BITS) - 1;
+    uint64_t bits;
+    memcpy(&bits, &value_ns, sizeof bits);
+    return (uint32_t)(bits >> DROPPED_BITS) - SLOT_OF_ONE;
 }
 
 static double slot_low_ns(uint32_t slot)
 {
-    uint32_t shift = shift_of(slot);
-    return ldexp((double)(slot - (shift << KVC_HISTOGRAM_SUB_BITS)), (int)shift);
+    uint64_t bits = (uint64_t)(slot + SLOT_OF_ONE) << DROPPED_BITS;
+    double low_ns;
+    memcpy(&low_ns, &bits, sizeof low_ns);
+    return low_ns;
 }
 
 /* What a slot stands for: its middle. */
 static double slot_value_ns(uint32_t slot)
 {
-    return slot_low_ns(slot) + (ldexp(1, (int)shift_of(slot)) - 1) / 2;
+    return (slot_low_ns(slot) + slot_low_ns(slot + 1)) / 2;
 }
 
 void kvc_histogram_reset(struct kvc_histogram *histogram)
@@ -39,17 +39,18 @@ void kvc_histogram_reset(struct kvc_histogram *histogram)
 
 void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns, uint32_t count)
 {
-    const double most_ns = ldexp(1, KVC_HISTOGRAM_MAX_BITS) - 1;
+    const double limit_ns = ldexp(1, KVC_HISTOGRAM_MAX_BITS), most_ns = nextafter(limit_ns, 0);
     double sum_ns = 0, low_ns = INFINITY, high_ns = -INFINITY;
     uint64_t clipped = 0;
     for (uint32_t i = 0; i < count; i++) {
         double value_ns = done_ns[i] - sent_ns[i];
         double kept_ns = value_ns < most_ns ? value_ns : most_ns;
+        kept_ns = kept_ns > 1 ? kept_ns : 1;
         sum_ns += value_ns;
         low_ns = value_ns < low_ns ? value_ns : low_ns;
         high_ns = value_ns > high_ns ? value_ns : high_ns;
-        clipped += value_ns > most_ns;
-        histogram->slot[slot_of((uint64_t)(kept_ns + 0.5))]++;
+        clipped += value_ns > limit_ns;
+        histogram->slot[slot_of(kept_ns)]++;
     }
     if (count == 0)
         return;
@@ -165,7 +166,6 @@ int kvc_histogram_write_hgrm(const struct kvc_histogram *histogram, FILE *out)
                 "#[Max     = %12.3f, Total count    = %12llu]\n",
                 kvc_histogram_mean_ns(histogram) / 1e3, deviation_ns(histogram) / 1e3, histogram->max_ns / 1e3,
                 (unsigned long long)histogram->count);
-    fprintf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", KVC_HISTOGRAM_MAX_BITS - KVC_HISTOGRAM_SUB_BITS,
-            2 * SUB);
-    return ferror(out) ? -1 : 0;
+    fprintf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", KVC_HISTOGRAM_MAX_BITS, SUB);
+    return fflush(out) != 0 || ferror(out) ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* Latency histogram with bounded relative error (the log-linear layout of HdrHistogram, hdrhistogram.org).
  *
- * Values are nanoseconds, 1 .. 2^40 (18 minutes); larger ones count as 2^40 and are reported by `clipped`. Relative
- * error at most 1/2048. A plain struct without pointers: replicas send it through pipes and add it up. */
+ * Values are nanoseconds, 1 .. 2^40 (18 minutes); smaller ones count as 1, larger ones as 2^40 and are reported by
+ * `clipped`. Relative error at most 1/2048. A plain struct without pointers: replicas send it through pipes and add it up. */
 #ifndef KVC_SIM_METRICS_HISTOGRAM_H
 #define KVC_SIM_METRICS_HISTOGRAM_H
 
@@ -11,7 +11,7 @@
 enum {
     KVC_HISTOGRAM_SUB_BITS = 10, /* linear steps per power of two: 2^10 */
     KVC_HISTOGRAM_MAX_BITS = 40,
-    KVC_HISTOGRAM_SLOTS = (KVC_HISTOGRAM_MAX_BITS - KVC_HISTOGRAM_SUB_BITS + 1) << KVC_HISTOGRAM_SUB_BITS,
+    KVC_HISTOGRAM_SLOTS = KVC_HISTOGRAM_MAX_BITS << KVC_HISTOGRAM_SUB_BITS,
 };
 
 struct kvc_histogram {
