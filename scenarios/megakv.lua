@@ -10,5 +10,5 @@ return {
     dist = { zipf = 0.99 },
     arrival = "saturate",
   },
-  run = { duration = "50ms", seed = 1, replicas = 3 },
+  run = { duration = "100ms", seed = 1 },
 }

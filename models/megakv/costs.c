@@ -7,6 +7,9 @@
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
 
+/* Of a request's entries in its batch: 32-bit signatures, hashes and locations (sec. 4.1), a pointer to the request. */
+enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
+
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes)
 {
     return ceil((KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
@@ -15,9 +18,11 @@ double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, ui
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_node *node, int op, uint32_t key_bytes,
                                             uint32_t value_bytes)
 {
-    struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
+    double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
+    struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns,
+                                .stall_ns = kvc_dram_stream_ns(&node->dram, job_bytes)};
     if (op == KVC_OP_SET)
-        cost.stall_ns = kvc_dram_stream_ns(&node->dram, key_bytes + value_bytes) +
+        cost.stall_ns += kvc_dram_stream_ns(&node->dram, key_bytes + value_bytes) +
                         kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes));
     return cost;
 }
@@ -33,13 +38,15 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_node *node, int api, i
                                          uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
+    if (outcome != KVC_MEGAKV_DONE)
+        cost.stall_ns = kvc_dram_stream_ns(&node->dram, LOCATION_BYTES);
     if (outcome == KVC_MEGAKV_HIT)
-        cost.stall_ns = kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes)) +
+        cost.stall_ns += kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes)) +
                         kvc_dram_stream_ns(&node->dram, response_payload(api, outcome, key_bytes, value_bytes));
     if (outcome == KVC_MEGAKV_MISMATCH)
-        cost.stall_ns = kvc_dram_object_ns(&node->dram, 1);
+        cost.stall_ns += kvc_dram_object_ns(&node->dram, 1);
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH))
-        cost.stall_ns += node->cpu.llc_hit_ns;
+        cost.stall_ns += kvc_dram_stream_ns(&node->dram, POINTER_BYTES) + node->cpu.llc_hit_ns;
     return cost;
 }
 

@@ -1,16 +1,18 @@
 /* What one request costs on Mega-KV's receiver and sender threads.
  *
  * Shared by the closed form and the simulation. The unit costs come from the hardware profile; what is charged:
- *  receiver  every request: packet I/O and parsing (compute).
+ *  receiver  every request: packet I/O and parsing (compute), and its index job (signature and hash, for a SET the
+ *            location too) written to the batch as a stream (stall).
  *            SET: the payload is read from the packet as a stream and written to its item, whose first line is a
  *            random access (stall).
  *  sender    every response: packet I/O (compute).
+ *            GET: its location read from the batch as a stream (stall).
  *            GET that hit: the item's lines, the first at random, and the response written as a stream (stall).
- *            api get: the request's key is fetched again to compare; two cycles after it was parsed it has left the
+ *            api get: a pointer to the request is read as a stream and the request's key fetched again to compare; two cycles after it was parsed it has left the
  *            core's own caches, so this is one last-level-cache hit (stall).
  *            SET, DELETE: the acknowledgement only.
- * Not charged (no published or measured cost): signature and hash computation, batching, allocation and the CLOCK
- * bitmap, stores into the NIC's rings. */
+ * Not charged (no published or measured cost): signature and hash computation, allocation and the CLOCK bitmap,
+ * stores into the NIC's rings. */
 #ifndef KVC_MODELS_MEGAKV_COSTS_H
 #define KVC_MODELS_MEGAKV_COSTS_H
 
