@@ -12,11 +12,12 @@ if (STATS_max_x > 30 * STATS_min_x && STATS_min_x > 0) {
     set logscale x
     set xrange [STATS_min_x:STATS_max_x]
 } else {
-    set xrange [0:STATS_max_x * 1.03]
+    margin = STATS_max_x > STATS_min_x ? 0.04 * (STATS_max_x - STATS_min_x) : 1
+    set xrange [STATS_min_x - margin:STATS_max_x + margin]
 }
 set yrange [0:1.02]
 set ytics 0.2
 set xlabel "latency (µs)"
-set ylabel "cumulative share of requests"
+set ylabel "share of requests"
 plot for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with steps linestyle style(i + 1) title columnheader(1)
 set output

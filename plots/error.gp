@@ -17,6 +17,8 @@ if (low > 0 && high > 30 * low) {
 } else {
     low = low > 0 ? 0 : low * 1.1
     high = high * 1.1
+    set xtics round_tics(high - low)
+    set ytics round_tics(high - low)
 }
 set xrange [low:high]
 set yrange [low:high]

@@ -4,27 +4,30 @@ set encoding utf8
 width = COLUMNS == 2 ? 17.5 : 8.5
 height = 6.0
 if (FORMAT eq "pdf") {
-    set terminal pdfcairo noenhanced size width cm, height cm font "Sans,8" linewidth 1.2 pointscale 0.45
+    set terminal pdfcairo noenhanced size width cm, height cm font "Sans,8" fontscale 0.7 linewidth 2 \
+        pointscale 0.45 rounded
 }
 if (FORMAT eq "svg") {
-    set terminal svg noenhanced size width * 37.8, height * 37.8 font "Sans,10.6" linewidth 1.2 pointscale 0.55 \
-        background rgb "white"
+    set terminal svg noenhanced size width * 37.8, height * 37.8 font "Sans,9" linewidth 1.2 rounded background "white"
+    set pointsize 0.5
 }
-if (FORMAT eq "png") { # 300 dots per inch; the terminal itself counts in 72
-    set terminal pngcairo noenhanced size width * 118.1, height * 118.1 font "Sans,8" fontscale 4.17 linewidth 4 \
-        pointscale 2
+if (FORMAT eq "png") { # 300 dots per inch; the terminal counts sizes in 72 and fonts in 96
+    set terminal pngcairo noenhanced size width * 118.1, height * 118.1 font "Sans,8" fontscale 2.9 linewidth 4 \
+        pointscale 1.7 rounded
 }
 set output OUTPUT
 
 # Colours of Okabe and Ito, which colour-blind readers can tell apart, the strong ones first; dashes and points differ
 # as well, for print without colour.
 set colorsequence podo
-order = "1 7 6 4 2 8 3 5"
-dashes = "1 2 3 4 5 1 2 3"
-shapes = "7 5 9 11 13 6 4 8"
-do for [i = 1:8] {
-    set style line i linetype word(order, i) linewidth 1.1 dashtype int(word(dashes, i)) pointtype int(word(shapes, i))
-}
+set style line 1 linetype 1 linewidth 1.1 pointtype 7
+set style line 2 linetype 7 linewidth 1.1 pointtype 5 dashtype (20, 9)
+set style line 3 linetype 6 linewidth 1.1 pointtype 9 dashtype (5, 9)
+set style line 4 linetype 4 linewidth 1.1 pointtype 11 dashtype (20, 9, 5, 9)
+set style line 5 linetype 2 linewidth 1.1 pointtype 13 dashtype (32, 9)
+set style line 6 linetype 8 linewidth 1.1 pointtype 6 dashtype (20, 9, 5, 9, 5, 9)
+set style line 7 linetype 3 linewidth 1.1 pointtype 4
+set style line 8 linetype 5 linewidth 1.1 pointtype 8 dashtype (12, 9)
 style(i) = (i - 1) % 8 + 1
 
 set border 3 linewidth 0.7
@@ -33,3 +36,8 @@ set grid linetype 1 linecolor rgb "#dddddd" linewidth 0.4 dashtype 1
 set bars 0.6
 # The legend stands above the picture, never on the data.
 set key tmargin center horizontal reverse Left samplen 2.4 spacing 1.0 width 1
+
+# Distance of some five round tics over a range.
+scale(range) = 10 ** floor(log10(range / 5.0))
+round_tics(range) = range / 5.0 / scale(range) > 5 ? 10 * scale(range) : \
+    range / 5.0 / scale(range) > 2 ? 5 * scale(range) : 2 * scale(range)

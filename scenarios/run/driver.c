@@ -5,6 +5,7 @@
 
 #include "scenarios/run/memory.h"
 #include "scenarios/run/pool.h"
+#include "scenarios/run/unshare.h"
 
 struct drive_run {
     const struct kvc_scenario *scenario;
@@ -31,7 +32,9 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
     const char *timeline_path = replica == 0 ? run->drive->timeline_path : NULL;
     const char *platform_path = replica == 0 ? run->drive->platform_path : NULL;
     struct kvc_timeline *timeline = NULL;
-    if (!run->shared) {
+    if (run->shared) {
+        kvc_unshare_huge_pages(progress);
+    } else {
         enum kvc_status status = model->prepare(run->scenario, &run->state, progress, diag);
         if (status != KVC_OK)
             return status;

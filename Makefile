@@ -1,0 +1,44 @@
+# A thin door to the CMake presets: sets the machine up, configures, builds, runs.
+.DEFAULT_GOAL := run
+.PHONY: run test sanitize bench clean setup
+
+PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
+           libcriterion-dev gnuplot-nox
+SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+CTEST = ctest --output-on-failure --label-exclude 'slow|gpu|bench'
+
+# The default scenario: summary on the terminal, everything else in out/.
+run: build/release/build.ninja
+	cmake --build --preset release
+	build/release/scenarios/kvcast run scenarios/megakv.lua --out out
+
+# Warnings are errors here.
+test: build/ci/build.ninja
+	cmake --build --preset ci
+	$(CTEST) --test-dir build/ci
+
+# Address and undefined-behaviour sanitizers; slow.
+sanitize: build/asan-ubsan/build.ninja
+	cmake --build --preset asan-ubsan
+	$(CTEST) --test-dir build/asan-ubsan
+
+bench: build/release/build.ninja
+	cmake --build --preset release
+	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
+	    echo "== $$bench"; "$$bench" || exit 1; done
+
+clean:
+	rm -rf build out
+
+build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	cmake --preset $*
+
+# Asks apt only when something is missing, so that an installed machine needs no network.
+setup:
+	@missing=$$(for package in $(PACKAGES); do \
+	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || echo $$package; done); \
+	if [ -n "$$missing" ]; then \
+	    echo "installing:" $$missing; \
+	    $(SUDO) apt-get update && \
+	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; \
+	fi
