@@ -1,17 +1,21 @@
 #include "sim/metrics/bottleneck.h"
 
-#include <stddef.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double SATURATED_FRAC = 0.9;
 
+/* NULL when no other stage knows its utilisation. */
 static const struct kvc_stage *busiest(const struct kvc_result *result, const struct kvc_stage *except)
 {
     const struct kvc_stage *found = NULL;
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage *stage = &result->stage[i];
-        if (stage != except && (found == NULL || stage->utilization_frac > found->utilization_frac))
+        if (stage != except && !isnan(stage->utilization_frac) &&
+            (found == NULL || stage->utilization_frac > found->utilization_frac))
             found = stage;
     }
     return found;
@@ -24,10 +28,13 @@ void kvc_bottleneck_find(struct kvc_result *result)
     snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
     snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");
     result->bottleneck_why[0] = '\0';
-    if (first == NULL || second == NULL)
+    if (first == NULL)
         return;
-    snprintf(result->bottleneck_why, KVC_NOTE_BYTES,
-             "%s%.32s (%.32s) is busy %.1f %% of the time, next is %.32s (%.32s) with %.1f %%",
+    snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s%.32s (%.32s) is busy %.1f %% of the time",
              saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name, first->device,
-             100 * first->utilization_frac, second->name, second->device, 100 * second->utilization_frac);
+             100 * first->utilization_frac);
+    size_t used = strlen(result->bottleneck_why);
+    if (second != NULL)
+        snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used, ", next is %.32s (%.32s) with %.1f %%",
+                 second->name, second->device, 100 * second->utilization_frac);
 }
