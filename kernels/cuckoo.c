@@ -6,7 +6,8 @@
 #include "kernels/hash.h"
 #include "kernels/memory.h"
 
-/* ThreadSanitizer cannot follow vector loads of words that another thread stores, so it gets the portable twin. */
+/* ThreadSanitizer cannot follow vector loads of words that another thread stores, so it gets the portable
+ * twin. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #include <immintrin.h>
 #define KVC_CUCKOO_AVX2 1
@@ -16,8 +17,9 @@
 
 enum {
     SEARCH_AHEAD = 32, /* lines in flight, enough to cover the memory latency */
-    SEARCH_CHUNK = 256, /* keys between two passes over the alternate buckets: their lines stay in the first cache */
-    WRITE_AHEAD = 16,  /* two lines each */
+    SEARCH_CHUNK =
+        256, /* keys between two passes over the alternate buckets: their lines stay in the first cache */
+    WRITE_AHEAD = 16, /* two lines each */
 };
 
 struct bucket {
@@ -34,8 +36,9 @@ struct kvc_cuckoo {
     uint32_t *chain; /* of cells, max_displacements + 1 */
     uint64_t random;
     uint64_t used;
-    /* Elements ever moved. A reader that missed looks again if one moved meanwhile: it may have been passed on the way
-     * from the alternate to the primary bucket. Apart from what every reader needs all the time. */
+    /* Elements ever moved. A reader that missed looks again if one moved meanwhile: it may have been passed
+     * on the way from the alternate to the primary bucket. Apart from what every reader needs all the time.
+     */
     _Alignas(64) uint64_t moves;
 };
 
@@ -60,7 +63,8 @@ ALWAYS_INLINE unsigned match_portable(const struct bucket *bucket, uint32_t sign
 }
 
 #ifdef KVC_CUCKOO_AVX2
-__attribute__((target("avx2"))) static inline unsigned match_avx2(const struct bucket *bucket, uint32_t signature)
+__attribute__((target("avx2"))) static inline unsigned match_avx2(const struct bucket *bucket,
+                                                                  uint32_t signature)
 {
     __m256i cells = _mm256_load_si256((const __m256i *)bucket->signature);
     __m256i equal = _mm256_cmpeq_epi32(cells, _mm256_set1_epi32((int)signature));
@@ -93,8 +97,8 @@ ALWAYS_INLINE uint32_t alternate_of(const struct kvc_cuckoo *table, uint32_t buc
     return (bucket ^ signature) & table->mask;
 }
 
-/* The writer stores a location between clearing and setting its signature, so a pair is whole if the signature is
- * still there after the location was read. */
+/* The writer stores a location between clearing and setting its signature, so a pair is whole if the
+ * signature is still there after the location was read. */
 ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t signature, bool simd)
 {
     unsigned cells = match(bucket, signature, simd);
@@ -106,7 +110,8 @@ ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t signature, bo
 
 ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_cuckoo *table)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* keeps the vector loads before it; the processor does so anyway */
+    __atomic_signal_fence(
+        __ATOMIC_SEQ_CST); /* keeps the vector loads before it; the processor does so anyway */
     return __atomic_load_n(&table->moves, __ATOMIC_ACQUIRE);
 }
 
@@ -135,8 +140,8 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t has
     }
 }
 
-ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count, uint32_t *location,
-                          struct kvc_cuckoo_stats *stats, bool simd)
+ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+                          uint32_t *location, struct kvc_cuckoo_stats *stats, bool simd)
 {
     const struct bucket *buckets = table->buckets;
     uint32_t mask = table->mask;
@@ -231,8 +236,9 @@ static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t buc
     return false;
 }
 
-/* Makes room for a new element of two full buckets. The chain of victims is found first and then moved from its far end, each
- * element stored at its new place before it goes from the old one. Returns the location that was dropped. */
+/* Makes room for a new element of two full buckets. The chain of victims is found first and then moved from
+ * its far end, each element stored at its new place before it goes from the old one. Returns the location
+ * that was dropped. */
 static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t alternate, uint32_t signature,
                          uint32_t location, struct kvc_cuckoo_stats *stats, bool simd)
 {
@@ -273,7 +279,8 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
         uint32_t from = chain[--length];
         struct bucket *source = &buckets[from / KVC_CUCKOO_CELLS];
         unsigned c = from % KVC_CUCKOO_CELLS;
-        fill(&buckets[to / KVC_CUCKOO_CELLS], to % KVC_CUCKOO_CELLS, source->signature[c], source->location[c]);
+        fill(&buckets[to / KVC_CUCKOO_CELLS], to % KVC_CUCKOO_CELLS, source->signature[c],
+             source->location[c]);
         __atomic_store_n(&table->moves, table->moves + 1, __ATOMIC_RELEASE);
         store_word(&source->signature[c], 0);
         to = from;
@@ -354,11 +361,12 @@ ALWAYS_INLINE void prefetch_pair(const struct kvc_cuckoo *table, uint64_t hash)
     __builtin_prefetch(&table->buckets[alternate_of(table, primary, kvc_signature(hash))], 1);
 }
 
-typedef uint32_t change_fn(struct kvc_cuckoo *table, uint64_t hash, uint32_t location, struct kvc_cuckoo_stats *stats,
-                           bool simd);
+typedef uint32_t change_fn(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
+                           struct kvc_cuckoo_stats *stats, bool simd);
 
-ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location, uint32_t count,
-                          uint32_t *out, struct kvc_cuckoo_stats *stats, change_fn *one, bool simd)
+ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+                          uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats, change_fn *one,
+                          bool simd)
 {
     for (uint32_t i = 0; i < WRITE_AHEAD && i < count; i++) {
         prefetch_pair(table, hash[i]);
@@ -442,8 +450,8 @@ uint64_t kvc_cuckoo_used(const struct kvc_cuckoo *table)
     return table->used;
 }
 
-void kvc_cuckoo_search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count, uint32_t *location,
-                       struct kvc_cuckoo_stats *stats)
+void kvc_cuckoo_search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+                       uint32_t *location, struct kvc_cuckoo_stats *stats)
 {
 #ifdef KVC_CUCKOO_AVX2
     if (table->simd) {
@@ -454,8 +462,8 @@ void kvc_cuckoo_search(const struct kvc_cuckoo *table, const uint64_t *hash, uin
     search(table, hash, count, location, stats, false);
 }
 
-void kvc_cuckoo_insert(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location, uint32_t count,
-                       uint32_t *out, struct kvc_cuckoo_stats *stats)
+void kvc_cuckoo_insert(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+                       uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats)
 {
     stats->inserts += count;
 #ifdef KVC_CUCKOO_AVX2
@@ -467,8 +475,8 @@ void kvc_cuckoo_insert(struct kvc_cuckoo *table, const uint64_t *hash, const uin
     change(table, hash, location, count, out, stats, insert_one, false);
 }
 
-void kvc_cuckoo_erase(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location, uint32_t count,
-                      uint32_t *out, struct kvc_cuckoo_stats *stats)
+void kvc_cuckoo_erase(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+                      uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats)
 {
     stats->erases += count;
 #ifdef KVC_CUCKOO_AVX2

@@ -7,10 +7,10 @@
 #include <immintrin.h>
 #endif
 
-/* The key is read in 16-byte blocks, the last one filled with zeros. The state starts from the seed; two AES rounds
- * take in each block, two more close, with the length in the first one's round key so that padding cannot be
- * mistaken for key bytes. Every output bit then depends on every key byte through four rounds (a short key's
- * full diffusion takes two). Round constants are digits of pi. */
+/* The key is read in 16-byte blocks, the last one filled with zeros. The state starts from the seed; two AES
+ * rounds take in each block, two more close, with the length in the first one's round key so that padding
+ * cannot be mistaken for key bytes. Every output bit then depends on every key byte through four rounds (a
+ * short key's full diffusion takes two). Round constants are digits of pi. */
 static const uint64_t seed_low = 0x243f6a8885a308d3;
 static const uint64_t seed_high = 0x13198a2e03707344;
 static const uint64_t round_one[2] = {0xa4093822299f31d0, 0x082efa98ec4e6c89};
@@ -166,7 +166,8 @@ AES_INLINE __m128i load_tail(const uint8_t *from, size_t bytes)
     } else if (bytes >= 4) {
         low = load_32(from) | load_32(from + bytes - 4) << 8 * (bytes - 4);
     } else if (bytes != 0) {
-        low = from[0] | (uint64_t)from[bytes / 2] << 8 * (bytes / 2) | (uint64_t)from[bytes - 1] << 8 * (bytes - 1);
+        low = from[0] | (uint64_t)from[bytes / 2] << 8 * (bytes / 2) |
+              (uint64_t)from[bytes - 1] << 8 * (bytes - 1);
     }
     return _mm_set_epi64x((int64_t)high, (int64_t)low);
 }

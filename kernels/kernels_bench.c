@@ -1,8 +1,9 @@
 /* How fast the kernels are on this machine, next to what its memory allows.
  *
- * Every figure is the median of several runs over different keys, taken one after the other in one process; "of
- * limit" compares with the random-line limit measured in the same run: a loop that reads one word of random lines in a
- * table of the same size and prefetches as far ahead as the kernels do. Results are verified before they are timed. */
+ * Every figure is the median of several runs over different keys, taken one after the other in one process;
+ * "of limit" compares with the random-line limit measured in the same run: a loop that reads one word of
+ * random lines in a table of the same size and prefetches as far ahead as the kernels do. Results are
+ * verified before they are timed. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -115,7 +116,8 @@ static void print_header(const struct options *options)
     const char *compiler = "gcc";
 #endif
     printf("cpu %s, compiler %s %s\n", cpu, compiler, __VERSION__);
-    printf("table %" PRIu64 " MiB, store of %" PRIu64 " items, batches of %u, one core, median of %d runs of %d keys\n\n",
+    printf("table %" PRIu64 " MiB, store of %" PRIu64
+           " items, batches of %u, one core, median of %d runs of %d keys\n\n",
            options->table_bytes >> 20, options->items, options->batch, RUNS, RUN_KEYS);
 }
 
@@ -127,7 +129,8 @@ static void draw_lookups(struct lookups *lookups, uint64_t keys, uint8_t *key_by
     }
     memset(key_bytes, 8, BATCH_MAX);
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i += BATCH_MAX) {
-        kvc_hash_batch((const uint8_t *)&lookups->key[i], 8, key_bytes, BATCH_MAX, hash_seed, &lookups->hash[i]);
+        kvc_hash_batch((const uint8_t *)&lookups->key[i], 8, key_bytes, BATCH_MAX, hash_seed,
+                       &lookups->hash[i]);
     }
 }
 
@@ -142,8 +145,8 @@ static double bench_hash(const struct lookups *lookups, struct buffers *buffers)
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += 1024) {
-            kvc_hash_batch((const uint8_t *)&lookups->key[(uint64_t)run * RUN_KEYS + i], 8, buffers->key_bytes, 1024,
-                           hash_seed, buffers->hash);
+            kvc_hash_batch((const uint8_t *)&lookups->key[(uint64_t)run * RUN_KEYS + i], 8,
+                           buffers->key_bytes, 1024, hash_seed, buffers->hash);
         }
         seconds[run] = now_s() - start;
     }
@@ -176,8 +179,8 @@ static double bench_lines(const struct options *options, const struct lookups *l
     return RUN_KEYS / median(seconds, RUNS) / 1e6;
 }
 
-/* Inserts keys first .. first+count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Returns the seconds that the slab part and
- * the index part took. */
+/* Inserts keys first .. first+count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Returns the
+ * seconds that the slab part and the index part took. */
 static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t first, uint64_t count,
                  const struct options *options, struct buffers *buffers, double seconds[2],
                  struct kvc_cuckoo_stats *stats)
@@ -194,7 +197,8 @@ static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t first
         double start = now_s();
         if (slab != NULL) {
             uint32_t evictions;
-            if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, evicted, &evictions, &slab_stats) != batch ||
+            if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, evicted, &evictions, &slab_stats) !=
+                    batch ||
                 evictions != 0) {
                 die("the slab store is too small");
             }
@@ -214,8 +218,8 @@ static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t first
 static void bench_index(const struct options *options, const struct lookups *lookups, struct buffers *buffers,
                         double limit)
 {
-    struct kvc_cuckoo *table =
-        kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
+    struct kvc_cuckoo *table = kvc_cuckoo_create(
+        &(struct kvc_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
     if (table == NULL) {
         die("out of memory");
     }
@@ -228,7 +232,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
     for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
         kvc_cuckoo_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
         for (uint32_t j = 0; j < options->batch; j++) {
-            if (buffers->location[j] != (uint32_t)lookups->key[i + j] && inserted.replaced + inserted.dropped == 0) {
+            if (buffers->location[j] != (uint32_t)lookups->key[i + j] &&
+                inserted.replaced + inserted.dropped == 0) {
                 die("a key was not found where it was put");
             }
         }
@@ -236,8 +241,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
-            kvc_cuckoo_search(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], options->batch, buffers->location,
-                              &searched);
+            kvc_cuckoo_search(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], options->batch,
+                              buffers->location, &searched);
         }
         run_seconds[run] = now_s() - start;
     }
@@ -296,7 +301,8 @@ static uint64_t read_run(struct kvc_cuckoo *table, struct kvc_slab *slab, const 
     return right;
 }
 
-static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers, double limit)
+static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers,
+                        double limit)
 {
     uint64_t table_bytes = 64;
     while (table_bytes / 8 * 3 / 4 < options->items) {
@@ -353,16 +359,17 @@ static bool parse_options(int argc, char **argv, struct options *options)
     }
     uint64_t bytes = options->table_bytes;
     uint32_t batch = options->batch;
-    return optind == argc && (bytes & (bytes - 1)) == 0 && bytes <= UINT64_C(32) << 30 && batch <= BATCH_MAX &&
-           (batch & (batch - 1)) == 0;
+    return optind == argc && (bytes & (bytes - 1)) == 0 && bytes <= UINT64_C(32) << 30 &&
+           batch <= BATCH_MAX && (batch & (batch - 1)) == 0;
 }
 
 int main(int argc, char **argv)
 {
     struct options options = {.table_bytes = UINT64_C(1) << 30, .items = 48000000, .batch = 1024};
     if (!parse_options(argc, argv, &options)) {
-        fprintf(stderr, "usage: kernels_bench [-t TABLE_MIB] [-i STORE_ITEMS] [-b BATCH]\n"
-                        "TABLE_MIB and BATCH are powers of two, BATCH at most %d\n",
+        fprintf(stderr,
+                "usage: kernels_bench [-t TABLE_MIB] [-i STORE_ITEMS] [-b BATCH]\n"
+                "TABLE_MIB and BATCH are powers of two, BATCH at most %d\n",
                 BATCH_MAX);
         return 2;
     }

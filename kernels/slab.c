@@ -14,16 +14,18 @@ enum {
     ITEMS_MAX = 65534,
     BITMAP_WORDS = 65536 / 64,
     CLASS_COUNT = 59,
-    READ_AHEAD = 24,      /* items in flight */
-    READ_WINDOW = 32,     /* power of two above READ_AHEAD */
-    PREFETCH_LINES = 16,  /* of one item; the processor's own prefetcher does the rest */
+    LEVELS = 3,          /* of reference bits */
+    READ_AHEAD = 24,     /* items in flight */
+    READ_WINDOW = 32,    /* power of two above READ_AHEAD */
+    PREFETCH_LINES = 16, /* of one item; the processor's own prefetcher does the rest */
     EVICT_AHEAD = 16,
 };
 
 #define NO_SLAB UINT32_MAX
 
 /* Item header, one word so that it is read and written whole:
- * bit 0 tag, bits 1..8 key length, bits 9..31 value length, bits 32..63 version (one more with every write). */
+ * bit 0 tag, bits 1..8 key length, bits 9..31 value length, bits 32..63 version (one more with every write).
+ */
 static const uint64_t tag_using = 1;
 static const uint64_t shape_mask = 0xffffffff; /* all but the version */
 
@@ -31,9 +33,9 @@ static const uint64_t shape_mask = 0xffffffff; /* all but the version */
 struct slab_info {
     uint32_t class_index;
     uint32_t free_items;
-    uint32_t free_word;  /* no bitmap word below has a free item */
-    uint32_t next_free;  /* next slab of the class with free items */
-    uint32_t next;       /* next slab of the class, in a ring */
+    uint32_t free_word; /* no bitmap word below has a free item */
+    uint32_t next_free; /* next slab of the class with free items */
+    uint32_t next;      /* next slab of the class, in a ring */
     uint32_t using_items;
 };
 
@@ -41,29 +43,32 @@ struct size_class {
     uint32_t last;       /* of the ring of slabs */
     uint32_t first_free; /* slab with free items */
     uint32_t hand_slab, hand_item;
-    uint32_t items;      /* of a slab */
+    uint32_t items; /* of a slab */
     uint64_t using_items;
 };
 
 struct kvc_slab {
-    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for those that are not. */
+    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for those that are not.
+     */
     uint8_t *base;
-    uint64_t *referenced;
+    /* Reference bits. Bit i of level 0 belongs to item i; of a higher level, it says that word i of the level
+     * below is all ones. */
+    uint64_t *referenced[LEVELS];
     uint32_t *item_bytes;
     uint32_t slab_count;
     /* For the writer. */
     uint32_t assigned;
     uint64_t hash_seed;
     uint64_t using_items;
-    uint64_t *free_bits;  /* on the free list; neither free nor using: allocated, not yet written */
+    uint64_t *free_bits; /* on the free list; neither free nor using: allocated, not yet written */
     uint64_t *using_bits;
     struct slab_info *info;
     struct size_class classes[CLASS_COUNT];
 };
 
-/* Bytes of items are copied while another thread may write them; the version tells afterwards. ThreadSanitizer (rightly)
- * wants such bytes to be atomic and knows no fences: there, each byte is loaded and stored with the order that the fences
- * give otherwise. */
+/* Bytes of items are copied while another thread may write them; the version tells afterwards.
+ * ThreadSanitizer (rightly) wants such bytes to be atomic and knows no fences: there, each byte is loaded and
+ * stored with the order that the fences give otherwise. */
 #ifdef __SANITIZE_THREAD__
 static void copy_out(void *to, const uint8_t *item, uint32_t bytes)
 {
@@ -194,7 +199,7 @@ static inline uint8_t *item_of(const struct kvc_slab *slab, uint32_t location, u
     if (number >= slab->slab_count) {
         return NULL;
     }
-    uint32_t bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_RELAXED);
+    uint32_t bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
     uint64_t offset = (uint64_t)(location & 0xffff) * bytes;
     *item_bytes = bytes;
     if (bytes == 0 || offset + bytes > KVC_SLAB_BYTES) {
@@ -203,12 +208,67 @@ static inline uint8_t *item_of(const struct kvc_slab *slab, uint32_t location, u
     return slab->base + (uint64_t)number * KVC_SLAB_BYTES + offset;
 }
 
-/* Only where it is not set: a write would take the line from other readers' caches. */
-static inline void mark_referenced(struct kvc_slab *slab, uint32_t location)
+/* The reference bits of tens of millions of items are megabytes and would cost each read a line of a far
+ * cache. In a store that is read more than it is evicted from most are set, and the top level, which stays in
+ * the nearest cache, says so. */
+static inline bool surely_referenced(const struct kvc_slab *slab, uint32_t location)
 {
-    uint64_t *word = &slab->referenced[word_of(location)];
-    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit_of(location)) == 0) {
-        __atomic_fetch_or(word, bit_of(location), __ATOMIC_RELAXED);
+    uint32_t index = location >> 6 * (LEVELS - 1);
+    return (__atomic_load_n(&slab->referenced[LEVELS - 1][word_of(index)], __ATOMIC_RELAXED) &
+            bit_of(index)) != 0;
+}
+
+static void mark_referenced(struct kvc_slab *slab, uint32_t location)
+{
+    uint64_t *below = &slab->referenced[0][word_of(location)];
+    /* Only where it is not set: a write would take the line from other readers' caches. */
+    if ((__atomic_load_n(below, __ATOMIC_RELAXED) & bit_of(location)) != 0) {
+        return;
+    }
+    uint64_t bits = __atomic_fetch_or(below, bit_of(location), __ATOMIC_SEQ_CST) | bit_of(location);
+    uint32_t index = location;
+    for (int level = 1; level < LEVELS && bits == ~UINT64_C(0); level++) {
+        index /= 64;
+        uint64_t *word = &slab->referenced[level][word_of(index)];
+        bits = __atomic_fetch_or(word, bit_of(index), __ATOMIC_SEQ_CST) | bit_of(index);
+        /* The CLOCK hand clears from the bottom up. If it came by meanwhile, one of the two sees the other.
+         */
+        if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
+            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
+            return;
+        }
+        below = word;
+    }
+}
+
+/* Clears the reference bits `bits` of the word that `location` is in. */
+static void clear_referenced(struct kvc_slab *slab, uint32_t location, uint64_t bits)
+{
+    uint32_t index = location;
+    __atomic_fetch_and(&slab->referenced[0][word_of(index)], ~bits, __ATOMIC_SEQ_CST);
+    for (int level = 1; level < LEVELS; level++) {
+        index /= 64;
+        uint64_t *word = &slab->referenced[level][word_of(index)];
+        if ((__atomic_load_n(word, __ATOMIC_SEQ_CST) & bit_of(index)) != 0) {
+            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
+        }
+    }
+}
+
+/* Sets the reference bits behind a slab's last item, so that they keep no word from being all ones. The top
+ * level has no word above it (and shares its words among slabs). */
+static void reference_the_rest(struct kvc_slab *slab, uint32_t number, uint32_t items)
+{
+    for (int level = 0; level < LEVELS - 1; level++) {
+        uint32_t end = location_of(number, 0) >> 6 * level | 0xffff >> 6 * level;
+        uint32_t index = (location_of(number, 0) >> 6 * level) + items;
+        for (; (index & 63) != 0 && index <= end; index++) {
+            slab->referenced[level][word_of(index)] |= bit_of(index);
+        }
+        for (; index <= end; index += 64) {
+            slab->referenced[level][word_of(index)] = ~UINT64_C(0);
+        }
+        items = (items + 63) / 64;
     }
 }
 
@@ -222,8 +282,10 @@ static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t cl
     struct size_class *class = &slab->classes[class_index];
     class->items = KVC_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_SLAB_BYTES / class_bytes : ITEMS_MAX;
     struct slab_info *info = &slab->info[number];
-    *info = (struct slab_info){
-        .class_index = class_index, .free_items = class->items, .next_free = class->first_free, .next = number};
+    *info = (struct slab_info){.class_index = class_index,
+                               .free_items = class->items,
+                               .next_free = class->first_free,
+                               .next = number};
     class->first_free = number;
     if (class->last != NO_SLAB) {
         info->next = slab->info[class->last].next;
@@ -237,6 +299,7 @@ static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t cl
         uint32_t left = class->items - item;
         free_bits[item / 64] = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
     }
+    reference_the_rest(slab, number, class->items);
     __atomic_store_n(&slab->item_bytes[number], class_bytes, __ATOMIC_RELEASE);
     return true;
 }
@@ -271,15 +334,15 @@ static uint64_t from_bit(uint32_t bit)
     return ~UINT64_C(0) << bit;
 }
 
-/* One word of the bitmap under the hand: gives the items in use that were not referenced, up to `count` of them, and clears
- * the reference bits passed. The hand stops behind the last victim if there are enough, else at the word's end. */
+/* One word of the bitmap under the hand: gives the items in use that were not referenced, up to `count` of
+ * them, and clears the reference bits passed. The hand stops behind the last victim if there are enough, else
+ * at the word's end. */
 static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint32_t count, bool spare,
                            uint32_t *location, struct kvc_slab_stats *stats)
 {
     uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
     uint64_t *using_word = &slab->using_bits[word_of(word_location)];
-    uint64_t *referenced_word = &slab->referenced[word_of(word_location)];
-    uint64_t referenced = __atomic_load_n(referenced_word, __ATOMIC_RELAXED);
+    uint64_t referenced = __atomic_load_n(&slab->referenced[0][word_of(word_location)], __ATOMIC_RELAXED);
     uint64_t passed = *using_word & from_bit(class->hand_item & 63);
     uint64_t victims = spare ? passed & ~referenced : passed;
     uint64_t evicted = 0;
@@ -296,7 +359,7 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
         passed &= ~UINT64_C(0) >> (63 - last);
     }
     if ((passed & referenced) != 0) {
-        __atomic_fetch_and(referenced_word, ~passed, __ATOMIC_RELAXED);
+        clear_referenced(slab, word_location, passed);
     }
     *using_word &= ~evicted;
     stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
@@ -305,8 +368,8 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
 }
 
 /* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use. */
-static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint32_t count, uint32_t *location,
-                           struct kvc_slab_stats *stats)
+static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint32_t count,
+                           uint32_t *location, struct kvc_slab_stats *stats)
 {
     uint32_t found = 0;
     uint32_t start_slab = class->hand_slab;
@@ -330,7 +393,8 @@ static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint
 }
 
 /* Takes the items from their readers and reports the hashes of their keys. */
-static void report_evicted(struct kvc_slab *slab, uint32_t count, const uint32_t *location, struct kvc_evicted *evicted)
+static void report_evicted(struct kvc_slab *slab, uint32_t count, const uint32_t *location,
+                           struct kvc_evicted *evicted)
 {
     uint32_t item_bytes;
     for (uint32_t i = 0; i < count; i++) {
@@ -355,8 +419,8 @@ static inline enum kvc_read_result seen(const uint8_t *item, uint32_t bytes, enu
 
 /* Reads one item of any shape. On a hit *value_bytes is set and *position is moved on. */
 static enum kvc_read_result read_item(const uint8_t *item, const uint8_t *key, uint32_t key_bytes,
-                                      const struct kvc_slab_reads *reads, uint32_t *position, uint32_t *value_bytes,
-                                      struct kvc_slab_stats *stats)
+                                      const struct kvc_slab_reads *reads, uint32_t *position,
+                                      uint32_t *value_bytes, struct kvc_slab_stats *stats)
 {
     uint64_t header = load_header(item);
     if ((header & tag_using) == 0) {
@@ -391,7 +455,8 @@ static enum kvc_read_result read_item(const uint8_t *item, const uint8_t *key, u
     return seen(item, touched, KVC_READ_HIT, stats);
 }
 
-/* The commonest shape, key and value of 8 bytes each, without calls. False: not that shape, or not a clean hit. */
+/* The commonest shape, key and value of 8 bytes each, without calls. False: not that shape, or not a clean
+ * hit. */
 static inline bool read_8_8(const uint8_t *item, const uint8_t *key, const struct kvc_slab_reads *reads,
                             uint32_t *position)
 {
@@ -422,12 +487,15 @@ static inline const uint8_t *prefetch_item(const struct kvc_slab *slab, uint32_t
     }
     const uint8_t *item = item_of(slab, location, &item_bytes);
     if (item != NULL) {
-        __builtin_prefetch(item);
+        /* Values are copied out, not kept: past the second cache, which the index makes better use of. */
+        __builtin_prefetch(item, 0, 0);
         uint32_t lines = lines_of(item, item_bytes);
         for (uint32_t line = 1; line < lines && line < PREFETCH_LINES; line++) {
-            __builtin_prefetch(item + line * 64);
+            __builtin_prefetch(item + line * 64, 0, 0);
         }
-        __builtin_prefetch(&slab->referenced[word_of(location)]);
+        if (!surely_referenced(slab, location)) {
+            __builtin_prefetch(&slab->referenced[0][word_of(location)]);
+        }
     }
     return item;
 }
@@ -439,7 +507,9 @@ void kvc_slab_free(struct kvc_slab *slab)
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
     kvc_memory_free(slab->base, (uint64_t)slab->slab_count * KVC_SLAB_BYTES);
-    kvc_memory_free(slab->referenced, bitmap_bytes);
+    for (int level = 0; level < LEVELS; level++) {
+        kvc_memory_free(slab->referenced[level], bitmap_bytes >> 6 * level);
+    }
     kvc_memory_free(slab->free_bits, bitmap_bytes);
     kvc_memory_free(slab->using_bits, bitmap_bytes);
     free(slab->item_bytes);
@@ -465,12 +535,16 @@ struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed)
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
     slab->base = kvc_memory_alloc((uint64_t)slab->slab_count * KVC_SLAB_BYTES);
-    slab->referenced = kvc_memory_alloc(bitmap_bytes);
+    bool complete = true;
+    for (int level = 0; level < LEVELS; level++) {
+        slab->referenced[level] = kvc_memory_alloc(bitmap_bytes >> 6 * level);
+        complete = complete && slab->referenced[level] != NULL;
+    }
     slab->free_bits = kvc_memory_alloc(bitmap_bytes);
     slab->using_bits = kvc_memory_alloc(bitmap_bytes);
     slab->item_bytes = calloc(slab->slab_count, sizeof(*slab->item_bytes));
     slab->info = calloc(slab->slab_count, sizeof(*slab->info));
-    if (slab->base == NULL || slab->referenced == NULL || slab->free_bits == NULL || slab->using_bits == NULL ||
+    if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->using_bits == NULL ||
         slab->item_bytes == NULL || slab->info == NULL) {
         kvc_slab_free(slab);
         errno = ENOMEM;
@@ -512,8 +586,8 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
     return taken;
 }
 
-void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes, const void *value,
-                    uint32_t value_bytes, struct kvc_slab_stats *stats)
+void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+                    const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
@@ -597,11 +671,13 @@ void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, st
             value_bytes = 8;
             lines_8_8 += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
         } else {
-            result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, &position, &value_bytes,
-                               stats);
+            result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, &position,
+                               &value_bytes, stats);
         }
         if (result == KVC_READ_HIT) {
-            mark_referenced(slab, reads->location[i]);
+            if (!surely_referenced(slab, reads->location[i])) {
+                mark_referenced(slab, reads->location[i]);
+            }
         }
         reads->result[i] = (uint8_t)result;
         if (reads->value_bytes != NULL) {

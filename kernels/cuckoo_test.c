@@ -1,0 +1,467 @@
+#include "kernels/cuckoo.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hash.h"
+
+static uint64_t random_state = 1;
+
+static uint64_t random_word(void)
+{
+    uint64_t z = random_state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static uint64_t hash_of(uint32_t bucket, uint32_t signature)
+{
+    return (uint64_t)signature << 32 | bucket;
+}
+
+static struct kvc_cuckoo *create(uint64_t bytes, uint32_t max_displacements)
+{
+    struct kvc_cuckoo *table = kvc_cuckoo_create(
+        &(struct kvc_cuckoo_params){.bytes = bytes, .max_displacements = max_displacements, .seed = 42});
+    cr_assert_not_null(table);
+    return table;
+}
+
+static uint32_t insert(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
+                       struct kvc_cuckoo_stats *stats)
+{
+    uint32_t out;
+    kvc_cuckoo_insert(table, &hash, &location, 1, &out, stats);
+    return out;
+}
+
+static uint32_t search(const struct kvc_cuckoo *table, uint64_t hash, struct kvc_cuckoo_stats *stats)
+{
+    uint32_t location;
+    kvc_cuckoo_search(table, &hash, 1, &location, stats);
+    return location;
+}
+
+static uint32_t erase(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
+                      struct kvc_cuckoo_stats *stats)
+{
+    uint32_t out;
+    kvc_cuckoo_erase(table, &hash, &location, 1, &out, stats);
+    return out;
+}
+
+Test(cuckoo, rejects_bad_params)
+{
+    struct kvc_cuckoo_params bad[] = {
+        {.bytes = 0},
+        {.bytes = 32},
+        {.bytes = 96},
+        {.bytes = UINT64_C(64) << 30},
+        {.bytes = 64, .max_displacements = 1001},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        errno = 0;
+        cr_assert_null(kvc_cuckoo_create(&bad[i]));
+        cr_assert_eq(errno, EINVAL);
+    }
+    kvc_cuckoo_free(NULL);
+}
+
+Test(cuckoo, empty_table_and_empty_batch)
+{
+    struct kvc_cuckoo *table = create(1 << 20, 10);
+    struct kvc_cuckoo_stats stats = {0};
+    cr_assert_eq(kvc_cuckoo_cells(table), (1 << 20) / 8);
+    kvc_cuckoo_search(table, NULL, 0, NULL, &stats);
+    kvc_cuckoo_insert(table, NULL, NULL, 0, NULL, &stats);
+    kvc_cuckoo_erase(table, NULL, NULL, 0, NULL, &stats);
+    cr_assert_eq(stats.searches + stats.inserts + stats.erases, 0);
+    cr_assert_eq(search(table, 0, &stats), KVC_LOCATION_NONE, "a hash of 0 must not match an empty cell");
+    cr_assert_eq(stats.search_hits, 0);
+    cr_assert_eq(stats.searches, 1);
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, equal_signature_replaces_in_either_bucket)
+{
+    struct kvc_cuckoo *table = create(64 * 16, 10);
+    struct kvc_cuckoo_stats stats = {0};
+    uint64_t first = hash_of(3, 5), second = hash_of(3 ^ 5, 5); /* each other's alternate bucket */
+    cr_assert_eq(insert(table, first, 100, &stats), KVC_LOCATION_NONE);
+    cr_assert_eq(insert(table, first, 101, &stats), 100);
+    cr_assert_eq(insert(table, second, 102, &stats), 101);
+    cr_assert_eq(kvc_cuckoo_used(table), 1);
+    cr_assert_eq(stats.replaced, 2);
+    cr_assert_eq(search(table, first, &stats), 102);
+    cr_assert_eq(search(table, second, &stats), 102);
+    cr_assert_eq(stats.search_lines, 1 + 2);
+    cr_assert_eq(insert(table, hash_of(4, 5), 7, &stats), KVC_LOCATION_NONE, "another pair of buckets");
+    cr_assert_eq(kvc_cuckoo_used(table), 2);
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, erase_wants_signature_and_location)
+{
+    struct kvc_cuckoo *table = create(64 * 16, 10);
+    struct kvc_cuckoo_stats stats = {0};
+    uint64_t hash = hash_of(3, 0x12345);
+    insert(table, hash, 100, &stats);
+    cr_assert_eq(erase(table, hash, 99, &stats), KVC_LOCATION_NONE);
+    cr_assert_eq(erase(table, hash_of(3, 0x12346), 100, &stats), KVC_LOCATION_NONE);
+    cr_assert_eq(search(table, hash, &stats), 100);
+    cr_assert_eq(erase(table, hash, 100, &stats), 100);
+    cr_assert_eq(erase(table, hash, 100, &stats), KVC_LOCATION_NONE);
+    insert(table, hash, 200, &stats);
+    cr_assert_eq(erase(table, hash, KVC_LOCATION_ANY, &stats), 200);
+    cr_assert_eq(kvc_cuckoo_used(table), 0);
+    cr_assert_eq(stats.erases, 5);
+    cr_assert_eq(stats.erased, 2);
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, one_bucket_holds_eight)
+{
+    for (uint32_t displacements = 0; displacements < 20; displacements += 3) {
+        struct kvc_cuckoo *table = create(64, displacements);
+        struct kvc_cuckoo_stats stats = {0};
+        bool present[1001] = {false};
+        cr_assert_eq(kvc_cuckoo_cells(table), 8);
+        for (uint32_t i = 1; i <= 1000; i++) {
+            uint32_t out = insert(table, hash_of((uint32_t)random_word(), i), i, &stats);
+            present[i] = true;
+            if (i <= 8) {
+                cr_assert_eq(out, KVC_LOCATION_NONE);
+            } else {
+                cr_assert_lt(out, i);
+                cr_assert(present[out], "dropped twice");
+                present[out] = false;
+            }
+            cr_assert_eq(search(table, hash_of(0, i), &stats), i);
+        }
+        uint32_t found = 0;
+        for (uint32_t i = 1; i <= 1000; i++) {
+            cr_assert_eq(search(table, hash_of(7, i), &stats), present[i] ? i : KVC_LOCATION_NONE);
+            found += present[i];
+        }
+        cr_assert_eq(found, 8);
+        cr_assert_eq(kvc_cuckoo_used(table), 8);
+        cr_assert_eq(stats.dropped, 992);
+        cr_assert_eq(stats.search_lines, stats.searches, "one bucket is never read twice");
+        cr_assert_eq(stats.insert_lines, stats.inserts);
+        kvc_cuckoo_free(table);
+    }
+}
+
+/* In one bucket no element moves, so with equal seeds the same cell is dropped: which element that is tells
+ * where elements were put. If they prefer eight different cells, the order of their arrival does not matter;
+ * if all prefer the same one, it alone decides. */
+Test(cuckoo, preferred_cell_decides_the_place)
+{
+    for (int distinct = 0; distinct < 2; distinct++) {
+        uint32_t differences = 0;
+        for (uint32_t seed = 0; seed < 32; seed++) {
+            uint32_t dropped[2];
+            for (uint32_t order = 0; order < 2; order++) {
+                struct kvc_cuckoo *table =
+                    kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = 64, .seed = seed});
+                struct kvc_cuckoo_stats stats = {0};
+                for (uint32_t i = 0; i < 8; i++) {
+                    uint32_t element = order == 0 ? i : 7 - i;
+                    uint32_t preferred = distinct ? element : 3;
+                    insert(table, hash_of(0, preferred << 29 | (element + 1)), element, &stats);
+                }
+                dropped[order] = insert(table, hash_of(0, 100), 100, &stats);
+                kvc_cuckoo_free(table);
+            }
+            differences += dropped[0] != dropped[1];
+        }
+        if (distinct) {
+            cr_assert_eq(differences, 0);
+        } else {
+            cr_assert_eq(differences, 32, "element i and 7 - i swap places");
+        }
+    }
+}
+
+/* Fills far beyond what fits: every element is in the table, was replaced, or was reported. */
+Test(cuckoo, nothing_is_lost_unreported)
+{
+    char name[][24] = {"none", "few", "many"};
+    uint32_t displacements[] = {0, 8, 500};
+    for (size_t d = 0; d < 3; d++) {
+        struct kvc_cuckoo *table = create(64 * 512, displacements[d]);
+        uint32_t elements = 512 * 8 * 5 / 4;
+        uint64_t *hash = malloc(elements * sizeof(*hash));
+        uint32_t *location = malloc(elements * sizeof(*location));
+        uint32_t *out = malloc(elements * sizeof(*out));
+        uint8_t *gone = calloc(elements, 1);
+        struct kvc_cuckoo_stats stats = {0};
+        uint64_t first_drop = 0;
+        for (uint32_t i = 0; i < elements; i++) {
+            hash[i] = random_word();
+            location[i] = i;
+        }
+        for (uint32_t i = 0; i < elements; i += 64) {
+            kvc_cuckoo_insert(table, hash + i, location + i, 64, out + i, &stats);
+            first_drop = stats.dropped == 0 ? i : first_drop;
+        }
+        for (uint32_t i = 0; i < elements; i++) {
+            if (out[i] != KVC_LOCATION_NONE) {
+                cr_assert_lt(out[i], elements);
+                cr_assert_eq(gone[out[i]], 0, "reported twice");
+                gone[out[i]] = 1;
+            }
+        }
+        uint32_t *found = malloc(elements * sizeof(*found));
+        kvc_cuckoo_search(table, hash, elements, found, &stats);
+        for (uint32_t i = 0; i < elements; i++) {
+            cr_assert_eq(found[i], gone[i] ? KVC_LOCATION_NONE : i, "%s: element %u", name[d], i);
+        }
+        cr_assert_eq(kvc_cuckoo_used(table), elements - stats.dropped);
+        cr_assert_leq(kvc_cuckoo_used(table), kvc_cuckoo_cells(table));
+        cr_assert_leq(stats.displacements, stats.inserts * displacements[d]);
+        cr_assert_eq(stats.displacements == 0, displacements[d] == 0);
+        if (displacements[d] == 500) {
+            /* Two choices of eight cells hold up to about 99 % (cf. Richter et al. in sec. 4.1). */
+            cr_assert_gt((double)first_drop, 0.95 * (double)kvc_cuckoo_cells(table));
+        }
+        free(hash);
+        free(location);
+        free(out);
+        free(found);
+        free(gone);
+        kvc_cuckoo_free(table);
+    }
+}
+
+/* What the header promises, on a plain array: at most one element for each pair of buckets and signature. */
+struct reference {
+    uint64_t hash[4096];
+    uint32_t location[4096]; /* KVC_LOCATION_NONE: not stored */
+    uint32_t keys;
+};
+
+static void reference_drop(struct reference *reference, uint32_t location)
+{
+    for (uint32_t k = 0; k < reference->keys; k++) {
+        if (reference->location[k] == location) {
+            reference->location[k] = KVC_LOCATION_NONE;
+            return;
+        }
+    }
+    cr_assert_fail("location %u was reported but not stored", location);
+}
+
+static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t keys, uint32_t rounds)
+{
+    enum { BATCH = 100 };
+    struct kvc_cuckoo *table = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
+        .bytes = buckets * 64, .max_displacements = 50, .seed = seed, .portable = portable});
+    struct reference *reference = calloc(1, sizeof(*reference));
+    struct kvc_cuckoo_stats stats = {0};
+    uint32_t next_location = 0;
+    uint64_t used = 0, hits = 0;
+    random_state = seed;
+    reference->keys = keys;
+    for (uint32_t k = 0; k < keys; k++) {
+        reference->hash[k] = random_word();
+        reference->location[k] = KVC_LOCATION_NONE;
+    }
+    for (uint32_t round = 0; round < rounds; round++) {
+        uint64_t hash[BATCH];
+        uint32_t key[BATCH], location[BATCH], out[BATCH];
+        uint32_t count = (uint32_t)(random_word() % (BATCH + 1));
+        uint32_t operation = (uint32_t)(random_word() % 4);
+        for (uint32_t i = 0; i < count; i++) {
+            key[i] = (uint32_t)(random_word() % keys);
+            hash[i] = reference->hash[key[i]];
+            location[i] = next_location + i;
+        }
+        next_location += count;
+        if (operation < 2) {
+            kvc_cuckoo_insert(table, hash, location, count, out, &stats);
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t old = reference->location[key[i]];
+                if (old != KVC_LOCATION_NONE) {
+                    cr_assert_eq(out[i], old);
+                } else {
+                    used++;
+                    if (out[i] != KVC_LOCATION_NONE) {
+                        reference_drop(reference, out[i]);
+                        used--;
+                    }
+                }
+                reference->location[key[i]] = location[i];
+            }
+        } else if (operation == 2) {
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t right = reference->location[key[i]];
+                location[i] = i % 3 == 0 ? KVC_LOCATION_ANY : i % 3 == 1 ? right : right - 1;
+            }
+            kvc_cuckoo_erase(table, hash, location, count, out, &stats);
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t stored = reference->location[key[i]];
+                bool erased =
+                    stored != KVC_LOCATION_NONE && (location[i] == KVC_LOCATION_ANY || location[i] == stored);
+                cr_assert_eq(out[i], erased ? stored : KVC_LOCATION_NONE);
+                if (erased) {
+                    reference->location[key[i]] = KVC_LOCATION_NONE;
+                    used--;
+                }
+            }
+        } else {
+            kvc_cuckoo_search(table, hash, count, out, &stats);
+            for (uint32_t i = 0; i < count; i++) {
+                cr_assert_eq(out[i], reference->location[key[i]]);
+                hits += out[i] != KVC_LOCATION_NONE;
+            }
+        }
+        cr_assert_eq(kvc_cuckoo_used(table), used);
+    }
+    cr_assert_eq(stats.search_hits, hits);
+    cr_assert_gt(stats.erased, 0);
+    free(reference);
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, random_operations_agree_with_a_plain_map)
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        operate(seed, false, 256, 1500, 3000); /* mostly fits */
+        operate(seed, false, 256, 4000, 1500); /* drops */
+        operate(seed, true, 256, 2500, 1500);
+        operate(seed, false, 1, 20, 1000);
+        operate(seed, false, 2, 40, 1000);
+    }
+}
+
+Test(cuckoo, portable_twin_does_the_same)
+{
+    struct kvc_cuckoo *table[2];
+    struct kvc_cuckoo_stats stats[2] = {{0}};
+    enum { COUNT = 1 << 14 };
+    uint64_t *hash = malloc(COUNT * sizeof(*hash));
+    uint32_t *location = malloc(COUNT * sizeof(*location));
+    uint32_t *out[2] = {malloc(COUNT * sizeof(uint32_t)), malloc(COUNT * sizeof(uint32_t))};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        hash[i] = random_word();
+        location[i] = i;
+    }
+    for (int twin = 0; twin < 2; twin++) {
+        table[twin] = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
+            .bytes = COUNT * 8, .max_displacements = 20, .seed = 3, .portable = twin == 1});
+        kvc_cuckoo_insert(table[twin], hash, location, COUNT, out[twin], &stats[twin]);
+    }
+    cr_assert_arr_eq(out[0], out[1], COUNT * sizeof(uint32_t));
+    cr_assert_gt(stats[0].dropped, 0);
+    for (int twin = 0; twin < 2; twin++) {
+        kvc_cuckoo_erase(table[twin], hash, location, COUNT / 4, out[twin], &stats[twin]);
+    }
+    cr_assert_arr_eq(out[0], out[1], COUNT / 4 * sizeof(uint32_t));
+    for (int twin = 0; twin < 2; twin++) {
+        kvc_cuckoo_search(table[twin], hash, COUNT, out[twin], &stats[twin]);
+        kvc_cuckoo_free(table[twin]);
+    }
+    cr_assert_arr_eq(out[0], out[1], COUNT * sizeof(uint32_t));
+    cr_assert_arr_eq(&stats[0], &stats[1], sizeof(stats[0]));
+    free(hash);
+    free(location);
+    free(out[0]);
+    free(out[1]);
+}
+
+/* Elements whose two buckets are one (signature = 0 modulo the buckets) cannot move away. */
+Test(cuckoo, alternate_bucket_may_be_the_same)
+{
+    struct kvc_cuckoo *table = create(64 * 16, 50);
+    struct kvc_cuckoo_stats stats = {0};
+    for (uint32_t i = 0; i < 8; i++) {
+        cr_assert_eq(insert(table, hash_of(5, (i + 1) << 4), i, &stats), KVC_LOCATION_NONE);
+    }
+    cr_assert_eq(stats.insert_lines, 8);
+    cr_assert_eq(stats.displacements, 0);
+    uint32_t dropped = insert(table, hash_of(5, 9 << 4), 8, &stats);
+    cr_assert_lt(dropped, 8);
+    cr_assert_eq(kvc_cuckoo_used(table), 8);
+    for (uint32_t i = 0; i < 9; i++) {
+        cr_assert_eq(search(table, hash_of(5, (i + 1) << 4), &stats), i == dropped ? KVC_LOCATION_NONE : i);
+    }
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, a_closed_pair_of_buckets_holds_sixteen)
+{
+    struct kvc_cuckoo *table = create(64 * 16, 50);
+    struct kvc_cuckoo_stats stats = {0};
+    /* Buckets 0 and 1 are filled with elements that have no other place. */
+    for (uint32_t i = 0; i < 15; i++) {
+        insert(table, hash_of(0, i << 4 | 1), i, &stats);
+    }
+    insert(table, hash_of(0, 2), 15, &stats); /* buckets 0 and 2: goes to 2, for 0 is full */
+    insert(table, hash_of(1, 99 << 4 | 1), 16, &stats);
+    cr_assert_eq(kvc_cuckoo_used(table), 17);
+    cr_assert_eq(stats.dropped, 0);
+    cr_assert_eq(insert(table, hash_of(0, 77 << 4 | 3), 17, &stats), KVC_LOCATION_NONE, "bucket 3 has room");
+    cr_assert_neq(insert(table, hash_of(0, 55 << 4 | 1), 18, &stats), KVC_LOCATION_NONE,
+                  "16 cells, 17 elements");
+    cr_assert_eq(stats.dropped, 1);
+    cr_assert_eq(search(table, hash_of(0, 2), &stats), 15);
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, a_chain_moves_an_element_out)
+{
+    struct kvc_cuckoo *table = create(64 * 16, 100);
+    struct kvc_cuckoo_stats stats = {0};
+    uint32_t buckets[8];
+    /* Bucket 0 holds eight elements with eight different alternates; those of bucket 8 have no other. A new
+     * element of both gets in where a chain begins in bucket 0, and costs one element where it begins in
+     * bucket 8. */
+    for (uint32_t i = 0; i < 8; i++) {
+        buckets[i] = i + 1 < 8 ? i + 1 : 9;
+        insert(table, hash_of(0, buckets[i] | (i + 1) << 8), i, &stats);
+        insert(table, hash_of(8, (i + 1) << 4), 100 + i, &stats);
+    }
+    cr_assert_eq(kvc_cuckoo_used(table), 16);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t dropped = stats.dropped;
+        uint32_t out = insert(table, hash_of(0, 8 | (i + 20) << 8), 200 + i, &stats);
+        cr_assert_eq(stats.dropped - dropped, out != KVC_LOCATION_NONE);
+    }
+    cr_assert_eq(kvc_cuckoo_used(table), 20 - stats.dropped);
+    cr_assert_gt(stats.displacements, 0);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        found += search(table, hash_of(0, buckets[i] | (i + 1) << 8), &stats) == i;
+        found += search(table, hash_of(8, (i + 1) << 4), &stats) == 100 + i;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        found += search(table, hash_of(0, 8 | (i + 20) << 8), &stats) == 200 + i;
+    }
+    cr_assert_eq(found, kvc_cuckoo_used(table));
+    kvc_cuckoo_free(table);
+}
+
+Test(cuckoo, same_seed_same_table)
+{
+    uint32_t out[2][2000];
+    uint64_t hash[2000];
+    uint32_t location[2000];
+    struct kvc_cuckoo_stats stats = {0};
+    for (uint32_t i = 0; i < 2000; i++) {
+        hash[i] = random_word();
+        location[i] = i;
+    }
+    for (uint32_t batch = 0; batch < 2; batch++) {
+        struct kvc_cuckoo *table = create(64 * 128, 10);
+        for (uint32_t i = 0; i < 2000; i += batch == 0 ? 2000 : 7) {
+            uint32_t count = batch == 0 || 2000 - i < 7 ? 2000 - i : 7;
+            kvc_cuckoo_insert(table, hash + i, location + i, count, out[batch] + i, &stats);
+        }
+        kvc_cuckoo_free(table);
+    }
+    cr_assert_arr_eq(out[0], out[1], sizeof(out[0]), "the size of batches changed the result");
+}
