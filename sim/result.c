@@ -74,6 +74,23 @@ static void merge_stages(struct kvc_result *sum, const struct kvc_result *replic
     }
 }
 
+/* Keeps the windows that every replica has; none when their lengths differ. */
+static void merge_windows(struct kvc_result *sum, const struct kvc_result *replica, double weight)
+{
+    uint32_t shared = replica->window_count;
+    if (sum->window_us == 0)
+        sum->window_us = replica->window_us;
+    else if (sum->window_us != replica->window_us)
+        shared = 0;
+    else if (sum->window_count < shared)
+        shared = sum->window_count;
+    for (uint32_t i = 0; i < shared; i++)
+        sum->window_mops[i] += (float)(weight * (double)replica->window_mops[i]);
+    for (uint32_t i = shared; i < sum->window_count; i++)
+        sum->window_mops[i] = 0;
+    sum->window_count = shared;
+}
+
 void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, uint32_t replicas)
 {
     double weight = 1.0 / replicas;
@@ -103,11 +120,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->preload_wall_s = fmax(sum->preload_wall_s, replica->preload_wall_s);
     sum->requests_simulated += replica->requests_simulated;
     sum->activities += replica->activities;
-    sum->window_us = replica->window_us;
-    for (uint32_t i = 0; i < replica->window_count; i++)
-        sum->window_mops[i] += (float)(weight * (double)replica->window_mops[i]);
-    if (replica->window_count > sum->window_count)
-        sum->window_count = replica->window_count;
+    merge_windows(sum, replica, weight);
     for (uint32_t i = 0; i < replica->note_count; i++)
         add_note(sum, replica->note[i]);
     kvc_bottleneck_find(sum);

@@ -4,7 +4,11 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-enum { BATCH = 5, BATCHES_MIN = 6 };
+enum {
+    BATCH = 5,
+    KEPT_MIN = 4, /* batches; the statistic of fewer is near 0 by chance */
+    BATCHES_MIN = 2 * KEPT_MIN + 2, /* else no allowed cut lies in the second half, and a trend would pass */
+};
 
 struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
 {
@@ -34,8 +38,7 @@ int64_t kvc_mser5(const double *values, uint32_t count)
         double value = batch_mean(values, first), kept = batches - first, delta = value - mean;
         mean += delta / kept;
         squares += delta * (value - mean);
-        /* the statistic of the last few batches is near 0 by chance */
-        if (kept < BATCHES_MIN / 2)
+        if (kept < KEPT_MIN)
             continue;
         double statistic = squares / (kept * kept);
         if (statistic <= least) {

@@ -16,7 +16,8 @@ struct kvc_interval {
 struct kvc_interval kvc_interval_of(const double *values, uint32_t count);
 
 /* MSER-5 over a time series of equally long windows: how many leading values to discard (a multiple of 5), or -1
- * when the series is too short or has not settled (the minimum lies in its second half). */
+ * when the series is too short (below 50 values) or has not settled (the minimum lies in its second half). The cuts that
+ * leave less than 20 values are not looked at: so few values differ little by chance. */
 int64_t kvc_mser5(const double *values, uint32_t count);
 
 #endif

@@ -1,0 +1,173 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/metrics/bottleneck.h"
+#include "sim/result.h"
+
+static struct kvc_result result, replica, sum;
+
+static void set_stage(struct kvc_result *of, const char *name, const char *device, double utilization)
+{
+    struct kvc_stage *stage = &of->stage[of->stage_count++];
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->device, sizeof stage->device, "%s", device);
+    stage->utilization_frac = utilization;
+    stage->busy_s = utilization * 2;
+    stage->served = 100;
+    stage->mean_us = 50;
+}
+
+Test(bottleneck, is_the_busiest_stage)
+{
+    set_stage(&result, "receive", "cpu", 0.4);
+    set_stage(&result, "search", "gpu", 0.71);
+    set_stage(&result, "send", "cpu", 0.98);
+    kvc_bottleneck_find(&result);
+    cr_expect_str_eq(result.bottleneck_stage, "send");
+    cr_expect_str_eq(result.bottleneck_device, "cpu");
+    cr_expect_str_eq(result.bottleneck_why,
+                     "send (cpu) is busy 98.0 % of the time, next is search (gpu) with 71.0 %");
+}
+
+Test(bottleneck, is_the_load_when_no_stage_is_busy)
+{
+    set_stage(&result, "search", "gpu", 0.2);
+    set_stage(&result, "send", "cpu", 0.89);
+    kvc_bottleneck_find(&result);
+    cr_expect_str_eq(result.bottleneck_stage, "load");
+    cr_expect_not_null(strstr(result.bottleneck_why, "the load is the limit"));
+    cr_expect_not_null(strstr(result.bottleneck_why, "send (cpu) is busy 89.0 %"));
+}
+
+Test(bottleneck, of_one_stage_or_unknown_ones)
+{
+    set_stage(&result, "receive", "cpu", NAN);
+    set_stage(&result, "search", "gpu", 1);
+    kvc_bottleneck_find(&result);
+    cr_expect_str_eq(result.bottleneck_stage, "search");
+    cr_expect_str_eq(result.bottleneck_why, "search (gpu) is busy 100.0 % of the time");
+    result.stage_count = 1;
+    kvc_bottleneck_find(&result);
+    cr_expect_str_eq(result.bottleneck_stage, "load");
+    cr_expect_str_eq(result.bottleneck_why, "");
+}
+
+Test(figures, by_name)
+{
+    struct kvc_figures figures = {0};
+    kvc_figures_set(&figures, "load_factor_frac", 0.5);
+    kvc_figures_set(&figures, "t_search_us", 63);
+    cr_expect_eq(kvc_figures_get(&figures, "load_factor_frac"), 0.5);
+    cr_expect_eq(kvc_figures_get(&figures, "t_search_us"), 63);
+    cr_expect(isnan(kvc_figures_get(&figures, "t_search")));
+}
+
+Test(notes, once_each_and_no_more_than_fit)
+{
+    for (int i = 0; i < 2 * KVC_NOTES_MAX; i++)
+        kvc_result_note(&result, "note %d", i / 2);
+    cr_expect_eq(result.note_count, KVC_NOTES_MAX);
+    cr_expect_str_eq(result.note[KVC_NOTES_MAX - 1], "note 15");
+    kvc_result_note(&result, "one more");
+    cr_expect_eq(result.note_count, KVC_NOTES_MAX);
+    cr_expect_str_eq(result.note[KVC_NOTES_MAX - 1], "note 15");
+}
+
+/* A replica whose numbers are all made from `scale`. */
+static void fill(struct kvc_result *into, double scale)
+{
+    double sent[3] = {0}, done[3] = {1e3 * scale, 2e3 * scale, 3e3 * scale};
+    memset(into, 0, sizeof *into);
+    into->throughput_mops = 10 * scale;
+    into->offered = (uint64_t)(100 * scale);
+    into->completed = (uint64_t)(90 * scale);
+    into->dropped = (uint64_t)(10 * scale);
+    into->gets = (uint64_t)(80 * scale);
+    into->hits = (uint64_t)(70 * scale);
+    into->misses = (uint64_t)(10 * scale);
+    into->sets = (uint64_t)(6 * scale);
+    into->deletes = (uint64_t)(4 * scale);
+    into->has_histogram = true;
+    kvc_histogram_record(&into->latency, sent, done, 3);
+    set_stage(into, "search", "gpu", 0.3 * scale);
+    set_stage(into, "send", "cpu", 0.2 * scale);
+    kvc_figures_set(&into->kernel, "load_factor_frac", 0.1 * scale);
+    kvc_figures_set(&into->model, "t_search_us", 60 * scale);
+    into->simulated_s = into->warmup_s = into->wall_s = into->kernel_wall_s = scale;
+    into->requests_simulated = 1000;
+    into->activities = 50;
+    into->window_us = 160;
+    into->window_count = 2;
+    into->window_mops[0] = (float)scale;
+    into->window_mops[1] = (float)(2 * scale);
+    kvc_result_note(into, "common");
+    kvc_result_note(into, "of scale %g", scale);
+}
+
+Test(merge, of_two_replicas)
+{
+    static const double scales[] = {1, 3};
+    for (int i = 0; i < 2; i++) {
+        fill(&replica, scales[i]);
+        kvc_result_merge(&sum, &replica, 2);
+    }
+    cr_expect_float_eq(sum.throughput_mops, 20, 1e-12);
+    cr_expect_eq(sum.offered, 400);
+    cr_expect_eq(sum.completed + sum.dropped, sum.offered);
+    cr_expect_eq(sum.hits + sum.misses, sum.gets);
+    cr_expect_eq(sum.gets + sum.sets + sum.deletes, sum.completed);
+    cr_expect(sum.has_histogram);
+    cr_expect_eq(sum.latency.count, 6);
+    cr_expect_eq(sum.latency.min_ns, 1e3);
+    cr_expect_eq(sum.latency.max_ns, 9e3);
+    cr_expect_float_eq(kvc_histogram_mean_ns(&sum.latency), 4e3, 1e-9);
+    cr_expect_eq(sum.stage_count, 2);
+    cr_expect_str_eq(sum.stage[1].name, "send");
+    cr_expect_float_eq(sum.stage[0].utilization_frac, 0.6, 1e-12);
+    cr_expect_float_eq(sum.stage[1].busy_s, 1.6, 1e-12);
+    cr_expect_eq(sum.stage[0].served, 200);
+    cr_expect_float_eq(sum.stage[0].mean_us, 50, 1e-12);
+    cr_expect_float_eq(kvc_figures_get(&sum.kernel, "load_factor_frac"), 0.2, 1e-12);
+    cr_expect_float_eq(kvc_figures_get(&sum.model, "t_search_us"), 120, 1e-12);
+    cr_expect_eq(sum.model.count, 1);
+    cr_expect_float_eq(sum.wall_s, 4, 1e-12);
+    cr_expect_float_eq(sum.simulated_s, 4, 1e-12);
+    cr_expect_eq(sum.requests_simulated, 2000);
+    cr_expect_eq(sum.activities, 100);
+    cr_expect_eq(sum.window_count, 2);
+    cr_expect_float_eq(sum.window_mops[1], 4, 1e-6);
+    cr_expect_eq(sum.note_count, 3);
+    cr_expect_str_eq(sum.bottleneck_stage, "load");
+}
+
+Test(merge, keeps_windows_that_all_replicas_have)
+{
+    for (int i = 0; i < 3; i++) {
+        fill(&replica, 1);
+        replica.window_count = i == 1 ? 1 : 2;
+        kvc_result_merge(&sum, &replica, 3);
+    }
+    cr_expect_eq(sum.window_count, 1);
+    cr_expect_float_eq(sum.window_mops[0], 1, 1e-6);
+    cr_expect_eq(sum.window_mops[1], 0);
+}
+
+Test(merge, drops_windows_of_different_lengths)
+{
+    for (int i = 0; i < 3; i++) {
+        fill(&replica, 1);
+        replica.window_us = i == 1 ? 320 : 160;
+        kvc_result_merge(&sum, &replica, 3);
+    }
+    cr_expect_eq(sum.window_count, 0);
+}
+
+/* Merging one replica must give it back: a single run and a run of one replica print the same. */
+Test(merge, of_one_replica_changes_nothing)
+{
+    fill(&replica, 2);
+    kvc_bottleneck_find(&replica);
+    kvc_result_merge(&sum, &replica, 1);
+    cr_expect_arr_eq(&sum, &replica, sizeof sum);
+}
