@@ -57,7 +57,7 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     struct kvc_megakv_simulation *simulation = socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
     uint32_t sets = 0, *rows = simulation->rows;
-    double started_s = kvc_clock_wall_s();
+    uint64_t started = kvc_clock_ticks();
     for (uint32_t i = first; i < batch->count; i++) {
         if (batch->op[i] == KVC_OP_GET)
             continue;
@@ -79,55 +79,68 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
             kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash, simulation->evicted[i].location);
         socket->writes.jobs += (double)evicted * (double)simulation->store->sample_rate;
     }
-    simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
+    simulation->kernel_ticks += kvc_clock_ticks() - started;
 }
 
-/* Which rows run through the real structures; returns whether the frame has writes. */
-static bool mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer, uint32_t first)
+/* Rows of each operation in the frame. */
+struct frame_mix {
+    uint32_t count[KVC_OP_COUNT];
+};
+
+static struct frame_mix mix_of(const struct kvc_batch *batch, uint32_t first)
+{
+    uint32_t gets = 0, sets = 0;
+    for (uint32_t i = first; i < batch->count; i++) {
+        gets += batch->op[i] == KVC_OP_GET;
+        sets += batch->op[i] == KVC_OP_SET;
+    }
+    return (struct frame_mix){{gets, sets, batch->count - first - gets - sets}};
+}
+
+/* Which rows run through the real structures. */
+static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer, uint32_t first)
 {
     const struct kvc_megakv_store *store = socket->simulation->store;
     const struct kvc_batch *batch = buffer->batch;
-    uint32_t gets = 0, count = batch->count - first;
+    if (store->sample_rate <= 1) {
+        memset(buffer->sampled + first, store->sample_rate == 1, batch->count - first);
+        return;
+    }
     for (uint32_t i = first; i < batch->count; i++)
-        gets += batch->op[i] == KVC_OP_GET;
-    if (store->sample_rate <= 1)
-        memset(buffer->sampled + first, store->sample_rate == 1, count);
-    else
-        for (uint32_t i = first; i < batch->count; i++)
-            buffer->sampled[i] = kvc_megakv_sampled(store, batch->key_id[i], &socket->thinning);
-    buffer->gets += gets;
-    return gets < count;
+        buffer->sampled[i] = kvc_megakv_sampled(store, batch->key_id[i], &socket->thinning);
 }
 
 static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t row)
 {
-    if (pipeline->socket->simulation->fixed_sizes)
-        return pipeline->receive_ns[batch->op[row]];
     struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&pipeline->socket->simulation->scenario->node, batch->op[row],
                                                        batch->key_bytes[row], batch->value_bytes[row]);
     return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
 }
 
-static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t first)
+static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t first,
+                          const struct frame_mix *mix)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double bytes = 0;
+    if (simulation->fixed_sizes) {
+        for (int op = 0; op < KVC_OP_COUNT; op++)
+            bytes += mix->count[op] * pipeline->request_bytes[op];
+        return bytes;
+    }
     for (uint32_t i = first; i < batch->count; i++)
-        bytes += simulation->fixed_sizes
-                     ? pipeline->request_bytes[batch->op[i]]
-                     : kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
-                                                batch->value_bytes[i]);
+        bytes += kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
+                                          batch->value_bytes[i]);
     return bytes;
 }
 
 /* When the receiver can start with the frame, and when it was in the ring; NaN: the ring was full, the frame is lost. */
 static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first,
-                             double *arrived_ns)
+                             const struct frame_mix *mix, double *arrived_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_nic *nic = &simulation->scenario->node.nic;
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
-    double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first), simulation->streams) : 0;
+    double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is done, and not
@@ -152,40 +165,66 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     return *slot_ns;
 }
 
+/* The receiver's recursion over the rows of a frame; returns when it is through and adds up the rows' completions. */
+static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer, uint32_t first,
+                           double start_ns, double *sum_ns)
+{
+    const struct kvc_batch *batch = buffer->batch;
+    double now_ns = start_ns, sum = 0;
+    if (pipeline->socket->simulation->fixed_sizes) {
+        for (uint32_t i = first; i < batch->count; i++) {
+            now_ns += pipeline->receive_ns[batch->op[i]];
+            sum += now_ns;
+            buffer->received_ns[i] = now_ns;
+        }
+    } else {
+        for (uint32_t i = first; i < batch->count; i++) {
+            now_ns += receive_ns(pipeline, batch, i);
+            sum += now_ns;
+            buffer->received_ns[i] = now_ns;
+        }
+    }
+    *sum_ns = sum;
+    return now_ns;
+}
+
 /* The receiver works off the frame that begins at row `first`: every row gets its own completion. */
 static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    struct kvc_recorder *recorder = &simulation->recorder;
     struct kvc_megakv_buffer *buffer = pipeline->filling;
     struct kvc_batch *batch = buffer->batch;
-    double arrived_ns, start_ns = frame_start_ns(pipeline, batch, first, &arrived_ns);
+    struct frame_mix mix = mix_of(batch, first);
+    uint32_t count = batch->count - first;
+    double arrived_ns, sum_ns, start_ns = frame_start_ns(pipeline, batch, first, &mix, &arrived_ns);
     if (isnan(start_ns)) {
-        simulation->recorder.dropped += batch->count - first;
+        recorder->dropped += count;
         batch->count = first;
         return;
     }
-    bool writes = mark_rows(pipeline->socket, buffer, first);
-    double now_ns = start_ns;
-    for (uint32_t i = first; i < batch->count; i++) {
-        buffer->arrived_ns[i] = arrived_ns;
-        now_ns += receive_ns(pipeline, batch, i);
-        buffer->received_ns[i] = now_ns;
-        buffer->location[i] = KVC_LOCATION_NONE;
+    mark_rows(pipeline->socket, buffer, first);
+    double through_ns = receive_rows(pipeline, buffer, first, start_ns, &sum_ns);
+    memset(buffer->location + first, 0xff, count * sizeof *buffer->location); /* KVC_LOCATION_NONE */
+    buffer->gets += mix.count[KVC_OP_GET];
+    buffer->received_sum_ns += sum_ns;
+    pipeline->receiver_free_ns = through_ns;
+    pipeline->receive_compute_ns += simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * count;
+    kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
+    if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
+        simulation->received += count;
+        simulation->receive_sum_ns += sum_ns - count * arrived_ns;
     }
-    pipeline->receiver_free_ns = now_ns;
-    pipeline->receive_compute_ns +=
-        simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * (batch->count - first);
-    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RECEIVE, start_ns, now_ns);
-    if (writes)
+    if (mix.count[KVC_OP_GET] < count)
         apply_writes(pipeline, buffer, first);
 }
 
 static uint32_t take(struct kvc_megakv_socket *socket, double until_ns, struct kvc_batch *batch)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    double started_s = kvc_clock_wall_s();
+    uint64_t started = kvc_clock_ticks();
     uint32_t taken = kvc_source_take(simulation->source, socket->number, until_ns, batch);
-    simulation->source_wall_s += kvc_clock_wall_s() - started_s;
+    simulation->source_ticks += kvc_clock_ticks() - started;
     simulation->recorder.offered += taken;
     return taken;
 }
@@ -290,8 +329,11 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
 {
     struct kvc_batch *a = from->batch, *b = to->batch;
     uint32_t count = a->count - first, gets = 0;
-    for (uint32_t i = first; i < a->count; i++)
+    double received_ns = 0;
+    for (uint32_t i = first; i < a->count; i++) {
         gets += a->op[i] == KVC_OP_GET;
+        received_ns += from->received_ns[i];
+    }
     memcpy(b->op, a->op + first, count * sizeof *a->op);
     memcpy(b->key_bytes, a->key_bytes + first, count * sizeof *a->key_bytes);
     memcpy(b->value_bytes, a->value_bytes + first, count * sizeof *a->value_bytes);
@@ -300,7 +342,6 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
     memcpy(b->hash, a->hash + first, count * sizeof *a->hash);
     memcpy(b->sent_ns, a->sent_ns + first, count * sizeof *a->sent_ns);
     memcpy(b->client, a->client + first, count * sizeof *a->client);
-    memcpy(to->arrived_ns, from->arrived_ns + first, count * sizeof *from->arrived_ns);
     memcpy(to->received_ns, from->received_ns + first, count * sizeof *from->received_ns);
     memcpy(to->location, from->location + first, count * sizeof *from->location);
     memcpy(to->sampled, from->sampled + first, count * sizeof *from->sampled);
@@ -308,6 +349,8 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
     b->count = count;
     from->gets -= gets;
     to->gets = gets;
+    from->received_sum_ns -= received_ns;
+    to->received_sum_ns = received_ns;
 }
 
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns)

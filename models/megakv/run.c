@@ -38,7 +38,6 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
     buffer->batch = kvc_batch_create(rows, key_stride);
     if (buffer->batch == NULL)
         KVC_BUG("no memory for a buffer of %u rows", rows);
-    buffer->arrived_ns = array_of(rows, sizeof *buffer->arrived_ns);
     buffer->received_ns = array_of(rows, sizeof *buffer->received_ns);
     buffer->location = array_of(rows, sizeof *buffer->location);
     buffer->sampled = array_of(rows, sizeof *buffer->sampled);
@@ -47,7 +46,6 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
 static void close_buffer(struct kvc_megakv_buffer *buffer)
 {
     kvc_batch_free(buffer->batch);
-    free(buffer->arrived_ns);
     free(buffer->received_ns);
     free(buffer->location);
     free(buffer->sampled);
@@ -290,20 +288,20 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
 {
     const struct kvc_recorder *recorder = &simulation->recorder;
     const double *busy_ns = recorder->busy_ns;
-    double measured_ns = recorder->until_ns - recorder->from_ns, completed = (double)result->completed;
+    double measured_ns = recorder->until_ns - recorder->from_ns, batched = (double)simulation->batched;
     double gpus = simulation->socket_count, threads = gpus * simulation->streams;
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
     if (network)
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
     add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], threads, measured_ns,
-              simulation->receive_sum_ns / completed);
+              simulation->receive_sum_ns / (double)simulation->received);
     add_stage(result, "index", "gpu", busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT], gpus, measured_ns,
-              simulation->gpu_sum_ns / completed);
+              simulation->gpu_sum_ns / batched);
     add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], threads, measured_ns,
-              simulation->send_sum_ns / completed);
+              simulation->send_sum_ns / batched);
     if (network)
         add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
-    kvc_figures_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / completed / 1e3);
+    kvc_figures_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
     kvc_figures_set(&result->model, "gpu_search_utilization_frac", busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
     kvc_figures_set(&result->model, "gpu_insert_utilization_frac", busy_ns[KVC_MEGAKV_INSERT] / gpus / measured_ns);
 }
@@ -390,9 +388,9 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
     report_cycle(simulation, result);
     report_kernel(simulation, result);
     kvc_bottleneck_find(result);
-    if (simulation->writes > 0)
+    if (simulation->written > 0)
         kvc_figures_set(&result->model, "write_latency_mean_us",
-                        simulation->write_latency_sum_ns / (double)simulation->writes / 1e3);
+                        simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
 
     double dram_rate = kvc_megakv_means_of(scenario).dram_bytes * (double)simulation->completed /
                        simulation->socket_count / measured_ns * 1e9;
@@ -410,6 +408,7 @@ enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_m
                                const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
+    uint64_t started_ticks = kvc_clock_ticks();
     struct kvc_megakv_simulation *simulation = calloc(1, sizeof *simulation);
     struct monitor monitor = {simulation, progress};
     struct kvc_rng seeds;
@@ -436,11 +435,12 @@ enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_m
         report(simulation, result);
         result->requests_simulated = simulation->recorder.offered;
         result->activities = kvc_engine_activities();
-        result->source_wall_s = simulation->source_wall_s;
-        result->kernel_wall_s = simulation->kernel_wall_s;
         result->engine_wall_s = kvc_engine_wall_s();
         result->preload_wall_s = store->preload_wall_s;
         result->wall_s = kvc_clock_wall_s() - started_s;
+        double tick_s = result->wall_s / (double)(kvc_clock_ticks() - started_ticks);
+        result->source_wall_s = (double)simulation->source_ticks * tick_s;
+        result->kernel_wall_s = (double)simulation->kernel_ticks * tick_s;
     }
     close_simulation(simulation);
     free(simulation);

@@ -12,7 +12,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
-    double started_s = kvc_clock_wall_s();
+    uint64_t started = kvc_clock_ticks();
     /* Under getk it is the client that compares; whoever does, a wrong key is no hit. */
     struct kvc_slab_reads reads = {
         .count = batch->count,
@@ -27,7 +27,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
         .result = simulation->read_result,
     };
     kvc_slab_read(pipeline->socket->shard->slab, &reads, &pipeline->socket->shard->slab_stats);
-    simulation->kernel_wall_s += kvc_clock_wall_s() - started_s;
+    simulation->kernel_ticks += kvc_clock_ticks() - started;
 }
 
 /* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
@@ -53,26 +53,27 @@ static void learn_outcome(struct kvc_megakv_socket *socket, bool hit)
 /* Turns read results into outcomes, in place. */
 static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_megakv_buffer *buffer)
 {
-    static const uint8_t of_read[] = {
-        [KVC_READ_HIT] = KVC_MEGAKV_HIT,
-        [KVC_READ_ABSENT] = KVC_MEGAKV_MISS,
-        [KVC_READ_MISMATCH] = KVC_MEGAKV_MISMATCH,
-        [KVC_READ_CHANGED] = KVC_MEGAKV_MISMATCH,
-    };
     const struct kvc_batch *batch = buffer->batch;
     uint8_t *outcome = socket->simulation->read_result;
     bool all_sampled = socket->simulation->store->sample_rate == 1;
+    /* HIT, ABSENT and MISMATCH have the values of their outcomes; CHANGED is a mismatch that came later. */
     for (uint32_t i = 0; i < batch->count; i++) {
-        bool get = batch->op[i] == KVC_OP_GET;
-        if (all_sampled || (get && buffer->sampled[i])) {
-            outcome[i] = get ? of_read[outcome[i]] : KVC_MEGAKV_DONE;
-            if (!all_sampled && get)
-                learn_outcome(socket, outcome[i] == KVC_MEGAKV_HIT);
-        } else {
-            outcome[i] = get ? (uint8_t)drawn_outcome(socket) : KVC_MEGAKV_DONE;
-        }
+        uint8_t found = outcome[i] < KVC_MEGAKV_MISMATCH ? outcome[i] : KVC_MEGAKV_MISMATCH;
+        outcome[i] = batch->op[i] == KVC_OP_GET ? found : KVC_MEGAKV_DONE;
+    }
+    for (uint32_t i = 0; i < batch->count && !all_sampled; i++) {
+        if (batch->op[i] != KVC_OP_GET)
+            continue;
+        if (buffer->sampled[i])
+            learn_outcome(socket, outcome[i] == KVC_MEGAKV_HIT);
+        else
+            outcome[i] = (uint8_t)drawn_outcome(socket);
     }
 }
+
+_Static_assert((int)KVC_MEGAKV_HIT == KVC_READ_HIT && (int)KVC_MEGAKV_MISS == KVC_READ_ABSENT &&
+                   (int)KVC_MEGAKV_MISMATCH == KVC_READ_MISMATCH && KVC_READ_CHANGED > KVC_READ_MISMATCH,
+               "find_outcomes relies on it");
 
 static double send_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, int outcome,
                       uint32_t row)
@@ -131,43 +132,65 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     return now_ns;
 }
 
-/* Latencies count for GETs; where a workload has none, for its writes. */
+/* The rows whose latency counts as two columns: the GETs; where a workload has none, its writes. Returns how many. */
+static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
+                           const double **sent_ns, const double **done_ns)
+{
+    const struct kvc_batch *batch = buffer->batch;
+    *sent_ns = batch->sent_ns;
+    *done_ns = simulation->done_ns;
+    if (buffer->gets == batch->count || simulation->scenario->workload.get_frac <= 0)
+        return batch->count;
+    uint32_t timed = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        simulation->column_a[timed] = batch->sent_ns[i];
+        simulation->column_b[timed] = simulation->done_ns[i];
+        timed += batch->op[i] == KVC_OP_GET;
+    }
+    *sent_ns = simulation->column_a;
+    *done_ns = simulation->column_b;
+    return timed;
+}
+
+/* How long requests stayed where, over batches that lie within the measured time as a whole. */
+static void record_stays(struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
+                         double timed_sum_ns, uint32_t timed)
+{
+    const struct kvc_batch *batch = buffer->batch;
+    const struct kvc_recorder *recorder = &simulation->recorder;
+    uint32_t count = batch->count;
+    if (simulation->done_ns[0] < recorder->from_ns || simulation->done_ns[count - 1] >= recorder->until_ns)
+        return;
+    double done_sum_ns = 0, latency_sum_ns = kvc_recorder_sum(batch->sent_ns, simulation->done_ns, count, &done_sum_ns);
+    simulation->batched += count;
+    simulation->batch_sum_ns += count * buffer->launched_ns - buffer->received_sum_ns;
+    simulation->gpu_sum_ns += count * (buffer->searched_ns - buffer->launched_ns);
+    simulation->send_sum_ns += done_sum_ns - count * buffer->searched_ns;
+    simulation->written += count - timed;
+    simulation->write_latency_sum_ns += latency_sum_ns - timed_sum_ns;
+}
+
 static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, double now_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
     const uint8_t *outcome = simulation->read_result;
-    bool all = simulation->scenario->workload.get_frac <= 0;
-    double *sent_ns = simulation->column_a, *done_ns = simulation->column_b;
-    uint32_t first, last, timed = 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        sent_ns[timed] = batch->sent_ns[i];
-        done_ns[timed] = simulation->done_ns[i];
-        timed += all || batch->op[i] == KVC_OP_GET;
-    }
-    kvc_recorder_latencies(&simulation->recorder, now_ns, sent_ns, done_ns, timed);
+    const double *sent_ns, *done_ns;
+    uint32_t first, last, timed = timed_rows(simulation, buffer, &sent_ns, &done_ns);
+    double timed_sum_ns = kvc_recorder_latencies(&simulation->recorder, now_ns, sent_ns, done_ns, timed);
     kvc_recorder_completions(&simulation->recorder, now_ns, simulation->done_ns, batch->count, &first, &last);
-    uint64_t by_outcome[KVC_MEGAKV_OUTCOMES] = {0};
-    double receive_ns = 0, batched_ns = 0, sent_sum_ns = 0;
+    uint32_t hits = 0, writes = 0, sets = 0;
     for (uint32_t i = first; i < last; i++) {
-        by_outcome[outcome[i]]++;
-        receive_ns += buffer->received_ns[i] - buffer->arrived_ns[i];
-        batched_ns += buffer->received_ns[i];
-        sent_sum_ns += simulation->done_ns[i];
-        if (batch->op[i] == KVC_OP_SET)
-            simulation->sets++;
-        if (batch->op[i] != KVC_OP_GET)
-            simulation->write_latency_sum_ns += simulation->done_ns[i] - batch->sent_ns[i];
+        hits += outcome[i] == KVC_MEGAKV_HIT;
+        writes += outcome[i] == KVC_MEGAKV_DONE;
+        sets += batch->op[i] == KVC_OP_SET;
     }
-    double count = last - first;
     simulation->completed += last - first;
-    simulation->hits += by_outcome[KVC_MEGAKV_HIT];
-    simulation->misses += by_outcome[KVC_MEGAKV_MISS] + by_outcome[KVC_MEGAKV_MISMATCH];
-    simulation->writes += by_outcome[KVC_MEGAKV_DONE];
-    simulation->receive_sum_ns += receive_ns;
-    simulation->batch_sum_ns += count * buffer->launched_ns - batched_ns;
-    simulation->gpu_sum_ns += count * (buffer->searched_ns - buffer->launched_ns);
-    simulation->send_sum_ns += sent_sum_ns - count * buffer->searched_ns;
+    simulation->hits += hits;
+    simulation->misses += last - first - hits - writes;
+    simulation->writes += writes;
+    simulation->sets += sets;
+    record_stays(simulation, buffer, timed_sum_ns, timed);
 }
 
 static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer)
@@ -204,6 +227,7 @@ void kvc_megakv_sender_main(void *data)
         serve(pipeline, buffer);
         buffer->batch->count = 0;
         buffer->gets = 0;
+        buffer->received_sum_ns = 0;
         pipeline->free_stack[pipeline->free_count++] = buffer;
         kvc_gate_post(pipeline->free_gate);
     }

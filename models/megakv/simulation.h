@@ -41,10 +41,10 @@ enum kvc_megakv_stage {
 /* One of a pipeline's batch buffers. */
 struct kvc_megakv_buffer {
     struct kvc_batch *batch;
-    double *arrived_ns;  /* per row: in the receive ring */
     double *received_ns; /* per row: the receiver is done with it */
     uint32_t *location;  /* per row, after the search; NONE for rows without a search */
     bool *sampled;       /* per row: runs through the real structures */
+    double received_sum_ns; /* over all rows */
     double launched_ns, searched_ns;
     uint32_t gets;
 };
@@ -134,13 +134,14 @@ struct kvc_megakv_simulation {
     uint8_t *response; /* where senders copy values to */
     uint32_t response_position;
     uint8_t *read_result;
-    double *done_ns, *column_a, *column_b; /* scratch of sender.c, one row each */
+    double *done_ns, *column_a, *column_b; /* scratch of sender.c, per row */
     uint64_t launches, late_launches;    /* in the measured time */
     double late_ns, late_ns_max, first_launch_ns, last_launch_ns;
-    double receive_sum_ns, batch_sum_ns, gpu_sum_ns, send_sum_ns; /* over measured requests, for stage means */
     uint64_t completed, hits, misses, writes, sets;
-    double write_latency_sum_ns;
-    double source_wall_s, kernel_wall_s;
+    /* sums over the requests of whole frames and batches within the measured time, for stage means */
+    double receive_sum_ns, batch_sum_ns, gpu_sum_ns, send_sum_ns, write_latency_sum_ns;
+    uint64_t received, batched, written;
+    uint64_t source_ticks, kernel_ticks;
 };
 
 /* Receives everything that reached `socket`'s pipelines by until_ns; at the swap's time. */

@@ -36,8 +36,12 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
                                   double duration_ns, struct kvc_diag *diag);
 void kvc_recorder_close(struct kvc_recorder *recorder);
 
-/* Records a batch at now_ns: `count` requests of which the latency counts, in order of done_ns. */
-void kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
+/* Sum of done_ns[i] - sent_ns[i]; adds the sum of done_ns to *done_sum_ns. The order of additions is fixed. */
+double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t count, double *done_sum_ns);
+
+/* Records a batch at now_ns: `count` requests of which the latency counts, in order of done_ns. Returns the sum of all
+ * their latencies. */
+double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                             const double *done_ns, uint32_t count);
 
 /* Records completions (of all requests, in order of done_ns). Returns in [*first, *last) those in the measured time. */
