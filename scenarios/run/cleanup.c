@@ -21,7 +21,7 @@ static void on_signal(int number)
 {
     for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++)
         if (children[i] > 0)
-            kill(children[i], SIGKILL);
+            kill(children[i], SIGTERM);
     for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++)
         if (children[i] > 0)
             waitpid(children[i], NULL, 0);
@@ -47,7 +47,7 @@ static void unblock(const sigset_t *old)
     sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-void kvc_cleanup_install(void)
+static void install(void)
 {
     if (installed)
         return;
@@ -70,6 +70,7 @@ static void become_child(pid_t parent)
             sigaction(ending_signals[i], &before[i], NULL);
     /* A Ctrl-C reaches the whole group; the parent alone decides, so that no child looks as if it had crashed. */
     signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
     installed = false;
     memset(children, 0, sizeof children);
     memset(files, 0, sizeof files);
@@ -89,6 +90,7 @@ pid_t kvc_cleanup_fork(void)
     }
     pid_t parent = getpid();
     sigset_t old;
+    install();
     block(&old);
     pid_t child = fork();
     if (child == 0)
@@ -120,6 +122,7 @@ void kvc_cleanup_file(const char *path)
     sigset_t old;
     if (strlen(path) >= PATH_MAX)
         return;
+    install();
     block(&old);
     for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++)
         if (files[i][0] == '\0') {

@@ -1,7 +1,7 @@
 /* What has to go when a signal ends the process: running children and half-written files.
  *
- * SIGINT, SIGTERM and SIGHUP kill and reap the children, unlink the files and then end the process as the signal
- * would have. State of the process, one per process; the lists are small and fixed because a handler reads them. */
+ * Once there is a child or a file, SIGINT, SIGTERM and SIGHUP end and reap the children, unlink the files and then end
+ * the process as the signal would have. State of the process; the lists are fixed because a handler reads them. */
 #ifndef KVC_SCENARIOS_RUN_CLEANUP_H
 #define KVC_SCENARIOS_RUN_CLEANUP_H
 
@@ -9,11 +9,8 @@
 
 enum { KVC_CLEANUP_CHILDREN_MAX = 1024, KVC_CLEANUP_FILES_MAX = 64 };
 
-/* Installs the handler; further calls do nothing. */
-void kvc_cleanup_install(void);
-
 /* Forks a child that is killed with this process, whatever ends it, and remembers it until kvc_cleanup_reap. In the
- * child the lists are empty, the signals are as they were before kvc_cleanup_install, and 0 is returned. -1 with errno
+ * child the lists are empty, SIGTERM ends it, SIGINT does not (this process decides), and 0 is returned. -1 with errno
  * on failure. */
 pid_t kvc_cleanup_fork(void);
 

@@ -270,7 +270,7 @@ static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
 static void end_all(struct pool_run *run)
 {
     for (uint32_t i = 0; i < run->running; i++) {
-        kill(run->children[i].pid, SIGKILL);
+        kill(run->children[i].pid, SIGTERM); /* children of theirs and partial files go, too */
         kvc_cleanup_reap(run->children[i].pid);
         close(run->children[i].fd);
     }
@@ -295,7 +295,6 @@ enum kvc_status kvc_pool_run(const struct kvc_pool *pool, const struct kvc_progr
     enum kvc_status status = KVC_OK;
     if (run.children == NULL || run.polls == NULL || run.answers == NULL)
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u children", limited.jobs);
-    kvc_cleanup_install();
     while (status == KVC_OK && run.taken < limited.tasks)
         status = step(&run, diag);
     end_all(&run);

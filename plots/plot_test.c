@@ -1,0 +1,173 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plots/csv.h"
+#include "plots/plot.h"
+
+static char root[64];
+
+static void make_root(void)
+{
+    strcpy(root, "/tmp/kvcast-plots-XXXXXX");
+    cr_assert_not_null(mkdtemp(root));
+    cr_assert_eq(chdir(root), 0);
+}
+
+static void remove_root(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    cr_assert_eq(system(command), 0);
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static enum kvc_status draw(enum kvc_plot_kind kind, const char *input, const char *output, struct kvc_diag *diag)
+{
+    const struct kvc_plot plot = {.kind = kind, .input_count = 1, .inputs = &input, .output = output};
+    return kvc_plot_draw(&plot, diag);
+}
+
+static void assert_begins(const char *path, const char *magic)
+{
+    char found[16] = "";
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    cr_assert_gt(fread(found, 1, sizeof found, file), 0);
+    fclose(file);
+    cr_assert_eq(memcmp(found, magic, strlen(magic)), 0, "%s", path);
+}
+
+#define RESULT                                                                                      \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a `b` \\\"c\\\" $(d) %s\", "                  \
+    "\"latency_us\": {\"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}, "                                 \
+    "\"windows\": {\"length_us\": 100, \"mops\": [1, 2, 3]}}"
+#define SWEEP "point,system.cycle,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
+
+TestSuite(plot, .init = make_root, .fini = remove_root);
+
+Test(plot, draws_every_format)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.pdf", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.png", &diag), KVC_OK, "%s", diag.message);
+    assert_begins("a.svg", "<?xml");
+    assert_begins("a.pdf", "%PDF");
+    assert_begins("a.png", "\x89PNG");
+}
+
+Test(plot, draws_every_kind)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    put("sweep.csv", SWEEP "1,120us,1,100,2,x\n2,120us,2,110,,x\n3,160us,1,150,3,x\n4,0.2ms,2,160,3,x\n");
+    put("words.csv", SWEEP "1,get,1,100,2,x\n2,getk,1,110,,x\n");
+    put("error.csv", "case,published,predicted\n\"a, b\",100,95\nc,10,20\n");
+    cr_assert_eq(draw(KVC_PLOT_TIMELINE, "result.json", "timeline.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "sweep.csv", "sweep.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "words.csv", "words.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_ERROR, "error.csv", "error.svg", &diag), KVC_OK, "%s", diag.message);
+    assert_begins("timeline.svg", "<?xml");
+    assert_begins("sweep.svg", "<?xml");
+    assert_begins("words.svg", "<?xml");
+    assert_begins("error.svg", "<?xml");
+}
+
+Test(plot, names_are_never_commands)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "| touch owned #.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "'`touch owned`.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(access("owned", F_OK), -1);
+    assert_begins("| touch owned #.svg", "<?xml");
+    assert_begins("'`touch owned`.svg", "<?xml");
+}
+
+Test(plot, wrong_input_is_the_users_and_keeps_the_old_picture)
+{
+    struct kvc_diag diag = {0};
+    put("a.svg", "old");
+    put("broken.json", "{\n \"schema\": ");
+    put("other.json", "{\"schema\": \"something/1\"}");
+    put("short.csv", "point,a,throughput_mops\n1,2\n");
+    put("foreign.csv", "a,b\n1,2\n");
+    put("text.csv", "case,published,predicted\na,1,2\nb,1,many\n");
+    cr_assert_eq(draw(KVC_PLOT_CDF, "missing.json", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "broken.json", "a.svg", &diag), KVC_ERR_SCENARIO);
+    diag = (struct kvc_diag){0};
+    cr_assert_eq(draw(KVC_PLOT_CDF, "other.json", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_str_eq(diag.file, "other.json");
+    diag = (struct kvc_diag){0};
+    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "short.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(diag.line, 2);
+    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "foreign.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
+    diag = (struct kvc_diag){0};
+    cr_assert_eq(draw(KVC_PLOT_ERROR, "text.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(diag.line, 3);
+    assert_begins("a.svg", "old");
+    cr_assert_eq(access("a.svg.partial", F_OK), -1);
+}
+
+Test(plot, wrong_output_is_the_users)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.jpg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_str_eq(diag.message, "a picture's name ends in .svg, .pdf or .png");
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "nowhere/a.svg", &diag), KVC_ERR_SCENARIO);
+}
+
+Test(plot, a_missing_gnuplot_is_a_run_time_failure)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    put("a.svg", "old");
+    setenv("PATH", "/nowhere", 1);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_ERR_RUNTIME);
+    cr_assert_eq(strncmp(diag.message, "gnuplot is not installed", 24), 0, "%s", diag.message);
+    assert_begins("a.svg", "old");
+}
+
+Test(plot, a_failing_gnuplot_is_quoted)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    put("gnuplot", "#!/bin/sh\necho '     ^'\necho 'line 3: no such thing' >&2\nexit 1\n");
+    cr_assert_eq(chmod("gnuplot", 0755), 0);
+    setenv("PATH", root, 1);
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_ERR_RUNTIME);
+    cr_assert_not_null(strstr(diag.message, "line 3: no such thing"), "%s", diag.message);
+    cr_assert_eq(access("a.svg.partial", F_OK), -1);
+}
+
+Test(csv, reads_quotes_carriage_returns_and_a_last_line_without_end)
+{
+    struct kvc_csv csv;
+    char path[] = "/tmp/kvcast-csv-XXXXXX";
+    close(mkstemp(path));
+    put(path, "a,\"b \"\"c\"\"\"\r\n\"1,\n2\",3\r\n\n,x");
+    cr_assert_eq(kvc_csv_read(path, &csv, NULL), KVC_OK);
+    cr_assert_eq(csv.rows, 2);
+    cr_assert_eq(kvc_csv_column(&csv, "b \"c\""), 1);
+    cr_assert_eq(kvc_csv_column(&csv, "d"), -1);
+    cr_assert_str_eq(kvc_csv_cell(&csv, 0, 0), "1,\n2");
+    cr_assert_str_eq(kvc_csv_cell(&csv, 0, 1), "3");
+    cr_assert_str_eq(kvc_csv_cell(&csv, 1, 0), "");
+    cr_assert_str_eq(kvc_csv_cell(&csv, 1, 1), "x");
+    kvc_csv_free(&csv);
+    put(path, "a,b\n");
+    cr_assert_eq(kvc_csv_read(path, &csv, NULL), KVC_ERR_SCENARIO, "a table without rows");
+    unlink(path);
+}

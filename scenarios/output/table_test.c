@@ -1,0 +1,58 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/output/answer.h"
+#include "scenarios/run/fake_store.h"
+
+static char *table(bool predict, bool color)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(3);
+    struct kvc_diag diag = {0};
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    const struct kvc_answer_task task = {
+        .loaded = loaded, .path = "fake.lua", .jobs = 1, .predict = predict, .color = color};
+    cr_assert_eq(kvc_answer(&task, out, &diag), KVC_OK, "%s", diag.message);
+    fclose(out);
+    kvc_loaded_free(loaded);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    cr_assert_not_null(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
+Test(table, sums_a_run_up)
+{
+    char *text = table(false, false);
+    assert_says(text, "throughput    10");
+    assert_says(text, "(95 % over 3 replicas)");
+    assert_says(text, "p99.9");
+    assert_says(text, "6000 completed, 0 dropped, hit ratio 100.00 %");
+    assert_says(text, "work          cpu           50.0 %          6000");
+    assert_says(text, "bottleneck    work (cpu)");
+    assert_says(text, "SimGrid 0 %");
+    cr_assert_null(strchr(text, '\033'));
+    free(text);
+}
+
+Test(table, of_a_prediction_shows_what_it_knows)
+{
+    char *text = table(true, false);
+    assert_says(text, "fake on 1 node, closed form");
+    assert_says(text, "throughput    100 Mops\n");
+    assert_says(text, "mean 10 us   p95 20 us\n");
+    cr_assert_null(strstr(text, "p99"));
+    cr_assert_null(strstr(text, "requests"));
+    free(text);
+}
+
+Test(table, is_coloured_on_demand)
+{
+    char *text = table(false, true);
+    assert_says(text, "\033[1m");
+    free(text);
+}

@@ -1,0 +1,186 @@
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenarios/run/cleanup.h"
+#include "scenarios/run/driver.h"
+#include "scenarios/run/fake_store.h"
+#include "scenarios/run/pool.h"
+
+static struct kvc_outcome *run_fake(struct kvc_loaded *loaded, uint32_t jobs)
+{
+    struct kvc_drive drive = {.jobs = jobs};
+    struct kvc_outcome *outcome;
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_drive_run(&loaded->scenario, &drive, &outcome, &diag), KVC_OK, "%s", diag.message);
+    return outcome;
+}
+
+static void fail_fake(enum kvc_fake_accident accident, uint32_t jobs, struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(4);
+    struct kvc_drive drive = {.jobs = jobs};
+    struct kvc_outcome *outcome = (void *)1;
+    kvc_fake_of(loaded)->accident = accident;
+    cr_assert_neq(kvc_drive_run(&loaded->scenario, &drive, &outcome, diag), KVC_OK);
+    cr_assert_null(outcome);
+    cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1);
+    cr_assert_eq(errno, ECHILD, "no child is left");
+    kvc_loaded_free(loaded);
+}
+
+Test(driver, merges_the_replicas_in_order)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(5);
+    struct kvc_outcome *one = run_fake(loaded, 1), *three = run_fake(loaded, 3);
+    cr_assert_eq(one->replicas, 5);
+    cr_assert_eq(one->result.latency.count, 5 * 2000);
+    cr_assert_arr_eq(one->replica_mops, three->replica_mops, 5 * sizeof(double));
+    cr_assert_neq(one->replica_mops[0], one->replica_mops[1]);
+    one->result.wall_s = three->result.wall_s = 0;
+    cr_assert_arr_eq(&one->result, &three->result, sizeof one->result);
+    kvc_outcome_free(one);
+    kvc_outcome_free(three);
+    kvc_loaded_free(loaded);
+}
+
+Test(driver, the_interval_covers_the_replicas)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(4);
+    struct kvc_outcome *outcome = run_fake(loaded, 2);
+    struct kvc_interval interval = kvc_interval_of(outcome->replica_mops, 4);
+    cr_assert_float_eq(outcome->throughput.mean, outcome->result.throughput_mops, 1e-9);
+    cr_assert_float_eq(outcome->throughput.mean, interval.mean, 1e-12);
+    cr_assert_float_eq(outcome->throughput.half_width, interval.half_width, 1e-12);
+    cr_assert_gt(outcome->throughput.half_width, 0);
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
+Test(driver, prepares_once_for_several_and_in_the_child_for_one)
+{
+    struct kvc_loaded *several = kvc_fake_loaded(3), *single = kvc_fake_loaded(1);
+    struct kvc_outcome *outcome = run_fake(several, 2);
+    cr_assert_eq(kvc_fake_prepared, 1);
+    kvc_outcome_free(outcome);
+    outcome = run_fake(single, 2);
+    cr_assert_eq(kvc_fake_prepared, 1);
+    cr_assert_eq(kvc_fake_ran, 0, "replicas run in children");
+    cr_assert(isnan(outcome->throughput.half_width));
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(several);
+    kvc_loaded_free(single);
+}
+
+Test(driver, a_crashed_child_is_a_run_time_failure)
+{
+    struct kvc_diag diag = {0};
+    fail_fake(KVC_FAKE_CRASH, 1, &diag);
+    cr_assert_eq(diag.status, KVC_ERR_RUNTIME);
+    cr_assert_not_null(strstr(diag.message, "replica 1 crashed: signal 6"), "%s", diag.message);
+}
+
+Test(driver, a_child_without_an_answer_is_a_run_time_failure)
+{
+    struct kvc_diag diag = {0};
+    fail_fake(KVC_FAKE_EXIT, 3, &diag);
+    cr_assert_eq(diag.status, KVC_ERR_RUNTIME);
+    cr_assert_not_null(strstr(diag.message, "replica 1 ended without an answer: exit status 7"), "%s", diag.message);
+}
+
+Test(driver, a_childs_own_error_comes_through_whole)
+{
+    struct kvc_diag diag = {0};
+    fail_fake(KVC_FAKE_REFUSE, 2, &diag);
+    cr_assert_eq(diag.status, KVC_ERR_SCENARIO);
+    cr_assert_str_eq(diag.message, "the fake store refuses");
+    cr_assert_str_eq(diag.file, "fake.lua");
+    cr_assert_eq(diag.line, 12);
+}
+
+Test(driver, a_store_that_does_not_fit_never_starts)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(2);
+    struct kvc_drive drive = {.jobs = 1};
+    struct kvc_outcome *outcome;
+    struct kvc_diag diag = {0};
+    kvc_fake_of(loaded)->memory_bytes = 1e18;
+    cr_assert_eq(kvc_drive_run(&loaded->scenario, &drive, &outcome, &diag), KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, "functional = \"sampled\""), "%s", diag.message);
+    cr_assert_eq(kvc_fake_prepared, 0);
+    kvc_loaded_free(loaded);
+}
+
+Test(driver, a_prediction_has_no_replicas)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(3);
+    struct kvc_outcome *outcome;
+    cr_assert_eq(kvc_drive_predict(&loaded->scenario, &outcome, NULL), KVC_OK);
+    cr_assert_eq(outcome->replicas, 0);
+    cr_assert_float_eq(outcome->throughput.mean, 100, 1e-12);
+    cr_assert(isnan(outcome->throughput.half_width));
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
+static void last_report(void *data, const char *step, double fraction)
+{
+    (void)step;
+    cr_assert(fraction >= 0 && fraction <= 1);
+    *(double *)data = fraction;
+}
+
+Test(driver, progress_ends_at_one)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(3);
+    double fraction = -1;
+    const struct kvc_progress progress = {.report = last_report, .data = &fraction};
+    struct kvc_drive drive = {.jobs = 2, .progress = &progress};
+    struct kvc_outcome *outcome;
+    cr_assert_eq(kvc_drive_run(&loaded->scenario, &drive, &outcome, NULL), KVC_OK);
+    cr_assert_eq(fraction, 1);
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
+static enum kvc_status sleep_long(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                                  struct kvc_diag *diag)
+{
+    (void)progress, (void)answer, (void)diag;
+    pid_t self = getpid();
+    int *out = data;
+    (void)task;
+    if (write(*out, &self, sizeof self) != sizeof self)
+        _exit(1);
+    sleep(60);
+    return KVC_OK;
+}
+
+Test(driver, a_signal_ends_children_and_removes_files)
+{
+    int ends[2];
+    pid_t child;
+    char path[] = "/tmp/kvcast-signal-XXXXXX";
+    cr_assert_eq(pipe(ends), 0);
+    close(mkstemp(path));
+    pid_t middle = fork();
+    if (middle == 0) {
+        const struct kvc_pool pool = {
+            .tasks = 1, .jobs = 1, .noun = "task", .data = &ends[1], .body = sleep_long};
+        kvc_cleanup_file(path);
+        kvc_pool_run(&pool, NULL, NULL);
+        _exit(1);
+    }
+    cr_assert_eq(read(ends[0], &child, sizeof child), (ssize_t)sizeof child);
+    int status;
+    kill(middle, SIGTERM);
+    cr_assert_eq(waitpid(middle, &status, 0), middle);
+    cr_assert(WIFSIGNALED(status));
+    cr_assert_eq(WTERMSIG(status), SIGTERM);
+    cr_assert_eq(kill(child, 0), -1, "the grandchild is gone, reaped by its parent");
+    cr_assert_eq(access(path, F_OK), -1);
+}
