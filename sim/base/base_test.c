@@ -21,6 +21,7 @@ Test(quantity, parses_what_users_write)
         {"40Gbps", KVC_UNIT_BYTES_PER_S, 5e9}, {"10.3GB/s", KVC_UNIT_BYTES_PER_S, 10.3e9},
         {"875MHz", KVC_UNIT_HZ, 875e6},      {"50", KVC_UNIT_MOPS, 50},        {"2Gops", KVC_UNIT_MOPS, 2000},
         {"95W", KVC_UNIT_WATTS, 95},         {"-3", KVC_UNIT_NONE, -3},
+        {"-5us", KVC_UNIT_NS, -5e3},         {".5us", KVC_UNIT_NS, 500},       {"1E6", KVC_UNIT_NONE, 1e6},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value;
@@ -37,6 +38,9 @@ Test(quantity, refuses_everything_else)
         {"nan", KVC_UNIT_NONE, 0},     {"inf", KVC_UNIT_NONE, 0},   {"1e999", KVC_UNIT_NONE, 0},
         {"0x10", KVC_UNIT_NONE, 0},    {"1 2", KVC_UNIT_NONE, 0},   {"1e308s", KVC_UNIT_NS, 0},
         {"2gib", KVC_UNIT_BYTES, 0},   {"5 us us", KVC_UNIT_NS, 0}, {"--1", KVC_UNIT_NONE, 0},
+        {"0X10", KVC_UNIT_NONE, 0},    {"0x1p3us", KVC_UNIT_NS, 0}, {"5e", KVC_UNIT_NONE, 0},
+        {"1e+", KVC_UNIT_NONE, 0},     {".", KVC_UNIT_NONE, 0},     {"-", KVC_UNIT_NONE, 0},
+        {"NaNus", KVC_UNIT_NS, 0},     {"-infus", KVC_UNIT_NS, 0},  {"1,5us", KVC_UNIT_NS, 0},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value;
@@ -59,6 +63,7 @@ Test(quantity, prints_what_users_would_write)
         {0x1p31, KVC_UNIT_BYTES, "2GiB"},  {12e9, KVC_UNIT_BYTES, "12GB"},   {810e6, KVC_UNIT_HZ, "810MHz"},
         {5e9, KVC_UNIT_BYTES_PER_S, "5GB/s"}, {10.3e9, KVC_UNIT_BYTES_PER_S, "10.3GB/s"}, {0.95, KVC_UNIT_NONE, "0.95"},
         {0, KVC_UNIT_NS, "0ns"},           {48e6, KVC_UNIT_NONE, "48000000"},
+        {1e-5, KVC_UNIT_NONE, "1e-05"},    {0.5, KVC_UNIT_MOPS, "500Kops"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char text[64];

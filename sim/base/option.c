@@ -1,5 +1,6 @@
 #include "sim/base/option.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,24 +53,59 @@ static const struct unit units[] = {
     [KVC_UNIT_WATTS] = {"a power such as \"95W\", or a number of watts", true, {{"W", 1}, {NULL, 0}}},
 };
 
-/* strtod would also take "inf", "nan" and hexadecimal numbers. */
-static bool decimal(const char *text)
+/* Length of the decimal number that a text begins with, 0: none. strtod alone would also take "inf", "nan", hexadecimal
+ * numbers and whatever the locale writes. */
+static size_t decimal_length(const char *text)
 {
-    size_t digits = strspn(text, "+-.0123456789");
-    return digits > 0 && strcspn(text, "0123456789") < digits;
+    static const char digits[] = "0123456789";
+    size_t at = *text == '+' || *text == '-';
+    size_t whole = strspn(text + at, digits), fraction = 0;
+    at += whole;
+    if (text[at] == '.') {
+        fraction = strspn(text + at + 1, digits);
+        at += 1 + fraction;
+    }
+    if (whole + fraction == 0)
+        return 0;
+    if (text[at] == 'e' || text[at] == 'E') {
+        size_t sign = text[at + 1] == '+' || text[at + 1] == '-';
+        size_t exponent = strspn(text + at + 1 + sign, digits);
+        at += exponent > 0 ? 1 + sign + exponent : 0;
+    }
+    return at;
+}
+
+/* Numbers are read and written with a point, whatever the locale. */
+static locale_t c_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static double read_number(const char *text)
+{
+    locale_t locale = c_locale();
+    double number = strtod_l(text, NULL, locale);
+    freelocale(locale);
+    return number;
+}
+
+static void write_number(double number, int digits, char *out, size_t size)
+{
+    locale_t locale = c_locale(), before = uselocale(locale);
+    snprintf(out, size, "%.*g", digits, number);
+    uselocale(before);
+    freelocale(locale);
 }
 
 bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, const char **expected)
 {
-    char *end;
     *expected = units[unit].expected;
     text += strspn(text, " ");
-    if (!decimal(text))
+    size_t length = decimal_length(text);
+    double number = length > 0 ? read_number(text) : NAN;
+    if (!isfinite(number))
         return false;
-    double number = strtod(text, &end);
-    if (!isfinite(number) || memchr(text, 'x', (size_t)(end - text)) != NULL)
-        return false;
-    end += strspn(end, " ");
+    const char *end = text + length + strspn(text + length, " ");
     if (*end == '\0') {
         *value = number;
         return units[unit].plain;
@@ -83,12 +119,15 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
     return false;
 }
 
-/* The shortest decimal text without an exponent that reads back as number * factor == value; false: there is none. */
+/* The shortest decimal text that reads back as number * factor == value, without an exponent unless the number is very
+ * large or very small; false: there is none. */
 static bool shortest(double value, double factor, const char *word, char *out, size_t size)
 {
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out, size, "%.*g", digits, value / factor);
-        if (strtod(out, NULL) * factor != value || (strchr(out, 'e') != NULL && digits < 17))
+        write_number(value / factor, digits, out, size);
+        /* %g turns to exponents where it has fewer digits than the number has in front of the point */
+        bool shortened = strchr(out, 'e') != NULL && fabs(value / factor) >= 1 && digits < 17;
+        if (read_number(out) * factor != value || shortened)
             continue;
         size_t used = strlen(out);
         snprintf(out + used, size - used, "%s", word);
