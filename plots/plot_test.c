@@ -19,7 +19,7 @@ static void make_root(void)
 static void remove_root(void)
 {
     char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
+    snprintf(command, sizeof command, "/bin/rm -rf %s", root);
     cr_assert_eq(system(command), 0);
 }
 

@@ -115,10 +115,10 @@ static void write_bottleneck(const struct table *table, const struct kvc_result 
         return;
     fputc('\n', table->out);
     heading(table, "bottleneck");
-    fprintf(table->out, "%s (%s)", result->bottleneck_stage, result->bottleneck_device);
-    if (result->bottleneck_why[0] != '\0')
-        fprintf(table->out, ": %s", result->bottleneck_why);
-    fputc('\n', table->out);
+    if (result->bottleneck_why[0] != '\0') /* names the stage itself */
+        fprintf(table->out, "%s\n", result->bottleneck_why);
+    else
+        fprintf(table->out, "%s (%s)\n", result->bottleneck_stage, result->bottleneck_device);
 }
 
 static void write_figures(const struct table *table, const char *name, const struct kvc_figures *figures)

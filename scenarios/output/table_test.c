@@ -32,8 +32,8 @@ Test(table, sums_a_run_up)
     assert_says(text, "(95 % over 3 replicas)");
     assert_says(text, "p99.9");
     assert_says(text, "6000 completed, 0 dropped, hit ratio 100.00 %");
-    assert_says(text, "work          cpu           50.0 %          6000");
-    assert_says(text, "bottleneck    work (cpu)");
+    assert_says(text, "work          cpu           95.0 %          6000");
+    assert_says(text, "bottleneck    work (cpu) is busy 95.0 %");
     assert_says(text, "SimGrid 0 %");
     cr_assert_null(strchr(text, '\033'));
     free(text);

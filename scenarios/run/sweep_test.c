@@ -70,7 +70,7 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
         line = strtok(NULL, "\n");
         cr_assert_not_null(line);
         cr_assert_eq(strncmp(line, starts[i], strlen(starts[i])), 0, "%s", line);
-        cr_assert_str_eq(line + strlen(line) - strlen(",4000,0,0.5,work"), ",4000,0,0.5,work");
+        cr_assert_str_eq(line + strlen(line) - strlen(",4000,0,0.95,work"), ",4000,0,0.95,work");
     }
     cr_assert_null(strtok(NULL, "\n"));
     free(csv);
