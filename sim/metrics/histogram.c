@@ -8,7 +8,12 @@ enum {
     DROPPED_BITS = 52 - KVC_HISTOGRAM_SUB_BITS,   /* of a double's mantissa */
     SLOT_OF_ONE = 1023 << KVC_HISTOGRAM_SUB_BITS, /* a double's exponent is biased by 1023 */
     PERCENTILE_TICKS = 5, /* .hgrm lines per halving of the distance to 100 % */
+    LANES = 4,
 };
+
+#define LIMIT_NS 0x1p40
+#define MOST_NS 0x1.fffffffffffffp39 /* the double below */
+_Static_assert(KVC_HISTOGRAM_MAX_BITS == 40, "LIMIT_NS is 2^KVC_HISTOGRAM_MAX_BITS");
 
 /* A slot is what the exponent and the top bits of the mantissa say, so doubles are sorted into slots by a shift. */
 static uint32_t slot_of(double value_ns)
@@ -37,44 +42,52 @@ void kvc_histogram_reset(struct kvc_histogram *histogram)
     memset(histogram, 0, sizeof *histogram);
 }
 
-/* What is exact: sum, least and greatest. Four lanes side by side: one alone would wait for every addition. */
-static void record_exact(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns, uint32_t count)
+/* What is exact: sum, least and greatest, on four lanes side by side: one alone would wait for every addition. */
+struct exact {
+    double sum_ns[LANES], low_ns[LANES], high_ns[LANES];
+};
+
+static void take_exact(struct kvc_histogram *histogram, const struct exact *exact, uint32_t count)
 {
-    double sum[4] = {0}, low[4], high[4];
-    for (int lane = 0; lane < 4; lane++)
-        low[lane] = high[lane] = done_ns[0] - sent_ns[0];
-    for (uint32_t i = 0; i < count; i += 4) {
-        for (uint32_t lane = 0; lane < 4 && i + lane < count; lane++) {
-            double value_ns = done_ns[i + lane] - sent_ns[i + lane];
-            sum[lane] += value_ns;
-            low[lane] = value_ns < low[lane] ? value_ns : low[lane];
-            high[lane] = value_ns > high[lane] ? value_ns : high[lane];
-        }
+    if (histogram->count == 0) {
+        histogram->min_ns = INFINITY;
+        histogram->max_ns = -INFINITY;
     }
-    for (int lane = 0; lane < 4; lane++) {
-        histogram->sum_ns += sum[lane];
-        if ((lane == 0 && histogram->count == 0) || low[lane] < histogram->min_ns)
-            histogram->min_ns = low[lane];
-        if ((lane == 0 && histogram->count == 0) || high[lane] > histogram->max_ns)
-            histogram->max_ns = high[lane];
+    for (int lane = 0; lane < LANES; lane++) {
+        histogram->sum_ns += exact->sum_ns[lane];
+        histogram->min_ns = fmin(histogram->min_ns, exact->low_ns[lane]);
+        histogram->max_ns = fmax(histogram->max_ns, exact->high_ns[lane]);
     }
     histogram->count += count;
 }
 
+static inline void record_one(struct kvc_histogram *histogram, struct exact *exact, int lane, double value_ns)
+{
+    double kept_ns = value_ns < MOST_NS ? value_ns : MOST_NS;
+    exact->sum_ns[lane] += value_ns;
+    exact->low_ns[lane] = value_ns < exact->low_ns[lane] ? value_ns : exact->low_ns[lane];
+    exact->high_ns[lane] = value_ns > exact->high_ns[lane] ? value_ns : exact->high_ns[lane];
+    histogram->clipped += value_ns > LIMIT_NS;
+    histogram->slot[slot_of(kept_ns > 1 ? kept_ns : 1)]++;
+}
+
 void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns, uint32_t count)
 {
-    const double limit_ns = ldexp(1, KVC_HISTOGRAM_MAX_BITS), most_ns = nextafter(limit_ns, 0);
-    uint64_t clipped = 0;
+    struct exact exact;
+    uint32_t i = 0;
     if (count == 0)
         return;
-    record_exact(histogram, sent_ns, done_ns, count);
-    for (uint32_t i = 0; i < count; i++) {
-        double value_ns = done_ns[i] - sent_ns[i];
-        double kept_ns = value_ns < most_ns ? value_ns : most_ns;
-        clipped += value_ns > limit_ns;
-        histogram->slot[slot_of(kept_ns > 1 ? kept_ns : 1)]++;
+    for (int lane = 0; lane < LANES; lane++) {
+        exact.sum_ns[lane] = 0;
+        exact.low_ns[lane] = INFINITY;
+        exact.high_ns[lane] = -INFINITY;
     }
-    histogram->clipped += clipped;
+    for (; i + LANES <= count; i += LANES)
+        for (int lane = 0; lane < LANES; lane++)
+            record_one(histogram, &exact, lane, done_ns[i + lane] - sent_ns[i + lane]);
+    for (; i < count; i++)
+        record_one(histogram, &exact, 0, done_ns[i] - sent_ns[i]);
+    take_exact(histogram, &exact, count);
 }
 
 void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *other)
