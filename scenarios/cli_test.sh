@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# What users get wrong, end to end: one message with its place, the right exit status, nothing half-written.
+# Usage: cli_test.sh KVCAST
+set -uo pipefail
+kvcast=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+scenario() { # NAME TEXT: a small scenario with TEXT in the place of its last lines
+    cat >"$1.lua" <<LUA
+return {
+  system = { kind = "megakv", index = "1MiB", slab = "8MiB" },
+  node = { sockets = 1 },
+  workload = { keys = 1000 },
+  run = { warmup = "1ms", duration = "1ms" },
+$2
+}
+LUA
+}
+
+expect() { # STATUS PATTERN COMMAND...: exit status, and one line on stderr that matches
+    local status=$1 pattern=$2 got
+    shift 2
+    "$@" >stdout 2>stderr </dev/null
+    got=$?
+    if [ "$got" -ne "$status" ] || ! grep -qE -- "$pattern" stderr || [ "$(wc -l <stderr)" -ne 1 ]; then
+        printf 'FAILED: %s\n  exit %s (expected %s), stderr (expected one line like "%s"):\n' "$*" "$got" "$status" "$pattern"
+        sed 's/^/    /' stderr
+        failed=1
+    fi
+}
+
+scenario good ""
+"$kvcast" run good.lua --out good --quiet >/dev/null || { echo "FAILED: a good scenario"; failed=1; }
+for file in result.json latency.hgrm cdf.csv windows.csv platform.xml timeline.json; do
+    [ -s "good/$file" ] || { echo "FAILED: good/$file is missing"; failed=1; }
+done
+
+expect 2 'good.lua.*cylce.*did you mean "cycle"|--set.*cylce.*did you mean "cycle"' "$kvcast" run good.lua --set system.cylce=1us
+expect 2 'found .*160parsec.*ns, us, ms, s' "$kvcast" run good.lua --set system.cycle=160parsec
+expect 2 'cycle.*0us|cycle.*0ns' "$kvcast" check good.lua --set system.cycle=0us
+expect 2 'duration' "$kvcast" run good.lua --set run.duration=-5ms
+expect 2 'did you mean' "$kvcast" rnu good.lua
+expect 2 'did you mean' "$kvcast" run good.lua --sett a=b
+expect 2 'missing.lua' "$kvcast" run missing.lua
+expect 2 'pentium' "$kvcast" run good.lua --set node.cpu=pentium
+expect 2 'functional = "sampled"' "$kvcast" run good.lua --set system.slab=120GiB --set node.sockets=8
+
+scenario syntax "x = = 1"
+expect 2 'syntax.lua:6' "$kvcast" run syntax.lua
+scenario loop "slo = (function() while true do end end)()"
+expect 2 'loop.lua:6.*loop' "$kvcast" run loop.lua
+scenario memory "slo = (function() local t = {} while true do t[#t + 1] = string.rep('x', 1000000 + #t) end end)()"
+expect 2 'memory.lua:6.*MiB' "$kvcast" run memory.lua
+scenario nan "slo = { mops = 0 / 0 }"
+expect 2 'nan.lua:6' "$kvcast" run nan.lua
+
+printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n2,frob,b,1,8\n' >bad.csv
+expect 2 'bad.csv:3.*frob' "$kvcast" run good.lua --set workload.arrival.trace=bad.csv
+printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n2,get,b' >cut.csv
+expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv
+
+: >file
+expect 2 'file' "$kvcast" run good.lua --out file/results
+mkdir kept && echo old >kept/result.json
+expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv --out kept
+[ "$(cat kept/result.json)" = old ] || { echo "FAILED: a failed run replaced an old result"; failed=1; }
+[ -z "$(find . -name '*.partial')" ] || { echo "FAILED: partial files are left"; failed=1; }
+
+exit $failed
