@@ -22,7 +22,7 @@ enum {
     INDEX_ROUNDS = 120000,
     STORE_KEYS = 400,
     STORE_ROUNDS = 15000,
-    VALUE_WORDS = 24,   /* most, of 8 bytes each */
+    VALUE_WORDS = 128,  /* most, of 8 bytes each */
     ITEM_BYTES = 50000, /* items this large fill the slabs soon, though their values are short */
 };
 
@@ -145,13 +145,18 @@ static bool test_index(void)
     return right;
 }
 
-/* A key's value is one of many, each a run of one word that names the key. Odd keys have 8 bytes, so that
- * both ways of reading are tried. */
+/* A key's value is one of many: a run of one word that names key and variant, as long as the variant says.
+ * Odd keys have 8 bytes, so that both ways of reading are tried. */
+static uint32_t value_words(uint64_t key, uint64_t variant)
+{
+    return key % 2 == 1 ? 1 : (uint32_t)(2 + variant * 37 % (VALUE_WORDS - 1));
+}
+
 static uint32_t make_value(uint64_t key, uint64_t variant, uint64_t *value)
 {
-    uint32_t words = key % 2 == 1 ? 1 : (uint32_t)(VALUE_WORDS - 16 + variant % 16);
+    uint32_t words = value_words(key, variant);
     for (uint32_t i = 0; i < words; i++) {
-        value[i] = key << 32 | (uint32_t)variant;
+        value[i] = key << 32 | variant;
     }
     return words * 8;
 }
@@ -169,7 +174,7 @@ static bool is_value_of(uint64_t key, const uint8_t *value, uint32_t bytes)
             return false;
         }
     }
-    return first >> 32 == key;
+    return first >> 32 == key && bytes == value_words(key, first & 0xffffffff) * 8;
 }
 
 static void *read_store(void *argument)
@@ -219,7 +224,7 @@ static void write_store(struct shared *shared)
 {
     struct kvc_cuckoo_stats stats = {0};
     struct kvc_slab_stats slab_stats = {0};
-    static uint64_t value[VALUE_WORDS];
+    static uint64_t value[VALUE_WORDS + 1];
     uint64_t random = 7;
     for (uint32_t round = 0; round < STORE_ROUNDS; round++) {
         uint64_t key = next_random(&random) % STORE_KEYS, hash = kvc_hash(&key, 8, hash_seed);
@@ -246,7 +251,7 @@ static void write_store(struct shared *shared)
         if (out != KVC_LOCATION_NONE && round % 2 == 0) {
             kvc_slab_release(shared->slab, out);
         }
-        if (round % 16 == 1) {
+        if (round % 4 == 1) {
             bytes = make_value(key, round + 1, value); /* in place, under the readers' eyes */
             kvc_slab_write(shared->slab, location, &key, 8, value, bytes, &slab_stats);
         }

@@ -6,7 +6,7 @@
 #include "kernels/hash.h"
 #include "kernels/memory.h"
 
-/* ThreadSanitizer cannot follow vector loads of words that another thread stores, so it gets the portable
+/* ThreadSanitizer takes vector loads of words that another thread stores for races: it gets the portable
  * twin. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #include <immintrin.h>
@@ -16,10 +16,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    SEARCH_AHEAD = 32, /* lines in flight, enough to cover the memory latency */
-    SEARCH_CHUNK =
-        256, /* keys between two passes over the alternate buckets: their lines stay in the first cache */
-    WRITE_AHEAD = 16, /* two lines each */
+    SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
+    SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
+    WRITE_AHEAD = 16,   /* two lines each */
 };
 
 struct bucket {
@@ -37,8 +36,8 @@ struct kvc_cuckoo {
     uint64_t random;
     uint64_t used;
     /* Elements ever moved. A reader that missed looks again if one moved meanwhile: it may have been passed
-     * on the way from the alternate to the primary bucket. Apart from what every reader needs all the time.
-     */
+     * on the way from the alternate to the primary bucket. On a line apart from what every
+     * reader needs all the time. */
     _Alignas(64) uint64_t moves;
 };
 

@@ -179,9 +179,9 @@ static double bench_lines(const struct options *options, const struct lookups *l
     return RUN_KEYS / median(seconds, RUNS) / 1e6;
 }
 
-/* Inserts keys first .. first+count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Returns the
- * seconds that the slab part and the index part took. */
-static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t first, uint64_t count,
+/* Inserts keys 0 .. count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Adds the seconds that the
+ * slab part and the index part take. */
+static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t count,
                  const struct options *options, struct buffers *buffers, double seconds[2],
                  struct kvc_cuckoo_stats *stats)
 {
@@ -190,8 +190,8 @@ static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t first
     for (uint64_t done = 0; done < count;) {
         uint32_t batch = count - done < options->batch ? (uint32_t)(count - done) : options->batch;
         for (uint32_t i = 0; i < batch; i++) {
-            buffers->key[i] = first + done + i;
-            buffers->location[i] = (uint32_t)(first + done + i);
+            buffers->key[i] = done + i;
+            buffers->location[i] = (uint32_t)(done + i);
         }
         kvc_hash_batch((const uint8_t *)buffers->key, 8, buffers->key_bytes, batch, hash_seed, buffers->hash);
         double start = now_s();
@@ -224,10 +224,9 @@ static void bench_index(const struct options *options, const struct lookups *loo
         die("out of memory");
     }
     uint64_t keys = kvc_cuckoo_cells(table) / 4 * 3;
-    struct kvc_cuckoo_stats inserted = {0}, searched = {0};
+    struct kvc_cuckoo_stats inserted = {0}, searched = {0}, replaced = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
-    memset(buffers->location, 0, sizeof(buffers->location));
-    load(table, NULL, 0, keys, options, buffers, seconds, &inserted);
+    load(table, NULL, keys, options, buffers, seconds, &inserted);
     row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6, limit);
     for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
         kvc_cuckoo_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
@@ -248,16 +247,10 @@ static void bench_index(const struct options *options, const struct lookups *loo
     }
     row("search, index only, load 0.75, hits", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
     for (int run = 0; run < RUNS; run++) {
-        uint64_t done = 0;
-        seconds[1] = 0;
-        for (; done < RUN_KEYS; done += options->batch) {
-            const uint64_t *hash = &lookups->hash[(uint64_t)run * RUN_KEYS + done];
-            kvc_cuckoo_search(table, hash, options->batch, buffers->location, &searched);
-        }
         double start = now_s();
-        for (done = 0; done < RUN_KEYS; done += options->batch) {
-            kvc_cuckoo_insert(table, &lookups->hash[(uint64_t)run * RUN_KEYS + done], buffers->location,
-                              options->batch, NULL, &searched);
+        for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
+            kvc_cuckoo_insert(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], buffers->location,
+                              options->batch, NULL, &replaced);
         }
         run_seconds[run] = now_s() - start;
     }
@@ -301,6 +294,33 @@ static uint64_t read_run(struct kvc_cuckoo *table, struct kvc_slab *slab, const 
     return right;
 }
 
+/* Slab allocation and write where every new item takes the place of one that CLOCK evicts. */
+static double bench_evicting(struct kvc_slab *slab, const struct options *options, struct buffers *buffers)
+{
+    static struct kvc_evicted evicted[BATCH_MAX];
+    struct kvc_slab_stats stats = {0};
+    double seconds[RUNS];
+    uint64_t key = UINT64_C(1) << 40;
+    for (int run = -1; run < RUNS; run++) {
+        uint64_t goal = run < 0 ? kvc_slab_capacity_bytes(slab) / 32 : RUN_KEYS; /* first until it is full */
+        double start = now_s();
+        for (uint64_t done = 0; done < goal; done += options->batch) {
+            uint32_t count;
+            kvc_slab_alloc(slab, 8, 8, options->batch, buffers->location, evicted, &count, &stats);
+            for (uint32_t i = 0; i < options->batch; i++, key++) {
+                kvc_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
+            }
+            if (run >= 0 && count != options->batch) {
+                die("a full slab store did not evict");
+            }
+        }
+        if (run >= 0) {
+            seconds[run] = now_s() - start;
+        }
+    }
+    return RUN_KEYS / median(seconds, RUNS) / 1e6;
+}
+
 static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers,
                         double limit)
 {
@@ -317,18 +337,16 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     struct kvc_cuckoo_stats stats = {0};
     struct kvc_slab_stats slab_stats = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
-    load(table, slab, 0, options->items, options, buffers, seconds, &stats);
+    load(table, slab, options->items, options, buffers, seconds, &stats);
     printf("\nstore: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
            (double)kvc_cuckoo_used(table) / (double)kvc_cuckoo_cells(table),
            (double)kvc_slab_capacity_bytes(slab) / (1 << 30));
     row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, limit);
     row("index insert of the same", (double)options->items / seconds[1] / 1e6, limit);
     draw_lookups(lookups, options->items, buffers->key_bytes);
-    if (read_run(table, slab, options, lookups, 0, buffers, true, &stats, &slab_stats) !=
-        (uint64_t)RUN_KEYS - (stats.replaced + stats.dropped)) {
-        if (stats.replaced + stats.dropped == 0) {
-            die("a read did not give its key's value");
-        }
+    uint64_t right = read_run(table, slab, options, lookups, 0, buffers, true, &stats, &slab_stats);
+    if (right != RUN_KEYS && stats.replaced + stats.dropped == 0) {
+        die("a read did not give its key's value");
     }
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
@@ -336,6 +354,7 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
         run_seconds[run] = now_s() - start;
     }
     row("search and slab read, key check, value copy", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
+    row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), limit);
     kvc_slab_free(slab);
     kvc_cuckoo_free(table);
 }

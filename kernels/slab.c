@@ -24,8 +24,8 @@ enum {
 #define NO_SLAB UINT32_MAX
 
 /* Item header, one word so that it is read and written whole:
- * bit 0 tag, bits 1..8 key length, bits 9..31 value length, bits 32..63 version (one more with every write).
- */
+ * bit 0 tag, bits 1..8 key length, bits 9..31 value length, bits 32..63 version (one more after
+ * every write). */
 static const uint64_t tag_using = 1;
 static const uint64_t shape_mask = 0xffffffff; /* all but the version */
 
@@ -48,8 +48,7 @@ struct size_class {
 };
 
 struct kvc_slab {
-    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for those that are not.
-     */
+    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for the others. */
     uint8_t *base;
     /* Reference bits. Bit i of level 0 belongs to item i; of a higher level, it says that word i of the level
      * below is all ones. */
@@ -231,8 +230,7 @@ static void mark_referenced(struct kvc_slab *slab, uint32_t location)
         index /= 64;
         uint64_t *word = &slab->referenced[level][word_of(index)];
         bits = __atomic_fetch_or(word, bit_of(index), __ATOMIC_SEQ_CST) | bit_of(index);
-        /* The CLOCK hand clears from the bottom up. If it came by meanwhile, one of the two sees the other.
-         */
+        /* The CLOCK hand clears from the bottom up. If it came by meanwhile, one sees the other. */
         if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
             __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
             return;

@@ -1,16 +1,16 @@
 /* Slab store with 32-bit location ids, size classes and bitmap CLOCK eviction.
  *
  * Source: Mega-KV, VLDB J. 26(5) 2017, sec. 7.2 and 7.4. Memory is cut into slabs of 2 MiB, each given to one
- * size class when the class first needs it. A location is slab number (high 16 bits) and item (low 16 bits), so
- * 128 GiB can be addressed. Each slab has a bitmap of reference bits; a class's CLOCK hand walks over its slabs
- * and evicts what is in use and was not referenced since the last turn. Allocation and eviction work in
+ * size class when the class first needs it. A location is slab number (high 16 bits) and item (low 16 bits),
+ * so 128 GiB can be addressed. Each slab has a bitmap of reference bits; a class's CLOCK hand walks over its
+ * slabs and evicts what is in use and was not referenced since the last turn. Allocation and eviction work in
  * batches, which is how receivers amortise the lock. Every item carries a status tag (free or using) and a
  * version, so that a reader can tell that an item was evicted or rewritten under it.
  *
  * Item layout: 8-byte header (version and tag, key length, value length), key bytes, value bytes.
  *
- * Size classes: 32, 48 and 64 bytes, then four to a doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab stays with
- * its class for good, as in memcached before it learnt to move slabs: not modelled.
+ * Size classes: 32, 48 and 64 bytes, then four to a doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab
+ * stays with its class for good, as in memcached before it learnt to move slabs: not modelled.
  *
  * Threads: one writer (alloc, write, free) at a time; any number of concurrent kvc_slab_read. A torn read is
  * reported as KVC_READ_CHANGED, its bytes are never used. */
@@ -23,8 +23,8 @@
 enum {
     KVC_SLAB_BYTES = 2 << 20,
     KVC_SLAB_HEADER_BYTES = 8,
-    KVC_SLAB_KEY_MAX = 255,                  /* bytes */
-    KVC_SLAB_VALUE_MAX = (1 << 20) - 4096,   /* bytes */
+    KVC_SLAB_KEY_MAX = 255,                /* bytes */
+    KVC_SLAB_VALUE_MAX = (1 << 20) - 4096, /* bytes */
 };
 
 enum kvc_read_result {
@@ -37,10 +37,12 @@ enum kvc_read_result {
 struct kvc_slab;
 
 struct kvc_slab_stats {
-    uint64_t allocated;  /* items handed out */
-    uint64_t evicted;    /* items taken back by CLOCK */
+    uint64_t allocated;   /* items handed out */
+    uint64_t evicted;     /* items taken back by CLOCK */
     uint64_t clock_steps; /* reference bits of items in use that the hand looked at */
-    uint64_t reads, read_lines;   /* 64-byte lines of items touched by reads: header, key compared, value copied */
+    /* Lines: 64-byte lines of items touched, for header, key where it is compared, and value where it is
+     * copied. */
+    uint64_t reads, read_lines;
     uint64_t writes, write_lines;
 };
 
@@ -52,33 +54,35 @@ struct kvc_evicted {
 
 void kvc_slab_free(struct kvc_slab *slab); /* NULL is allowed */
 
-/* `bytes`: capacity, rounded up to whole slabs, at most 128 GiB. `hash_seed`: of kvc_hash, to recompute the hash of
- * evicted keys. NULL with errno EINVAL or ENOMEM. */
+/* `bytes`: capacity, rounded up to whole slabs, at most 128 GiB. `hash_seed`: of kvc_hash, to recompute the
+ * hash of evicted keys. NULL with errno EINVAL or ENOMEM. */
 struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed);
 
 /* Bytes that an item of this key and value takes in its size class; 0: too large. */
 uint32_t kvc_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
 /* Allocates `count` items of the class that fits (key_bytes, value_bytes); each goes to location[i] with its
- * tag still "free". Takes free items, then fresh slabs, then evicts. `evicted` receives up to `count` entries,
- * *evicted_count how many. Returns how many were allocated: fewer than `count` only when no slab is left and the
- * class has nothing more to evict: it has no slab, or all its items were allocated and are not yet written. */
+ * tag still "free". Takes free items, then fresh slabs, then evicts. `evicted` receives up to `count`
+ * entries, *evicted_count how many. Returns how many were allocated: fewer than `count` only when no slab is
+ * left and the class has nothing more to evict: it has no slab, or all its items were allocated and are not
+ * yet written. */
 uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
                         uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
                         struct kvc_slab_stats *stats);
 
-/* Writes key and value into an allocated item and marks it "using" and referenced. They must fit the class that it
- * was allocated from. Writing an item again is allowed. */
+/* Writes key and value into an allocated item and marks it "using" and referenced. They must fit the class
+ * that it was allocated from. Writing an item again is allowed. */
 void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
                     const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
 
 /* Gives an item back to its free list, written or not; false: it was free already, or is no item. */
 bool kvc_slab_release(struct kvc_slab *slab, uint32_t location);
 
-/* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it. Values go one
- * behind the other into `out`, a ring of `out_bytes` (at least KVC_SLAB_VALUE_MAX for arbitrary values) starting at
- * *out_position, which is moved on; a value never wraps. A value longer than the whole ring is KVC_READ_CHANGED.
- * `value_bytes` may be NULL; what is no hit has 0. Marks hits as referenced. Software-pipelined. */
+/* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it.
+ * Values go one behind the other into `out`, a ring of `out_bytes` (at least KVC_SLAB_VALUE_MAX for arbitrary
+ * values) starting at *out_position, which is moved on; a value never wraps. A value longer than the whole
+ * ring is KVC_READ_CHANGED. `value_bytes` may be NULL; what is no hit has 0. Marks hits as referenced.
+ * Software-pipelined. */
 struct kvc_slab_reads {
     uint32_t count;
     const uint32_t *location;
