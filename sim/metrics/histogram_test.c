@@ -99,6 +99,10 @@ Test(histogram, values_at_the_edges)
     for (int i = 0; i < KVC_HISTOGRAM_SLOTS; i++)
         counted += histogram.slot[i];
     cr_expect_eq(counted, 6);
+    kvc_histogram_reset(&other);
+    kvc_histogram_add(&other, &histogram);
+    kvc_histogram_add(&other, &histogram);
+    cr_expect_eq(other.clipped, 2);
     cr_expect_eq(histogram.min_ns, -3);
     cr_expect_eq(histogram.max_ns, 0x1p41);
     cr_expect_float_eq(kvc_histogram_percentile_ns(&histogram, 1), 0x1p40, precision * 0x1p40);
