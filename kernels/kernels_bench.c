@@ -1,9 +1,10 @@
 /* How fast the kernels are on this machine, next to what its memory allows.
  *
- * Every figure is the median of several runs over different keys, taken one after the other in one process;
- * "of limit" compares with the random-line limit measured in the same run: a loop that reads one word of
- * random lines in a table of the same size and prefetches as far ahead as the kernels do. Results are
- * verified before they are timed. */
+ * Every figure is the median of several runs over different keys, taken one after the other in one process.
+ * The limit is measured in the same run: a loop that reads one word of random lines in as much memory and
+ * prefetches as far ahead as the kernels do. "of limit" is the lines that a kernel touches in a second over
+ * that. What fills fresh memory pays for the system's page faults too. Results are verified before they are
+ * timed. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -88,11 +89,12 @@ static void *allocate(uint64_t bytes)
     return memory;
 }
 
-static void row(const char *name, double mops, double limit_mops)
+/* `lines` that each operation touches; 0: no matter. */
+static void row(const char *name, double mops, double lines, double limit_mops)
 {
-    printf("%-44s %8.1f M/s %8.2f ns", name, mops, 1e3 / mops);
-    if (limit_mops > 0) {
-        printf(" %8.2f of limit", mops / limit_mops);
+    printf("%-46s %7.1f M/s %7.2f ns", name, mops, 1e3 / mops);
+    if (lines > 0) {
+        printf(" %6.2f lines %6.2f of limit", lines, mops * lines / limit_mops);
     }
     printf("\n");
     fflush(stdout);
@@ -153,11 +155,11 @@ static double bench_hash(const struct lookups *lookups, struct buffers *buffers)
     return RUN_KEYS / median(seconds, RUNS) / 1e6;
 }
 
-static double bench_lines(const struct options *options, const struct lookups *lookups)
+static double bench_lines(uint64_t bytes, const struct lookups *lookups)
 {
-    uint64_t words = options->table_bytes / 8;
+    uint64_t words = bytes / 8;
     uint64_t mask = words / 8 - 1;
-    uint64_t *table = allocate(options->table_bytes);
+    uint64_t *table = allocate(bytes);
     for (uint64_t i = 0; i < words; i++) {
         table[i] = mix(i);
     }
@@ -175,8 +177,12 @@ static double bench_lines(const struct options *options, const struct lookups *l
         seconds[run] = now_s() - start;
         keep += sum;
     }
-    kvc_memory_free(table, options->table_bytes);
-    return RUN_KEYS / median(seconds, RUNS) / 1e6;
+    kvc_memory_free(table, bytes);
+    char name[64];
+    double mops = RUN_KEYS / median(seconds, RUNS) / 1e6;
+    snprintf(name, sizeof(name), "limit: random lines in %" PRIu64 " MiB", bytes >> 20);
+    row(name, mops, 1, mops);
+    return mops;
 }
 
 /* Inserts keys 0 .. count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Adds the seconds that the
@@ -227,7 +233,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
     struct kvc_cuckoo_stats inserted = {0}, searched = {0}, replaced = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
     load(table, NULL, keys, options, buffers, seconds, &inserted);
-    row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6, limit);
+    row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6,
+        (double)inserted.insert_lines / (double)inserted.inserts, limit);
     for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
         kvc_cuckoo_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
         for (uint32_t j = 0; j < options->batch; j++) {
@@ -245,7 +252,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
         }
         run_seconds[run] = now_s() - start;
     }
-    row("search, index only, load 0.75, hits", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
+    row("search, index only, load 0.75, hits", RUN_KEYS / median(run_seconds, RUNS) / 1e6,
+        (double)searched.search_lines / (double)searched.searches, limit);
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
@@ -254,10 +262,9 @@ static void bench_index(const struct options *options, const struct lookups *loo
         }
         run_seconds[run] = now_s() - start;
     }
-    row("insert, index only, replacing", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
-    printf("  lines per search %.3f, per insert %.3f; displacements per insert %.4f; dropped %" PRIu64 "\n",
-           (double)searched.search_lines / (double)searched.searches,
-           (double)inserted.insert_lines / (double)inserted.inserts,
+    row("insert, index only, replacing", RUN_KEYS / median(run_seconds, RUNS) / 1e6,
+        (double)replaced.insert_lines / (double)replaced.inserts, limit);
+    printf("displacements per insert %.4f, dropped %" PRIu64 "\n",
            (double)inserted.displacements / (double)inserted.inserts, inserted.dropped);
     kvc_cuckoo_free(table);
 }
@@ -321,16 +328,22 @@ static double bench_evicting(struct kvc_slab *slab, const struct options *option
     return RUN_KEYS / median(seconds, RUNS) / 1e6;
 }
 
-static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers,
-                        double limit)
+static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers)
 {
     uint64_t table_bytes = 64;
     while (table_bytes / 8 * 3 / 4 < options->items) {
         table_bytes *= 2;
     }
+    uint64_t slab_bytes = options->items * 32 + options->items / 8 + (4 << 20);
+    uint64_t footprint = 64;
+    while (footprint < table_bytes + options->items * 32) {
+        footprint *= 2;
+    }
+    printf("\n");
+    double limit = bench_lines(footprint, lookups);
     struct kvc_cuckoo *table =
         kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
-    struct kvc_slab *slab = kvc_slab_create(options->items * 32 + options->items / 8 + (4 << 20), hash_seed);
+    struct kvc_slab *slab = kvc_slab_create(slab_bytes, hash_seed);
     if (table == NULL || slab == NULL) {
         die("out of memory");
     }
@@ -338,11 +351,12 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     struct kvc_slab_stats slab_stats = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
     load(table, slab, options->items, options, buffers, seconds, &stats);
-    printf("\nstore: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
+    printf("store: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
            (double)kvc_cuckoo_used(table) / (double)kvc_cuckoo_cells(table),
            (double)kvc_slab_capacity_bytes(slab) / (1 << 30));
-    row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, limit);
-    row("index insert of the same", (double)options->items / seconds[1] / 1e6, limit);
+    row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, 0, limit);
+    row("index insert of the same", (double)options->items / seconds[1] / 1e6,
+        (double)stats.insert_lines / (double)stats.inserts, limit);
     draw_lookups(lookups, options->items, buffers->key_bytes);
     uint64_t right = read_run(table, slab, options, lookups, 0, buffers, true, &stats, &slab_stats);
     if (right != RUN_KEYS && stats.replaced + stats.dropped == 0) {
@@ -353,8 +367,11 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
         read_run(table, slab, options, lookups, run, buffers, false, &stats, &slab_stats);
         run_seconds[run] = now_s() - start;
     }
-    row("search and slab read, key check, value copy", RUN_KEYS / median(run_seconds, RUNS) / 1e6, limit);
-    row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), limit);
+    double lines = (double)stats.search_lines / (double)stats.searches +
+                   (double)slab_stats.read_lines / (double)slab_stats.reads;
+    row("search and slab read, key check, value copy", RUN_KEYS / median(run_seconds, RUNS) / 1e6, lines,
+        limit);
+    row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), 0, limit);
     kvc_slab_free(slab);
     kvc_cuckoo_free(table);
 }
@@ -397,11 +414,10 @@ int main(int argc, char **argv)
     struct buffers *buffers = allocate(sizeof(*buffers));
     print_header(&options);
     draw_lookups(&lookups, options.table_bytes / 8 / 4 * 3, buffers->key_bytes);
-    row("hash, keys of 8 B, batched", bench_hash(&lookups, buffers), 0);
-    double limit = bench_lines(&options, &lookups);
-    row("random lines with prefetch (the limit)", limit, limit);
+    row("hash, keys of 8 B, batched", bench_hash(&lookups, buffers), 0, 0);
+    double limit = bench_lines(options.table_bytes, &lookups);
     bench_index(&options, &lookups, buffers, limit);
-    bench_store(&options, &lookups, buffers, limit);
+    bench_store(&options, &lookups, buffers);
     kvc_memory_free(buffers, sizeof(*buffers));
     kvc_memory_free(lookups.key, lookup_bytes);
     kvc_memory_free(lookups.hash, lookup_bytes);
