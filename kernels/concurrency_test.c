@@ -19,9 +19,9 @@ enum {
     BATCH = 64,
     RESIDENTS = 2048, /* of 4096 cells */
     VISITORS = 1750,  /* load 0.93: long chains, and yet hardly ever a drop */
-    INDEX_ROUNDS = 120000,
+    INDEX_ROUNDS = 60000,
     STORE_KEYS = 400,
-    STORE_ROUNDS = 15000,
+    STORE_ROUNDS = 10000,
     VALUE_WORDS = 128,  /* most, of 8 bytes each */
     ITEM_BYTES = 50000, /* items this large fill the slabs soon, though their values are short */
 };
