@@ -255,7 +255,8 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
                 continue;
             if (!parse_number(kvc_csv_cell(csv, j, (size_t)published), &x) ||
                 !parse_number(kvc_csv_cell(csv, j, (size_t)predicted), &y))
-                return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)j + 2, "published and predicted must be numbers");
+                return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)j + 2,
+                                        "published and predicted must be numbers");
             fprintf(figure->data, "%.12g %.12g ", x, y);
             put_quoted(kvc_csv_cell(csv, j, (size_t)name), figure->data);
             fputc('\n', figure->data);

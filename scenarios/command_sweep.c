@@ -20,8 +20,8 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help = "Runs every point of the scenario's sweep table, the cartesian product of its values, and writes\n"
-            "DIR/sweep.csv and DIR/points/NNNN.json. Points that DIR holds already are kept: an interrupted sweep goes\n"
-            "on where it ended. --out is needed.",
+            "DIR/sweep.csv and DIR/points/NNNN.json. Points that DIR holds already are kept: an interrupted sweep\n"
+            "goes on where it ended. --out is needed.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
 };

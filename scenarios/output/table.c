@@ -28,7 +28,8 @@ static const char *digits(double value, char text[32])
     if (value != 0 && (size < 1e-3 || size >= 1e7))
         snprintf(text, 32, "%.3e", value);
     else
-        snprintf(text, 32, "%.*f", size >= 1000 || value == floor(value) ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3, value);
+        snprintf(text, 32, "%.*f", size >= 1000 || value == floor(value) ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3,
+                 value);
     return text;
 }
 
@@ -149,7 +150,8 @@ static void write_speed(const struct table *table, const struct kvc_result *resu
             table->dim, 1e3 * result->simulated_s, 1e3 * result->warmup_s, result->wall_s,
             1e-6 * (double)result->requests_simulated / result->wall_s);
     heading(table, "");
-    fprintf(table->out, "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64 " activities), preload %.2f s%s\n",
+    fprintf(table->out,
+            "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64 " activities), preload %.2f s%s\n",
             share * result->source_wall_s, share * result->kernel_wall_s, share * result->engine_wall_s,
             result->activities, result->preload_wall_s, table->plain);
 }

@@ -170,7 +170,8 @@ static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int st
 {
     const char *noun = run->pool->noun;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory", noun, task);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory", noun,
+                             task);
     if (WIFSIGNALED(status))
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u crashed: signal %d (%s)", noun, task, WTERMSIG(status),
                              strsignal(WTERMSIG(status)));
