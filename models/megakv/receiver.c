@@ -170,15 +170,17 @@ static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kv
                            double start_ns, double *sum_ns)
 {
     const struct kvc_batch *batch = buffer->batch;
-    double now_ns = start_ns, sum = 0;
+    double now_ns = start_ns, sum = 0, cost_ns[KVC_OP_COUNT];
+    uint32_t count = batch->count;
+    memcpy(cost_ns, pipeline->receive_ns, sizeof cost_ns); /* a copy that the stores below cannot alias */
     if (pipeline->socket->simulation->fixed_sizes) {
-        for (uint32_t i = first; i < batch->count; i++) {
-            now_ns += pipeline->receive_ns[batch->op[i]];
+        for (uint32_t i = first; i < count; i++) {
+            now_ns += cost_ns[batch->op[i]];
             sum += now_ns;
             buffer->received_ns[i] = now_ns;
         }
     } else {
-        for (uint32_t i = first; i < batch->count; i++) {
+        for (uint32_t i = first; i < count; i++) {
             now_ns += receive_ns(pipeline, batch, i);
             sum += now_ns;
             buffer->received_ns[i] = now_ns;
@@ -305,13 +307,6 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
         struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&scenario->node, op, key_bytes, value_bytes);
         pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
         pipeline->request_bytes[op] = kvc_megakv_request_bytes(&scenario->node, op, key_bytes, value_bytes);
-    }
-    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES; outcome++) {
-        struct kvc_cpu_cost cost =
-            kvc_megakv_send_cost(&scenario->node, simulation->system.api, outcome, key_bytes, value_bytes);
-        pipeline->send_ns[outcome] = cost.compute_ns * pipeline->send_stretch + cost.stall_ns;
-        pipeline->response_bytes[outcome] =
-            kvc_megakv_response_bytes(&scenario->node, simulation->system.api, outcome, key_bytes, value_bytes);
     }
 }
 

@@ -75,20 +75,9 @@ _Static_assert((int)KVC_MEGAKV_HIT == KVC_READ_HIT && (int)KVC_MEGAKV_MISS == KV
                    (int)KVC_MEGAKV_MISMATCH == KVC_READ_MISMATCH && KVC_READ_CHANGED > KVC_READ_MISMATCH,
                "find_outcomes relies on it");
 
-static double send_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, int outcome,
-                      uint32_t row)
-{
-    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    if (simulation->fixed_sizes)
-        return pipeline->send_ns[outcome];
-    struct kvc_cpu_cost cost = kvc_megakv_send_cost(&simulation->scenario->node, simulation->system.api, outcome,
-                                                    batch->key_bytes[row], batch->value_bytes[row]);
-    return cost.compute_ns * pipeline->send_stretch + cost.stall_ns;
-}
-
 /* A frame leaves when it is full or the batch is done: rows [first, last) arrive at the client together. */
-static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, double ready_ns, double *done_ns,
-                       uint32_t first, uint32_t last)
+static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, double ready_ns, uint32_t first,
+                       uint32_t last)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_nic *nic = &simulation->scenario->node.nic;
@@ -96,39 +85,60 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
     double wire_ns = kvc_nic_wire_ns(nic, bytes, simulation->streams);
     pipeline->tx_free_ns = start_ns + wire_ns;
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_TX, start_ns, pipeline->tx_free_ns);
+    double done_ns = pipeline->tx_free_ns + nic->latency_ns;
     for (uint32_t i = first; i < last; i++)
-        done_ns[i] = pipeline->tx_free_ns + nic->latency_ns;
+        simulation->done_ns[i] = done_ns;
+}
+
+/* What a response costs its sender, and its bytes in a frame. */
+struct response {
+    double cost_ns, bytes;
+};
+
+static struct response response_of(const struct kvc_megakv_pipeline *pipeline, int outcome, uint32_t key_bytes,
+                                   uint32_t value_bytes)
+{
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_node *node = &simulation->scenario->node;
+    struct kvc_cpu_cost cost = kvc_megakv_send_cost(node, simulation->system.api, outcome, key_bytes, value_bytes);
+    return (struct response){
+        .cost_ns = cost.compute_ns * pipeline->send_stretch + cost.stall_ns,
+        .bytes = kvc_megakv_response_bytes(node, simulation->system.api, outcome, key_bytes, value_bytes),
+    };
 }
 
 /* The sender's recursion over the rows, and the frames that it fills. Returns when the sender is through. */
 static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, double now_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    const struct kvc_node *node = &simulation->scenario->node;
+    const struct kvc_scenario *scenario = simulation->scenario;
     const struct kvc_batch *batch = buffer->batch;
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
-    double room = (double)node->nic.mtu_bytes - (double)node->nic.packet_header_bytes, frame_bytes = 0;
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
+    /* from memory, responses are not framed: every row is answered when it is through */
+    double room = network ? kvc_nic_payload_bytes(&scenario->node.nic) : 0, frame_bytes = 0;
+    struct response fixed[KVC_MEGAKV_OUTCOMES];
+    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++)
+        fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
+                                     (uint32_t)scenario->workload.value_bytes);
+    uint32_t first = 0, count = batch->count;
+    for (uint32_t i = 0; i < count; i++) {
         int outcome = simulation->read_result[i];
-        double before_ns = now_ns;
-        now_ns += send_ns(pipeline, batch, outcome, i);
-        simulation->done_ns[i] = now_ns;
-        if (!network)
-            continue;
-        double bytes = simulation->fixed_sizes
-                           ? pipeline->response_bytes[outcome]
-                           : kvc_megakv_response_bytes(node, simulation->system.api, outcome, batch->key_bytes[i],
-                                                       batch->value_bytes[i]);
-        if (frame_bytes + bytes > room && i > first) {
-            send_frame(pipeline, frame_bytes, before_ns, simulation->done_ns, first, i);
+        struct response response = simulation->fixed_sizes ? fixed[outcome]
+                                                           : response_of(pipeline, outcome, batch->key_bytes[i],
+                                                                         batch->value_bytes[i]);
+        if (frame_bytes + response.bytes > room && i > first) {
+            if (network)
+                send_frame(pipeline, frame_bytes, now_ns, first, i);
             first = i;
             frame_bytes = 0;
         }
-        frame_bytes += bytes;
+        frame_bytes += response.bytes;
+        now_ns += response.cost_ns;
+        if (!network)
+            simulation->done_ns[i] = now_ns;
     }
-    if (network && batch->count > first)
-        send_frame(pipeline, frame_bytes, now_ns, simulation->done_ns, first, batch->count);
+    if (network)
+        send_frame(pipeline, frame_bytes, now_ns, first, count);
     return now_ns;
 }
 

@@ -83,7 +83,6 @@ struct kvc_megakv_pipeline {
     double swapped_ns;
     /* per request until the next swap, where sizes are fixed */
     double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
-    double send_ns[KVC_MEGAKV_OUTCOMES], response_bytes[KVC_MEGAKV_OUTCOMES];
 
     /* sender */
     double tx_free_ns;

@@ -25,20 +25,20 @@ static const struct kvc_option rows[] = {
 const struct kvc_options kvc_nic_options = {
     .name = "nic", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_nic)};
 
-static double payload_room(const struct kvc_nic *nic)
+double kvc_nic_payload_bytes(const struct kvc_nic *nic)
 {
     return (double)nic->mtu_bytes - (double)nic->packet_header_bytes;
 }
 
 uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_bytes)
 {
-    double fit = floor(payload_room(nic) / message_bytes);
+    double fit = floor(kvc_nic_payload_bytes(nic) / message_bytes);
     return fit < 1 ? 1 : (uint32_t)fit;
 }
 
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
 {
-    double frames = ceil(message_bytes / payload_room(nic));
+    double frames = ceil(message_bytes / kvc_nic_payload_bytes(nic));
     double wire_bytes = message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
     double share = (double)nic->ports * nic->bytes_per_s / queues;
     return wire_bytes / share * 1e9;

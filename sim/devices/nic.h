@@ -26,6 +26,9 @@ struct kvc_nic {
 
 extern const struct kvc_options kvc_nic_options;
 
+/* Bytes of a frame that messages can fill. */
+double kvc_nic_payload_bytes(const struct kvc_nic *nic);
+
 /* How many messages of `message_bytes` fit into one frame (at least 1: larger ones span frames). */
 uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_bytes);
 
