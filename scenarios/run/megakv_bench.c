@@ -5,7 +5,7 @@
  * model, several times; then the scenario is simulated; then the bare runs are repeated. Prints ns per request, the ratio (target: at
  * most 1.3), requests per second (target: at least 10 M/s), and the shares of source, kernels and SimGrid.
  *
- *   megakv_run_bench [SCENARIO.lua [key=value ...]]       default: scenarios/megakv.lua */
+ *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/megakv.lua */
 #include <string.h>
 
 #include "models/megakv/options.h"
