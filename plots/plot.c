@@ -54,23 +54,45 @@ static enum kvc_status load_result(const char *path, json_t **document, struct k
     return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "is not a result of kvcast (schema kvcast.result/1)");
 }
 
-/* A result's scenario; where several share that name, its path too. */
-static void title_of(const char *path, const json_t *document, bool alone, char title[TITLE_TEXT])
+static bool namesakes(const json_t *a, const json_t *b)
 {
-    const char *name = json_string_value(json_object_get(document, "scenario"));
-    if (alone && name != NULL)
-        snprintf(title, TITLE_TEXT, "%s", name);
-    else
-        snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
+    return json_equal(json_object_get(a, "scenario"), json_object_get(b, "scenario"));
 }
 
-static bool has_namesake(json_t *const *documents, int count, int which)
+/* Whether a parameter of `document` has another value in some result of the same scenario. */
+static bool differs(json_t *const *documents, int count, const json_t *document, const char *key, const json_t *value)
 {
-    const json_t *name = json_object_get(documents[which], "scenario");
     for (int i = 0; i < count; i++)
-        if (i != which && json_equal(json_object_get(documents[i], "scenario"), name))
+        if (namesakes(documents[i], document) &&
+            !json_equal(json_object_get(json_object_get(documents[i], "parameters"), key), value))
             return true;
     return false;
+}
+
+/* A result's scenario; where several share that name, the parameters that tell them apart, or else the path. */
+static void title_of(json_t *const *documents, int count, int which, const char *path, char title[TITLE_TEXT])
+{
+    const json_t *document = documents[which];
+    const char *name = json_string_value(json_object_get(document, "scenario")), *key;
+    json_t *parameters = json_object_get(document, "parameters"), *value;
+    bool alone = true;
+    size_t length = 0;
+    title[0] = '\0';
+    for (int i = 0; i < count; i++)
+        alone = alone && (i == which || !namesakes(documents[i], document));
+    json_object_foreach(parameters, key, value)
+    {
+        if (length >= TITLE_TEXT || !differs(documents, count, document, key, value))
+            continue;
+        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+        length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s%s = %s", length > 0 ? ", " : "", key,
+                                   text != NULL ? text : json_string_value(value));
+        free(text);
+    }
+    if (alone)
+        snprintf(title, TITLE_TEXT, "%s", name != NULL ? name : path);
+    else if (length == 0)
+        snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
 }
 
 static enum kvc_status put_cdf(struct figure *figure, const char *path, const json_t *document, const char *title,
@@ -117,7 +139,7 @@ static enum kvc_status extract_results(const struct kvc_plot *plot, struct figur
     }
     for (int i = 0; i < loaded && status == KVC_OK; i++) {
         char title[TITLE_TEXT];
-        title_of(plot->inputs[i], documents[i], !has_namesake(documents, loaded, i), title);
+        title_of(documents, loaded, i, plot->inputs[i], title);
         status = plot->kind == KVC_PLOT_CDF ? put_cdf(figure, plot->inputs[i], documents[i], title, diag)
                                             : put_timeline(figure, plot->inputs[i], documents[i], title, diag);
     }
