@@ -1,4 +1,4 @@
--- Facebook's ETC pool (Atikoglu et al., SIGMETRICS 2012) with a thousand clients that wait for each answer.
+-- Facebook's ETC pool (Atikoglu et al., SIGMETRICS 2012) with 20,000 clients that wait for each answer.
 return {
   name = "facebook-etc",
   system = { kind = "megakv", cycle = "200us", api = "get", index = "64MiB" },
