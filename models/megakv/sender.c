@@ -211,6 +211,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     if (batch->count == 0)
         return;
     double now_ns = kvc_engine_now_ns();
+    pipeline->waited_ns[pipeline->batches++ % simulation->system.delay] = now_ns - buffer->searched_ns;
     if (socket->shard != NULL)
         read_items(pipeline, buffer);
     find_outcomes(socket, buffer);

@@ -23,6 +23,7 @@
 
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
+    KVC_MEGAKV_DELAY_MAX = 64,
     KVC_MEGAKV_ROWS_MAX = 65536, /* a buffer's size where no admission limit is smaller */
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
 };
@@ -87,6 +88,8 @@ struct kvc_megakv_pipeline {
     /* sender */
     double tx_free_ns;
     double pace_ns; /* sender's time per request in its last batch; at first, the closed form's */
+    double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the sender */
+    uint64_t batches;
 };
 
 /* What the scheduler hands to the GPU. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/megakv/costs.h"
 #include "models/megakv/options.h"
 #include "sim/base/clock.h"
 #include "sim/workload/source.h"
@@ -13,14 +14,27 @@ enum {
     PRELOAD_ROWS = PRELOAD_BLOCK + 1, /* a block of strata may begin and end inside one */
 };
 
-/* Sampled stores keep this many of the most popular keys whole: a small share of the sample, far more than carry a
- * noticeable weight each. */
-enum { HOT_KEYS_MAX = 16384 };
+/* Strata of the most popular keys that a sampled store keeps whole. Under Zipf's law the key that stands for the next
+ * stratum has about 1/HOT_STRATA of the share of requests that the most popular key has. */
+enum { HOT_STRATA = 64 };
 
 static double full_bytes(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     return (double)(scenario->cluster.nodes * scenario->node.sockets) * (system.index_bytes + system.slab_bytes);
+}
+
+static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
+{
+    uint64_t hot = rate > 1 ? HOT_STRATA * rate : 0, keys = scenario->workload.keys / 2 / rate * rate;
+    return hot < keys ? hot : keys;
+}
+
+/* Slab memory that the hot keys of a shard need; consistent hashing may give one a quarter more than its share. */
+static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
+{
+    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    return 1.25 * (double)hot_keys(scenario, rate) / shards * kvc_megakv_means_of(scenario).item_bytes;
 }
 
 uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
@@ -41,7 +55,8 @@ uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t rate = kvc_megakv_sample_rate(scenario);
-    return rate > 0 ? full_bytes(scenario) / (double)rate : 0;
+    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    return rate > 0 ? full_bytes(scenario) / (double)rate + shards * hot_bytes(scenario, rate) : 0;
 }
 
 void kvc_megakv_store_free(struct kvc_megakv_store *store)
@@ -199,6 +214,8 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     double rate = (double)store->sample_rate;
+    /* The slab store would round up, by as much as a small sample's whole size. */
+    double slabs = fmax(round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_SLAB_BYTES), 1);
     store->shards = calloc(store->shard_count, sizeof *store->shards);
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     if (store->shards == NULL || store->value == NULL)
@@ -211,7 +228,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
             .seed = i,
         };
         store->shards[i].index = kvc_cuckoo_create(&params);
-        store->shards[i].slab = kvc_slab_create((uint64_t)(system.slab_bytes / rate), KVC_MEGAKV_HASH_SEED);
+        store->shards[i].slab = kvc_slab_create((uint64_t)slabs * KVC_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL)
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
                                  (system.index_bytes + system.slab_bytes) / rate / 0x1p30, strerror(errno));
@@ -238,11 +255,7 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, con
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     made->shard_count = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
     made->sample_rate = kvc_megakv_sample_rate(scenario);
-    if (made->sample_rate > 1) {
-        uint64_t sampled_keys = scenario->workload.keys / made->sample_rate;
-        made->hot_keys = sampled_keys / 100 < HOT_KEYS_MAX ? sampled_keys / 100 : HOT_KEYS_MAX;
-        made->hot_keys -= made->hot_keys % made->sample_rate;
-    }
+    made->hot_keys = made->sample_rate > 0 ? hot_keys(scenario, made->sample_rate) : 0;
     if (made->sample_rate > 0) {
         status = create_shards(scenario, made, diag);
         if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE)

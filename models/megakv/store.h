@@ -2,8 +2,9 @@
  *
  * With functional = "sampled" only 1/sample_rate of the keys live here, in tables scaled down alike, after SHARDS
  * (Waldspurger et al., FAST 2015) but stratified by popularity: of every block of sample_rate consecutive key ids,
- * hashing picks one. The most popular keys, each of which alone weighs more than a stratum, are all kept and thinned by
- * request instead: 1/sample_rate of their requests is run. So every request that is run stands for sample_rate. */
+ * hashing picks one. The most popular keys, each of which would stand for a share of all requests that shows, are all
+ * kept (in memory of their own, beside the scaled slabs) and thinned by request instead: 1/sample_rate of their
+ * requests is run. So every request that is run stands for sample_rate. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
