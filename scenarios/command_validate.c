@@ -174,6 +174,21 @@ static void published_text(const struct kvc_case *scored, char *out, size_t size
         snprintf(out, size, "%s%g", isnan(scored->low) ? "<= " : ">= ", isnan(scored->low) ? scored->high : scored->low);
 }
 
+/* What explains the figures that are missed. */
+static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *scores)
+{
+    struct kvc_grid grid = {.columns = 2};
+    for (size_t i = 0; i < cases->count; i++) {
+        if (scores[i].verdict == KVC_VERDICT_OK || cases->entry[i].lacks[0] == '\0')
+            continue;
+        kvc_grid_add(&grid, cases->entry[i].id);
+        kvc_grid_add(&grid, cases->entry[i].lacks);
+    }
+    if (grid.count > 0)
+        printf("\nwhat the model lacks where a figure is missed\n");
+    kvc_grid_print(&grid, 2, stdout);
+}
+
 static void print_table(const struct kvc_cases *cases, const struct kvc_score *scores)
 {
     struct kvc_grid grid = {.columns = 8};
@@ -198,6 +213,7 @@ static void print_table(const struct kvc_cases *cases, const struct kvc_score *s
         kvc_grid_add(&grid, scored->fact);
     }
     kvc_grid_print(&grid, 0, stdout);
+    print_lacks(cases, scores);
     for (int role = KVC_CASE_PREDICTION; role <= KVC_CASE_EQUATION; role++) {
         struct kvc_score_summary summary = kvc_score_summarise(cases, scores, (enum kvc_case_role)role);
         printf("\n%ss: %zu, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu missed, %zu regressed", roles[role],
@@ -212,9 +228,9 @@ static json_t *document_of(const char *system, const struct kvc_cases *cases, co
     json_t *list = json_array();
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *scored = &cases->entry[i];
-        json_t *entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "case", scored->id, "role", roles[scored->role],
+        json_t *entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "case", scored->id, "role", roles[scored->role],
                                   "scenario", scored->scenario, "overrides", scored->overrides, "figure", scored->figure,
-                                  "fact", scored->fact);
+                                  "lacks", scored->lacks, "fact", scored->fact);
         const struct {
             const char *name;
             double value;
@@ -233,7 +249,7 @@ static json_t *document_of(const char *system, const struct kvc_cases *cases, co
     return json_pack("{s:s, s:s, s:o}", "schema", "kvcast.validation/1", "system", system, "cases", list);
 }
 
-/* Points for `kvcast plot -k error`: predictions with a published value. */
+/* Points for `kvcast plot -k error`: predictions with a published value, ratios excepted. */
 static enum kvc_status write_errors(const char *folder, const struct kvc_cases *cases, const struct kvc_score *scores,
                                     struct kvc_diag *diag)
 {
@@ -246,7 +262,8 @@ static enum kvc_status write_errors(const char *folder, const struct kvc_cases *
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, folder, 0, "cannot be written to");
     fprintf(out, "case,published,predicted\n");
     for (size_t i = 0; i < cases->count; i++)
-        if (cases->entry[i].role == KVC_CASE_PREDICTION && !isnan(cases->entry[i].published))
+        if (cases->entry[i].role == KVC_CASE_PREDICTION && cases->entry[i].mode != KVC_CASE_RATIO &&
+            !isnan(cases->entry[i].published))
             fprintf(out, "%s,%.6g,%.6g\n", cases->entry[i].id, cases->entry[i].published, scores[i].predicted);
     if (fclose(out) != 0 || rename(partial, path) != 0)
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be written");

@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const char header[] =
-    "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,fact";
+    "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,lacks,fact";
 
-enum column { ID, MODE, SCENARIO, OVERRIDES, FIGURE, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, FACT, COLUMNS };
+enum column { ID, MODE, SCENARIO, OVERRIDES, FIGURE, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT, COLUMNS };
 
 void kvc_cases_free(struct kvc_cases *cases)
 {
@@ -84,6 +84,7 @@ static enum kvc_status parse(char *line, struct kvc_case *made, struct kvc_diag 
     status = status != KVC_OK ? status : number(column[HIGH], &made->high, diag);
     status = status != KVC_OK ? status : number(column[TOLERANCE], &made->tolerance_frac, diag);
     status = status != KVC_OK ? status : word(column[ROLE], roles, &role, diag);
+    status = status != KVC_OK ? status : copy(column[LACKS], made->lacks, sizeof made->lacks, diag);
     status = status != KVC_OK ? status : copy(column[FACT], made->fact, sizeof made->fact, diag);
     if (status != KVC_OK)
         return status;

@@ -1,11 +1,12 @@
 /* What is validated: published (or measured) figures, one per line of a CSV file.
  *
- * Columns: id, mode, scenario, overrides, figure, published, low, high, tolerance_frac, role, fact.
+ * Columns: id, mode, scenario, overrides, figure, published, low, high, tolerance_frac, role, lacks, fact.
  *  mode        run, predict: the figure is read from the scenario's result (with `overrides`, a ;-separated list of
  *              key=value as for --set); ratio: `scenario` is "a/b" and the figure is that of case a over that of case b
  *  published   the figure; or, left empty, `low` and/or `high` bound it
  *  role        prediction: scored; equation: the paper's own arithmetic redone (scored apart); input: shown only
- *  fact        where the number stands */
+ *  lacks       where the figure is missed: the mechanism that the model does not have
+ *  fact        where the number stands; may hold commas */
 #ifndef KVC_VALIDATE_CASES_H
 #define KVC_VALIDATE_CASES_H
 
@@ -25,6 +26,7 @@ struct kvc_case {
     double published, low, high; /* NaN: not given */
     double tolerance_frac;
     enum kvc_case_role role;
+    char lacks[256];
     char fact[160];
 };
 

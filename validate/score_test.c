@@ -28,7 +28,7 @@ static void remove_path(void)
     unlink(path);
 }
 
-#define HEADER "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,fact\n"
+#define HEADER "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,lacks,fact\n"
 
 TestSuite(cases, .init = make_path, .fini = remove_path);
 
@@ -36,12 +36,13 @@ Test(cases, reads_its_columns)
 {
     struct kvc_cases cases;
     struct kvc_diag diag = {0};
-    write_file(path, HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,Sec 8.4, Fig 14\n"
-                            "r,ratio,a/a,,ratio,,0.5,,0,equation,\n");
+    write_file(path, HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,caches,Sec 8.4, Fig 14\n"
+                            "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n");
     cr_assert_eq(kvc_cases_read(path, &cases, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(cases.count, 2);
     cr_expect_str_eq(cases.entry[0].overrides, "x=1;y=2");
     cr_expect_eq(cases.entry[0].published, 623);
+    cr_expect_str_eq(cases.entry[0].lacks, "caches");
     cr_expect_str_eq(cases.entry[0].fact, "Sec 8.4, Fig 14");
     cr_expect_eq(cases.entry[1].mode, KVC_CASE_RATIO);
     cr_expect(isnan(cases.entry[1].published));
@@ -60,13 +61,13 @@ Test(cases, names_the_bad_line)
 {
     static const struct bad_file bad[] = {
         {"id,mode\n", 1, "found header"},
-        {HEADER "a,run,s.lua,,t,1,,,0.1,prediction\n", 2, "found 10 columns, expected 11"},
-        {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,\n", 2, "found \"walk\""},
-        {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,\n", 2, "found \"x\", expected a number"},
-        {HEADER "a,run,s.lua,,t,,,,0.1,prediction,\n", 2, "neither a published figure"},
-        {HEADER "a,run,s.lua,,t,1,,,-1,prediction,\n", 2, "tolerance_frac \"-1\""},
-        {HEADER "a,run,s.lua,,t,1,,,0.1,guess,\n", 2, "found \"guess\""},
-        {HEADER "a,run,s,,t,1,,,0.1,input,\na,run,s,,t,1,,,0.1,input,\n", 3, "a second time"},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,prediction\n", 2, "found 10 columns, expected 12"},
+        {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2, "found \"walk\""},
+        {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,,\n", 2, "found \"x\", expected a number"},
+        {HEADER "a,run,s.lua,,t,,,,0.1,prediction,,\n", 2, "neither a published figure"},
+        {HEADER "a,run,s.lua,,t,1,,,-1,prediction,,\n", 2, "tolerance_frac \"-1\""},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,guess,,\n", 2, "found \"guess\""},
+        {HEADER "a,run,s,,t,1,,,0.1,input,,\na,run,s,,t,1,,,0.1,input,,\n", 3, "a second time"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct kvc_cases cases;
