@@ -27,12 +27,13 @@ set samples 400
 set xlabel "published"
 set ylabel "predicted, same unit"
 outside(published, predicted) = abs(predicted - published) > 0.1 * abs(published)
-right(published) = published > (low > 0 ? sqrt(low * high) : (low + high) / 2)
+# Names stand on the side away from the diagonal, but inside the frame.
+right(published, predicted) = predicted > published || published > (low > 0 ? (low * high ** 3) ** 0.25 : 0.7 * high)
 plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4" title "within 10 %", \
     x with lines linecolor rgb "#808080" linewidth 0.7 notitle, \
     for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with points linestyle style(i + 1) title columnheader(1), \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:(outside($1, $2) && right($1) ? $2 : NaN):3 with labels right \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:(outside($1, $2) && right($1, $2) ? $2 : NaN):3 with labels right \
         offset -0.7, 0 font ",6" notitle, \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:(outside($1, $2) && !right($1) ? $2 : NaN):3 with labels left \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:(outside($1, $2) && !right($1, $2) ? $2 : NaN):3 with labels left \
         offset 0.7, 0 font ",6" notitle
 set output
