@@ -46,7 +46,7 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_node *node, int api, i
     if (outcome == KVC_MEGAKV_MISMATCH)
         cost.stall_ns += kvc_dram_object_ns(&node->dram, 1);
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH))
-        cost.stall_ns += kvc_dram_stream_ns(&node->dram, POINTER_BYTES) + node->cpu.llc_hit_ns;
+        cost.stall_ns += kvc_dram_stream_ns(&node->dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(&node->cpu);
     return cost;
 }
 

@@ -3,6 +3,9 @@
 /* Two 32-byte sectors per 64-byte bucket: signatures, and the matching location. */
 enum { SECTORS_PER_BUCKET = 2 };
 
+/* A processing unit has a thread per cell (sec. 4.3.1). */
+enum { THREADS_PER_JOB = KVC_CUCKOO_CELLS };
+
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_cuckoo_stats *stats)
 {
@@ -19,6 +22,7 @@ struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs,
         .out_bytes = kernel == KVC_GPU_SEARCH ? jobs * 4 : 0,
         .sectors = jobs * buckets * SECTORS_PER_BUCKET,
         .depth = buckets,
+        .threads_per_job = THREADS_PER_JOB,
         .streams = streams,
     };
 }

@@ -24,7 +24,7 @@ static struct setup small(void)
         .scenario =
             {
                 .node = {.sockets = 1,
-                         .cpu = {.cores = 5, .threads_per_core = 2, .clock_hz = 1e9, .packet_ns = 10, .llc_hit_ns = 10},
+                         .cpu = {.cores = 5, .threads_per_core = 2, .clock_hz = 1e9, .packet_ns = 10, .llc_hit_cycles = 10},
                          .dram = {.random_line_ns = 90, .next_line_ns = 0, .line_bytes = 64, .bytes_per_s = 1e12},
                          .gpu = {.memory_bytes = 1e10, .clock_count = 1,
                                  .clocks = {{.core_hz = 1e9, .memory_hz = 1e9, .search_ns_per_op = 10,
@@ -225,7 +225,7 @@ Test(run, get_is_slower_than_getk)
     struct kvc_result *getk = simulate(&setup);
     setup.system.api = KVC_MEGAKV_GET;
     struct kvc_result *get = simulate(&setup);
-    /* 10 ns of llc_hit on 95 % of requests that cost a sender 100 ns, acknowledgements 10 ns */
+    /* 10 cycles of 1 ns on 95 % of requests that cost a sender 100 ns, acknowledgements 10 ns */
     cr_expect_float_eq(get->throughput_mops / getk->throughput_mops, 95.5 / 105, 0.02);
     cr_expect_str_eq(get->bottleneck_stage, "send");
     free(get);

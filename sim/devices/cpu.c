@@ -13,12 +13,17 @@ static const struct kvc_option rows[] = {
      .min = 1e8, .max = 1e10, .help = "core clock"},
     {.name = "packet", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu, packet_ns), .unit = KVC_UNIT_NS,
      .min = 0, .max = 1e6, .help = "compute per request for packet I/O and parsing, each direction"},
-    {.name = "llc_hit", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu, llc_hit_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .help = "stall for a line that the last-level cache holds"},
+    {.name = "llc_hit_cycles", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu, llc_hit_cycles), .min = 0,
+     .max = 1e6, .help = "stall for a line that the last-level cache holds, in core cycles"},
 };
 
 const struct kvc_options kvc_cpu_options = {
     .name = "cpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_cpu)};
+
+double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
+{
+    return cpu->llc_hit_cycles / cpu->clock_hz * 1e9;
+}
 
 double kvc_smt_stretch(double sibling_compute_frac)
 {

@@ -18,7 +18,7 @@ struct kvc_cpu {
     uint64_t threads_per_core; /* 1: no hyper-threading, 2 */
     double clock_hz;
     double packet_ns;          /* compute per request for packet I/O and parsing, one direction */
-    double llc_hit_ns;         /* stall for a line that the last-level cache holds */
+    double llc_hit_cycles;     /* stall for a line that the last-level cache holds */
 };
 
 extern const struct kvc_options kvc_cpu_options;
@@ -28,6 +28,9 @@ struct kvc_cpu_cost {
     double compute_ns;
     double stall_ns;
 };
+
+/* The stall of one last-level-cache hit. */
+double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);
 
 /* How much longer compute takes while the sibling computes for `sibling_compute_frac` (0..1) of the time: the two
  * take turns, so each of this thread's compute slots waits for the sibling's with that probability. */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { THREADS_PER_SM = 2048 };
+
 static const struct kvc_option clock_rows[] = {
     {.name = "core", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, core_hz),
      .unit = KVC_UNIT_HZ, .min = 1e7, .max = 1e10, .help = "core clock"},
@@ -50,9 +52,11 @@ static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *p
     double streams = work->streams;
     double in_ns = kvc_pcie_h2d_ns(pcie, work->in_bytes / streams);
     double out_ns = kvc_pcie_d2h_ns(pcie, work->out_bytes / streams);
-    double kernel_ns = fmax(work->sectors / streams / gpu->sectors_per_s * 1e9, work->depth * gpu->access_ns);
+    double waves = ceil(work->jobs / streams * work->threads_per_job / ((double)gpu->sms * THREADS_PER_SM));
+    double kernel_ns = fmax(work->sectors / streams / gpu->sectors_per_s * 1e9, waves * work->depth * gpu->access_ns);
     double slowest_ns = fmax(kernel_ns, fmax(in_ns, out_ns));
-    return gpu->launch_ns + in_ns + kernel_ns + out_ns + (streams - 1) * slowest_ns;
+    double latency_ns = gpu->launch_ns + (in_ns > 0 ? pcie->latency_ns : 0) + (out_ns > 0 ? pcie->latency_ns : 0);
+    return latency_ns + in_ns + kernel_ns + out_ns + (streams - 1) * slowest_ns;
 }
 
 double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, uint32_t clock, const struct kvc_pcie *pcie,

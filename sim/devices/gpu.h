@@ -2,9 +2,9 @@
  *
  * Two forms. `fit`: T = k*x + b measured on the card for each clock pair (Mega-KV, VLDB J. 2017, Table 2; copies
  * included). `mechanistic`, used where a clock pair has no fit: the streams' chunks pass through copy-in engine, SMs
- * and copy-out engine as a flow shop of equal jobs; a kernel's time is its random 32-byte sectors over the card's rate,
- * but at least one dependent memory access.
- * Not modelled: SM occupancy below saturation other than that floor, cache hits in L2, clock ramps. */
+ * and copy-out engine as a flow shop of equal jobs. A kernel takes its random 32-byte sectors over the card's rate, or
+ * its dependent accesses one after the other for as many waves as the SMs need to hold all jobs, if that is longer.
+ * Not modelled: cache hits in L2, shared-memory limits on occupancy, clock ramps. */
 #ifndef KVC_SIM_DEVICES_GPU_H
 #define KVC_SIM_DEVICES_GPU_H
 
@@ -24,7 +24,7 @@ struct kvc_gpu_clock {
 
 struct kvc_gpu {
     char name[KVC_TEXT_MAX];
-    uint64_t sms;
+    uint64_t sms;           /* each holds 2048 threads (CUDA C++ Programming Guide, compute capability 3.5 and 9.0) */
     double memory_bytes;
     double sectors_per_s;   /* random 32-byte sectors, whole card, 0: unknown */
     double access_ns;       /* one dependent device-memory access */
@@ -42,6 +42,7 @@ struct kvc_gpu_work {
     double in_bytes, out_bytes; /* over PCIe */
     double sectors;             /* random 32-byte sectors that the kernel reads or writes */
     double depth;               /* dependent accesses of one job */
+    double threads_per_job;
     uint32_t streams;
 };
 

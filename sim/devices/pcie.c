@@ -16,10 +16,10 @@ const struct kvc_options kvc_pcie_options = {
 
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes)
 {
-    return bytes > 0 ? pcie->latency_ns + bytes / pcie->h2d_bytes_per_s * 1e9 : 0;
+    return bytes / pcie->h2d_bytes_per_s * 1e9;
 }
 
 double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes)
 {
-    return bytes > 0 ? pcie->latency_ns + bytes / pcie->d2h_bytes_per_s * 1e9 : 0;
+    return bytes / pcie->d2h_bytes_per_s * 1e9;
 }

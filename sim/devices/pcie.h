@@ -1,4 +1,5 @@
-/* PCIe link between host and GPU: a copy takes a fixed latency plus its bytes over the direction's rate. */
+/* PCIe link between host and GPU: a copy occupies its direction's copy engine for its bytes over the rate, and takes a
+ * fixed latency more, in which the engine already serves the next copy. */
 #ifndef KVC_SIM_DEVICES_PCIE_H
 #define KVC_SIM_DEVICES_PCIE_H
 
@@ -12,6 +13,7 @@ struct kvc_pcie {
 
 extern const struct kvc_options kvc_pcie_options;
 
+/* Time that a copy occupies the engine; the latency comes on top. */
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes);
 double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes);
 

@@ -1,0 +1,97 @@
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
+
+Test(dram, is_the_measured_line)
+{
+    /* VLDB J. 26(5) 2017, Fig. 2: one random line 76 ns, 16 sequential ones 231 ns */
+    struct kvc_dram dram = {.random_line_ns = 76, .next_line_ns = 155.0 / 15, .line_bytes = 64};
+    cr_expect_eq(kvc_dram_object_ns(&dram, 0), 0);
+    cr_expect_eq(kvc_dram_object_ns(&dram, 1), 76);
+    cr_expect_float_eq(kvc_dram_object_ns(&dram, 16), 231, 1e-9);
+    cr_expect_float_eq(kvc_dram_stream_ns(&dram, 64), 155.0 / 15, 1e-9);
+}
+
+Test(cpu, hyper_threads_share_only_what_they_compute)
+{
+    struct kvc_cpu cpu = {.clock_hz = 2.6e9, .llc_hit_cycles = 26};
+    cr_expect_float_eq(kvc_cpu_llc_hit_ns(&cpu), 10, 1e-9);
+    cr_expect_eq(kvc_smt_stretch(0), 1);
+    cr_expect_eq(kvc_smt_stretch(1), 2);
+    cr_expect_float_eq(kvc_smt_stretch(0.25), 1.25, 1e-12);
+    cr_expect_eq(kvc_smt_stretch(7), 2, "no more than always");
+}
+
+static const struct kvc_nic nic = {.ports = 2, .bytes_per_s = 5e9, .mtu_bytes = 1500, .frame_overhead_bytes = 38,
+                                   .packet_header_bytes = 28};
+
+Test(nic, packs_frames)
+{
+    cr_expect_eq(kvc_nic_payload_bytes(&nic), 1472);
+    cr_expect_eq(kvc_nic_messages_per_frame(&nic, 16), 92);
+    cr_expect_eq(kvc_nic_messages_per_frame(&nic, 1472), 1);
+    cr_expect_eq(kvc_nic_messages_per_frame(&nic, 5000), 1, "larger ones span frames");
+}
+
+Test(nic, takes_the_wire_for_all_its_bytes)
+{
+    /* a full frame is 1538 bytes of wire; two ports carry 10 bytes a ns */
+    cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1472, 1), 153.8, 1e-9);
+    cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1472, 7), 7 * 153.8, 1e-9, "one of seven queues");
+    cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1473, 1), 153.8 + (1 + 66) / 10.0, 1e-9, "one byte starts a frame");
+}
+
+static const struct kvc_pcie pcie = {.h2d_bytes_per_s = 10e9, .d2h_bytes_per_s = 5e9, .latency_ns = 1000};
+
+Test(gpu, follows_the_fit_where_there_is_one)
+{
+    struct kvc_gpu gpu = {.clock_count = 1, .clocks = {{.search_ns_per_op = 5.9, .search_base_ns = 22.1e3,
+                                                        .insert_ns_per_op = 6.2, .insert_base_ns = 144.5e3}}};
+    struct kvc_gpu_work work = {.jobs = 10000, .streams = 7}, none = {.streams = 7};
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 81.1e3, 1e-6);
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_INSERT, &work), 206.5e3, 1e-6);
+    cr_expect_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_INSERT, &none), 0);
+}
+
+/* Jobs one after the other through three machines, each serving one at a time. */
+static double flow_shop_ns(const double stage_ns[3], uint32_t jobs)
+{
+    double free_ns[3] = {0};
+    for (uint32_t job = 0; job < jobs; job++) {
+        double now_ns = 0;
+        for (int stage = 0; stage < 3; stage++) {
+            now_ns = fmax(now_ns, free_ns[stage]) + stage_ns[stage];
+            free_ns[stage] = now_ns;
+        }
+    }
+    return free_ns[2];
+}
+
+Test(gpu, passes_streams_through_engines_and_sms)
+{
+    struct kvc_gpu gpu = {.sms = 10, .sectors_per_s = 1e9, .access_ns = 500, .launch_ns = 9000, .clock_count = 1};
+    for (uint32_t streams = 1; streams <= 16; streams *= 2) {
+        for (double sectors = 1e3; sectors <= 1e6; sectors *= 10) {
+            struct kvc_gpu_work work = {.jobs = 1000, .in_bytes = 8e5, .out_bytes = 4e5, .sectors = sectors, .depth = 2,
+                                        .threads_per_job = 8, .streams = streams};
+            double stages[3] = {8e5 / 10 / streams, fmax(sectors / streams, 2 * 500), 4e5 / 5 / streams};
+            double expected_ns = 9000 + 2 * 1000 + flow_shop_ns(stages, streams);
+            cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), expected_ns, 1e-6);
+        }
+    }
+}
+
+Test(gpu, runs_in_waves_when_the_sms_are_full)
+{
+    struct kvc_gpu gpu = {.sms = 10, .sectors_per_s = 1e15, .access_ns = 500, .clock_count = 1};
+    /* ten SMs hold 20480 threads, 2560 jobs of eight */
+    struct kvc_gpu_work work = {.jobs = 2560, .depth = 2, .threads_per_job = 8, .streams = 1};
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 1000, 1e-6);
+    work.jobs = 2561;
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 2000, 1e-6);
+}
