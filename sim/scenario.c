@@ -44,3 +44,19 @@ static const struct kvc_option run_rows[] = {
 
 const struct kvc_options kvc_run_options = {
     .name = "run", .rows = run_rows, .count = sizeof run_rows / sizeof *run_rows, .size = sizeof(struct kvc_run)};
+
+enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag)
+{
+    enum { KEYS_MIN = 1000 }; /* fewer say little about a hit ratio */
+    if (run->functional != KVC_FUNCTIONAL_SAMPLED || run->sample_rate <= 1)
+        return KVC_OK;
+    if ((run->sample_rate & (run->sample_rate - 1)) != 0)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.sample_rate: found %llu, allowed is a power of two",
+                             (unsigned long long)run->sample_rate);
+    if (keys / run->sample_rate < KEYS_MIN)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "run.sample_rate: found %llu, which keeps %llu of %llu keys; at least %d must stay",
+                             (unsigned long long)run->sample_rate, (unsigned long long)(keys / run->sample_rate),
+                             (unsigned long long)keys, KEYS_MIN);
+    return KVC_OK;
+}

@@ -45,6 +45,9 @@ extern const struct kvc_options kvc_node_options; /* only the plain fields: sock
 extern const struct kvc_options kvc_cluster_options;
 extern const struct kvc_options kvc_run_options;
 
+/* Cross-field checks of `run`: the sample rate. */
+enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);
+
 struct kvc_model;
 
 struct kvc_scenario {

@@ -6,6 +6,7 @@
 
 #include "kernels/slab.h"
 #include "models/megakv/costs.h"
+#include "models/megakv/store.h"
 
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
@@ -123,5 +124,9 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
                             kvc_workload_value_bytes_max(&scenario->workload)) == 0)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.value: found %u bytes, the slab store holds up to %d",
                              kvc_workload_value_bytes_max(&scenario->workload), KVC_SLAB_VALUE_MAX);
+    if (kvc_megakv_sample_rate(scenario) > 1 && index / kvc_megakv_sample_rate(scenario) < 4096)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
+                             (unsigned long long)kvc_megakv_sample_rate(scenario));
     return check_clock(scenario, diag);
 }

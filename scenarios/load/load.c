@@ -763,6 +763,8 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder)
     struct kvc_diag inner = {0};
     if (kvc_workload_check(&scenario->workload, &inner) != KVC_OK)
         return fail_check(decoder, "workload", &inner);
+    if (kvc_run_check(&scenario->run, scenario->workload.keys, &inner) != KVC_OK)
+        return fail_check(decoder, "run", &inner);
     if (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)
         return fail_check(decoder, "system", &inner);
     return KVC_OK;
