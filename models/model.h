@@ -28,11 +28,12 @@ struct kvc_model {
     /* Memory that a functional run needs in this process. */
     double (*memory_bytes)(const struct kvc_scenario *scenario);
 
-    enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result, struct kvc_diag *diag);
+    enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
+                               struct kvc_diag *diag);
 
     /* Builds and preloads the store. Runs once; replicas are forked from it. *state may stay NULL. */
-    enum kvc_status (*prepare)(const struct kvc_scenario *scenario, void **state, const struct kvc_progress *progress,
-                               struct kvc_diag *diag);
+    enum kvc_status (*prepare)(const struct kvc_scenario *scenario, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag);
     /* Simulates one replica. Called at most once in a process (one engine per process). */
     enum kvc_status (*run)(const struct kvc_scenario *scenario, void *state, uint32_t replica,
                            struct kvc_timeline *timeline, const struct kvc_progress *progress,

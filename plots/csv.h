@@ -14,7 +14,8 @@ struct kvc_csv {
 
 void kvc_csv_free(struct kvc_csv *csv);
 
-/* KVC_ERR_SCENARIO when the file cannot be read, has no rows, or a row is too short or long (with its line). */
+/* KVC_ERR_SCENARIO when the file cannot be read, has no rows, or a row is too short or long (with its line).
+ */
 enum kvc_status kvc_csv_read(const char *path, struct kvc_csv *csv, struct kvc_diag *diag);
 
 /* Index of a column by its name, or -1. */

@@ -56,8 +56,9 @@ enum kvc_status kvc_gnuplot_run(const char *script, const char *const *arguments
     if (error != 0) {
         fclose(said);
         if (error == ENOENT)
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                                 "gnuplot is not installed: no picture (Debian: apt-get install gnuplot-nox)");
+            return kvc_diag_fail(
+                diag, KVC_ERR_RUNTIME,
+                "gnuplot is not installed: no picture (Debian: apt-get install gnuplot-nox)");
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start gnuplot: %s", strerror(error));
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)

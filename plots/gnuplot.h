@@ -6,8 +6,8 @@
 
 enum { KVC_GNUPLOT_ARGUMENTS_MAX = 16 };
 
-/* Runs `gnuplot -c script arguments...`, NULL-terminated, without a shell, and waits. KVC_ERR_RUNTIME when gnuplot is
- * missing or fails; the message holds its first complaint. */
+/* Runs `gnuplot -c script arguments...`, NULL-terminated, without a shell, and waits. KVC_ERR_RUNTIME when
+ * gnuplot is missing or fails; the message holds its first complaint. */
 enum kvc_status kvc_gnuplot_run(const char *script, const char *const *arguments, struct kvc_diag *diag);
 
 #endif

@@ -46,12 +46,14 @@ static enum kvc_status load_result(const char *path, json_t **document, struct k
     json_error_t error;
     *document = json_load_file(path, 0, &error);
     if (*document == NULL)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0, "%s", error.text);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0, "%s",
+                                error.text);
     const char *schema = json_string_value(json_object_get(*document, "schema"));
     if (schema != NULL && strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) == 0)
         return KVC_OK;
     json_decref(*document);
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "is not a result of kvcast (schema kvcast.result/1)");
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                            "is not a result of kvcast (schema kvcast.result/1)");
 }
 
 static bool namesakes(const json_t *a, const json_t *b)
@@ -60,7 +62,8 @@ static bool namesakes(const json_t *a, const json_t *b)
 }
 
 /* Whether a parameter of `document` has another value in some result of the same scenario. */
-static bool differs(json_t *const *documents, int count, const json_t *document, const char *key, const json_t *value)
+static bool differs(json_t *const *documents, int count, const json_t *document, const char *key,
+                    const json_t *value)
 {
     for (int i = 0; i < count; i++)
         if (namesakes(documents[i], document) &&
@@ -69,7 +72,8 @@ static bool differs(json_t *const *documents, int count, const json_t *document,
     return false;
 }
 
-/* A result's scenario; where several share that name, the parameters that tell them apart, or else the path. */
+/* A result's scenario; where several share that name, the parameters that tell them apart, or else the path.
+ */
 static void title_of(json_t *const *documents, int count, int which, const char *path, char title[TITLE_TEXT])
 {
     const json_t *document = documents[which];
@@ -85,8 +89,8 @@ static void title_of(json_t *const *documents, int count, int which, const char 
         if (length >= TITLE_TEXT || !differs(documents, count, document, key, value))
             continue;
         char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-        length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s%s = %s", length > 0 ? ", " : "", key,
-                                   text != NULL ? text : json_string_value(value));
+        length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s%s = %s", length > 0 ? ", " : "",
+                                   key, text != NULL ? text : json_string_value(value));
         free(text);
     }
     if (alone)
@@ -95,14 +99,15 @@ static void title_of(json_t *const *documents, int count, int which, const char 
         snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
 }
 
-static enum kvc_status put_cdf(struct figure *figure, const char *path, const json_t *document, const char *title,
-                               struct kvc_diag *diag)
+static enum kvc_status put_cdf(struct figure *figure, const char *path, const json_t *document,
+                               const char *title, struct kvc_diag *diag)
 {
     const json_t *points = json_object_get(json_object_get(document, "latency_us"), "cdf");
     size_t index;
     json_t *point;
     if (json_array_size(points) == 0)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no latency distribution (latency_us.cdf)");
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                "has no latency distribution (latency_us.cdf)");
     begin_block(figure, title);
     json_array_foreach(points, index, point)
         fprintf(figure->data, "%.12g %.12g\n", json_number_value(json_array_get(point, 0)),
@@ -126,7 +131,8 @@ static enum kvc_status put_timeline(struct figure *figure, const char *path, con
     return KVC_OK;
 }
 
-static enum kvc_status extract_results(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+static enum kvc_status extract_results(const struct kvc_plot *plot, struct figure *figure,
+                                       struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     json_t **documents = calloc((size_t)plot->input_count, sizeof *documents);
@@ -140,8 +146,9 @@ static enum kvc_status extract_results(const struct kvc_plot *plot, struct figur
     for (int i = 0; i < loaded && status == KVC_OK; i++) {
         char title[TITLE_TEXT];
         title_of(documents, loaded, i, plot->inputs[i], title);
-        status = plot->kind == KVC_PLOT_CDF ? put_cdf(figure, plot->inputs[i], documents[i], title, diag)
-                                            : put_timeline(figure, plot->inputs[i], documents[i], title, diag);
+        status = plot->kind == KVC_PLOT_CDF
+                     ? put_cdf(figure, plot->inputs[i], documents[i], title, diag)
+                     : put_timeline(figure, plot->inputs[i], documents[i], title, diag);
     }
     for (int i = 0; i < loaded; i++)
         json_decref(documents[i]);
@@ -149,7 +156,8 @@ static enum kvc_status extract_results(const struct kvc_plot *plot, struct figur
     return status;
 }
 
-/* Reads all cells of a column as quantities of one unit, in multiples of what the first one is written in ("us"). */
+/* Reads all cells of a column as quantities of one unit, in multiples of what the first one is written in
+ * ("us"). */
 static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values, char suffix[16])
 {
     const char *first = kvc_csv_cell(csv, 0, column), *expected;
@@ -162,7 +170,8 @@ static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values,
         size_t row = 0;
         if (number_length == 0 || !kvc_quantity_parse(one, unit, &scale, &expected))
             continue;
-        while (row < csv->rows && kvc_quantity_parse(kvc_csv_cell(csv, row, column), unit, &values[row], &expected))
+        while (row < csv->rows &&
+               kvc_quantity_parse(kvc_csv_cell(csv, row, column), unit, &values[row], &expected))
             values[row++] /= scale;
         if (row == csv->rows)
             return true;
@@ -213,12 +222,14 @@ static void put_series(const struct kvc_csv *csv, struct figure *figure, const d
             double half_width = has_interval ? strtod(kvc_csv_cell(csv, j, throughput + 1), NULL) : 0;
             fprintf(figure->data, "%.12g ", x[j]);
             put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
-            fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL), half_width);
+            fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL),
+                    half_width);
         }
     }
 }
 
-static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct figure *figure,
+                                          struct kvc_diag *diag)
 {
     struct kvc_csv csv;
     char suffix[16];
@@ -262,7 +273,8 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
     long name = kvc_csv_column(csv, "case"), published = kvc_csv_column(csv, "published");
     long predicted = kvc_csv_column(csv, "predicted"), group = kvc_csv_column(csv, "figure");
     if (name < 0 || published < 0 || predicted < 0)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1, "needs the columns case, published, predicted");
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
+                                "needs the columns case, published, predicted");
     for (size_t i = 0; i < csv->rows; i++) {
         const char *title = group >= 0 ? kvc_csv_cell(csv, i, (size_t)group) : "case";
         bool is_new = true;
@@ -287,7 +299,8 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
     return KVC_OK;
 }
 
-static enum kvc_status extract_errors(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+static enum kvc_status extract_errors(const struct kvc_plot *plot, struct figure *figure,
+                                      struct kvc_diag *diag)
 {
     struct kvc_csv csv;
     enum kvc_status status = kvc_csv_read(plot->inputs[0], &csv, diag);
@@ -331,21 +344,30 @@ static enum kvc_status draw(const struct kvc_plot *plot, const struct figure *fi
 {
     char script[PATH_MAX], partial[PATH_MAX];
     const char *const arguments[] = {
-        KVC_PLOTS_DIR "/style.gp", data_path, partial, format_of(plot->output), plot->wide ? "2" : "1",
-        figure->x_label, figure->x_numeric ? "1" : "0", NULL,
+        KVC_PLOTS_DIR "/style.gp",
+        data_path,
+        partial,
+        format_of(plot->output),
+        plot->wide ? "2" : "1",
+        figure->x_label,
+        figure->x_numeric ? "1" : "0",
+        NULL,
     };
     snprintf(script, sizeof script, "%s/%s.gp", KVC_PLOTS_DIR, kvc_plot_kinds[plot->kind]);
     /* gnuplot would take a name that begins with | for a command. */
     if (snprintf(partial, sizeof partial, "%s%s.partial", plot->output[0] == '/' ? "" : "./", plot->output) >=
         (int)sizeof partial)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the picture is too long: %.200s...", plot->output);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the picture is too long: %.200s...",
+                             plot->output);
     FILE *probe = fopen(partial, "we");
     if (probe == NULL)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0, "cannot be written: %s", strerror(errno));
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0, "cannot be written: %s",
+                                strerror(errno));
     fclose(probe);
     enum kvc_status status = kvc_gnuplot_run(script, arguments, diag);
     if (status == KVC_OK && rename(partial, plot->output) != 0)
-        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, plot->output, 0, "cannot be written: %s", strerror(errno));
+        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, plot->output, 0, "cannot be written: %s",
+                                  strerror(errno));
     if (status != KVC_OK)
         unlink(partial);
     return status;
@@ -364,10 +386,12 @@ enum kvc_status kvc_plot_draw(const struct kvc_plot *plot, struct kvc_diag *diag
     int fd = mkstemp(data_path);
     figure.data = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (figure.data == NULL)
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s",
+                                strerror(errno));
     enum kvc_status status = extract(plot, &figure, diag);
     if (fclose(figure.data) != 0 && status == KVC_OK)
-        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
+        status =
+            kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
     if (status == KVC_OK)
         status = draw(plot, &figure, data_path, diag);
     unlink(data_path);

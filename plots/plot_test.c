@@ -31,7 +31,8 @@ static void put(const char *path, const char *text)
     cr_assert_eq(fclose(file), 0);
 }
 
-static enum kvc_status draw(enum kvc_plot_kind kind, const char *input, const char *output, struct kvc_diag *diag)
+static enum kvc_status draw(enum kvc_plot_kind kind, const char *input, const char *output,
+                            struct kvc_diag *diag)
 {
     const struct kvc_plot plot = {.kind = kind, .input_count = 1, .inputs = &input, .output = output};
     return kvc_plot_draw(&plot, diag);
@@ -47,9 +48,9 @@ static void assert_begins(const char *path, const char *magic)
     cr_assert_eq(memcmp(found, magic, strlen(magic)), 0, "%s", path);
 }
 
-#define RESULT                                                                                      \
-    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a `b` \\\"c\\\" $(d) %s\", "                  \
-    "\"latency_us\": {\"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}, "                                 \
+#define RESULT                                                                                               \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a `b` \\\"c\\\" $(d) %s\", "                          \
+    "\"latency_us\": {\"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}, "                                         \
     "\"windows\": {\"length_us\": 100, \"mops\": [1, 2, 3]}}"
 #define SWEEP "point,system.cycle,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
 

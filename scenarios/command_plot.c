@@ -32,7 +32,8 @@ static const struct kvc_usage usage = {
 static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, struct kvc_diag *diag)
 {
     if (name == NULL)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "plot: --kind is missing: cdf, throughput, timeline or error");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "plot: --kind is missing: cdf, throughput, timeline or error");
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
             *kind = (enum kvc_plot_kind)i;
@@ -61,7 +62,8 @@ int kvc_command_plot(int argc, char **argv)
     };
     enum kvc_status status = find_kind(arguments.flag[FLAG_KIND], &plot.kind, &diag);
     if (status == KVC_OK && plot.output == NULL)
-        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "plot: --output is missing: FILE.svg, FILE.pdf or FILE.png");
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "plot: --output is missing: FILE.svg, FILE.pdf or FILE.png");
     if (status == KVC_OK)
         status = kvc_plot_draw(&plot, &diag);
     kvc_arguments_free(&arguments);

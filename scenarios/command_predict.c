@@ -12,7 +12,8 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Answers a scenario by the store's closed-form model, in microseconds, with the result keys of kvcast run\n"
+    .help = "Answers a scenario by the store's closed-form model, in microseconds, with the result keys of "
+            "kvcast run\n"
             "and the model's own figures. With --out, the folder gets result.json.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
 };

@@ -13,11 +13,13 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Simulates a scenario: throughput, latency, utilisation and the bottleneck. With --out, the folder gets\n"
-            "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and the\n"
+    .help = "Simulates a scenario: throughput, latency, utilisation and the bottleneck. With --out, the "
+            "folder gets\n"
+            "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and "
+            "the\n"
             "latency's distribution as a picture.",
-    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT |
-             KVC_TAKES_QUIET,
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
+             KVC_TAKES_OUT | KVC_TAKES_QUIET,
 };
 
 static enum kvc_status run(const struct kvc_arguments *arguments, const struct kvc_loaded *loaded,

@@ -19,10 +19,13 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Runs every point of the scenario's sweep table, the cartesian product of its values, and writes\n"
-            "DIR/sweep.csv and DIR/points/NNNN.json. Points that DIR holds already are kept: an interrupted sweep\n"
-            "goes on where it ended. --out is needed.",
-    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .help =
+        "Runs every point of the scenario's sweep table, the cartesian product of its values, and writes\n"
+        "DIR/sweep.csv and DIR/points/NNNN.json. Points that DIR holds already are kept: an interrupted "
+        "sweep\n"
+        "goes on where it ended. --out is needed.",
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_OUT |
+             KVC_TAKES_QUIET,
     .flags = flags,
 };
 
@@ -54,7 +57,8 @@ int kvc_command_sweep(int argc, char **argv)
         return exit_status;
     enum kvc_status status = KVC_OK;
     if (arguments.out == NULL)
-        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "sweep: --out DIR is missing: where the points shall be kept");
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "sweep: --out DIR is missing: where the points shall be kept");
     else
         status = sweep(&arguments, &done, &diag);
     if (status == KVC_OK)

@@ -24,8 +24,10 @@ static const struct kvc_usage usage = {
     .positional = "[SYSTEM]",
     .positional_min = 0,
     .positional_max = 1,
-    .help = "Runs the cases of validate/papers/SYSTEM (default: megakv) and compares each figure with the published one.\n"
-            "Exit status 1 when an error is outside its tolerance and worse than the baseline says. With --out, the\n"
+    .help = "Runs the cases of validate/papers/SYSTEM (default: megakv) and compares each figure with the "
+            "published one.\n"
+            "Exit status 1 when an error is outside its tolerance and worse than the baseline says. With "
+            "--out, the\n"
             "folder gets errors.csv, which `kvcast plot -k error` draws.",
     .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
@@ -38,7 +40,7 @@ struct answers {
         char key[512];
         struct kvc_figures model;
         double throughput_mops, mean_us, p95_us, min_us, max_us;
-    } *entry;
+    } * entry;
 };
 
 static double figure_of(const struct answer *answer, const char *figure)
@@ -63,7 +65,8 @@ static void keep(const struct kvc_outcome *outcome, bool predicted, struct answe
     answer->model = result->model;
     answer->throughput_mops = result->throughput_mops;
     answer->mean_us = predicted ? result->latency_mean_us : kvc_histogram_mean_ns(&result->latency) / 1e3;
-    answer->p95_us = predicted ? result->latency_p95_us : kvc_histogram_percentile_ns(&result->latency, 0.95) / 1e3;
+    answer->p95_us =
+        predicted ? result->latency_p95_us : kvc_histogram_percentile_ns(&result->latency, 0.95) / 1e3;
     answer->min_us = predicted ? NAN : result->latency.min_ns / 1e3;
     answer->max_us = predicted ? NAN : result->latency.max_ns / 1e3;
 }
@@ -82,8 +85,8 @@ static enum kvc_status add_overrides(const char *text, struct kvc_overrides *ove
     return KVC_OK;
 }
 
-static enum kvc_status answer_case(const struct kvc_case *asked, const struct kvc_drive *drive, struct answer *answer,
-                                   struct kvc_diag *diag)
+static enum kvc_status answer_case(const struct kvc_case *asked, const struct kvc_drive *drive,
+                                   struct answer *answer, struct kvc_diag *diag)
 {
     char path[512];
     struct kvc_overrides overrides = {0};
@@ -105,8 +108,8 @@ static enum kvc_status answer_case(const struct kvc_case *asked, const struct kv
 }
 
 /* The case's figure from a run or prediction. */
-static enum kvc_status answered(struct answers *answers, const struct kvc_case *asked, const struct kvc_drive *drive,
-                                double *value, struct kvc_diag *diag)
+static enum kvc_status answered(struct answers *answers, const struct kvc_case *asked,
+                                const struct kvc_drive *drive, double *value, struct kvc_diag *diag)
 {
     struct answer answer = {0};
     snprintf(answer.key, sizeof answer.key, "%d %s %s", (int)asked->mode, asked->scenario, asked->overrides);
@@ -136,14 +139,16 @@ static enum kvc_status quotient(const struct kvc_cases *cases, const struct kvc_
     long a = slash != NULL ? kvc_cases_find(cases, asked->scenario, (size_t)(slash - asked->scenario)) : -1;
     long b = slash != NULL ? kvc_cases_find(cases, slash + 1, strlen(slash + 1)) : -1;
     if (a < 0 || b < 0 || (size_t)a >= done || (size_t)b >= done)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "case %s: found \"%s\", expected two earlier cases as a/b", asked->id,
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "case %s: found \"%s\", expected two earlier cases as a/b", asked->id,
                              asked->scenario);
     *value = scores[a].predicted / scores[b].predicted;
     return KVC_OK;
 }
 
 static enum kvc_status score_all(const struct kvc_cases *cases, const struct kvc_drive *drive,
-                                 const struct kvc_progress *progress, struct kvc_score *scores, struct kvc_diag *diag)
+                                 const struct kvc_progress *progress, struct kvc_score *scores,
+                                 struct kvc_diag *diag)
 {
     struct answers answers = {0};
     enum kvc_status status = KVC_OK;
@@ -171,7 +176,8 @@ static void published_text(const struct kvc_case *scored, char *out, size_t size
     else if (!isnan(scored->low) && !isnan(scored->high))
         snprintf(out, size, "%g .. %g", scored->low, scored->high);
     else
-        snprintf(out, size, "%s%g", isnan(scored->low) ? "<= " : ">= ", isnan(scored->low) ? scored->high : scored->low);
+        snprintf(out, size, "%s%g",
+                 isnan(scored->low) ? "<= " : ">= ", isnan(scored->low) ? scored->high : scored->low);
 }
 
 /* What explains the figures that are missed. */
@@ -192,7 +198,8 @@ static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *s
 static void print_table(const struct kvc_cases *cases, const struct kvc_score *scores)
 {
     struct kvc_grid grid = {.columns = 8};
-    static const char *const head[] = {"case", "figure", "predicted", "published", "error", "tolerance", "verdict", "source"};
+    static const char *const head[] = {"case",  "figure",    "predicted", "published",
+                                       "error", "tolerance", "verdict",   "source"};
     for (size_t i = 0; i < grid.columns; i++)
         kvc_grid_add(&grid, head[i]);
     for (size_t i = 0; i < cases->count; i++) {
@@ -216,9 +223,9 @@ static void print_table(const struct kvc_cases *cases, const struct kvc_score *s
     print_lacks(cases, scores);
     for (int role = KVC_CASE_PREDICTION; role <= KVC_CASE_EQUATION; role++) {
         struct kvc_score_summary summary = kvc_score_summarise(cases, scores, (enum kvc_case_role)role);
-        printf("\n%ss: %zu, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu missed, %zu regressed", roles[role],
-               summary.cases, 100 * summary.mean_abs_frac, 100 * summary.p95_abs_frac, 100 * summary.max_abs_frac,
-               summary.missed, summary.regressed);
+        printf("\n%ss: %zu, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu missed, %zu regressed",
+               roles[role], summary.cases, 100 * summary.mean_abs_frac, 100 * summary.p95_abs_frac,
+               100 * summary.max_abs_frac, summary.missed, summary.regressed);
     }
     printf("\nno input was fitted to a figure that is scored\n");
 }
@@ -228,16 +235,20 @@ static json_t *document_of(const char *system, const struct kvc_cases *cases, co
     json_t *list = json_array();
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *scored = &cases->entry[i];
-        json_t *entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "case", scored->id, "role", roles[scored->role],
-                                  "scenario", scored->scenario, "overrides", scored->overrides, "figure", scored->figure,
-                                  "lacks", scored->lacks, "fact", scored->fact);
+        json_t *entry =
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "case", scored->id, "role", roles[scored->role],
+                      "scenario", scored->scenario, "overrides", scored->overrides, "figure", scored->figure,
+                      "lacks", scored->lacks, "fact", scored->fact);
         const struct {
             const char *name;
             double value;
         } numbers[] = {
-            {"predicted", scores[i].predicted},      {"published", scored->published},
-            {"published_low", scored->low},          {"published_high", scored->high},
-            {"error_frac", scores[i].error_frac},    {"tolerance_frac", scored->tolerance_frac},
+            {"predicted", scores[i].predicted},
+            {"published", scored->published},
+            {"published_low", scored->low},
+            {"published_high", scored->high},
+            {"error_frac", scores[i].error_frac},
+            {"tolerance_frac", scored->tolerance_frac},
             {"baseline_frac", scores[i].baseline_frac},
         };
         for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
@@ -250,8 +261,8 @@ static json_t *document_of(const char *system, const struct kvc_cases *cases, co
 }
 
 /* Points for `kvcast plot -k error`: predictions with a published value, ratios excepted. */
-static enum kvc_status write_errors(const char *folder, const struct kvc_cases *cases, const struct kvc_score *scores,
-                                    struct kvc_diag *diag)
+static enum kvc_status write_errors(const char *folder, const struct kvc_cases *cases,
+                                    const struct kvc_score *scores, struct kvc_diag *diag)
 {
     char path[512], partial[520];
     snprintf(path, sizeof path, "%s/errors.csv", folder);
@@ -264,14 +275,15 @@ static enum kvc_status write_errors(const char *folder, const struct kvc_cases *
     for (size_t i = 0; i < cases->count; i++)
         if (cases->entry[i].role == KVC_CASE_PREDICTION && cases->entry[i].mode != KVC_CASE_RATIO &&
             !isnan(cases->entry[i].published))
-            fprintf(out, "%s,%.6g,%.6g\n", cases->entry[i].id, cases->entry[i].published, scores[i].predicted);
+            fprintf(out, "%s,%.6g,%.6g\n", cases->entry[i].id, cases->entry[i].published,
+                    scores[i].predicted);
     if (fclose(out) != 0 || rename(partial, path) != 0)
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be written");
     return KVC_OK;
 }
 
-static enum kvc_status validate(const struct kvc_arguments *arguments, const char *system, struct kvc_cases *cases,
-                                struct kvc_score **scores, struct kvc_diag *diag)
+static enum kvc_status validate(const struct kvc_arguments *arguments, const char *system,
+                                struct kvc_cases *cases, struct kvc_score **scores, struct kvc_diag *diag)
 {
     char path[512], baseline[512];
     struct kvc_bar bar;

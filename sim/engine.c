@@ -50,8 +50,8 @@ static void enter(void)
     engine.entered_s = kvc_clock_wall_s();
 }
 
-/* Between enter() and leave() other actors run too; each of them leaves when it resumes and enters when it yields,
- * so the intervals never overlap. */
+/* Between enter() and leave() other actors run too; each of them leaves when it resumes and enters when it
+ * yields, so the intervals never overlap. */
 static void leave(void)
 {
     engine.inside_s += kvc_clock_wall_s() - engine.entered_s;
@@ -69,8 +69,8 @@ static enum kvc_status write_platform(FILE *out, const struct kvc_engine_host *h
     return fclose(out) == 0 ? KVC_OK : KVC_ERR_RUNTIME;
 }
 
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts, uint32_t count,
-                                struct kvc_diag *diag)
+enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts,
+                                uint32_t count, struct kvc_diag *diag)
 {
     char temporary[] = "/tmp/kvcast-platform-XXXXXX.xml";
     FILE *out;
@@ -84,10 +84,12 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engi
     }
     const char *path = platform_path != NULL ? platform_path : temporary;
     if (out == NULL || write_platform(out, hosts, count) != KVC_OK)
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s", strerror(errno));
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
+                                strerror(errno));
 
-    char *arguments[] = {(char *)"kvcast", (char *)"--log=root.threshold:error", (char *)PRECISION_SETTING,
-                         (char *)CONTEXT_SETTING, (char *)"--cfg=contexts/stack-size:256", NULL};
+    char *arguments[] = {
+        (char *)"kvcast",        (char *)"--log=root.threshold:error",    (char *)PRECISION_SETTING,
+        (char *)CONTEXT_SETTING, (char *)"--cfg=contexts/stack-size:256", NULL};
     int argument_count = sizeof arguments / sizeof *arguments - 1;
     simgrid_init(&argument_count, arguments);
     simgrid_load_platform(path);

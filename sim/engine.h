@@ -1,9 +1,9 @@
 /* The discrete-event engine: a thin adaptor over SimGrid. The only file that includes SimGrid is engine.c.
  *
- * An actor is a sequential activity of the modelled system (a scheduler, a GPU, a sender). It sleeps until a time,
- * occupies a core of its host for a time, or waits at a gate. One engine per process (SimGrid's limit): fork per
- * run. Times are nanoseconds; SimGrid's seconds stay in engine.c. The order of simultaneous events is SimGrid's own,
- * which is deterministic. */
+ * An actor is a sequential activity of the modelled system (a scheduler, a GPU, a sender). It sleeps until a
+ * time, occupies a core of its host for a time, or waits at a gate. One engine per process (SimGrid's limit):
+ * fork per run. Times are nanoseconds; SimGrid's seconds stay in engine.c. The order of simultaneous events
+ * is SimGrid's own, which is deterministic. */
 #ifndef KVC_SIM_ENGINE_H
 #define KVC_SIM_ENGINE_H
 
@@ -16,10 +16,10 @@ struct kvc_engine_host {
     uint32_t cores; /* how many kvc_engine_occupy run at full speed side by side */
 };
 
-/* Generates the platform as XML at `platform_path` (kept with the results; NULL: a temporary file, removed again)
- * and starts the engine. */
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts, uint32_t count,
-                                struct kvc_diag *diag);
+/* Generates the platform as XML at `platform_path` (kept with the results; NULL: a temporary file, removed
+ * again) and starts the engine. */
+enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts,
+                                uint32_t count, struct kvc_diag *diag);
 
 /* Starts `body(data)` as an actor on a host at the current time. */
 void kvc_engine_spawn(const char *name, const char *host, void (*body)(void *data), void *data);

@@ -59,7 +59,7 @@ struct kvc_result {
     uint64_t requests_simulated; /* warm-up included */
     uint64_t activities;         /* of the engine */
 
-    double window_us;            /* length of one window */
+    double window_us; /* length of one window */
     uint32_t window_count;
     float window_mops[KVC_WINDOWS_MAX];
 
@@ -76,7 +76,8 @@ void kvc_figures_set(struct kvc_figures *figures, const char *name, double value
 double kvc_figures_get(const struct kvc_figures *figures, const char *name);
 
 /* Adds a note once; further ones beyond KVC_NOTES_MAX are lost. */
-void kvc_result_note(struct kvc_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kvc_result_note(struct kvc_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Folds one replica into a sum: counts and histograms add up, rates and figures are averaged with weight
  * 1/replicas. `sum` starts as a zeroed struct; call once per replica in replica order. */

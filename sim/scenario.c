@@ -1,16 +1,28 @@
 #include "sim/scenario.h"
 
 static const struct kvc_option node_rows[] = {
-    {.name = "sockets", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_node, sockets), .min = 1, .max = 8,
-     .by_default = "2", .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
+    {.name = "sockets",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_node, sockets),
+     .min = 1,
+     .max = 8,
+     .by_default = "2",
+     .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
 };
 
-const struct kvc_options kvc_node_options = {
-    .name = "node", .rows = node_rows, .count = sizeof node_rows / sizeof *node_rows, .size = sizeof(struct kvc_node)};
+const struct kvc_options kvc_node_options = {.name = "node",
+                                             .rows = node_rows,
+                                             .count = sizeof node_rows / sizeof *node_rows,
+                                             .size = sizeof(struct kvc_node)};
 
 static const struct kvc_option cluster_rows[] = {
-    {.name = "nodes", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_cluster, nodes), .min = 1, .max = 1024,
-     .by_default = "1", .help = "nodes that share the keys by consistent hashing"},
+    {.name = "nodes",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_cluster, nodes),
+     .min = 1,
+     .max = 1024,
+     .by_default = "1",
+     .help = "nodes that share the keys by consistent hashing"},
 };
 
 const struct kvc_options kvc_cluster_options = {.name = "cluster",
@@ -21,29 +33,69 @@ const struct kvc_options kvc_cluster_options = {.name = "cluster",
 static const char *const functionals[] = {"full", "sampled", "off", NULL};
 
 static const struct kvc_option run_rows[] = {
-    {.name = "functional", .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_run, functional),
-     .by_default = "full", .choices = functionals,
-     .help = "full: every request runs through the real index and slabs; sampled: a share of the keys does; off: none"},
-    {.name = "sample_rate", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_run, sample_rate), .min = 1,
-     .max = 1048576, .by_default = "auto", .auto_word = "auto", .auto_value = 0,
-     .help = "sampled: one key in so many is kept, a power of two; auto: the smallest that fits sample_memory"},
-    {.name = "sample_memory", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_run, sample_bytes),
-     .unit = KVC_UNIT_BYTES, .min = 1 << 20, .max = 0x1p50, .by_default = "2GiB",
+    {.name = "functional",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_run, functional),
+     .by_default = "full",
+     .choices = functionals,
+     .help = "full: every request runs through the real index and slabs; sampled: a share of the keys does; "
+             "off: none"},
+    {.name = "sample_rate",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_run, sample_rate),
+     .min = 1,
+     .max = 1048576,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help =
+         "sampled: one key in so many is kept, a power of two; auto: the smallest that fits sample_memory"},
+    {.name = "sample_memory",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_run, sample_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 1 << 20,
+     .max = 0x1p50,
+     .by_default = "2GiB",
      .help = "sampled: memory that an automatic sample_rate aims at; more samples more keys"},
-    {.name = "warmup", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_run, warmup_ns), .unit = KVC_UNIT_NS,
-     .min = 0, .max = 1e13, .by_default = "auto", .auto_word = "auto", .auto_value = -1,
+    {.name = "warmup",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_run, warmup_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = -1,
      .help = "simulated time before measuring; auto: until MSER-5 finds a steady state"},
-    {.name = "duration", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_run, duration_ns),
-     .unit = KVC_UNIT_NS, .min = 1e3, .max = 1e13, .by_default = "20ms",
+    {.name = "duration",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_run, duration_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 1e3,
+     .max = 1e13,
+     .by_default = "20ms",
      .help = "simulated time that is measured; longer narrows the confidence interval"},
-    {.name = "seed", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_run, seed), .min = 0, .max = 0x1p53,
-     .by_default = "1", .help = "of all random streams; the same seed gives the same bytes"},
-    {.name = "replicas", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_run, replicas), .min = 1, .max = 1000,
-     .by_default = "1", .help = "independent runs; from 2 on there is a 95 % confidence interval"},
+    {.name = "seed",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_run, seed),
+     .min = 0,
+     .max = 0x1p53,
+     .by_default = "1",
+     .help = "of all random streams; the same seed gives the same bytes"},
+    {.name = "replicas",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_run, replicas),
+     .min = 1,
+     .max = 1000,
+     .by_default = "1",
+     .help = "independent runs; from 2 on there is a 95 % confidence interval"},
 };
 
-const struct kvc_options kvc_run_options = {
-    .name = "run", .rows = run_rows, .count = sizeof run_rows / sizeof *run_rows, .size = sizeof(struct kvc_run)};
+const struct kvc_options kvc_run_options = {.name = "run",
+                                            .rows = run_rows,
+                                            .count = sizeof run_rows / sizeof *run_rows,
+                                            .size = sizeof(struct kvc_run)};
 
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag)
 {
@@ -54,9 +106,10 @@ enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.sample_rate: found %llu, allowed is a power of two",
                              (unsigned long long)run->sample_rate);
     if (keys / run->sample_rate < KEYS_MIN)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "run.sample_rate: found %llu, which keeps %llu of %llu keys; at least %d must stay",
-                             (unsigned long long)run->sample_rate, (unsigned long long)(keys / run->sample_rate),
-                             (unsigned long long)keys, KEYS_MIN);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.sample_rate: found %llu, which keeps %llu of %llu keys; at least %d must stay",
+            (unsigned long long)run->sample_rate, (unsigned long long)(keys / run->sample_rate),
+            (unsigned long long)keys, KEYS_MIN);
     return KVC_OK;
 }

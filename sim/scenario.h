@@ -32,11 +32,11 @@ enum kvc_functional {
 };
 
 struct kvc_run {
-    int functional;         /* enum kvc_functional */
-    uint64_t sample_rate;   /* SAMPLED: power of two; 0: the smallest that fits sample_bytes */
-    double sample_bytes;    /* SAMPLED: memory budget that sample_rate 0 aims at */
-    double warmup_ns;       /* negative: detected (MSER-5) */
-    double duration_ns;     /* measured time after the warm-up */
+    int functional;       /* enum kvc_functional */
+    uint64_t sample_rate; /* SAMPLED: power of two; 0: the smallest that fits sample_bytes */
+    double sample_bytes;  /* SAMPLED: memory budget that sample_rate 0 aims at */
+    double warmup_ns;     /* negative: detected (MSER-5) */
+    double duration_ns;   /* measured time after the warm-up */
     uint64_t seed;
     uint64_t replicas;
 };

@@ -7,7 +7,21 @@
 static const char header[] =
     "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,lacks,fact";
 
-enum column { ID, MODE, SCENARIO, OVERRIDES, FIGURE, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT, COLUMNS };
+enum column {
+    ID,
+    MODE,
+    SCENARIO,
+    OVERRIDES,
+    FIGURE,
+    PUBLISHED,
+    LOW,
+    HIGH,
+    TOLERANCE,
+    ROLE,
+    LACKS,
+    FACT,
+    COLUMNS
+};
 
 void kvc_cases_free(struct kvc_cases *cases)
 {
@@ -40,7 +54,8 @@ static int split(char *line, char **column)
 static enum kvc_status copy(const char *text, char *to, size_t size, struct kvc_diag *diag)
 {
     if (strlen(text) >= size)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%.40s...\", allowed are %zu characters", text, size - 1);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%.40s...\", allowed are %zu characters", text,
+                             size - 1);
     strcpy(to, text);
     return KVC_OK;
 }
@@ -62,8 +77,8 @@ static enum kvc_status word(const char *text, const char *const *words, int *ind
     for (*index = 0; words[*index] != NULL; (*index)++)
         if (strcmp(words[*index], text) == 0)
             return KVC_OK;
-    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%s\", expected %s, %s or %s", text, words[0], words[1],
-                         words[2]);
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%s\", expected %s, %s or %s", text, words[0],
+                         words[1], words[2]);
 }
 
 static enum kvc_status parse(char *line, struct kvc_case *made, struct kvc_diag *diag)
@@ -77,7 +92,8 @@ static enum kvc_status parse(char *line, struct kvc_case *made, struct kvc_diag 
     enum kvc_status status = copy(column[ID], made->id, sizeof made->id, diag);
     status = status != KVC_OK ? status : word(column[MODE], modes, &mode, diag);
     status = status != KVC_OK ? status : copy(column[SCENARIO], made->scenario, sizeof made->scenario, diag);
-    status = status != KVC_OK ? status : copy(column[OVERRIDES], made->overrides, sizeof made->overrides, diag);
+    status =
+        status != KVC_OK ? status : copy(column[OVERRIDES], made->overrides, sizeof made->overrides, diag);
     status = status != KVC_OK ? status : copy(column[FIGURE], made->figure, sizeof made->figure, diag);
     status = status != KVC_OK ? status : number(column[PUBLISHED], &made->published, diag);
     status = status != KVC_OK ? status : number(column[LOW], &made->low, diag);
@@ -93,8 +109,8 @@ static enum kvc_status parse(char *line, struct kvc_case *made, struct kvc_diag 
     if (isnan(made->published) && isnan(made->low) && isnan(made->high))
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found neither a published figure nor a bound");
     if (isnan(made->tolerance_frac) || made->tolerance_frac < 0)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found tolerance_frac \"%s\", expected a number from 0 on",
-                             column[TOLERANCE]);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found tolerance_frac \"%s\", expected a number from 0 on", column[TOLERANCE]);
     return KVC_OK;
 }
 
@@ -127,7 +143,8 @@ enum kvc_status kvc_cases_read(const char *path, struct kvc_cases *cases, struct
     while (status == KVC_OK && getline(&line, &room, in) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
         if (++number_of_line == 1 && strcmp(line, header) != 0)
-            status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found header \"%.60s\", expected \"%s\"", line, header);
+            status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found header \"%.60s\", expected \"%s\"", line,
+                                   header);
         else if (number_of_line > 1 && line[0] != '\0')
             status = append(cases, line, diag);
     }

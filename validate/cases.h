@@ -1,12 +1,12 @@
 /* What is validated: published (or measured) figures, one per line of a CSV file.
  *
  * Columns: id, mode, scenario, overrides, figure, published, low, high, tolerance_frac, role, lacks, fact.
- *  mode        run, predict: the figure is read from the scenario's result (with `overrides`, a ;-separated list of
- *              key=value as for --set); ratio: `scenario` is "a/b" and the figure is that of case a over that of case b
- *  published   the figure; or, left empty, `low` and/or `high` bound it
- *  role        prediction: scored; equation: the paper's own arithmetic redone (scored apart); input: shown only
- *  lacks       where the figure is missed: the mechanism that the model does not have
- *  fact        where the number stands; may hold commas */
+ *  mode        run, predict: the figure is read from the scenario's result (with `overrides`, a ;-separated
+ * list of key=value as for --set); ratio: `scenario` is "a/b" and the figure is that of case a over that of
+ * case b published   the figure; or, left empty, `low` and/or `high` bound it role        prediction: scored;
+ * equation: the paper's own arithmetic redone (scored apart); input: shown only lacks       where the figure
+ * is missed: the mechanism that the model does not have fact        where the number stands; may hold commas
+ */
 #ifndef KVC_VALIDATE_CASES_H
 #define KVC_VALIDATE_CASES_H
 
@@ -20,9 +20,9 @@ enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
 struct kvc_case {
     char id[64];
     enum kvc_case_mode mode;
-    char scenario[160];  /* relative to the project, or "a/b" */
+    char scenario[160]; /* relative to the project, or "a/b" */
     char overrides[256];
-    char figure[64];     /* throughput_mops, latency_mean_us, latency_p95_us, or one of the model's figures */
+    char figure[64]; /* throughput_mops, latency_mean_us, latency_p95_us, or one of the model's figures */
     double published, low, high; /* NaN: not given */
     double tolerance_frac;
     enum kvc_case_role role;

@@ -81,8 +81,9 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
         scores[i].baseline_frac = NAN;
     FILE *in = fopen(path, "r");
     if (in == NULL)
-        return errno == ENOENT ? KVC_OK
-                               : kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot read: %s", strerror(errno));
+        return errno == ENOENT
+                   ? KVC_OK
+                   : kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot read: %s", strerror(errno));
     enum kvc_status status = KVC_OK;
     while (status == KVC_OK && fgets(line, sizeof line, in) != NULL) {
         line[strcspn(line, "\r\n")] = '\0';
@@ -94,7 +95,8 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
         }
         double error_frac = comma != NULL ? strtod(comma + 1, &end) : NAN;
         if (comma == NULL || end == comma + 1 || *end != '\0') {
-            status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, number, "found \"%s\", expected id,error_frac", line);
+            status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, number,
+                                      "found \"%s\", expected id,error_frac", line);
             continue;
         }
         long found = kvc_cases_find(cases, line, (size_t)(comma - line));
@@ -105,8 +107,8 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
     return status;
 }
 
-enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases, const struct kvc_score *scores,
-                                   struct kvc_diag *diag)
+enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases,
+                                   const struct kvc_score *scores, struct kvc_diag *diag)
 {
     char partial[512];
     snprintf(partial, sizeof partial, "%s.partial", path);

@@ -9,7 +9,8 @@ enum kvc_verdict { KVC_VERDICT_OK, KVC_VERDICT_MISSED, KVC_VERDICT_REGRESSED };
 
 struct kvc_score {
     double predicted;
-    double error_frac;    /* (predicted - published) / published; against a range: to the nearer bound, 0 inside */
+    double
+        error_frac; /* (predicted - published) / published; against a range: to the nearer bound, 0 inside */
     double baseline_frac; /* NaN: the baseline has no such case */
     enum kvc_verdict verdict;
 };
@@ -24,18 +25,18 @@ struct kvc_score_summary {
 /* The error of `predicted`; NaN stays NaN. */
 double kvc_score_error(const struct kvc_case *scored, double predicted);
 
-/* Fills error and verdict. An error regresses when it is outside the tolerance and more than half a point worse than
- * the baseline, or has no baseline; inputs never do. */
+/* Fills error and verdict. An error regresses when it is outside the tolerance and more than half a point
+ * worse than the baseline, or has no baseline; inputs never do. */
 struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted, double baseline_frac);
 
 struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores,
                                              enum kvc_case_role role);
 
-/* Baseline file: "id,error_frac" lines under that header. Reading fills baseline_frac of `scores` (NaN where absent); a
- * missing file leaves all NaN. Writing goes to a partial file first. */
+/* Baseline file: "id,error_frac" lines under that header. Reading fills baseline_frac of `scores` (NaN where
+ * absent); a missing file leaves all NaN. Writing goes to a partial file first. */
 enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *cases, struct kvc_score *scores,
                                   struct kvc_diag *diag);
-enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases, const struct kvc_score *scores,
-                                   struct kvc_diag *diag);
+enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases,
+                                   const struct kvc_score *scores, struct kvc_diag *diag);
 
 #endif

@@ -36,8 +36,9 @@ Test(cases, reads_its_columns)
 {
     struct kvc_cases cases;
     struct kvc_diag diag = {0};
-    write_file(path, HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,caches,Sec 8.4, Fig 14\n"
-                            "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n");
+    write_file(path,
+               HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,caches,Sec 8.4, Fig 14\n"
+                      "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n");
     cr_assert_eq(kvc_cases_read(path, &cases, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(cases.count, 2);
     cr_expect_str_eq(cases.entry[0].overrides, "x=1;y=2");

@@ -12,7 +12,8 @@ struct popularity {
 
 static double mass(const struct popularity *popularity, uint64_t k)
 {
-    return popularity->zipf != NULL ? kvc_zipf_mass(popularity->zipf, k) : (double)k / (double)popularity->keys;
+    return popularity->zipf != NULL ? kvc_zipf_mass(popularity->zipf, k)
+                                    : (double)k / (double)popularity->keys;
 }
 
 /* Items held for a stay of `stay` requests, and the share of GETs that hit then. */
@@ -36,8 +37,9 @@ static double held(const struct popularity *popularity, double set_frac, double 
 
 double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity)
 {
-    struct kvc_zipf *zipf =
-        workload->popularity == KVC_POPULARITY_ZIPF ? kvc_zipf_create(workload->keys, workload->zipf_s) : NULL;
+    struct kvc_zipf *zipf = workload->popularity == KVC_POPULARITY_ZIPF
+                                ? kvc_zipf_create(workload->keys, workload->zipf_s)
+                                : NULL;
     struct popularity popularity = {zipf, workload->keys};
     double hit_frac = 1, preloaded = floor(workload->preload_frac * (double)workload->keys);
     if (workload->set_frac <= 0) {

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Over a span of `cycles` cycles (2 when delayed, 1 when not) the GPU works base_ns, plus per_op times the input
- * speed times C: every inequality of the paper is base + per_op * V * C <= cycles * C. */
+/* Over a span of `cycles` cycles (2 when delayed, 1 when not) the GPU works base_ns, plus per_op times the
+ * input speed times C: every inequality of the paper is base + per_op * V * C <= cycles * C. */
 struct span {
     double cycles, base_ns, per_op_ns;
 };
@@ -16,8 +16,10 @@ static struct span span_of(const struct kvc_megakv_fit *fit, const struct kvc_me
     double inserts_over = load->delay >= 2 ? load->delay : 1;
     return (struct span){
         .cycles = cycles,
-        .base_ns = (p_search > 0 ? cycles * fit->search_base_ns : 0) + (p_insert > 0 ? fit->insert_base_ns : 0),
-        .per_op_ns = cycles * fit->search_ns_per_op * p_search + inserts_over * fit->insert_ns_per_op * p_insert,
+        .base_ns =
+            (p_search > 0 ? cycles * fit->search_base_ns : 0) + (p_insert > 0 ? fit->insert_base_ns : 0),
+        .per_op_ns =
+            cycles * fit->search_ns_per_op * p_search + inserts_over * fit->insert_ns_per_op * p_insert,
     };
 }
 
@@ -31,29 +33,31 @@ double kvc_megakv_insert_ns(const struct kvc_megakv_fit *fit, double inserts)
     return inserts > 0 ? fit->insert_ns_per_op * inserts + fit->insert_base_ns : 0;
 }
 
-double kvc_megakv_busiest_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load, double cycle_ns,
-                             double ops_per_ns)
+double kvc_megakv_busiest_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                             double cycle_ns, double ops_per_ns)
 {
     double ops = ops_per_ns * cycle_ns;
     return kvc_megakv_search_ns(fit, load->search_frac * ops) +
            kvc_megakv_insert_ns(fit, (1 - load->search_frac) * ops * load->delay);
 }
 
-bool kvc_megakv_feasible(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load, double cycle_ns,
-                         double ops_per_ns)
+bool kvc_megakv_feasible(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                         double cycle_ns, double ops_per_ns)
 {
     struct span span = span_of(fit, load);
     return span.base_ns + span.per_op_ns * ops_per_ns * cycle_ns <= span.cycles * cycle_ns;
 }
 
-double kvc_megakv_cycle_min_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load, double ops_per_ns)
+double kvc_megakv_cycle_min_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                               double ops_per_ns)
 {
     struct span span = span_of(fit, load);
     double room = span.cycles - span.per_op_ns * ops_per_ns;
     return room > 0 ? span.base_ns / room : INFINITY;
 }
 
-double kvc_megakv_speed_max(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load, double cycle_ns)
+double kvc_megakv_speed_max(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                            double cycle_ns)
 {
     struct span span = span_of(fit, load);
     return fmax((span.cycles * cycle_ns - span.base_ns) / (span.per_op_ns * cycle_ns), 0);

@@ -34,11 +34,14 @@ static bool prints_as(double value, double printed, int decimals)
 Test(equations, lower_bounds_of_the_cycle)
 {
     for (int i = 0; i < ROWS; i++) {
-        cr_expect_float_eq(kvc_megakv_cycle_min_ns(&table[i].fit, &delayed, 0), table[i].delayed_us * 1e3, 1e-6);
-        cr_expect_float_eq(kvc_megakv_cycle_min_ns(&table[i].fit, &together, 0), table[i].together_us * 1e3, 1e-6);
+        cr_expect_float_eq(kvc_megakv_cycle_min_ns(&table[i].fit, &delayed, 0), table[i].delayed_us * 1e3,
+                           1e-6);
+        cr_expect_float_eq(kvc_megakv_cycle_min_ns(&table[i].fit, &together, 0), table[i].together_us * 1e3,
+                           1e-6);
     }
     cr_expect(prints_as(kvc_megakv_cycle_min_ns(&table[0].fit, &delayed, 0) / 1e3, 94.4, 1), "C > 94.4 us");
-    cr_expect(prints_as(kvc_megakv_cycle_min_ns(&table[0].fit, &together, 0) / 1e3, 166.6, 1), "C > 166.6 us");
+    cr_expect(prints_as(kvc_megakv_cycle_min_ns(&table[0].fit, &together, 0) / 1e3, 166.6, 1),
+              "C > 166.6 us");
 }
 
 Test(equations, delay_lowers_the_bound_by_43_4_percent)
@@ -55,7 +58,8 @@ Test(equations, delay_lowers_the_bound_by_43_4_percent)
 Test(equations, speed_limits)
 {
     for (int i = 0; i < ROWS; i++)
-        cr_expect(prints_as(kvc_megakv_speed_limit(&table[i].fit, &delayed) * 1e3, table[i].speed_limit_mops, 1));
+        cr_expect(
+            prints_as(kvc_megakv_speed_limit(&table[i].fit, &delayed) * 1e3, table[i].speed_limit_mops, 1));
 }
 
 Test(equations, largest_speed_at_a_cycle)
@@ -65,7 +69,8 @@ Test(equations, largest_speed_at_a_cycle)
                                          {240, 821}, {280, 897}, {320, 954}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         double speed = kvc_megakv_speed_max(&table[0].fit, &delayed, expected[i][0] * 1e3);
-        cr_expect(prints_as(8 * speed * 1e3, expected[i][1], 0), "C = %.0f: %.2f", expected[i][0], 8 * speed * 1e3);
+        cr_expect(prints_as(8 * speed * 1e3, expected[i][1], 0), "C = %.0f: %.2f", expected[i][0],
+                  8 * speed * 1e3);
     }
     cr_expect_eq(kvc_megakv_speed_max(&table[0].fit, &delayed, 90e3), 0);
     cr_expect_eq(kvc_megakv_speed_max(&table[0].fit, &together, 160e3), 0);

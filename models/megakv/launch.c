@@ -9,8 +9,8 @@ enum { THREADS_PER_JOB = KVC_CUCKOO_CELLS };
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_cuckoo_stats *stats)
 {
-    /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full table, and an
-     * insert reads both buckets and writes one. */
+    /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full
+     * table, and an insert reads both buckets and writes one. */
     double buckets = kernel == KVC_GPU_SEARCH ? 1.5 : 3;
     if (stats != NULL && kernel == KVC_GPU_SEARCH && stats->searches > 0)
         buckets = (double)stats->search_lines / (double)stats->searches;
@@ -18,7 +18,8 @@ struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs,
         buckets = (double)stats->insert_lines / (double)stats->inserts;
     return (struct kvc_gpu_work){
         .jobs = jobs,
-        .in_bytes = jobs * (kernel == KVC_GPU_SEARCH ? 8 : 12), /* signature and hash, and the location to insert */
+        .in_bytes =
+            jobs * (kernel == KVC_GPU_SEARCH ? 8 : 12), /* signature and hash, and the location to insert */
         .out_bytes = kernel == KVC_GPU_SEARCH ? jobs * 4 : 0,
         .sectors = jobs * buckets * SECTORS_PER_BUCKET,
         .depth = buckets,

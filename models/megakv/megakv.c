@@ -1,5 +1,5 @@
-/* Mega-KV as a model: see Zhang et al., "A distributed in-memory key-value store system on heterogeneous CPU-GPU
- * cluster", VLDB J. 26(5), 2017. */
+/* Mega-KV as a model: see Zhang et al., "A distributed in-memory key-value store system on heterogeneous
+ * CPU-GPU cluster", VLDB J. 26(5), 2017. */
 #include "models/megakv/megakv.h"
 
 #include "models/megakv/options.h"
@@ -7,8 +7,8 @@
 #include "models/megakv/run.h"
 #include "models/megakv/store.h"
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state, const struct kvc_progress *progress,
-                               struct kvc_diag *diag)
+static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     struct kvc_megakv_store *store = NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, progress, &store, diag);

@@ -13,33 +13,91 @@ static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const admissions[] = {"cycle", "all", NULL};
 
 static const struct kvc_option rows[] = {
-    {.name = "cycle", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_megakv, cycle_ns), .unit = KVC_UNIT_NS,
-     .min = 1e3, .max = 1e9, .by_default = "160us",
+    {.name = "cycle",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_megakv, cycle_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 1e3,
+     .max = 1e9,
+     .by_default = "160us",
      .help = "scheduling cycle C: searches are launched every C; longer raises throughput and latency"},
-    {.name = "delay", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_megakv, delay), .min = 1, .max = 64,
-     .by_default = "2", .help = "n: inserts and deletes are launched every n cycles; 1 launches them with each search"},
-    {.name = "api", .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_megakv, api), .by_default = "getk",
-     .choices = apis, .help = "get: the server compares keys; getk: it returns the key and the client compares"},
-    {.name = "feed", .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_megakv, feed), .by_default = "network",
-     .choices = feeds, .help = "network: through the NIC; memory: requests lie in local memory"},
-    {.name = "admission", .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_megakv, admission),
-     .by_default = "cycle", .choices = admissions,
-     .help = "cycle: receivers take at most what the GPU finishes in time; all: too much work stretches the cycle"},
-    {.name = "streams", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_megakv, streams), .min = 1, .max = 512,
-     .by_default = "auto", .auto_word = "auto", .auto_value = 0,
-     .help = "pipelines (receiver and sender) per socket, one CUDA stream each; auto: all cores but the scheduler's"},
-    {.name = "buffers", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_megakv, buffers), .min = 2, .max = 16,
-     .by_default = "3", .help = "batch buffers per pipeline; fewer make the scheduler wait for senders"},
-    {.name = "index", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_megakv, index_bytes),
-     .unit = KVC_UNIT_BYTES, .min = 64, .max = 34359738368.0, .by_default = "2GiB",
+    {.name = "delay",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_megakv, delay),
+     .min = 1,
+     .max = 64,
+     .by_default = "2",
+     .help = "n: inserts and deletes are launched every n cycles; 1 launches them with each search"},
+    {.name = "api",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_megakv, api),
+     .by_default = "getk",
+     .choices = apis,
+     .help = "get: the server compares keys; getk: it returns the key and the client compares"},
+    {.name = "feed",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_megakv, feed),
+     .by_default = "network",
+     .choices = feeds,
+     .help = "network: through the NIC; memory: requests lie in local memory"},
+    {.name = "admission",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_megakv, admission),
+     .by_default = "cycle",
+     .choices = admissions,
+     .help = "cycle: receivers take at most what the GPU finishes in time; all: too much work stretches the "
+             "cycle"},
+    {.name = "streams",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_megakv, streams),
+     .min = 1,
+     .max = 512,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help = "pipelines (receiver and sender) per socket, one CUDA stream each; auto: all cores but the "
+             "scheduler's"},
+    {.name = "buffers",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_megakv, buffers),
+     .min = 2,
+     .max = 16,
+     .by_default = "3",
+     .help = "batch buffers per pipeline; fewer make the scheduler wait for senders"},
+    {.name = "index",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_megakv, index_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 64,
+     .max = 34359738368.0,
+     .by_default = "2GiB",
      .help = "cuckoo table per GPU, a power of two, 8 bytes per element"},
-    {.name = "slab", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_megakv, slab_bytes),
-     .unit = KVC_UNIT_BYTES, .min = KVC_SLAB_BYTES, .max = 137438953472.0, .by_default = "auto", .auto_word = "auto",
-     .auto_value = 0, .help = "item memory per socket; auto: all keys and a tenth more; less makes CLOCK evict"},
-    {.name = "max_displacements", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_megakv, max_displacements),
-     .min = 0, .max = 1000, .by_default = "100", .help = "cuckoo moves per insert before an element is dropped"},
-    {.name = "gpu_core", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_megakv, gpu_core_hz),
-     .unit = KVC_UNIT_HZ, .min = 1e7, .max = 1e10, .by_default = "auto", .auto_word = "auto", .auto_value = 0,
+    {.name = "slab",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_megakv, slab_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = KVC_SLAB_BYTES,
+     .max = 137438953472.0,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help = "item memory per socket; auto: all keys and a tenth more; less makes CLOCK evict"},
+    {.name = "max_displacements",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_megakv, max_displacements),
+     .min = 0,
+     .max = 1000,
+     .by_default = "100",
+     .help = "cuckoo moves per insert before an element is dropped"},
+    {.name = "gpu_core",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_megakv, gpu_core_hz),
+     .unit = KVC_UNIT_HZ,
+     .min = 1e7,
+     .max = 1e10,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
      .help = "core clock that names one of the GPU's clock pairs; auto: the fastest"},
 };
 
@@ -87,7 +145,8 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
     for (uint32_t i = 0; i < gpu->clock_count; i++) {
         size_t used = strlen(allowed);
-        snprintf(allowed + used, sizeof allowed - used, "%s%.0fMHz", i > 0 ? ", " : "", gpu->clocks[i].core_hz / 1e6);
+        snprintf(allowed + used, sizeof allowed - used, "%s%.0fMHz", i > 0 ? ", " : "",
+                 gpu->clocks[i].core_hz / 1e6);
     }
     uint32_t clock = kvc_megakv_clock(scenario);
     if (system->gpu_core_hz > 0 && fabs(gpu->clocks[clock].core_hz - system->gpu_core_hz) >= 5e5)
@@ -95,8 +154,8 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
                              system->gpu_core_hz / 1e6, gpu->name, allowed);
     if (gpu->clocks[clock].search_ns_per_op <= 0 && gpu->sectors_per_s <= 0)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors", gpu->name,
-                             gpu->clocks[clock].core_hz / 1e6);
+                             "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
+                             gpu->name, gpu->clocks[clock].core_hz / 1e6);
     return KVC_OK;
 }
 
@@ -106,15 +165,18 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     uint64_t most = streams_max(&scenario->node.cpu);
     uint64_t index = (uint64_t)system->index_bytes;
     if (most == 0)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two for a pipeline",
-                             (unsigned long long)scenario->node.cpu.cores);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two for a pipeline",
+            (unsigned long long)scenario->node.cpu.cores);
     if (system->streams > most)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.streams: found %llu, the cpu has room for 1 .. %llu pipelines beside the scheduler",
-                             (unsigned long long)system->streams, (unsigned long long)most);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.streams: found %llu, the cpu has room for 1 .. %llu pipelines beside the scheduler",
+            (unsigned long long)system->streams, (unsigned long long)most);
     if ((index & (index - 1)) != 0)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.index: found %llu bytes, allowed is a power of two",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.index: found %llu bytes, allowed is a power of two",
                              (unsigned long long)index);
     if (system->index_bytes > scenario->node.gpu.memory_bytes)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.index: found %.3g GiB, gpu \"%s\" has %.3g GiB",
@@ -122,11 +184,13 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
                              scenario->node.gpu.memory_bytes / 0x1p30);
     if (kvc_slab_item_bytes(kvc_workload_key_bytes_max(&scenario->workload),
                             kvc_workload_value_bytes_max(&scenario->workload)) == 0)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.value: found %u bytes, the slab store holds up to %d",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.value: found %u bytes, the slab store holds up to %d",
                              kvc_workload_value_bytes_max(&scenario->workload), KVC_SLAB_VALUE_MAX);
     if (kvc_megakv_sample_rate(scenario) > 1 && index / kvc_megakv_sample_rate(scenario) < 4096)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
-                             (unsigned long long)kvc_megakv_sample_rate(scenario));
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
+            (unsigned long long)kvc_megakv_sample_rate(scenario));
     return check_clock(scenario, diag);
 }

@@ -15,7 +15,8 @@ enum kvc_megakv_api {
 
 enum kvc_megakv_feed {
     KVC_MEGAKV_NETWORK, /* requests and responses cross the NIC */
-    KVC_MEGAKV_MEMORY,  /* requests lie in local memory, as the paper does where the network would be the limit */
+    KVC_MEGAKV_MEMORY, /* requests lie in local memory, as the paper does where the network would be the limit
+                        */
 };
 
 enum kvc_megakv_admission {
@@ -24,17 +25,17 @@ enum kvc_megakv_admission {
 };
 
 struct kvc_megakv {
-    double cycle_ns;       /* C */
-    uint64_t delay;        /* n: insert and delete run every n cycles; 1: with every search */
-    int api;               /* enum kvc_megakv_api */
-    int feed;              /* enum kvc_megakv_feed */
-    int admission;         /* enum kvc_megakv_admission */
-    uint64_t streams;      /* pipelines per socket, one CUDA stream each; 0: as many as the cores hold */
-    uint64_t buffers;      /* per pipeline */
-    double index_bytes;    /* per GPU */
-    double slab_bytes;     /* per socket; 0: room for all keys and a tenth more */
+    double cycle_ns;    /* C */
+    uint64_t delay;     /* n: insert and delete run every n cycles; 1: with every search */
+    int api;            /* enum kvc_megakv_api */
+    int feed;           /* enum kvc_megakv_feed */
+    int admission;      /* enum kvc_megakv_admission */
+    uint64_t streams;   /* pipelines per socket, one CUDA stream each; 0: as many as the cores hold */
+    uint64_t buffers;   /* per pipeline */
+    double index_bytes; /* per GPU */
+    double slab_bytes;  /* per socket; 0: room for all keys and a tenth more */
     uint64_t max_displacements;
-    double gpu_core_hz;    /* clock pair by its core clock; 0: the fastest */
+    double gpu_core_hz; /* clock pair by its core clock; 0: the fastest */
 };
 
 extern const struct kvc_options kvc_megakv_options;

@@ -13,7 +13,7 @@
 #include "sim/workload/zipf.h"
 
 enum {
-    POSITIONS = 64,     /* requests looked at in a batch */
+    POSITIONS = 64,       /* requests looked at in a batch */
     SETTLING_CYCLES = 64, /* until the waits of GPU and sender repeat */
     POPULAR_KEYS = 4096,  /* placed one by one to find the fullest shard; the others spread evenly */
 };
@@ -84,20 +84,28 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
         .rx = network ? wire_rate(&scenario->node.nic, means.request_bytes) : INFINITY,
         .tx = network ? wire_rate(&scenario->node.nic, means.response_bytes) : INFINITY,
     };
-    /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its asymptote. */
+    /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its
+     * asymptote. */
     if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL)
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
-    limits.lowest = fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
+    limits.lowest =
+        fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
     return limits;
 }
 
-/* Share of the requests that the fullest shard gets; sockets with clients of their own run at full speed each. */
-static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double *share, struct kvc_diag *diag)
+/* Share of the requests that the fullest shard gets; sockets with clients of their own run at full speed
+ * each. */
+static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double *share,
+                                     struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t shards = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
-    struct kvc_source_params params = {workload, (uint32_t)scenario->cluster.nodes, (uint32_t)scenario->node.sockets,
-                                       0, KVC_MEGAKV_HASH_SEED, 1};
+    struct kvc_source_params params = {workload,
+                                       (uint32_t)scenario->cluster.nodes,
+                                       (uint32_t)scenario->node.sockets,
+                                       0,
+                                       KVC_MEGAKV_HASH_SEED,
+                                       1};
     *share = 1.0 / shards;
     if (workload->clients_for == KVC_CLIENTS_FOR_SOCKET)
         return KVC_OK;
@@ -113,7 +121,8 @@ static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double
         KVC_BUG("no memory to place %u keys", popular);
     kvc_source_keys(source, 0, popular, batch);
     for (uint32_t i = 0; i < popular; i++)
-        shard_mass[kvc_source_shard(source, batch->hash[i])] += kvc_zipf_mass(zipf, i + 1) - kvc_zipf_mass(zipf, i);
+        shard_mass[kvc_source_shard(source, batch->hash[i])] +=
+            kvc_zipf_mass(zipf, i + 1) - kvc_zipf_mass(zipf, i);
     double fullest = 0;
     for (uint32_t i = 0; i < shards; i++)
         fullest = fmax(fullest, shard_mass[i]);
@@ -137,7 +146,8 @@ struct cycle_times {
     double fixed_ns; /* receive, half a frame each way, wire */
 };
 
-/* Follows GPU and sender through the periodic schedule and looks at requests spread over the last n batches. */
+/* Follows GPU and sender through the periodic schedule and looks at requests spread over the last n batches.
+ */
 static void latency(const struct cycle_times *times, uint64_t delay, double *mean_ns, double *p95_ns)
 {
     uint64_t cycles = SETTLING_CYCLES * delay;
@@ -173,7 +183,8 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     double stream_speed = speed / (double)system.streams;
-    double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * means.receive.compute_ns : 1;
+    double stretch =
+        scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * means.receive.compute_ns : 1;
     double send_ns = means.send.compute_ns * stretch + means.send.stall_ns;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
@@ -188,7 +199,8 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
         uint32_t queues = (uint32_t)system.streams;
         times.fixed_ns += 2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means.request_bytes, queues) +
                           kvc_nic_wire_ns(nic, responses * means.response_bytes, queues) +
-                          requests / 2 * (means.receive.compute_ns + means.receive.stall_ns) + responses / 2 * send_ns;
+                          requests / 2 * (means.receive.compute_ns + means.receive.stall_ns) +
+                          responses / 2 * send_ns;
     }
     return times;
 }
@@ -212,7 +224,8 @@ static double offered_speed(const struct kvc_scenario *scenario, double lowest, 
         /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
         for (int i = 0; i < 32; i++) {
             double mean_ns, p95_ns;
-            struct cycle_times times = times_of(scenario, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
+            struct cycle_times times =
+                times_of(scenario, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
             latency(&times, ((const struct kvc_megakv *)scenario->system)->delay, &mean_ns, &p95_ns);
             speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
         }
@@ -260,8 +273,9 @@ static void add_clock_figures(const struct kvc_scenario *scenario, struct kvc_re
     }
 }
 
-/* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch: as many as the
- * receivers take in (admission all), or no more than of the scenario's cycle, which lowers the speed. */
+/* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch:
+ * as many as the receivers take in (admission all), or no more than of the scenario's cycle, which lowers the
+ * speed. */
 static double kept_cycle_ns(const struct kvc_megakv *system, const struct kvc_megakv_fit *fit,
                             const struct kvc_megakv_load *load, double *speed)
 {
@@ -315,12 +329,15 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     kvc_figures_set(&result->model, "rx_limit_mops", limits.rx * 1e3);
     kvc_figures_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
     add_clock_figures(scenario, result, speed);
-    kvc_figures_set(&result->model, "feasible", kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
+    kvc_figures_set(&result->model, "feasible",
+                    kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
     if (cycle_ns > system.cycle_ns * (1 + 1e-9))
-        kvc_result_note(result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
-                        system.cycle_ns / 1e3, cycle_ns / 1e3);
+        kvc_result_note(
+            result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
+            system.cycle_ns / 1e3, cycle_ns / 1e3);
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE)
-        kvc_result_note(result, "a trace has no rate beforehand: this is the largest load that the store sustains");
+        kvc_result_note(result,
+                        "a trace has no rate beforehand: this is the largest load that the store sustains");
     if (scenario->workload.arrival == KVC_ARRIVAL_CURVE)
         kvc_result_note(result, "predicted for the highest rate of the curve");
     return KVC_OK;

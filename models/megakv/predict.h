@@ -6,7 +6,8 @@
 #include "sim/result.h"
 #include "sim/scenario.h"
 
-/* The fit of the scenario's clock pair, or, for a GPU without one, the line through two mechanistic launches. */
+/* The fit of the scenario's clock pair, or, for a GPU without one, the line through two mechanistic launches.
+ */
 struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uint32_t clock);
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario);
@@ -18,7 +19,8 @@ struct kvc_megakv_limits {
 };
 struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario);
 
-/* Share of GETs that hit: 1 while everything preloaded fits, else by Che's approximation of an LRU-like cache (CLOCK). */
+/* Share of GETs that hit: 1 while everything preloaded fits, else by Che's approximation of an LRU-like cache
+ * (CLOCK). */
 double kvc_megakv_hit_frac(const struct kvc_scenario *scenario);
 
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,

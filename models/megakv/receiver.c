@@ -40,8 +40,8 @@ void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
     free(writes->erase_location);
 }
 
-/* How far the sender is behind: what every one of the last n batches waited. Less is the rhythm of the inserts, which
- * hold up one search in n. */
+/* How far the sender is behind: what every one of the last n batches waited. Less is the rhythm of the
+ * inserts, which hold up one search in n. */
 static double behind_ns(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
@@ -55,8 +55,8 @@ double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double rows = simulation->admit_rows;
-    /* A sender that needs longer than a cycle for its batch would make the scheduler wait for a buffer; one that is
-     * behind catches up. */
+    /* A sender that needs longer than a cycle for its batch would make the scheduler wait for a buffer; one
+     * that is behind catches up. */
     if (simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE) {
         double cycle_ns = simulation->system.cycle_ns;
         rows = fmin(rows, (cycle_ns - fmin(behind_ns(pipeline), cycle_ns / 2)) / pipeline->pace_ns);
@@ -65,7 +65,8 @@ double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
 }
 
 /* Writes the sampled SETs of the frame into the slabs and lists the index jobs of the whole frame. */
-static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, uint32_t first)
+static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                         uint32_t first)
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
     struct kvc_megakv_simulation *simulation = socket->simulation;
@@ -90,7 +91,8 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
             if (simulation->locations[i] != KVC_LOCATION_NONE)
                 kvc_megakv_writes_insert(&socket->writes, batch->hash[rows[i]], simulation->locations[i]);
         for (uint32_t i = 0; i < evicted; i++)
-            kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash, simulation->evicted[i].location);
+            kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash,
+                                    simulation->evicted[i].location);
         socket->writes.jobs += (double)evicted * (double)simulation->store->sample_rate;
     }
     simulation->kernel_ticks += kvc_clock_ticks() - started;
@@ -124,15 +126,17 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
         buffer->sampled[i] = kvc_megakv_sampled(store, batch->key_id[i], &socket->thinning);
 }
 
-static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t row)
+static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
+                         uint32_t row)
 {
-    struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&pipeline->socket->simulation->scenario->node, batch->op[row],
-                                                       batch->key_bytes[row], batch->value_bytes[row]);
+    struct kvc_cpu_cost cost =
+        kvc_megakv_receive_cost(&pipeline->socket->simulation->scenario->node, batch->op[row],
+                                batch->key_bytes[row], batch->value_bytes[row]);
     return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
 }
 
-static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t first,
-                          const struct frame_mix *mix)
+static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
+                          uint32_t first, const struct frame_mix *mix)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double bytes = 0;
@@ -147,19 +151,22 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
     return bytes;
 }
 
-/* When the receiver can start with the frame, and when it was in the ring; NaN: the ring was full, the frame is lost. */
+/* When the receiver can start with the frame, and when it was in the ring; NaN: the ring was full, the frame
+ * is lost. */
 static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first,
                              const struct frame_mix *mix, double *arrived_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_nic *nic = &simulation->scenario->node.nic;
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
-    double wire_ns = network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
+    double wire_ns =
+        network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
-        /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is done, and not
-         * before its turn at the admitted speed. */
-        double start_ns = fmax(fmax(pipeline->receiver_free_ns, pipeline->rx_free_ns + wire_ns), pipeline->turn_ns);
+        /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is
+         * done, and not before its turn at the admitted speed. */
+        double start_ns =
+            fmax(fmax(pipeline->receiver_free_ns, pipeline->rx_free_ns + wire_ns), pipeline->turn_ns);
         for (uint32_t i = first; i < batch->count; i++)
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
@@ -179,9 +186,10 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     return *slot_ns;
 }
 
-/* The receiver's recursion over the rows of a frame; returns when it is through and adds up the rows' completions. */
-static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer, uint32_t first,
-                           double start_ns, double *sum_ns)
+/* The receiver's recursion over the rows of a frame; returns when it is through and adds up the rows'
+ * completions. */
+static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer,
+                           uint32_t first, double start_ns, double *sum_ns)
 {
     const struct kvc_batch *batch = buffer->batch;
     double now_ns = start_ns, sum = 0, cost_ns[KVC_OP_COUNT];
@@ -225,7 +233,8 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
     pipeline->receiver_free_ns = through_ns;
-    pipeline->receive_compute_ns += simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * count;
+    pipeline->receive_compute_ns +=
+        simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * count;
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
     if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
         simulation->received += count;
@@ -251,8 +260,8 @@ static bool has_room(const struct kvc_megakv_pipeline *pipeline)
     return pipeline->filling->batch->count + simulation->frame_requests <= simulation->buffer_rows;
 }
 
-/* Saturating clients: each receiver takes frames as fast as it can, or evenly at the speed that is admitted. Frames are
- * dealt out in turns, so that no receiver gets more of the popular keys than its neighbours. */
+/* Saturating clients: each receiver takes frames as fast as it can, or evenly at the speed that is admitted.
+ * Frames are dealt out in turns, so that no receiver gets more of the popular keys than its neighbours. */
 static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns)
 {
     bool busy = true;
@@ -274,8 +283,8 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
     }
 }
 
-/* Clients that do not wait: the NIC spreads frames over the queues by a hash of the sender's address (RSS), which no
- * queue's load influences. */
+/* Clients that do not wait: the NIC spreads frames over the queues by a hash of the sender's address (RSS),
+ * which no queue's load influences. */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
@@ -316,7 +325,8 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
                                  : 0;
     if (!simulation->fixed_sizes)
         return;
-    uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes, value_bytes = (uint32_t)scenario->workload.value_bytes;
+    uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
+             value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
         struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&scenario->node, op, key_bytes, value_bytes);
         pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;

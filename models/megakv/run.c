@@ -51,8 +51,8 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
     free(buffer->sampled);
 }
 
-static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_socket *socket, uint32_t number,
-                          uint32_t key_stride)
+static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_socket *socket,
+                          uint32_t number, uint32_t key_stride)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
     uint32_t buffers = (uint32_t)simulation->system.buffers;
@@ -67,8 +67,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->pace_ns = simulation->streams / kvc_megakv_limits_of(simulation->scenario).senders;
-    pipeline->started_ns =
-        array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
+    pipeline->started_ns = array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
 
 static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
@@ -80,7 +79,8 @@ static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
     free(pipeline->started_ns);
 }
 
-static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint64_t seed, uint32_t key_stride)
+static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint64_t seed,
+                        uint32_t key_stride)
 {
     struct kvc_megakv_socket *socket = &simulation->sockets[number];
     socket->simulation = simulation;
@@ -119,7 +119,8 @@ static void close_socket(struct kvc_megakv_socket *socket)
     free(socket->pipelines);
 }
 
-/* Rows per pipeline and cycle: what eq. (4) lets the GPU take; 0 where the cycle is infeasible at any speed. */
+/* Rows per pipeline and cycle: what eq. (4) lets the GPU take; 0 where the cycle is infeasible at any speed.
+ */
 static double rows_of_equation_4(const struct kvc_scenario *scenario, const struct kvc_megakv *system)
 {
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
@@ -127,7 +128,8 @@ static double rows_of_equation_4(const struct kvc_scenario *scenario, const stru
     return kvc_megakv_speed_max(&fit, &load, system->cycle_ns) * system->cycle_ns / (double)system->streams;
 }
 
-static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation, uint64_t seed, struct kvc_diag *diag)
+static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation, uint64_t seed,
+                                       struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = simulation->scenario;
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
@@ -175,7 +177,8 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->sockets = array_of(simulation->socket_count, sizeof *simulation->sockets);
     for (uint32_t i = 0; i < simulation->socket_count; i++)
         open_socket(simulation, i, seed, key_stride);
-    return kvc_recorder_open(&simulation->recorder, simulation->system.cycle_ns * (double)simulation->system.delay,
+    return kvc_recorder_open(&simulation->recorder,
+                             simulation->system.cycle_ns * (double)simulation->system.delay,
                              scenario->run.warmup_ns, scenario->run.duration_ns, diag);
 }
 
@@ -235,9 +238,9 @@ static void monitor_main(void *data)
             kvc_engine_stop();
         }
         if (monitor->progress != NULL && monitor->progress->report != NULL)
-            monitor->progress->report(monitor->progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
-                                      isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns
-                                                                  : 0);
+            monitor->progress->report(
+                monitor->progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
+                isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
     }
 }
 
@@ -271,8 +274,8 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
     return status;
 }
 
-static struct kvc_stage *add_stage(struct kvc_result *result, const char *name, const char *device, double busy_ns,
-                                   double servers, double measured_ns, double mean_ns)
+static struct kvc_stage *add_stage(struct kvc_result *result, const char *name, const char *device,
+                                   double busy_ns, double servers, double measured_ns, double mean_ns)
 {
     struct kvc_stage *stage = &result->stage[result->stage_count++];
     snprintf(stage->name, sizeof stage->name, "%s", name);
@@ -295,15 +298,17 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
     add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], threads, measured_ns,
               simulation->receive_sum_ns / (double)simulation->received);
-    add_stage(result, "index", "gpu", busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT], gpus, measured_ns,
-              simulation->gpu_sum_ns / batched);
+    add_stage(result, "index", "gpu", busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT], gpus,
+              measured_ns, simulation->gpu_sum_ns / batched);
     add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], threads, measured_ns,
               simulation->send_sum_ns / batched);
     if (network)
         add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
     kvc_figures_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
-    kvc_figures_set(&result->model, "gpu_search_utilization_frac", busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
-    kvc_figures_set(&result->model, "gpu_insert_utilization_frac", busy_ns[KVC_MEGAKV_INSERT] / gpus / measured_ns);
+    kvc_figures_set(&result->model, "gpu_search_utilization_frac",
+                    busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
+    kvc_figures_set(&result->model, "gpu_insert_utilization_frac",
+                    busy_ns[KVC_MEGAKV_INSERT] / gpus / measured_ns);
 }
 
 /* Whether the cycle was kept, and what became of it where not. */
@@ -322,14 +327,17 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
     kvc_figures_set(&result->model, "cycle_effective_us", effective_ns / 1e3);
     kvc_figures_set(&result->model, "cycle_needed_us", needed_ns / 1e3);
     kvc_figures_set(&result->model, "launches_late_frac", late_frac);
-    kvc_figures_set(&result->model, "overrun_mean_us",
-                    simulation->late_launches > 0 ? simulation->late_ns / (double)simulation->late_launches / 1e3 : 0);
+    kvc_figures_set(
+        &result->model, "overrun_mean_us",
+        simulation->late_launches > 0 ? simulation->late_ns / (double)simulation->late_launches / 1e3 : 0);
     kvc_figures_set(&result->model, "overrun_max_us", simulation->late_ns_max / 1e3);
     if (late_frac > 0.01 && effective_ns > simulation->system.cycle_ns * 1.001)
-        kvc_result_note(result,
-                        "the cycle of %.4g us was not kept: %.3g %% of the launches were late, the mean cycle was %.4g us "
-                        "(at this speed T_S + T_max needs %.4g us); latencies are those of the stretched cycle",
-                        simulation->system.cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
+        kvc_result_note(
+            result,
+            "the cycle of %.4g us was not kept: %.3g %% of the launches were late, the mean cycle was %.4g "
+            "us "
+            "(at this speed T_S + T_max needs %.4g us); latencies are those of the stretched cycle",
+            simulation->system.cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
@@ -358,8 +366,10 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     double searches = (double)index.searches, inserts = (double)index.inserts, reads = (double)slab.reads;
     kvc_figures_set(&result->kernel, "sample_rate", (double)store->sample_rate);
     kvc_figures_set(&result->kernel, "load_factor_frac", cells > 0 ? used / cells : NAN);
-    kvc_figures_set(&result->kernel, "lines_per_search", searches > 0 ? (double)index.search_lines / searches : NAN);
-    kvc_figures_set(&result->kernel, "lines_per_insert", inserts > 0 ? (double)index.insert_lines / inserts : NAN);
+    kvc_figures_set(&result->kernel, "lines_per_search",
+                    searches > 0 ? (double)index.search_lines / searches : NAN);
+    kvc_figures_set(&result->kernel, "lines_per_insert",
+                    inserts > 0 ? (double)index.insert_lines / inserts : NAN);
     kvc_figures_set(&result->kernel, "displacements_per_insert",
                     inserts > 0 ? (double)index.displacements / inserts : NAN);
     kvc_figures_set(&result->kernel, "lines_per_read", reads > 0 ? (double)slab.read_lines / reads : NAN);
@@ -396,16 +406,19 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
                        simulation->socket_count / measured_ns * 1e9;
     kvc_figures_set(&result->model, "dram_bandwidth_frac", dram_rate / scenario->node.dram.bytes_per_s);
     if (dram_rate > scenario->node.dram.bytes_per_s)
-        kvc_result_note(result, "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
+        kvc_result_note(result,
+                        "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
                         dram_rate / 1e9, scenario->node.dram.bytes_per_s / 1e9);
     if (result->dropped > 0)
-        kvc_result_note(result, "%.3g %% of the requests were dropped at full receive rings: the load is too high",
+        kvc_result_note(result,
+                        "%.3g %% of the requests were dropped at full receive rings: the load is too high",
                         100.0 * (double)result->dropped / (double)result->offered);
 }
 
-enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_megakv_store *store, uint32_t replica,
-                               struct kvc_timeline *timeline, const struct kvc_progress *progress,
-                               const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_megakv_store *store,
+                               uint32_t replica, struct kvc_timeline *timeline,
+                               const struct kvc_progress *progress, const char *platform_path,
+                               struct kvc_result *result, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
     uint64_t started_ticks = kvc_clock_ticks();

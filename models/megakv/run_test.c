@@ -19,20 +19,40 @@ struct setup {
 static struct setup small(void)
 {
     return (struct setup){
-        .system = {.cycle_ns = 100e3, .delay = 2, .api = KVC_MEGAKV_GETK, .buffers = 3, .streams = 4,
-                   .index_bytes = 8 << 20, .slab_bytes = 64 << 20, .max_displacements = 100},
+        .system = {.cycle_ns = 100e3,
+                   .delay = 2,
+                   .api = KVC_MEGAKV_GETK,
+                   .buffers = 3,
+                   .streams = 4,
+                   .index_bytes = 8 << 20,
+                   .slab_bytes = 64 << 20,
+                   .max_displacements = 100},
         .scenario =
             {
-                .node = {.sockets = 1,
-                         .cpu = {.cores = 5, .threads_per_core = 2, .clock_hz = 1e9, .packet_ns = 10, .llc_hit_cycles = 10},
-                         .dram = {.random_line_ns = 90, .next_line_ns = 0, .line_bytes = 64, .bytes_per_s = 1e12},
-                         .gpu = {.memory_bytes = 1e10, .clock_count = 1,
-                                 .clocks = {{.core_hz = 1e9, .memory_hz = 1e9, .search_ns_per_op = 10,
-                                             .search_base_ns = 10e3, .insert_ns_per_op = 10, .insert_base_ns = 20e3}}},
-                         .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 160, .ring_frames = 4096},
-                         .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
+                .node =
+                    {.sockets = 1,
+                     .cpu = {.cores = 5,
+                             .threads_per_core = 2,
+                             .clock_hz = 1e9,
+                             .packet_ns = 10,
+                             .llc_hit_cycles = 10},
+                     .dram = {.random_line_ns = 90, .next_line_ns = 0, .line_bytes = 64, .bytes_per_s = 1e12},
+                     .gpu = {.memory_bytes = 1e10,
+                             .clock_count = 1,
+                             .clocks = {{.core_hz = 1e9,
+                                         .memory_hz = 1e9,
+                                         .search_ns_per_op = 10,
+                                         .search_base_ns = 10e3,
+                                         .insert_ns_per_op = 10,
+                                         .insert_base_ns = 20e3}}},
+                     .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 160, .ring_frames = 4096},
+                     .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
                 .cluster = {.nodes = 1},
-                .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 0.95, .set_frac = 0.05,
+                .workload = {.keys = 100000,
+                             .key_bytes = 8,
+                             .value_bytes = 8,
+                             .get_frac = 0.95,
+                             .set_frac = 0.05,
                              .preload_frac = 1},
                 .run = {.warmup_ns = -1, .duration_ns = 10e6, .seed = 1, .replicas = 1},
             },
@@ -69,7 +89,8 @@ static struct kvc_result *simulate(struct setup *setup)
 
 static void forget_wall(struct kvc_result *result)
 {
-    result->wall_s = result->source_wall_s = result->kernel_wall_s = result->engine_wall_s = result->preload_wall_s = 0;
+    result->wall_s = result->source_wall_s = result->kernel_wall_s = result->engine_wall_s =
+        result->preload_wall_s = 0;
 }
 
 static double figure(const struct kvc_result *result, const char *name)
@@ -114,8 +135,8 @@ Test(run, nothing_is_busier_than_always)
     setup.scenario.workload.rate_mops = 200;
     struct kvc_result *result = simulate(&setup);
     for (uint32_t i = 0; i < result->stage_count; i++)
-        cr_expect(result->stage[i].utilization_frac >= 0 && result->stage[i].utilization_frac <= 1 + 1e-9, "%s: %g",
-                  result->stage[i].name, result->stage[i].utilization_frac);
+        cr_expect(result->stage[i].utilization_frac >= 0 && result->stage[i].utilization_frac <= 1 + 1e-9,
+                  "%s: %g", result->stage[i].name, result->stage[i].utilization_frac);
     cr_expect_gt(result->dropped, 0);
     cr_expect_gt(result->note_count, 0);
     free(result);
@@ -139,8 +160,8 @@ Test(run, receiver_is_an_m_d_1_queue)
         setup.scenario.workload.rate_mops = busy / service_ns * 1e3;
         struct kvc_result *result = simulate(&setup);
         double expected_ns = service_ns + busy * service_ns / (2 * (1 - busy));
-        cr_expect_float_eq(stage(result, "receive")->mean_us * 1e3, expected_ns, 0.05 * expected_ns, "at %g: %g, not %g",
-                           busy, stage(result, "receive")->mean_us * 1e3, expected_ns);
+        cr_expect_float_eq(stage(result, "receive")->mean_us * 1e3, expected_ns, 0.05 * expected_ns,
+                           "at %g: %g, not %g", busy, stage(result, "receive")->mean_us * 1e3, expected_ns);
         cr_expect_float_eq(stage(result, "receive")->utilization_frac, busy, 0.02);
         cr_expect_eq(result->hits, 0);
         free(result);
@@ -158,7 +179,8 @@ Test(run, littles_law)
     setup.scenario.workload.set_frac = 0;
     struct kvc_result *result = simulate(&setup);
     double cycle_us = kvc_histogram_mean_ns(&result->latency) / 1e3 + 50;
-    cr_expect_float_eq(result->throughput_mops * cycle_us, 2000, 0.02 * 2000, "%g", result->throughput_mops * cycle_us);
+    cr_expect_float_eq(result->throughput_mops * cycle_us, 2000, 0.02 * 2000, "%g",
+                       result->throughput_mops * cycle_us);
     free(result);
 }
 
@@ -192,8 +214,9 @@ Test(run, longer_cycles_carry_more)
         struct kvc_diag diag = {0};
         cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
         cr_expect_gt(result->throughput_mops, before);
-        cr_expect_float_eq(result->throughput_mops, closed_form->throughput_mops, 0.03 * closed_form->throughput_mops,
-                           "%g, closed form %g", result->throughput_mops, closed_form->throughput_mops);
+        cr_expect_float_eq(result->throughput_mops, closed_form->throughput_mops,
+                           0.03 * closed_form->throughput_mops, "%g, closed form %g", result->throughput_mops,
+                           closed_form->throughput_mops);
         cr_expect_float_eq(kvc_histogram_mean_ns(&result->latency) / 1e3, closed_form->latency_mean_us,
                            0.1 * closed_form->latency_mean_us, "%g us, closed form %g us",
                            kvc_histogram_mean_ns(&result->latency) / 1e3, closed_form->latency_mean_us);

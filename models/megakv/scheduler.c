@@ -59,7 +59,8 @@ void kvc_megakv_scheduler_main(void *data)
     for (uint64_t cycle = 1;; cycle++) {
         due_ns += simulation->system.cycle_ns;
         kvc_engine_sleep_until_ns(due_ns);
-        /* No swap without a free buffer in every pipeline: senders that lag, or a GPU that does, hold the launch back. */
+        /* No swap without a free buffer in every pipeline: senders that lag, or a GPU that does, hold the
+         * launch back. */
         for (uint32_t i = 0; i < simulation->streams; i++)
             kvc_gate_wait(socket->pipelines[i].free_gate);
         double now_ns = kvc_engine_now_ns();
@@ -115,11 +116,13 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
         return;
     uint64_t started = kvc_clock_ticks();
     for (uint32_t done = 0; done < writes->erases; done += KVC_MEGAKV_ROWS_MAX) {
-        uint32_t count = writes->erases - done < KVC_MEGAKV_ROWS_MAX ? writes->erases - done : KVC_MEGAKV_ROWS_MAX;
+        uint32_t count =
+            writes->erases - done < KVC_MEGAKV_ROWS_MAX ? writes->erases - done : KVC_MEGAKV_ROWS_MAX;
         kvc_cuckoo_erase(shard->index, writes->erase_hash + done, writes->erase_location + done, count,
                          simulation->locations, &shard->index_stats);
         for (uint32_t i = 0; i < count; i++)
-            if (writes->erase_location[done + i] == KVC_LOCATION_ANY && simulation->locations[i] != KVC_LOCATION_NONE)
+            if (writes->erase_location[done + i] == KVC_LOCATION_ANY &&
+                simulation->locations[i] != KVC_LOCATION_NONE)
                 kvc_slab_release(shard->slab, simulation->locations[i]);
     }
     kvc_cuckoo_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
@@ -127,14 +130,14 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
     simulation->kernel_ticks += kvc_clock_ticks() - started;
 }
 
-/* Time of a launch: by the fit, or from the sectors that the kernel reported touching so far per operation. */
+/* Time of a launch: by the fit, or from the sectors that the kernel reported touching so far per operation.
+ */
 static double launch_ns(const struct kvc_megakv_socket *socket, enum kvc_gpu_kernel kernel, double jobs)
 {
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     const struct kvc_node *node = &simulation->scenario->node;
-    struct kvc_gpu_work work =
-        kvc_megakv_gpu_work(kernel, jobs, simulation->streams,
-                            socket->shard != NULL ? &socket->shard->index_stats : NULL);
+    struct kvc_gpu_work work = kvc_megakv_gpu_work(
+        kernel, jobs, simulation->streams, socket->shard != NULL ? &socket->shard->index_stats : NULL);
     return kvc_gpu_launch_ns(&node->gpu, simulation->clock, &node->pcie, kernel, &work);
 }
 

@@ -95,12 +95,13 @@ struct response {
     double cost_ns, bytes;
 };
 
-static struct response response_of(const struct kvc_megakv_pipeline *pipeline, int outcome, uint32_t key_bytes,
-                                   uint32_t value_bytes)
+static struct response response_of(const struct kvc_megakv_pipeline *pipeline, int outcome,
+                                   uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_node *node = &simulation->scenario->node;
-    struct kvc_cpu_cost cost = kvc_megakv_send_cost(node, simulation->system.api, outcome, key_bytes, value_bytes);
+    struct kvc_cpu_cost cost =
+        kvc_megakv_send_cost(node, simulation->system.api, outcome, key_bytes, value_bytes);
     return (struct response){
         .cost_ns = cost.compute_ns * pipeline->send_stretch + cost.stall_ns,
         .bytes = kvc_megakv_response_bytes(node, simulation->system.api, outcome, key_bytes, value_bytes),
@@ -108,7 +109,8 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
 }
 
 /* The sender's recursion over the rows, and the frames that it fills. Returns when the sender is through. */
-static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, double now_ns)
+static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                        double now_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
@@ -123,9 +125,10 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     uint32_t first = 0, count = batch->count;
     for (uint32_t i = 0; i < count; i++) {
         int outcome = simulation->read_result[i];
-        struct response response = simulation->fixed_sizes ? fixed[outcome]
-                                                           : response_of(pipeline, outcome, batch->key_bytes[i],
-                                                                         batch->value_bytes[i]);
+        struct response response =
+            simulation->fixed_sizes
+                ? fixed[outcome]
+                : response_of(pipeline, outcome, batch->key_bytes[i], batch->value_bytes[i]);
         if (frame_bytes + response.bytes > room && i > first) {
             if (network)
                 send_frame(pipeline, frame_bytes, now_ns, first, i);
@@ -142,9 +145,11 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     return now_ns;
 }
 
-/* The rows whose latency counts as two columns: the GETs; where a workload has none, its writes. Returns how many. */
-static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
-                           const double **sent_ns, const double **done_ns)
+/* The rows whose latency counts as two columns: the GETs; where a workload has none, its writes. Returns how
+ * many. */
+static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation,
+                           const struct kvc_megakv_buffer *buffer, const double **sent_ns,
+                           const double **done_ns)
 {
     const struct kvc_batch *batch = buffer->batch;
     *sent_ns = batch->sent_ns;
@@ -171,7 +176,8 @@ static void record_stays(struct kvc_megakv_simulation *simulation, const struct 
     uint32_t count = batch->count;
     if (simulation->done_ns[0] < recorder->from_ns || simulation->done_ns[count - 1] >= recorder->until_ns)
         return;
-    double done_sum_ns = 0, latency_sum_ns = kvc_recorder_sum(batch->sent_ns, simulation->done_ns, count, &done_sum_ns);
+    double done_sum_ns = 0,
+           latency_sum_ns = kvc_recorder_sum(batch->sent_ns, simulation->done_ns, count, &done_sum_ns);
     simulation->batched += count;
     simulation->batch_sum_ns += count * buffer->launched_ns - buffer->received_sum_ns;
     simulation->gpu_sum_ns += count * (buffer->searched_ns - buffer->launched_ns);
@@ -180,7 +186,8 @@ static void record_stays(struct kvc_megakv_simulation *simulation, const struct 
     simulation->write_latency_sum_ns += latency_sum_ns - timed_sum_ns;
 }
 
-static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer, double now_ns)
+static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                   double now_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
@@ -222,7 +229,8 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, now_ns, through_ns);
     kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,
                        through_ns - now_ns, batch->count);
-    pipeline->send_compute_ns += simulation->scenario->node.cpu.packet_ns * pipeline->send_stretch * batch->count;
+    pipeline->send_compute_ns +=
+        simulation->scenario->node.cpu.packet_ns * pipeline->send_stretch * batch->count;
     /* The buffer's responses must have left before it is filled again. */
     double free_ns = fmax(through_ns, pipeline->tx_free_ns);
     pipeline->pace_ns = (free_ns - now_ns) / batch->count;

@@ -1,11 +1,12 @@
 /* The moving parts of a simulated Mega-KV, shared by the files of this folder only.
  *
- * A request's way: client -> kvc_megakv_receive (receiver.c) fills a pipeline's buffer -> the scheduler (scheduler.c)
- * swaps the buffers of all pipelines every cycle and launches them -> the GPU (scheduler.c) searches -> the sender
- * (sender.c) reads the items and answers -> the recorder (recorder.c) takes the times.
+ * A request's way: client -> kvc_megakv_receive (receiver.c) fills a pipeline's buffer -> the scheduler
+ * (scheduler.c) swaps the buffers of all pipelines every cycle and launches them -> the GPU (scheduler.c)
+ * searches -> the sender (sender.c) reads the items and answers -> the recorder (recorder.c) takes the times.
  *
- * Per socket there is one scheduler, one GPU and one sender per pipeline, each an actor of the engine. Receivers need
- * none: nothing waits for them inside a cycle, so their recursion is evaluated when the scheduler swaps. */
+ * Per socket there is one scheduler, one GPU and one sender per pipeline, each an actor of the engine.
+ * Receivers need none: nothing waits for them inside a cycle, so their recursion is evaluated when the
+ * scheduler swaps. */
 #ifndef KVC_MODELS_MEGAKV_SIMULATION_H
 #define KVC_MODELS_MEGAKV_SIMULATION_H
 
@@ -42,9 +43,9 @@ enum kvc_megakv_stage {
 /* One of a pipeline's batch buffers. */
 struct kvc_megakv_buffer {
     struct kvc_batch *batch;
-    double *received_ns; /* per row: the receiver is done with it */
-    uint32_t *location;  /* per row, after the search; NONE for rows without a search */
-    bool *sampled;       /* per row: runs through the real structures */
+    double *received_ns;    /* per row: the receiver is done with it */
+    uint32_t *location;     /* per row, after the search; NONE for rows without a search */
+    bool *sampled;          /* per row: runs through the real structures */
     double received_sum_ns; /* over all rows */
     double launched_ns, searched_ns;
     uint32_t gets;
@@ -76,8 +77,9 @@ struct kvc_megakv_pipeline {
     /* receiver */
     double receiver_free_ns; /* when it has worked off all rows taken so far */
     double rx_free_ns;       /* its receive queue's share of the wire */
-    double turn_ns, turn_step_ns; /* saturating: the next frame's turn, and the time per request between turns */
-    double *started_ns;      /* ring: when the last nic.ring_frames frames left the receive ring */
+    double turn_ns,
+        turn_step_ns;   /* saturating: the next frame's turn, and the time per request between turns */
+    double *started_ns; /* ring: when the last nic.ring_frames frames left the receive ring */
     uint64_t frames;
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
     double receive_compute_ns, send_compute_ns; /* since the last swap */
@@ -88,7 +90,8 @@ struct kvc_megakv_pipeline {
     /* sender */
     double tx_free_ns;
     double pace_ns; /* sender's time per request in its last batch; at first, the closed form's */
-    double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the sender */
+    double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the
+                                               sender */
     uint64_t batches;
 };
 
@@ -121,8 +124,8 @@ struct kvc_megakv_simulation {
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count, streams, clock;
     uint32_t frame_requests;
-    double admit_rows;   /* per pipeline and cycle, what the GPU can finish in time */
-    bool paced;          /* eq. (4) gives a limit */
+    double admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
+    bool paced;        /* eq. (4) gives a limit */
     uint32_t buffer_rows;
     bool fixed_sizes;
     double hit_frac; /* functional = "off" */
@@ -137,7 +140,7 @@ struct kvc_megakv_simulation {
     uint32_t response_position;
     uint8_t *read_result;
     double *done_ns, *column_a, *column_b; /* scratch of sender.c, per row */
-    uint64_t launches, late_launches;    /* in the measured time */
+    uint64_t launches, late_launches;      /* in the measured time */
     double late_ns, late_ns_max, first_launch_ns, last_launch_ns;
     uint64_t completed, hits, misses, writes, sets;
     /* sums over the requests of whole frames and batches within the measured time, for stage means */
@@ -149,7 +152,8 @@ struct kvc_megakv_simulation {
 /* Receives everything that reached `socket`'s pipelines by until_ns; at the swap's time. */
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
 
-/* Moves the rows that the receiver finished after until_ns, and those beyond the admitted number, into `next`. */
+/* Moves the rows that the receiver finished after until_ns, and those beyond the admitted number, into
+ * `next`. */
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns);
 
 /* Rows that the pipeline may launch in one cycle. */

@@ -14,14 +14,15 @@ enum {
     PRELOAD_ROWS = PRELOAD_BLOCK + 1, /* a block of strata may begin and end inside one */
 };
 
-/* Strata of the most popular keys that a sampled store keeps whole. Under Zipf's law the key that stands for the next
- * stratum has about 1/HOT_STRATA of the share of requests that the most popular key has. */
+/* Strata of the most popular keys that a sampled store keeps whole. Under Zipf's law the key that stands for
+ * the next stratum has about 1/HOT_STRATA of the share of requests that the most popular key has. */
 enum { HOT_STRATA = 64 };
 
 static double full_bytes(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    return (double)(scenario->cluster.nodes * scenario->node.sockets) * (system.index_bytes + system.slab_bytes);
+    return (double)(scenario->cluster.nodes * scenario->node.sockets) *
+           (system.index_bytes + system.slab_bytes);
 }
 
 static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
@@ -30,7 +31,8 @@ static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
     return hot < keys ? hot : keys;
 }
 
-/* Slab memory that the hot keys of a shard need; consistent hashing may give one a quarter more than its share. */
+/* Slab memory that the hot keys of a shard need; consistent hashing may give one a quarter more than its
+ * share. */
 static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
     double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
@@ -89,8 +91,9 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
     uint32_t step = same_sizes(batch, rows, count) ? count : 1;
     for (uint32_t i = 0; i < count; i += step) {
         uint32_t evicted_now = 0;
-        uint32_t got = kvc_slab_alloc(shard->slab, batch->key_bytes[rows[i]], batch->value_bytes[rows[i]], step,
-                                      location + i, evicted + evicted_total, &evicted_now, &shard->slab_stats);
+        uint32_t got =
+            kvc_slab_alloc(shard->slab, batch->key_bytes[rows[i]], batch->value_bytes[rows[i]], step,
+                           location + i, evicted + evicted_total, &evicted_now, &shard->slab_stats);
         evicted_total += evicted_now;
         shard->rejected += step - got;
         for (uint32_t j = got; j < step; j++)
@@ -101,8 +104,8 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
         if (location[i] == KVC_LOCATION_NONE)
             continue;
         memcpy(store->value, &batch->hash[row], sizeof batch->hash[row]);
-        kvc_slab_write(shard->slab, location[i], batch->keys + (size_t)row * batch->key_stride, batch->key_bytes[row],
-                       store->value, batch->value_bytes[row], &shard->slab_stats);
+        kvc_slab_write(shard->slab, location[i], batch->keys + (size_t)row * batch->key_stride,
+                       batch->key_bytes[row], store->value, batch->value_bytes[row], &shard->slab_stats);
     }
     return evicted_total;
 }
@@ -193,7 +196,8 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     if (status == KVC_OK && loader->batch == NULL)
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
     for (uint64_t end = keys; end > 0 && status == KVC_OK;) {
-        /* hot keys are kept whole: blocks of their own size, so that a block never holds more than the batch */
+        /* hot keys are kept whole: blocks of their own size, so that a block never holds more than the batch
+         */
         uint64_t span = end <= store->hot_keys ? PRELOAD_BLOCK : block;
         uint64_t floor_id = end <= store->hot_keys ? 0 : store->hot_keys;
         uint64_t first = end - floor_id > span ? end - span : floor_id;
@@ -215,7 +219,8 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     double rate = (double)store->sample_rate;
     /* The slab store would round up, by as much as a small sample's whole size. */
-    double slabs = fmax(round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_SLAB_BYTES), 1);
+    double slabs =
+        fmax(round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_SLAB_BYTES), 1);
     store->shards = calloc(store->shard_count, sizeof *store->shards);
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     if (store->shards == NULL || store->value == NULL)
@@ -245,8 +250,9 @@ static void reset_stats(struct kvc_megakv_store *store)
     }
 }
 
-enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                        struct kvc_megakv_store **store, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
+                                        const struct kvc_progress *progress, struct kvc_megakv_store **store,
+                                        struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
     struct kvc_megakv_store *made = calloc(1, sizeof *made);

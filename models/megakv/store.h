@@ -1,10 +1,10 @@
 /* Mega-KV's data: per shard (socket) a cuckoo index and a slab store, the real ones.
  *
- * With functional = "sampled" only 1/sample_rate of the keys live here, in tables scaled down alike, after SHARDS
- * (Waldspurger et al., FAST 2015) but stratified by popularity: of every block of sample_rate consecutive key ids,
- * hashing picks one. The most popular keys, each of which would stand for a share of all requests that shows, are all
- * kept (in memory of their own, beside the scaled slabs) and thinned by request instead: 1/sample_rate of their
- * requests is run. So every request that is run stands for sample_rate. */
+ * With functional = "sampled" only 1/sample_rate of the keys live here, in tables scaled down alike, after
+ * SHARDS (Waldspurger et al., FAST 2015) but stratified by popularity: of every block of sample_rate
+ * consecutive key ids, hashing picks one. The most popular keys, each of which would stand for a share of all
+ * requests that shows, are all kept (in memory of their own, beside the scaled slabs) and thinned by request
+ * instead: 1/sample_rate of their requests is run. So every request that is run stands for sample_rate. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
@@ -45,11 +45,13 @@ double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
 void kvc_megakv_store_free(struct kvc_megakv_store *store); /* NULL is allowed */
 
 /* Creates and preloads: least popular keys first, so that the popular ones survive eviction. */
-enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                        struct kvc_megakv_store **store, struct kvc_diag *diag);
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
+                                        const struct kvc_progress *progress, struct kvc_megakv_store **store,
+                                        struct kvc_diag *diag);
 
 /* Whether a request for this key runs through the real structures. `rng` thins the hot keys. */
-static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint64_t key_id, struct kvc_rng *rng)
+static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint64_t key_id,
+                                      struct kvc_rng *rng)
 {
     uint64_t rate = store->sample_rate;
     if (rate == 1)

@@ -19,7 +19,8 @@ struct kvc_sandbox;
 
 void kvc_sandbox_free(struct kvc_sandbox *sandbox); /* NULL is allowed */
 
-/* Reads and runs the file. On KVC_OK the returned table is all that is on the Lua stack; else *out is NULL. */
+/* Reads and runs the file. On KVC_OK the returned table is all that is on the Lua stack; else *out is NULL.
+ */
 enum kvc_status kvc_sandbox_run(const char *file, struct kvc_sandbox **out, struct kvc_diag *diag);
 
 /* Calls `function` with the sandbox's Lua state where a Lua error (short memory) cannot escape, and gives

@@ -56,7 +56,8 @@ static enum kvc_status find(const struct kvc_answer_task *task, const struct out
         .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
         .progress = task->progress,
     };
-    return task->predict ? kvc_drive_predict(scenario, outcome, diag) : kvc_drive_run(scenario, &drive, outcome, diag);
+    return task->predict ? kvc_drive_predict(scenario, outcome, diag)
+                         : kvc_drive_run(scenario, &drive, outcome, diag);
 }
 
 static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_task *task,
@@ -81,8 +82,10 @@ enum kvc_status kvc_answer(const struct kvc_answer_task *task, FILE *out, struct
     enum kvc_status status = open_outputs(&outputs, task, diag);
     if (status == KVC_OK)
         status = find(task, &outputs, &outcome, diag);
-    const struct kvc_report report = {
-        .command = command_of(task), .command_line = command_line, .loaded = task->loaded, .outcome = outcome};
+    const struct kvc_report report = {.command = command_of(task),
+                                      .command_line = command_line,
+                                      .loaded = task->loaded,
+                                      .outcome = outcome};
     if (status == KVC_OK)
         status = write_files(&outputs, task, &report, diag);
     if (status == KVC_OK && to_stdout(task))
@@ -104,7 +107,8 @@ enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag)
     snprintf(result, sizeof result, "%s/result.json", folder);
     for (size_t i = 0; i < sizeof formats / sizeof *formats && status == KVC_OK; i++) {
         snprintf(picture, sizeof picture, "%s/latency_cdf.%s", folder, formats[i]);
-        const struct kvc_plot plot = {.kind = KVC_PLOT_CDF, .input_count = 1, .inputs = inputs, .output = picture};
+        const struct kvc_plot plot = {
+            .kind = KVC_PLOT_CDF, .input_count = 1, .inputs = inputs, .output = picture};
         status = kvc_plot_draw(&plot, diag);
     }
     return status;

@@ -1,5 +1,5 @@
-/* What `kvcast run` and `kvcast predict` have in common: outputs are opened, the answer is found, everything is
- * written. */
+/* What `kvcast run` and `kvcast predict` have in common: outputs are opened, the answer is found, everything
+ * is written. */
 #ifndef KVC_SCENARIOS_OUTPUT_ANSWER_H
 #define KVC_SCENARIOS_OUTPUT_ANSWER_H
 
@@ -23,8 +23,8 @@ struct kvc_answer_task {
     const struct kvc_progress *progress;
 };
 
-/* Finds the answer and writes the folder and the JSON file, then the table (or the document, for "-") to `out`.
- * Nothing starts when an output cannot be opened. */
+/* Finds the answer and writes the folder and the JSON file, then the table (or the document, for "-") to
+ * `out`. Nothing starts when an output cannot be opened. */
 enum kvc_status kvc_answer(const struct kvc_answer_task *task, FILE *out, struct kvc_diag *diag);
 
 /* Draws latency_cdf.svg, .pdf and .png from the folder's result. */

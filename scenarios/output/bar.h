@@ -8,8 +8,8 @@
 
 struct kvc_bar {
     struct kvc_progress progress;
-    double started_s, drawn_s;     /* wall clock */
-    double step_s, step_fraction;  /* when and where the current step began */
+    double started_s, drawn_s;    /* wall clock */
+    double step_s, step_fraction; /* when and where the current step began */
     char step[48];
     bool color, visible;
 };

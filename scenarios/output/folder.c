@@ -40,11 +40,13 @@ static bool written_elsewhere(int file)
     return file == KVC_FOLDER_PLATFORM || file == KVC_FOLDER_TIMELINE;
 }
 
-static enum kvc_status open_file(struct kvc_folder *folder, const char *directory, int file, struct kvc_diag *diag)
+static enum kvc_status open_file(struct kvc_folder *folder, const char *directory, int file,
+                                 struct kvc_diag *diag)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", directory, names[file]) >= (int)sizeof path)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...", directory);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
+                             directory);
     return written_elsewhere(file) ? kvc_partial_reserve(&folder->file[file], path, diag)
                                    : kvc_partial_open(&folder->file[file], path, diag);
 }
@@ -58,7 +60,8 @@ enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory
     for (int i = 0; i < files && status == KVC_OK; i++)
         status = open_file(folder, directory, i, diag);
     if (simulated && status == KVC_OK)
-        status = kvc_partial_reserve(&folder->timeline_draft, folder->file[KVC_FOLDER_TIMELINE].partial, diag);
+        status =
+            kvc_partial_reserve(&folder->timeline_draft, folder->file[KVC_FOLDER_TIMELINE].partial, diag);
     if (status != KVC_OK)
         kvc_folder_discard(folder);
     return status;
@@ -72,7 +75,8 @@ const char *kvc_folder_path(const struct kvc_folder *folder, enum kvc_folder_fil
 static void write_cdf(const struct kvc_histogram *histogram, FILE *out)
 {
     static double value_ns[KVC_CDF_POINTS], fraction[KVC_CDF_POINTS];
-    uint32_t points = histogram->count > 0 ? kvc_histogram_cdf(histogram, KVC_CDF_POINTS, value_ns, fraction) : 0;
+    uint32_t points =
+        histogram->count > 0 ? kvc_histogram_cdf(histogram, KVC_CDF_POINTS, value_ns, fraction) : 0;
     fputs("latency_us,cumulative_frac\n", out);
     for (uint32_t i = 0; i < points; i++)
         fprintf(out, "%.12g,%.12g\n", value_ns[i] * 1e-3, fraction[i]);
@@ -85,7 +89,8 @@ static void write_windows(const struct kvc_result *result, FILE *out)
         fprintf(out, "%.12g,%.12g\n", i * result->window_us, (double)result->window_mops[i]);
 }
 
-static enum kvc_status write_files(struct kvc_folder *folder, const struct kvc_report *report, struct kvc_diag *diag)
+static enum kvc_status write_files(struct kvc_folder *folder, const struct kvc_report *report,
+                                   struct kvc_diag *diag)
 {
     const struct kvc_result *result = &report->outcome->result;
     if (folder->file[KVC_FOLDER_HGRM].file != NULL) {
@@ -98,7 +103,8 @@ static enum kvc_status write_files(struct kvc_folder *folder, const struct kvc_r
     return kvc_json_write(report, folder->file[KVC_FOLDER_RESULT].file, diag);
 }
 
-enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_report *report, struct kvc_diag *diag)
+enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_report *report,
+                                  struct kvc_diag *diag)
 {
     enum kvc_status status = write_files(folder, report, diag);
     for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) { /* result.json last: it stands for all */

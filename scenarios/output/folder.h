@@ -1,7 +1,7 @@
 /* The folder of `--out DIR`: result.json, latency.hgrm, cdf.csv, windows.csv, platform.xml and timeline.json.
  *
- * All files are opened before the work starts, so that a folder that cannot be written fails at once, and they appear
- * under their names together when the answer is whole. */
+ * All files are opened before the work starts, so that a folder that cannot be written fails at once, and
+ * they appear under their names together when the answer is whole. */
 #ifndef KVC_SCENARIOS_OUTPUT_FOLDER_H
 #define KVC_SCENARIOS_OUTPUT_FOLDER_H
 
@@ -36,7 +36,8 @@ enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory
 const char *kvc_folder_path(const struct kvc_folder *folder, enum kvc_folder_file file);
 
 /* Writes everything and gives the files their names. On failure none of the remaining ones appears. */
-enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_report *report, struct kvc_diag *diag);
+enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_report *report,
+                                  struct kvc_diag *diag);
 
 /* Removes what is not committed. A zeroed struct is allowed. */
 void kvc_folder_discard(struct kvc_folder *folder);

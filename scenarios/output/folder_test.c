@@ -103,7 +103,8 @@ Test(folder, that_is_a_file_is_refused_before_the_work)
 {
     struct kvc_diag diag = {0};
     put(in_root("file"), "x");
-    cr_assert_eq(run_into(in_root("file"), KVC_FAKE_CRASH, &diag), KVC_ERR_SCENARIO, "the crash is never reached");
+    cr_assert_eq(run_into(in_root("file"), KVC_FAKE_CRASH, &diag), KVC_ERR_SCENARIO,
+                 "the crash is never reached");
     cr_assert_str_eq(diag.file, in_root("file"));
     cr_assert_str_eq(diag.message, "is not a folder");
 }

@@ -239,9 +239,7 @@ static bool is_one_line(const json_t *value)
     json_t *element;
     if (json_is_object(value))
         return json_object_size(value) == 0;
-    json_array_foreach(value, index, element)
-        if (json_is_object(element))
-            return false;
+    json_array_foreach(value, index, element) if (json_is_object(element)) return false;
     return true;
 }
 
@@ -251,7 +249,8 @@ static bool write_members(const json_t *object, int depth, FILE *out)
 {
     const char *key, *separator = "";
     json_t *member;
-    json_object_foreach((json_t *)object, key, member) {
+    json_object_foreach((json_t *)object, key, member)
+    {
         json_t *name = json_string(key);
         bool written = fprintf(out, "%s\n%*s", separator, 2 * depth, "") >= 0 &&
                        json_dumpf(name, out, JSON_ENCODE_ANY) == 0 && fputs(": ", out) >= 0 &&
@@ -268,9 +267,9 @@ static bool write_elements(const json_t *array, int depth, FILE *out)
 {
     size_t index;
     json_t *element;
-    json_array_foreach(array, index, element)
-        if (fprintf(out, "%s\n%*s", index > 0 ? "," : "", 2 * depth, "") < 0 || !write_value(element, depth, out))
-            return false;
+    json_array_foreach(array, index,
+                       element) if (fprintf(out, "%s\n%*s", index > 0 ? "," : "", 2 * depth, "") < 0 ||
+                                    !write_value(element, depth, out)) return false;
     return true;
 }
 

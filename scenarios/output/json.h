@@ -1,8 +1,9 @@
 /* The result document, schema "kvcast.result/1".
  *
- * Keys carry their units and keep one order. What is unknown is null. Wall-clock numbers stand under `simulation`
- * only, in keys that begin with wall_ or end in _per_wall_s: without those, two runs of a scenario give the same
- * bytes. `throughput_mops.ci95` is the half width of the 95 % interval over the replicas. */
+ * Keys carry their units and keep one order. What is unknown is null. Wall-clock numbers stand under
+ * `simulation` only, in keys that begin with wall_ or end in _per_wall_s: without those, two runs of a
+ * scenario give the same bytes. `throughput_mops.ci95` is the half width of the 95 % interval over the
+ * replicas. */
 #ifndef KVC_SCENARIOS_OUTPUT_JSON_H
 #define KVC_SCENARIOS_OUTPUT_JSON_H
 

@@ -34,7 +34,8 @@ static void strip_wall_clock(json_t *document)
     json_t *value;
     void *next;
     json_t *simulation = json_object_get(document, "simulation");
-    json_object_foreach_safe(simulation, next, key, value) {
+    json_object_foreach_safe(simulation, next, key, value)
+    {
         const char *end = strstr(key, "_per_wall_s");
         if (strncmp(key, "wall_", 5) == 0 || (end != NULL && end[strlen("_per_wall_s")] == '\0'))
             json_object_del(simulation, key);
@@ -45,7 +46,8 @@ Test(json, is_byte_identical_for_any_number_of_jobs)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(4);
     json_t *one = answer(loaded, 1, false), *two = answer(loaded, 2, false);
-    cr_assert_neq(json_equal(one, two), 1, "the clock must have left its mark for this test to mean anything");
+    cr_assert_neq(json_equal(one, two), 1,
+                  "the clock must have left its mark for this test to mean anything");
     strip_wall_clock(one);
     strip_wall_clock(two);
     char *text_one = json_dumps(one, 0), *text_two = json_dumps(two, 0);
@@ -60,14 +62,15 @@ Test(json, is_byte_identical_for_any_number_of_jobs)
 Test(json, has_the_documented_keys_in_order)
 {
     static const char *const keys[] = {
-        "schema", "scenario", "system", "seed", "version", "command", "command_line", "throughput_mops", "latency_us",
-        "requests", "stages", "bottleneck", "energy", "kernel", "model", "windows", "notes", "simulation", "parameters",
-        "provenance"};
+        "schema",          "scenario",   "system",   "seed",       "version",    "command",   "command_line",
+        "throughput_mops", "latency_us", "requests", "stages",     "bottleneck", "energy",    "kernel",
+        "model",           "windows",    "notes",    "simulation", "parameters", "provenance"};
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
     json_t *document = answer(loaded, 1, false), *value;
     const char *key;
     size_t at = 0;
-    json_object_foreach(document, key, value) {
+    json_object_foreach(document, key, value)
+    {
         cr_assert_lt(at, sizeof keys / sizeof *keys);
         cr_assert_str_eq(key, keys[at++]);
     }
@@ -86,7 +89,8 @@ Test(json, latency_is_the_histograms)
     double least = json_number_value(json_object_get(latency, "min")), before = least, p95 = NAN;
     double largest = json_number_value(json_object_get(latency, "max"));
     size_t index;
-    json_array_foreach(json_object_get(latency, "percentiles"), index, entry) {
+    json_array_foreach(json_object_get(latency, "percentiles"), index, entry)
+    {
         double us = json_number_value(json_object_get(entry, "us"));
         cr_assert_geq(us, before);
         cr_assert_leq(us, largest * (1 + 1.0 / 1024));
@@ -96,11 +100,12 @@ Test(json, latency_is_the_histograms)
     }
     cr_assert_eq(index, KVC_PERCENTILES);
     double fraction_below = NAN;
-    json_array_foreach(json_object_get(latency, "cdf"), index, entry)
-        if (json_number_value(json_array_get(entry, 0)) <= p95)
-            fraction_below = json_number_value(json_array_get(entry, 1));
+    json_array_foreach(json_object_get(latency, "cdf"), index,
+                       entry) if (json_number_value(json_array_get(entry, 0)) <= p95) fraction_below =
+        json_number_value(json_array_get(entry, 1));
     cr_assert_float_eq(fraction_below, 0.95, 0.01);
-    cr_assert_eq(json_number_value(json_array_get(json_array_get(json_object_get(latency, "cdf"), index - 1), 1)), 1);
+    cr_assert_eq(
+        json_number_value(json_array_get(json_array_get(json_object_get(latency, "cdf"), index - 1), 1)), 1);
     json_decref(document);
     kvc_loaded_free(loaded);
 }
@@ -128,8 +133,9 @@ Test(json, parameters_keep_their_type_and_hardware_its_source)
     const json_t *parameters = json_object_get(document, "parameters");
     cr_assert_float_eq(json_number_value(json_object_get(parameters, "system.share")), 0.95, 1e-15);
     cr_assert_str_eq(json_string_value(json_object_get(parameters, "system.cycle")), "160us");
-    cr_assert_str_eq(json_string_value(json_object_get(json_object_get(document, "provenance"), "node.cpu.clock")),
-                     "data sheet");
+    cr_assert_str_eq(
+        json_string_value(json_object_get(json_object_get(document, "provenance"), "node.cpu.clock")),
+        "data sheet");
     cr_assert_str_eq(json_string_value(json_object_get(document, "command")), "predict");
     cr_assert_str_eq(json_string_value(json_object_get(document, "command_line")), "kvcast predict fake.lua");
     json_decref(document);

@@ -12,7 +12,8 @@ enum kvc_status kvc_partial_reserve(struct kvc_partial *partial, const char *pat
     partial->file = NULL;
     partial->path[0] = '\0';
     if (strlen(path) + sizeof ".partial" > sizeof partial->partial)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the output file is too long: %.200s...", path);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the output file is too long: %.200s...",
+                             path);
     strcpy(partial->path, path);
     strcpy(partial->partial, path);
     strcat(partial->partial, ".partial");
@@ -58,8 +59,8 @@ enum kvc_status kvc_partial_commit(struct kvc_partial *partial, struct kvc_diag 
             errno = error;
     }
     if (!written || rename(partial->partial, partial->path) != 0) {
-        enum kvc_status status =
-            kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial->path, 0, "cannot be written: %s", strerror(errno));
+        enum kvc_status status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial->path, 0,
+                                                  "cannot be written: %s", strerror(errno));
         kvc_partial_discard(partial);
         return status;
     }

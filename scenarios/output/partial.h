@@ -1,7 +1,7 @@
 /* An output file that appears under its name only when it is whole: written as `path`.partial, then renamed.
  *
- * A signal unlinks the partial file (scenarios/run/cleanup.h); an existing file of the final name stays as it was until
- * the new one is complete. */
+ * A signal unlinks the partial file (scenarios/run/cleanup.h); an existing file of the final name stays as it
+ * was until the new one is complete. */
 #ifndef KVC_SCENARIOS_OUTPUT_PARTIAL_H
 #define KVC_SCENARIOS_OUTPUT_PARTIAL_H
 
@@ -11,12 +11,13 @@
 #include "sim/base/diag.h"
 
 struct kvc_partial {
-    FILE *file;             /* NULL: not open */
-    char path[PATH_MAX];    /* "": nothing to commit or discard */
+    FILE *file;          /* NULL: not open */
+    char path[PATH_MAX]; /* "": nothing to commit or discard */
     char partial[PATH_MAX];
 };
 
-/* Opens the partial file. KVC_ERR_SCENARIO where that is impossible: the user named a place that cannot be written. */
+/* Opens the partial file. KVC_ERR_SCENARIO where that is impossible: the user named a place that cannot be
+ * written. */
 enum kvc_status kvc_partial_open(struct kvc_partial *partial, const char *path, struct kvc_diag *diag);
 
 /* As kvc_partial_open, but someone else writes to `partial->partial`; `file` stays NULL. */

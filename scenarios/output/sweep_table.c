@@ -90,9 +90,9 @@ static const json_t *percentile(const json_t *document, double p)
 {
     size_t index;
     json_t *entry;
-    json_array_foreach(member(document, "latency_us", "percentiles"), index, entry)
-        if (json_number_value(json_object_get(entry, "p")) == p)
-            return json_object_get(entry, "us");
+    json_array_foreach(member(document, "latency_us", "percentiles"), index,
+                       entry) if (json_number_value(json_object_get(entry, "p")) ==
+                                  p) return json_object_get(entry, "us");
     return NULL;
 }
 
@@ -100,13 +100,14 @@ static const json_t *stage(const json_t *document, const char *name)
 {
     size_t index;
     json_t *entry;
-    json_array_foreach(json_object_get(document, "stages"), index, entry)
-        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
-            return json_object_get(entry, "utilization_frac");
+    json_array_foreach(json_object_get(document, "stages"), index,
+                       entry) if (strcmp(json_string_value(json_object_get(entry, "name")), name) ==
+                                  0) return json_object_get(entry, "utilization_frac");
     return NULL;
 }
 
-static void write_row(const struct kvc_sweep_table *table, uint32_t number, const json_t *stage_names, FILE *out)
+static void write_row(const struct kvc_sweep_table *table, uint32_t number, const json_t *stage_names,
+                      FILE *out)
 {
     const struct kvc_sweep_row *row = &table->row[number];
     const json_t *document = row->document;
@@ -126,8 +127,7 @@ static void write_row(const struct kvc_sweep_table *table, uint32_t number, cons
     write_number(percentile(document, 0.99), out);
     write_number(member(document, "requests", "completed"), out);
     write_number(member(document, "requests", "dropped"), out);
-    json_object_foreach((json_t *)stage_names, name, unused)
-        write_number(stage(document, name), out);
+    json_object_foreach((json_t *)stage_names, name, unused) write_number(stage(document, name), out);
     fputc(',', out);
     write_text(bottleneck != NULL ? bottleneck : "", out);
     fputc('\n', out);
@@ -156,10 +156,11 @@ void kvc_sweep_table_write(const struct kvc_sweep_table *table, FILE *out)
         fputc(',', out);
         write_text(table->sweep->axis[i].path, out);
     }
-    fputs(",throughput_mops,throughput_ci95_mops,latency_mean_us,latency_p50_us,latency_p95_us,latency_p99_us,"
-          "completed,dropped", out);
-    json_object_foreach(stage_names, name, unused)
-        fprintf(out, ",%s_utilization_frac", name);
+    fputs(
+        ",throughput_mops,throughput_ci95_mops,latency_mean_us,latency_p50_us,latency_p95_us,latency_p99_us,"
+        "completed,dropped",
+        out);
+    json_object_foreach(stage_names, name, unused) fprintf(out, ",%s_utilization_frac", name);
     fputs(",bottleneck\n", out);
     for (uint32_t i = 0; i < table->count; i++)
         write_row(table, i, stage_names, out);

@@ -1,8 +1,9 @@
 /* sweep.csv: one row per point, read back from the points' result documents.
  *
- * Columns: point, the swept parameters by their paths, throughput_mops, throughput_ci95_mops, latency_mean_us,
- * latency_p50_us, latency_p95_us, latency_p99_us, completed, dropped, <stage>_utilization_frac of every stage that
- * some point has, bottleneck. What a point does not know stays empty. */
+ * Columns: point, the swept parameters by their paths, throughput_mops, throughput_ci95_mops,
+ * latency_mean_us, latency_p50_us, latency_p95_us, latency_p99_us, completed, dropped,
+ * <stage>_utilization_frac of every stage that some point has, bottleneck. What a point does not know stays
+ * empty. */
 #ifndef KVC_SCENARIOS_OUTPUT_SWEEP_TABLE_H
 #define KVC_SCENARIOS_OUTPUT_SWEEP_TABLE_H
 

@@ -28,7 +28,11 @@ static const char *digits(double value, char text[32])
     if (value != 0 && (size < 1e-3 || size >= 1e7))
         snprintf(text, 32, "%.3e", value);
     else
-        snprintf(text, 32, "%.*f", size >= 1000 || value == floor(value) ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3,
+        snprintf(text, 32, "%.*f",
+                 size >= 1000 || value == floor(value) ? 0
+                 : size >= 100                         ? 1
+                 : size >= 10                          ? 2
+                                                       : 3,
                  value);
     return text;
 }
@@ -99,13 +103,13 @@ static void write_stages(const struct table *table, const struct kvc_result *res
     char text[32];
     if (result->stage_count == 0)
         return;
-    fprintf(table->out, "\n%s%-14s%-8s%12s%14s%12s%s\n", table->bold, "stage", "device", "utilisation", "served",
-            "mean us", table->plain);
+    fprintf(table->out, "\n%s%-14s%-8s%12s%14s%12s%s\n", table->bold, "stage", "device", "utilisation",
+            "served", "mean us", table->plain);
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage *stage = &result->stage[i];
         bool narrow = strcmp(stage->name, result->bottleneck_stage) == 0;
-        fprintf(table->out, "%s%-14s%-8s%10.1f %%%14" PRIu64, narrow ? table->warn : "", stage->name, stage->device,
-                100 * stage->utilization_frac, stage->served);
+        fprintf(table->out, "%s%-14s%-8s%10.1f %%%14" PRIu64, narrow ? table->warn : "", stage->name,
+                stage->device, 100 * stage->utilization_frac, stage->served);
         fprintf(table->out, "%12s%s\n", digits(stage->mean_us, text), narrow ? table->plain : "");
     }
 }
@@ -146,12 +150,14 @@ static void write_speed(const struct table *table, const struct kvc_result *resu
         return;
     double share = 100 / result->wall_s;
     heading(table, "simulation");
-    fprintf(table->out, "%s%.3g ms simulated (after %.3g ms warm-up), %.2f s of one core, %.1f M requests/s\n",
+    fprintf(table->out,
+            "%s%.3g ms simulated (after %.3g ms warm-up), %.2f s of one core, %.1f M requests/s\n",
             table->dim, 1e3 * result->simulated_s, 1e3 * result->warmup_s, result->wall_s,
             1e-6 * (double)result->requests_simulated / result->wall_s);
     heading(table, "");
     fprintf(table->out,
-            "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64 " activities), preload %.2f s%s\n",
+            "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64
+            " activities), preload %.2f s%s\n",
             share * result->source_wall_s, share * result->kernel_wall_s, share * result->engine_wall_s,
             result->activities, result->preload_wall_s, table->plain);
 }

@@ -7,8 +7,8 @@
 
 #include "scenarios/output/report.h"
 
-/* Throughput, latency, requests, stages, bottleneck, figures, notes and the simulator's own speed. `color`: with
- * terminal escapes. */
+/* Throughput, latency, requests, stages, bottleneck, figures, notes and the simulator's own speed. `color`:
+ * with terminal escapes. */
 void kvc_table_write(const struct kvc_report *report, bool color, FILE *out);
 
 /* May `out` be coloured: it is a terminal and NO_COLOR (no-color.org) is not set. */

@@ -14,7 +14,7 @@ enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 static bool installed;
 static struct sigaction before[ENDING_SIGNALS];
-static pid_t children[KVC_CLEANUP_CHILDREN_MAX]; /* 0: free slot */
+static pid_t children[KVC_CLEANUP_CHILDREN_MAX];    /* 0: free slot */
 static char files[KVC_CLEANUP_FILES_MAX][PATH_MAX]; /* "": free slot */
 
 static void on_signal(int number)
@@ -68,7 +68,8 @@ static void become_child(pid_t parent)
     if (installed)
         for (int i = 0; i < ENDING_SIGNALS; i++)
             sigaction(ending_signals[i], &before[i], NULL);
-    /* A Ctrl-C reaches the whole group; the parent alone decides, so that no child looks as if it had crashed. */
+    /* A Ctrl-C reaches the whole group; the parent alone decides, so that no child looks as if it had
+     * crashed. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     installed = false;

@@ -24,8 +24,8 @@ void kvc_outcome_free(struct kvc_outcome *outcome)
 }
 
 /* The child's body. Its memory goes with the process, so the model's state is not freed. */
-static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress, void *answer,
-                                struct kvc_diag *diag)
+static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress,
+                                void *answer, struct kvc_diag *diag)
 {
     struct drive_run *run = data;
     const struct kvc_model *model = run->scenario->model;

@@ -1,7 +1,7 @@
 /* From a loaded scenario to an answer: memory check, preparation, one forked child per replica, merging.
  *
- * SimGrid allows one engine in a process, so every replica runs in a child of its own. Replicas are merged strictly in
- * their order: the answer is the same, bit for bit, for any number of jobs. */
+ * SimGrid allows one engine in a process, so every replica runs in a child of its own. Replicas are merged
+ * strictly in their order: the answer is the same, bit for bit, for any number of jobs. */
 #ifndef KVC_SCENARIOS_RUN_DRIVER_H
 #define KVC_SCENARIOS_RUN_DRIVER_H
 
@@ -16,10 +16,10 @@
 enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* some 20 MB of JSON, what Perfetto opens at once */
 
 struct kvc_drive {
-    uint32_t jobs;               /* children at a time; 0: as many as processors and memory allow */
-    double available_bytes;      /* memory that may be taken; 0: what the machine has */
-    const char *timeline_path;   /* of replica 0; NULL: none */
-    const char *platform_path;   /* of replica 0; NULL: not kept */
+    uint32_t jobs;                       /* children at a time; 0: as many as processors and memory allow */
+    double available_bytes;              /* memory that may be taken; 0: what the machine has */
+    const char *timeline_path;           /* of replica 0; NULL: none */
+    const char *platform_path;           /* of replica 0; NULL: not kept */
     const struct kvc_progress *progress; /* NULL: nobody listens */
 };
 

@@ -89,7 +89,8 @@ Test(driver, a_child_without_an_answer_is_a_run_time_failure)
     struct kvc_diag diag = {0};
     fail_fake(KVC_FAKE_EXIT, 3, &diag);
     cr_assert_eq(diag.status, KVC_ERR_RUNTIME);
-    cr_assert_not_null(strstr(diag.message, "replica 1 ended without an answer: exit status 7"), "%s", diag.message);
+    cr_assert_not_null(strstr(diag.message, "replica 1 ended without an answer: exit status 7"), "%s",
+                       diag.message);
 }
 
 Test(driver, a_childs_own_error_comes_through_whole)
@@ -147,8 +148,8 @@ Test(driver, progress_ends_at_one)
     kvc_loaded_free(loaded);
 }
 
-static enum kvc_status sleep_long(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
-                                  struct kvc_diag *diag)
+static enum kvc_status sleep_long(void *data, uint32_t task, const struct kvc_progress *progress,
+                                  void *answer, struct kvc_diag *diag)
 {
     (void)progress, (void)answer, (void)diag;
     pid_t self = getpid();

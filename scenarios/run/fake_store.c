@@ -20,7 +20,8 @@ static double memory_bytes(const struct kvc_scenario *scenario)
     return fake->memory_bytes;
 }
 
-static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_result *result, struct kvc_diag *diag)
+static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                               struct kvc_diag *diag)
 {
     const struct kvc_fake *fake = scenario->system;
     (void)diag;
@@ -30,8 +31,8 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     return KVC_OK;
 }
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state, const struct kvc_progress *progress,
-                               struct kvc_diag *diag)
+static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     uint64_t *cells = kvc_memory_alloc(CELLS * sizeof *cells);
     (void)scenario;

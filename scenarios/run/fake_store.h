@@ -1,4 +1,5 @@
-/* A store for the tests of drivers and output: no engine, a few requests, and on request every kind of accident. */
+/* A store for the tests of drivers and output: no engine, a few requests, and on request every kind of
+ * accident. */
 #ifndef KVC_SCENARIOS_RUN_FAKE_STORE_H
 #define KVC_SCENARIOS_RUN_FAKE_STORE_H
 
@@ -26,8 +27,8 @@ struct kvc_loaded *kvc_fake_loaded(uint32_t replicas);
 
 struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded);
 
-/* A kvc_load_fn: two axes, "system.rate" with the values "100", "200", "300" and "run.seed" with "1", "2"; overrides of
- * both are obeyed, of "system.accident" too. */
+/* A kvc_load_fn: two axes, "system.rate" with the values "100", "200", "300" and "run.seed" with "1", "2";
+ * overrides of both are obeyed, of "system.accident" too. */
 enum kvc_status kvc_fake_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
                               struct kvc_diag *diag);
 

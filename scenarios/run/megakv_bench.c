@@ -1,9 +1,10 @@
 /* How fast a simulation is, and where the time goes.
  *
- * In one process and on one core: the same requests are generated and run through the bare kernels (hash, index
- * search, slab read, slab write, index insert) in batches of the size that the simulation uses, without any timing
- * model, several times; then the scenario is simulated; then the bare runs are repeated. Prints ns per request, the ratio (target: at
- * most 1.3), requests per second (target: at least 10 M/s), and the shares of source, kernels and SimGrid.
+ * In one process and on one core: the same requests are generated and run through the bare kernels (hash,
+ * index search, slab read, slab write, index insert) in batches of the size that the simulation uses, without
+ * any timing model, several times; then the scenario is simulated; then the bare runs are repeated. Prints ns
+ * per request, the ratio (target: at most 1.3), requests per second (target: at least 10 M/s), and the shares
+ * of source, kernels and SimGrid.
  *
  *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/megakv.lua */
 #include <string.h>
@@ -48,9 +49,10 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
     memset(bare->location, 0xff, batch->count * sizeof *bare->location);
     for (uint32_t i = 0; i < gets; i++)
         bare->location[bare->rows[i]] = bare->write_location[i];
-    struct kvc_slab_reads reads = {batch->count, bare->location, batch->keys,     batch->key_stride, batch->key_bytes,
-                                   true,         bare->response, RESPONSE_BYTES, &bare->position,   bare->result,
-                                   NULL};
+    struct kvc_slab_reads reads = {
+        batch->count, bare->location, batch->keys,    batch->key_stride, batch->key_bytes,
+        true,         bare->response, RESPONSE_BYTES, &bare->position,   bare->result,
+        NULL};
     kvc_slab_read(shard->slab, &reads, &shard->slab_stats);
     for (uint32_t i = 0; i < batch->count; i++) {
         bare->hits += batch->op[i] == KVC_OP_GET && bare->result[i] == KVC_READ_HIT;
@@ -58,12 +60,14 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
         sets += batch->op[i] == KVC_OP_SET;
     }
     bare->gets += gets;
-    uint32_t evicted = kvc_megakv_store_write(store, shard, batch, bare->rows, sets, bare->write_location, bare->evicted);
+    uint32_t evicted =
+        kvc_megakv_store_write(store, shard, batch, bare->rows, sets, bare->write_location, bare->evicted);
     for (uint32_t i = 0; i < evicted; i++) {
         bare->erase_hash[i] = bare->evicted[i].hash;
         bare->erase_location[i] = bare->evicted[i].location;
     }
-    kvc_cuckoo_erase(shard->index, bare->erase_hash, bare->erase_location, evicted, NULL, &shard->index_stats);
+    kvc_cuckoo_erase(shard->index, bare->erase_hash, bare->erase_location, evicted, NULL,
+                     &shard->index_stats);
     for (uint32_t i = 0; i < sets; i++)
         bare->hash[i] = batch->hash[bare->rows[i]];
     kvc_cuckoo_insert(shard->index, bare->hash, bare->write_location, sets, NULL, &shard->index_stats);
@@ -112,7 +116,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Half of the bare runs before the simulation, half after it: the machine's speed drifts. */
-static void bare_runs(const struct kvc_scenario *scenario, struct kvc_megakv_store *store, int first, double *ns)
+static void bare_runs(const struct kvc_scenario *scenario, struct kvc_megakv_store *store, int first,
+                      double *ns)
 {
     for (int i = first; i < first + BARE_RUNS / 2; i++)
         ns[i] = bare_run(scenario, store, REQUESTS, (uint64_t)i);
@@ -150,15 +155,18 @@ int main(int argc, char **argv)
     printf("%s: %.1f M requests, gcc %s\n", path, requests / 1e6, __VERSION__);
     printf("  store            %8.2f s to preload, %.2f GiB\n", store->preload_wall_s,
            kvc_megakv_store_bytes(&loaded->scenario) / 0x1p30);
-    printf("  bare             %8.1f ns per request (median of %d, %.1f to %.1f)\n", bare_ns, BARE_RUNS, bare_all_ns[0],
-           bare_all_ns[BARE_RUNS - 1]);
-    printf("  simulation       %8.1f ns per request: %.2f M requests/s on one core (target 10)\n", run_ns, 1e3 / run_ns);
+    printf("  bare             %8.1f ns per request (median of %d, %.1f to %.1f)\n", bare_ns, BARE_RUNS,
+           bare_all_ns[0], bare_all_ns[BARE_RUNS - 1]);
+    printf("  simulation       %8.1f ns per request: %.2f M requests/s on one core (target 10)\n", run_ns,
+           1e3 / run_ns);
     printf("    source         %8.1f ns\n", result->source_wall_s / requests * 1e9);
     printf("    kernels        %8.1f ns\n", result->kernel_wall_s / requests * 1e9);
-    printf("    SimGrid        %8.1f ns  (%.1f %%, %llu activities)\n", result->engine_wall_s / requests * 1e9,
-           100 * result->engine_wall_s / result->wall_s, (unsigned long long)result->activities);
-    printf("    timing, rest   %8.1f ns\n", (result->wall_s - result->source_wall_s - result->kernel_wall_s -
-                                             result->engine_wall_s) / requests * 1e9);
+    printf("    SimGrid        %8.1f ns  (%.1f %%, %llu activities)\n",
+           result->engine_wall_s / requests * 1e9, 100 * result->engine_wall_s / result->wall_s,
+           (unsigned long long)result->activities);
+    printf("    timing, rest   %8.1f ns\n",
+           (result->wall_s - result->source_wall_s - result->kernel_wall_s - result->engine_wall_s) /
+               requests * 1e9);
     printf("  simulation/bare  %8.2f (target at most 1.3)\n", run_ns / bare_ns);
     kvc_megakv_store_free(store);
     kvc_loaded_free(loaded);

@@ -23,8 +23,9 @@ Test(memory, too_large_a_store_is_the_scenarios_fault)
     struct kvc_memory_plan plan;
     struct kvc_diag diag = {0};
     cr_assert_eq(kvc_memory_plan(18.2 * gib, 12.1 * gib, 1, 0, 2, &plan, &diag), KVC_ERR_SCENARIO);
-    cr_assert_str_eq(diag.message, "needs 18.2 GiB, this machine has 12.1 GiB available; use functional = \"sampled\" "
-                                   "(run.functional)");
+    cr_assert_str_eq(diag.message,
+                     "needs 18.2 GiB, this machine has 12.1 GiB available; use functional = \"sampled\" "
+                     "(run.functional)");
 }
 
 Test(memory, a_shared_store_counts_once_more_per_job)

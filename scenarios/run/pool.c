@@ -99,8 +99,9 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
     struct message message = {.kind = MESSAGE_ANSWER, .fraction = 1};
     void *answer = calloc(1, pool->answer_bytes + 1);
     enum kvc_status status =
-        answer == NULL ? kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "no memory for the answer of %s %u", pool->noun, task)
-                       : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
+        answer == NULL
+            ? kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "no memory for the answer of %s %u", pool->noun, task)
+            : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
     bool sent;
     if (status == KVC_OK) {
         sent = write_all(fd, &message, sizeof message) && write_all(fd, answer, pool->answer_bytes);
@@ -117,13 +118,15 @@ static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_dia
 {
     int ends[2];
     if (pipe(ends) != 0)
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task, strerror(errno));
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task,
+                             strerror(errno));
     pid_t pid = kvc_cleanup_fork();
     if (pid < 0) {
         int error = errno;
         close(ends[0]);
         close(ends[1]);
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task, strerror(error));
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task,
+                             strerror(error));
     }
     if (pid == 0) {
         close(ends[0]);
@@ -162,7 +165,8 @@ static void show(const struct pool_run *run)
     if (run->pool->tasks == 1)
         snprintf(step, sizeof step, "%s", oldest != NULL ? oldest->step : "");
     else
-        snprintf(step, sizeof step, "%s %u/%u", run->pool->noun, run->ended + (run->running > 0), run->pool->tasks);
+        snprintf(step, sizeof step, "%s %u/%u", run->pool->noun, run->ended + (run->running > 0),
+                 run->pool->tasks);
     run->progress->report(run->progress->data, step, sum / run->pool->tasks);
 }
 
@@ -170,11 +174,11 @@ static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int st
 {
     const char *noun = run->pool->noun;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory", noun,
-                             task);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory",
+                             noun, task);
     if (WIFSIGNALED(status))
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u crashed: signal %d (%s)", noun, task, WTERMSIG(status),
-                             strsignal(WTERMSIG(status)));
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u crashed: signal %d (%s)", noun, task,
+                             WTERMSIG(status), strsignal(WTERMSIG(status)));
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u ended without an answer: exit status %d", noun, task,
                          WEXITSTATUS(status));
 }
@@ -201,7 +205,8 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
             return failure.status;
         }
         answer = malloc(run->pool->answer_bytes + 1);
-        if (message.kind == MESSAGE_ANSWER && answer != NULL && read_all(child->fd, answer, run->pool->answer_bytes)) {
+        if (message.kind == MESSAGE_ANSWER && answer != NULL &&
+            read_all(child->fd, answer, run->pool->answer_bytes)) {
             kvc_cleanup_reap(child->pid);
             forget(run, index);
             run->answers[task] = answer;

@@ -1,8 +1,9 @@
-/* Runs numbered tasks in forked children, at most `jobs` at a time, and hands their answers back in task order.
+/* Runs numbered tasks in forked children, at most `jobs` at a time, and hands their answers back in task
+ * order.
  *
- * An answer is a flat struct that comes back through a pipe. Answers are taken strictly in task order, whatever order
- * the children end in, so that nothing downstream depends on the number of jobs. The first task that fails ends the
- * others. */
+ * An answer is a flat struct that comes back through a pipe. Answers are taken strictly in task order,
+ * whatever order the children end in, so that nothing downstream depends on the number of jobs. The first
+ * task that fails ends the others. */
 #ifndef KVC_SCENARIOS_RUN_POOL_H
 #define KVC_SCENARIOS_RUN_POOL_H
 
@@ -23,8 +24,8 @@ struct kvc_pool {
     /* In the child. `answer` comes zeroed. */
     enum kvc_status (*body)(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
                             struct kvc_diag *diag);
-    /* In the parent, before the fork: may the task start beside those that run? If not it is asked again later. With
-     * none running (`alone`) it has to say yes. NULL: always. */
+    /* In the parent, before the fork: may the task start beside those that run? If not it is asked again
+     * later. With none running (`alone`) it has to say yes. NULL: always. */
     bool (*admit)(void *data, uint32_t task, bool alone);
     /* In the parent when the task's child has ended; NULL: nobody cares. */
     void (*ended)(void *data, uint32_t task);

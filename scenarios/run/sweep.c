@@ -14,8 +14,8 @@
 #include "scenarios/run/pool.h"
 
 struct point {
-    char path[PATH_MAX];  /* of its document */
-    double memory_bytes;  /* reserved while it runs */
+    char path[PATH_MAX]; /* of its document */
+    double memory_bytes; /* reserved while it runs */
 };
 
 struct sweep_run {
@@ -81,8 +81,8 @@ static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag
 }
 
 /* A point runs its replicas one after the other; their shared store counts twice, as in kvc_memory_plan. */
-static enum kvc_status reserve(const struct sweep_run *run, struct point *point, const struct kvc_scenario *scenario,
-                               struct kvc_diag *diag)
+static enum kvc_status reserve(const struct sweep_run *run, struct point *point,
+                               const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     struct kvc_memory_plan plan;
     double needed = scenario->model->memory_bytes(scenario);
@@ -131,8 +131,9 @@ static void ended(void *data, uint32_t task)
     run->reserved_bytes -= run->points[run->due[task]].memory_bytes;
 }
 
-static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number, const struct kvc_loaded *loaded,
-                                    const struct kvc_progress *progress, struct kvc_diag *diag)
+static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number,
+                                    const struct kvc_loaded *loaded, const struct kvc_progress *progress,
+                                    struct kvc_diag *diag)
 {
     const struct point *point = &run->points[number];
     const struct kvc_drive drive = {.jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
@@ -146,8 +147,10 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
     if (status == KVC_OK) {
         snprintf(command_line, sizeof command_line, "kvcast sweep %s%s (point %u)", run->task->path,
                  run->task->predict ? " --predict" : "", number + 1);
-        const struct kvc_report report = {
-            .command = command_of(run->task), .command_line = command_line, .loaded = loaded, .outcome = outcome};
+        const struct kvc_report report = {.command = command_of(run->task),
+                                          .command_line = command_line,
+                                          .loaded = loaded,
+                                          .outcome = outcome};
         status = kvc_json_write(&report, partial.file, diag);
     }
     if (status == KVC_OK)
@@ -157,8 +160,8 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
     return status;
 }
 
-static enum kvc_status point_body(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
-                                  struct kvc_diag *diag)
+static enum kvc_status point_body(void *data, uint32_t task, const struct kvc_progress *progress,
+                                  void *answer, struct kvc_diag *diag)
 {
     struct sweep_run *run = data;
     struct kvc_loaded *loaded = NULL;
@@ -197,7 +200,8 @@ static enum kvc_status make_folder(const struct kvc_sweep_task *task, struct kvc
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/points", task->folder) >= (int)sizeof path)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...", task->folder);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
+                             task->folder);
     return kvc_folder_create(path, diag);
 }
 

@@ -16,31 +16,43 @@ struct spelled {
 Test(quantity, parses_what_users_write)
 {
     static const struct spelled good[] = {
-        {"160us", KVC_UNIT_NS, 160e3},       {"0.5 ms", KVC_UNIT_NS, 0.5e6},   {"1e-3s", KVC_UNIT_NS, 1e6},
-        {"2GiB", KVC_UNIT_BYTES, 0x1p31},    {"64", KVC_UNIT_BYTES, 64},       {"1KB", KVC_UNIT_BYTES, 1000},
-        {"40Gbps", KVC_UNIT_BYTES_PER_S, 5e9}, {"10.3GB/s", KVC_UNIT_BYTES_PER_S, 10.3e9},
-        {"875MHz", KVC_UNIT_HZ, 875e6},      {"50", KVC_UNIT_MOPS, 50},        {"2Gops", KVC_UNIT_MOPS, 2000},
-        {"95W", KVC_UNIT_WATTS, 95},         {"-3", KVC_UNIT_NONE, -3},
-        {"-5us", KVC_UNIT_NS, -5e3},         {".5us", KVC_UNIT_NS, 500},       {"1E6", KVC_UNIT_NONE, 1e6},
+        {"160us", KVC_UNIT_NS, 160e3},
+        {"0.5 ms", KVC_UNIT_NS, 0.5e6},
+        {"1e-3s", KVC_UNIT_NS, 1e6},
+        {"2GiB", KVC_UNIT_BYTES, 0x1p31},
+        {"64", KVC_UNIT_BYTES, 64},
+        {"1KB", KVC_UNIT_BYTES, 1000},
+        {"40Gbps", KVC_UNIT_BYTES_PER_S, 5e9},
+        {"10.3GB/s", KVC_UNIT_BYTES_PER_S, 10.3e9},
+        {"875MHz", KVC_UNIT_HZ, 875e6},
+        {"50", KVC_UNIT_MOPS, 50},
+        {"2Gops", KVC_UNIT_MOPS, 2000},
+        {"95W", KVC_UNIT_WATTS, 95},
+        {"-3", KVC_UNIT_NONE, -3},
+        {"-5us", KVC_UNIT_NS, -5e3},
+        {".5us", KVC_UNIT_NS, 500},
+        {"1E6", KVC_UNIT_NONE, 1e6},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value;
         const char *expected;
         cr_expect(kvc_quantity_parse(good[i].text, good[i].unit, &value, &expected), "%s", good[i].text);
-        cr_expect_float_eq(value, good[i].value, 1e-12 * fabs(good[i].value), "%s is %g", good[i].text, value);
+        cr_expect_float_eq(value, good[i].value, 1e-12 * fabs(good[i].value), "%s is %g", good[i].text,
+                           value);
     }
 }
 
 Test(quantity, refuses_everything_else)
 {
     static const struct spelled bad[] = {
-        {"160parsec", KVC_UNIT_NS, 0}, {"160", KVC_UNIT_NS, 0},     {"", KVC_UNIT_NS, 0},     {"us", KVC_UNIT_NS, 0},
-        {"nan", KVC_UNIT_NONE, 0},     {"inf", KVC_UNIT_NONE, 0},   {"1e999", KVC_UNIT_NONE, 0},
-        {"0x10", KVC_UNIT_NONE, 0},    {"1 2", KVC_UNIT_NONE, 0},   {"1e308s", KVC_UNIT_NS, 0},
-        {"2gib", KVC_UNIT_BYTES, 0},   {"5 us us", KVC_UNIT_NS, 0}, {"--1", KVC_UNIT_NONE, 0},
-        {"0X10", KVC_UNIT_NONE, 0},    {"0x1p3us", KVC_UNIT_NS, 0}, {"5e", KVC_UNIT_NONE, 0},
-        {"1e+", KVC_UNIT_NONE, 0},     {".", KVC_UNIT_NONE, 0},     {"-", KVC_UNIT_NONE, 0},
-        {"NaNus", KVC_UNIT_NS, 0},     {"-infus", KVC_UNIT_NS, 0},  {"1,5us", KVC_UNIT_NS, 0},
+        {"160parsec", KVC_UNIT_NS, 0}, {"160", KVC_UNIT_NS, 0},     {"", KVC_UNIT_NS, 0},
+        {"us", KVC_UNIT_NS, 0},        {"nan", KVC_UNIT_NONE, 0},   {"inf", KVC_UNIT_NONE, 0},
+        {"1e999", KVC_UNIT_NONE, 0},   {"0x10", KVC_UNIT_NONE, 0},  {"1 2", KVC_UNIT_NONE, 0},
+        {"1e308s", KVC_UNIT_NS, 0},    {"2gib", KVC_UNIT_BYTES, 0}, {"5 us us", KVC_UNIT_NS, 0},
+        {"--1", KVC_UNIT_NONE, 0},     {"0X10", KVC_UNIT_NONE, 0},  {"0x1p3us", KVC_UNIT_NS, 0},
+        {"5e", KVC_UNIT_NONE, 0},      {"1e+", KVC_UNIT_NONE, 0},   {".", KVC_UNIT_NONE, 0},
+        {"-", KVC_UNIT_NONE, 0},       {"NaNus", KVC_UNIT_NS, 0},   {"-infus", KVC_UNIT_NS, 0},
+        {"1,5us", KVC_UNIT_NS, 0},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value;
@@ -59,11 +71,13 @@ struct printed {
 Test(quantity, prints_what_users_would_write)
 {
     static const struct printed pairs[] = {
-        {160e3, KVC_UNIT_NS, "160us"},     {76, KVC_UNIT_NS, "76ns"},        {50e6, KVC_UNIT_NS, "50ms"},
-        {0x1p31, KVC_UNIT_BYTES, "2GiB"},  {12e9, KVC_UNIT_BYTES, "12GB"},   {810e6, KVC_UNIT_HZ, "810MHz"},
-        {5e9, KVC_UNIT_BYTES_PER_S, "5GB/s"}, {10.3e9, KVC_UNIT_BYTES_PER_S, "10.3GB/s"}, {0.95, KVC_UNIT_NONE, "0.95"},
-        {0, KVC_UNIT_NS, "0ns"},           {48e6, KVC_UNIT_NONE, "48000000"},
-        {1e-5, KVC_UNIT_NONE, "1e-05"},    {0.5, KVC_UNIT_MOPS, "500Kops"},
+        {160e3, KVC_UNIT_NS, "160us"},        {76, KVC_UNIT_NS, "76ns"},
+        {50e6, KVC_UNIT_NS, "50ms"},          {0x1p31, KVC_UNIT_BYTES, "2GiB"},
+        {12e9, KVC_UNIT_BYTES, "12GB"},       {810e6, KVC_UNIT_HZ, "810MHz"},
+        {5e9, KVC_UNIT_BYTES_PER_S, "5GB/s"}, {10.3e9, KVC_UNIT_BYTES_PER_S, "10.3GB/s"},
+        {0.95, KVC_UNIT_NONE, "0.95"},        {0, KVC_UNIT_NS, "0ns"},
+        {48e6, KVC_UNIT_NONE, "48000000"},    {1e-5, KVC_UNIT_NONE, "1e-05"},
+        {0.5, KVC_UNIT_MOPS, "500Kops"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char text[64];
@@ -108,15 +122,30 @@ Test(options, defaults)
 {
     static const char *const choices[] = {"a", "b", NULL};
     static const struct kvc_option rows[] = {
-        {.name = "time", .type = KVC_OPTION_REAL, .offset = offsetof(struct target, time_ns), .unit = KVC_UNIT_NS,
-         .by_default = "auto", .auto_word = "auto", .auto_value = -1},
-        {.name = "count", .type = KVC_OPTION_COUNT, .offset = offsetof(struct target, count), .by_default = "7"},
-        {.name = "choice", .type = KVC_OPTION_CHOICE, .offset = offsetof(struct target, choice), .by_default = "b",
+        {.name = "time",
+         .type = KVC_OPTION_REAL,
+         .offset = offsetof(struct target, time_ns),
+         .unit = KVC_UNIT_NS,
+         .by_default = "auto",
+         .auto_word = "auto",
+         .auto_value = -1},
+        {.name = "count",
+         .type = KVC_OPTION_COUNT,
+         .offset = offsetof(struct target, count),
+         .by_default = "7"},
+        {.name = "choice",
+         .type = KVC_OPTION_CHOICE,
+         .offset = offsetof(struct target, choice),
+         .by_default = "b",
          .choices = choices},
-        {.name = "flag", .type = KVC_OPTION_BOOL, .offset = offsetof(struct target, flag), .by_default = "true"},
+        {.name = "flag",
+         .type = KVC_OPTION_BOOL,
+         .offset = offsetof(struct target, flag),
+         .by_default = "true"},
         {.name = "text", .type = KVC_OPTION_TEXT, .offset = offsetof(struct target, text), .by_default = "x"},
     };
-    static const struct kvc_options options = {"test", rows, sizeof rows / sizeof *rows, sizeof(struct target), 0};
+    static const struct kvc_options options = {"test", rows, sizeof rows / sizeof *rows,
+                                               sizeof(struct target), 0};
     struct target target = {0};
     kvc_options_set_defaults(&options, &target);
     cr_expect_eq(target.time_ns, -1);

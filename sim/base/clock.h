@@ -12,8 +12,8 @@ static inline double kvc_clock_wall_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A finer and cheaper clock for many short intervals, in ticks of no fixed length: add them up and convert the sum with
- * the ticks and seconds of the whole run. */
+/* A finer and cheaper clock for many short intervals, in ticks of no fixed length: add them up and convert
+ * the sum with the ticks and seconds of the whole run. */
 static inline uint64_t kvc_clock_ticks(void)
 {
 #ifdef __x86_64__

@@ -28,20 +28,19 @@ enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, con
     __attribute__((format(printf, 3, 4)));
 
 /* As kvc_diag_fail, and names the place. `line` 0: unknown. */
-enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, const char *file,
-                                 int line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, const char *file, int line,
+                                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* "file:line: message", "file: message" or "message", without a newline. */
 void kvc_diag_print(const struct kvc_diag *diag, FILE *out);
 
 /* A broken invariant of our own; never the answer to bad input. */
-#define KVC_BUG(...)                                                                                \
-    do {                                                                                            \
-        fprintf(stderr, "kvcast: bug at %s:%d: ", __FILE__, __LINE__);                              \
-        fprintf(stderr, __VA_ARGS__);                                                               \
-        fputc('\n', stderr);                                                                        \
-        abort();                                                                                    \
+#define KVC_BUG(...)                                                                                         \
+    do {                                                                                                     \
+        fprintf(stderr, "kvcast: bug at %s:%d: ", __FILE__, __LINE__);                                       \
+        fprintf(stderr, __VA_ARGS__);                                                                        \
+        fputc('\n', stderr);                                                                                 \
+        abort();                                                                                             \
     } while (0)
 
 #endif

@@ -53,8 +53,8 @@ static const struct unit units[] = {
     [KVC_UNIT_WATTS] = {"a power such as \"95W\", or a number of watts", true, {{"W", 1}, {NULL, 0}}},
 };
 
-/* Length of the decimal number that a text begins with, 0: none. strtod alone would also take "inf", "nan", hexadecimal
- * numbers and whatever the locale writes. */
+/* Length of the decimal number that a text begins with, 0: none. strtod alone would also take "inf", "nan",
+ * hexadecimal numbers and whatever the locale writes. */
 static size_t decimal_length(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -119,8 +119,8 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
     return false;
 }
 
-/* The shortest decimal text that reads back as number * factor == value, without an exponent unless the number is very
- * large or very small; false: there is none. */
+/* The shortest decimal text that reads back as number * factor == value, without an exponent unless the
+ * number is very large or very small; false: there is none. */
 static bool shortest(double value, double factor, const char *word, char *out, size_t size)
 {
     for (int digits = 1; digits <= 17; digits++) {
@@ -140,7 +140,8 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
 {
     char candidate[64];
     bool any = false;
-    /* Of the units in which the number is at least 1, the one with the shortest exact text; the base unit always is. */
+    /* Of the units in which the number is at least 1, the one with the shortest exact text; the base unit
+     * always is. */
     for (const struct unit_word *word = units[unit].words; word->word != NULL; word++) {
         if ((fabs(value) < word->factor && word->factor != 1) ||
             !shortest(value, word->factor, word->word, candidate, sizeof candidate))
@@ -153,7 +154,8 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
         snprintf(out, size, "%g", value); /* not a finite number */
 }
 
-/* Edits (insert, drop, replace, swap neighbours) between two names; names longer than 63 count as far apart. */
+/* Edits (insert, drop, replace, swap neighbours) between two names; names longer than 63 count as far apart.
+ */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { MAX = 64 };

@@ -32,7 +32,7 @@ enum kvc_unit {
 };
 
 struct kvc_option {
-    const char *name;       /* Lua key inside its table */
+    const char *name; /* Lua key inside its table */
     enum kvc_option_type type;
     size_t offset;          /* of the field in the struct */
     enum kvc_unit unit;     /* of a REAL */
@@ -40,10 +40,10 @@ struct kvc_option {
     const char *by_default; /* as the user would write it; NULL: must be given */
     const char *auto_word;  /* REAL, COUNT: a word taken instead of a number ("auto"), stored as auto_value */
     double auto_value;
-    const char *help;       /* one sentence: meaning, and what a larger value does */
-    const char *const *choices;       /* CHOICE: NULL-terminated */
+    const char *help;                  /* one sentence: meaning, and what a larger value does */
+    const char *const *choices;        /* CHOICE: NULL-terminated */
     const struct kvc_options *element; /* LIST */
-    size_t count_offset;    /* LIST: of a uint32_t */
+    size_t count_offset;               /* LIST: of a uint32_t */
 };
 
 /* The options of one struct. */
@@ -56,8 +56,8 @@ struct kvc_options {
 };
 
 /* Parses a quantity such as "160us" into the base unit of `unit`.
- * On failure returns false and points *expected at what is allowed ("a time such as \"160us\" (ns, us, ms, s)").
- * NaN and infinities are refused. */
+ * On failure returns false and points *expected at what is allowed ("a time such as \"160us\" (ns, us, ms,
+ * s)"). NaN and infinities are refused. */
 bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, const char **expected);
 
 /* Writes a value as a user would: 160000, KVC_UNIT_NS -> "160us". Round-trips through the parser. */

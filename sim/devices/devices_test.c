@@ -27,8 +27,8 @@ Test(cpu, hyper_threads_share_only_what_they_compute)
     cr_expect_eq(kvc_smt_stretch(7), 2, "no more than always");
 }
 
-static const struct kvc_nic nic = {.ports = 2, .bytes_per_s = 5e9, .mtu_bytes = 1500, .frame_overhead_bytes = 38,
-                                   .packet_header_bytes = 28};
+static const struct kvc_nic nic = {
+    .ports = 2, .bytes_per_s = 5e9, .mtu_bytes = 1500, .frame_overhead_bytes = 38, .packet_header_bytes = 28};
 
 Test(nic, packs_frames)
 {
@@ -43,15 +43,19 @@ Test(nic, takes_the_wire_for_all_its_bytes)
     /* a full frame is 1538 bytes of wire; two ports carry 10 bytes a ns */
     cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1472, 1), 153.8, 1e-9);
     cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1472, 7), 7 * 153.8, 1e-9, "one of seven queues");
-    cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1473, 1), 153.8 + (1 + 66) / 10.0, 1e-9, "one byte starts a frame");
+    cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1473, 1), 153.8 + (1 + 66) / 10.0, 1e-9,
+                       "one byte starts a frame");
 }
 
 static const struct kvc_pcie pcie = {.h2d_bytes_per_s = 10e9, .d2h_bytes_per_s = 5e9, .latency_ns = 1000};
 
 Test(gpu, follows_the_fit_where_there_is_one)
 {
-    struct kvc_gpu gpu = {.clock_count = 1, .clocks = {{.search_ns_per_op = 5.9, .search_base_ns = 22.1e3,
-                                                        .insert_ns_per_op = 6.2, .insert_base_ns = 144.5e3}}};
+    struct kvc_gpu gpu = {.clock_count = 1,
+                          .clocks = {{.search_ns_per_op = 5.9,
+                                      .search_base_ns = 22.1e3,
+                                      .insert_ns_per_op = 6.2,
+                                      .insert_base_ns = 144.5e3}}};
     struct kvc_gpu_work work = {.jobs = 10000, .streams = 7}, none = {.streams = 7};
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 81.1e3, 1e-6);
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_INSERT, &work), 206.5e3, 1e-6);
@@ -74,11 +78,17 @@ static double flow_shop_ns(const double stage_ns[3], uint32_t jobs)
 
 Test(gpu, passes_streams_through_engines_and_sms)
 {
-    struct kvc_gpu gpu = {.sms = 10, .sectors_per_s = 1e9, .access_ns = 500, .launch_ns = 9000, .clock_count = 1};
+    struct kvc_gpu gpu = {
+        .sms = 10, .sectors_per_s = 1e9, .access_ns = 500, .launch_ns = 9000, .clock_count = 1};
     for (uint32_t streams = 1; streams <= 16; streams *= 2) {
         for (double sectors = 1e3; sectors <= 1e6; sectors *= 10) {
-            struct kvc_gpu_work work = {.jobs = 1000, .in_bytes = 8e5, .out_bytes = 4e5, .sectors = sectors, .depth = 2,
-                                        .threads_per_job = 8, .streams = streams};
+            struct kvc_gpu_work work = {.jobs = 1000,
+                                        .in_bytes = 8e5,
+                                        .out_bytes = 4e5,
+                                        .sectors = sectors,
+                                        .depth = 2,
+                                        .threads_per_job = 8,
+                                        .streams = streams};
             double stages[3] = {8e5 / 10 / streams, fmax(sectors / streams, 2 * 500), 4e5 / 5 / streams};
             double expected_ns = 9000 + 2 * 1000 + flow_shop_ns(stages, streams);
             cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), expected_ns, 1e-6);

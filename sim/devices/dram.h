@@ -1,6 +1,7 @@
 /* Main memory as one core sees it: a random line, and the following lines of the same object.
  *
- * Source of the form: Mega-KV (VLDB J. 2017) sec. 2.1.2, Fig. 2: one random line 76 ns, 16 sequential lines 231 ns. */
+ * Source of the form: Mega-KV (VLDB J. 2017) sec. 2.1.2, Fig. 2: one random line 76 ns, 16 sequential lines
+ * 231 ns. */
 #ifndef KVC_SIM_DEVICES_DRAM_H
 #define KVC_SIM_DEVICES_DRAM_H
 
@@ -8,10 +9,10 @@
 
 struct kvc_dram {
     char name[KVC_TEXT_MAX];
-    double random_line_ns;   /* first line of an object */
-    double next_line_ns;     /* each following line, hardware prefetch at work */
+    double random_line_ns; /* first line of an object */
+    double next_line_ns;   /* each following line, hardware prefetch at work */
     double line_bytes;
-    double bytes_per_s;      /* peak of the socket, for the bandwidth check */
+    double bytes_per_s; /* peak of the socket, for the bandwidth check */
 };
 
 extern const struct kvc_options kvc_dram_options;

@@ -5,57 +5,128 @@
 enum { THREADS_PER_SM = 2048 };
 
 static const struct kvc_option clock_rows[] = {
-    {.name = "core", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, core_hz),
-     .unit = KVC_UNIT_HZ, .min = 1e7, .max = 1e10, .help = "core clock"},
-    {.name = "memory", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, memory_hz),
-     .unit = KVC_UNIT_HZ, .min = 1e7, .max = 1e11, .help = "memory clock"},
-    {.name = "search_per_op", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, search_ns_per_op),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .by_default = "0ns", .help = "k of T_S = k*x + b; 0: no fit"},
-    {.name = "search_base", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, search_base_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e9, .by_default = "0ns", .help = "b of T_S"},
-    {.name = "insert_per_op", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, insert_ns_per_op),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .by_default = "0ns", .help = "k of T_I (insert and delete)"},
-    {.name = "insert_base", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, insert_base_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e9, .by_default = "0ns", .help = "b of T_I"},
+    {.name = "core",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, core_hz),
+     .unit = KVC_UNIT_HZ,
+     .min = 1e7,
+     .max = 1e10,
+     .help = "core clock"},
+    {.name = "memory",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, memory_hz),
+     .unit = KVC_UNIT_HZ,
+     .min = 1e7,
+     .max = 1e11,
+     .help = "memory clock"},
+    {.name = "search_per_op",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, search_ns_per_op),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0ns",
+     .help = "k of T_S = k*x + b; 0: no fit"},
+    {.name = "search_base",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, search_base_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "b of T_S"},
+    {.name = "insert_per_op",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, insert_ns_per_op),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0ns",
+     .help = "k of T_I (insert and delete)"},
+    {.name = "insert_base",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, insert_base_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "b of T_I"},
 };
 
-const struct kvc_options kvc_gpu_clock_options = {
-    .name = "clocks", .rows = clock_rows, .count = sizeof clock_rows / sizeof *clock_rows,
-    .size = sizeof(struct kvc_gpu_clock), .max_list = KVC_GPU_CLOCKS_MAX};
+const struct kvc_options kvc_gpu_clock_options = {.name = "clocks",
+                                                  .rows = clock_rows,
+                                                  .count = sizeof clock_rows / sizeof *clock_rows,
+                                                  .size = sizeof(struct kvc_gpu_clock),
+                                                  .max_list = KVC_GPU_CLOCKS_MAX};
 
 static const struct kvc_option rows[] = {
-    {.name = "name", .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_gpu, name), .by_default = "",
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_gpu, name),
+     .by_default = "",
      .help = "what the card is called"},
-    {.name = "sms", .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_gpu, sms), .min = 1, .max = 4096,
+    {.name = "sms",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_gpu, sms),
+     .min = 1,
+     .max = 4096,
      .help = "streaming multiprocessors"},
-    {.name = "memory", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu, memory_bytes),
-     .unit = KVC_UNIT_BYTES, .min = 1e6, .max = 1e13, .help = "device memory; the index must fit"},
-    {.name = "sectors", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu, sectors_per_s), .min = 0,
-     .max = 1e13, .by_default = "0", .help = "random 32-byte sectors per second; 0: not known, clocks need fits"},
-    {.name = "access", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu, access_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e6, .by_default = "0ns",
+    {.name = "memory",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, memory_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 1e6,
+     .max = 1e13,
+     .help = "device memory; the index must fit"},
+    {.name = "sectors",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, sectors_per_s),
+     .min = 0,
+     .max = 1e13,
+     .by_default = "0",
+     .help = "random 32-byte sectors per second; 0: not known, clocks need fits"},
+    {.name = "access",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, access_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0ns",
      .help = "one dependent device-memory access; bounds small launches from below"},
-    {.name = "launch", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu, launch_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e9, .by_default = "0ns", .help = "launch and completion seen from the host"},
-    {.name = "clocks", .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_gpu, clocks),
-     .element = &kvc_gpu_clock_options, .count_offset = offsetof(struct kvc_gpu, clock_count),
+    {.name = "launch",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, launch_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "launch and completion seen from the host"},
+    {.name = "clocks",
+     .type = KVC_OPTION_LIST,
+     .offset = offsetof(struct kvc_gpu, clocks),
+     .element = &kvc_gpu_clock_options,
+     .count_offset = offsetof(struct kvc_gpu, clock_count),
      .help = "frequency pairs that can be set, fastest first"},
 };
 
 const struct kvc_options kvc_gpu_options = {
     .name = "gpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_gpu)};
 
-/* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine: the first job passes through all
- * three, each further one leaves the slowest stage later by its time there (exact for equal jobs). */
-static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie, const struct kvc_gpu_work *work)
+/* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine: the first job passes
+ * through all three, each further one leaves the slowest stage later by its time there (exact for equal
+ * jobs). */
+static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
+                             const struct kvc_gpu_work *work)
 {
     double streams = work->streams;
     double in_ns = kvc_pcie_h2d_ns(pcie, work->in_bytes / streams);
     double out_ns = kvc_pcie_d2h_ns(pcie, work->out_bytes / streams);
     double waves = ceil(work->jobs / streams * work->threads_per_job / ((double)gpu->sms * THREADS_PER_SM));
-    double kernel_ns = fmax(work->sectors / streams / gpu->sectors_per_s * 1e9, waves * work->depth * gpu->access_ns);
+    double kernel_ns =
+        fmax(work->sectors / streams / gpu->sectors_per_s * 1e9, waves * work->depth * gpu->access_ns);
     double slowest_ns = fmax(kernel_ns, fmax(in_ns, out_ns));
-    double latency_ns = gpu->launch_ns + (in_ns > 0 ? pcie->latency_ns : 0) + (out_ns > 0 ? pcie->latency_ns : 0);
+    double latency_ns =
+        gpu->launch_ns + (in_ns > 0 ? pcie->latency_ns : 0) + (out_ns > 0 ? pcie->latency_ns : 0);
     return latency_ns + in_ns + kernel_ns + out_ns + (streams - 1) * slowest_ns;
 }
 

@@ -1,10 +1,11 @@
 /* GPU: time of one launch of index operations over all streams.
  *
- * Two forms. `fit`: T = k*x + b measured on the card for each clock pair (Mega-KV, VLDB J. 2017, Table 2; copies
- * included). `mechanistic`, used where a clock pair has no fit: the streams' chunks pass through copy-in engine, SMs
- * and copy-out engine as a flow shop of equal jobs. A kernel takes its random 32-byte sectors over the card's rate, or
- * its dependent accesses one after the other for as many waves as the SMs need to hold all jobs, if that is longer.
- * Not modelled: cache hits in L2, shared-memory limits on occupancy, clock ramps. */
+ * Two forms. `fit`: T = k*x + b measured on the card for each clock pair (Mega-KV, VLDB J. 2017, Table 2;
+ * copies included). `mechanistic`, used where a clock pair has no fit: the streams' chunks pass through
+ * copy-in engine, SMs and copy-out engine as a flow shop of equal jobs. A kernel takes its random 32-byte
+ * sectors over the card's rate, or its dependent accesses one after the other for as many waves as the SMs
+ * need to hold all jobs, if that is longer. Not modelled: cache hits in L2, shared-memory limits on
+ * occupancy, clock ramps. */
 #ifndef KVC_SIM_DEVICES_GPU_H
 #define KVC_SIM_DEVICES_GPU_H
 
@@ -24,11 +25,11 @@ struct kvc_gpu_clock {
 
 struct kvc_gpu {
     char name[KVC_TEXT_MAX];
-    uint64_t sms;           /* each holds 2048 threads (CUDA C++ Programming Guide, compute capability 3.5 and 9.0) */
+    uint64_t sms; /* each holds 2048 threads (CUDA C++ Programming Guide, compute capability 3.5 and 9.0) */
     double memory_bytes;
-    double sectors_per_s;   /* random 32-byte sectors, whole card, 0: unknown */
-    double access_ns;       /* one dependent device-memory access */
-    double launch_ns;       /* launch and completion seen from the host */
+    double sectors_per_s; /* random 32-byte sectors, whole card, 0: unknown */
+    double access_ns;     /* one dependent device-memory access */
+    double launch_ns;     /* launch and completion seen from the host */
     uint32_t clock_count;
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /* fastest first */
 };

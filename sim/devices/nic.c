@@ -2,24 +2,41 @@
 
 #include <math.h>
 
-#define COUNT_ROW(name_, field, low, high, text)                                                                  \
-    {.name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_nic, field), .min = low, .max = high, \
-     .help = text}
+#define COUNT_ROW(name_, field, low, high, text)                                                             \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_nic, field), .min = low,      \
+        .max = high, .help = text                                                                            \
+    }
 
 static const struct kvc_option rows[] = {
-    {.name = "name", .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_nic, name), .by_default = "",
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_nic, name),
+     .by_default = "",
      .help = "what the card is called"},
     COUNT_ROW("ports", ports, 1, 64, "ports per socket"),
-    {.name = "port_rate", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_nic, bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S, .min = 1e6, .max = 1e13, .help = "line rate of one port, each direction"},
+    {.name = "port_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_nic, bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 1e6,
+     .max = 1e13,
+     .help = "line rate of one port, each direction"},
     COUNT_ROW("mtu", mtu_bytes, 576, 65535, "largest Ethernet payload in bytes"),
     COUNT_ROW("frame_overhead", frame_overhead_bytes, 0, 1024, "wire bytes around the payload of each frame"),
-    COUNT_ROW("packet_header", packet_header_bytes, 0, 512, "payload bytes before the first request (IP, UDP)"),
+    COUNT_ROW("packet_header", packet_header_bytes, 0, 512,
+              "payload bytes before the first request (IP, UDP)"),
     COUNT_ROW("request_header", request_header_bytes, 0, 512, "bytes in front of each request's key"),
     COUNT_ROW("response_header", response_header_bytes, 0, 512, "bytes in front of each response"),
-    COUNT_ROW("ring", ring_frames, 1, 1048576, "receive descriptors per queue; frames beyond them are dropped"),
-    {.name = "latency", .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_nic, latency_ns),
-     .unit = KVC_UNIT_NS, .min = 0, .max = 1e9, .help = "one way between client and memory, without serialisation"},
+    COUNT_ROW("ring", ring_frames, 1, 1048576,
+              "receive descriptors per queue; frames beyond them are dropped"),
+    {.name = "latency",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_nic, latency_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .help = "one way between client and memory, without serialisation"},
 };
 
 const struct kvc_options kvc_nic_options = {
@@ -39,7 +56,8 @@ uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_by
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
 {
     double frames = ceil(message_bytes / kvc_nic_payload_bytes(nic));
-    double wire_bytes = message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
+    double wire_bytes =
+        message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
     double share = (double)nic->ports * nic->bytes_per_s / queues;
     return wire_bytes / share * 1e9;
 }

@@ -1,5 +1,5 @@
-/* PCIe link between host and GPU: a copy occupies its direction's copy engine for its bytes over the rate, and takes a
- * fixed latency more, in which the engine already serves the next copy. */
+/* PCIe link between host and GPU: a copy occupies its direction's copy engine for its bytes over the rate,
+ * and takes a fixed latency more, in which the engine already serves the next copy. */
 #ifndef KVC_SIM_DEVICES_PCIE_H
 #define KVC_SIM_DEVICES_PCIE_H
 

@@ -31,8 +31,8 @@ void kvc_bottleneck_find(struct kvc_result *result)
     if (first == NULL)
         return;
     snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s%.32s (%.32s) is busy %.1f %% of the time",
-             saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name, first->device,
-             100 * first->utilization_frac);
+             saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name,
+             first->device, 100 * first->utilization_frac);
     size_t used = strlen(result->bottleneck_why);
     if (second != NULL)
         snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used, ", next is %.32s (%.32s) with %.1f %%",

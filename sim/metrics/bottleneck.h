@@ -4,8 +4,8 @@
 
 #include "sim/result.h"
 
-/* The stage with the highest utilisation, and why: its utilisation and the next one's. Where no stage is busy for 90 %
- * of the time, the load itself is the limit (stage and device "load"). */
+/* The stage with the highest utilisation, and why: its utilisation and the next one's. Where no stage is busy
+ * for 90 % of the time, the load itself is the limit (stage and device "load"). */
 void kvc_bottleneck_find(struct kvc_result *result);
 
 #endif

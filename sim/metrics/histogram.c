@@ -7,7 +7,7 @@ enum {
     SUB = 1 << KVC_HISTOGRAM_SUB_BITS,
     DROPPED_BITS = 52 - KVC_HISTOGRAM_SUB_BITS,   /* of a double's mantissa */
     SLOT_OF_ONE = 1023 << KVC_HISTOGRAM_SUB_BITS, /* a double's exponent is biased by 1023 */
-    PERCENTILE_TICKS = 5, /* .hgrm lines per halving of the distance to 100 % */
+    PERCENTILE_TICKS = 5,                         /* .hgrm lines per halving of the distance to 100 % */
     LANES = 4,
 };
 
@@ -15,7 +15,8 @@ enum {
 #define MOST_NS 0x1.fffffffffffffp39 /* the double below */
 _Static_assert(KVC_HISTOGRAM_MAX_BITS == 40, "LIMIT_NS is 2^KVC_HISTOGRAM_MAX_BITS");
 
-/* A slot is what the exponent and the top bits of the mantissa say, so doubles are sorted into slots by a shift. */
+/* A slot is what the exponent and the top bits of the mantissa say, so doubles are sorted into slots by a
+ * shift. */
 static uint32_t slot_of(double value_ns)
 {
     uint64_t bits;
@@ -42,7 +43,8 @@ void kvc_histogram_reset(struct kvc_histogram *histogram)
     memset(histogram, 0, sizeof *histogram);
 }
 
-/* What is exact: sum, least and greatest, on four lanes side by side: one alone would wait for every addition. */
+/* What is exact: sum, least and greatest, on four lanes side by side: one alone would wait for every
+ * addition. */
 struct exact {
     double sum_ns[LANES], low_ns[LANES], high_ns[LANES];
 };
@@ -71,7 +73,8 @@ static inline void record_one(struct kvc_histogram *histogram, struct exact *exa
     histogram->slot[slot_of(kept_ns > 1 ? kept_ns : 1)]++;
 }
 
-void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns, uint32_t count)
+void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns,
+                          uint32_t count)
 {
     struct exact exact;
     uint32_t i = 0;
@@ -130,7 +133,8 @@ double kvc_histogram_percentile_ns(const struct kvc_histogram *histogram, double
     return histogram->max_ns;
 }
 
-uint32_t kvc_histogram_cdf(const struct kvc_histogram *histogram, uint32_t max, double *value_ns, double *fraction)
+uint32_t kvc_histogram_cdf(const struct kvc_histogram *histogram, uint32_t max, double *value_ns,
+                           double *fraction)
 {
     uint32_t used = 0, points = 0;
     for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++)
@@ -163,7 +167,8 @@ static double deviation_ns(const struct kvc_histogram *histogram)
     return sqrt(squares / (double)histogram->count);
 }
 
-static void write_line(FILE *out, const struct kvc_histogram *histogram, uint32_t slot, double p, uint64_t seen)
+static void write_line(FILE *out, const struct kvc_histogram *histogram, uint32_t slot, double p,
+                       uint64_t seen)
 {
     fprintf(out, "%12.3f %2.12f %10llu", bounded_ns(histogram, slot) / 1e3, p, (unsigned long long)seen);
     if (p < 1)
@@ -191,8 +196,8 @@ int kvc_histogram_write_hgrm(const struct kvc_histogram *histogram, FILE *out)
         fprintf(out,
                 "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n"
                 "#[Max     = %12.3f, Total count    = %12llu]\n",
-                kvc_histogram_mean_ns(histogram) / 1e3, deviation_ns(histogram) / 1e3, histogram->max_ns / 1e3,
-                (unsigned long long)histogram->count);
+                kvc_histogram_mean_ns(histogram) / 1e3, deviation_ns(histogram) / 1e3,
+                histogram->max_ns / 1e3, (unsigned long long)histogram->count);
     fprintf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", KVC_HISTOGRAM_MAX_BITS, SUB);
     return fflush(out) != 0 || ferror(out) ? -1 : 0;
 }

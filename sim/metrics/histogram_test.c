@@ -45,8 +45,8 @@ Test(histogram, percentiles_of_known_values)
         for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
             double rank = fmax(ceil(p[i] * VALUES - 1e-6), 1);
             double exact = sorted[(int)rank - 1], found = kvc_histogram_percentile_ns(&histogram, p[i]);
-            cr_expect_float_eq(found, exact, precision * exact, "shape %d p %g: %.9g, exact %.9g", shape, p[i], found,
-                               exact);
+            cr_expect_float_eq(found, exact, precision * exact, "shape %d p %g: %.9g, exact %.9g", shape,
+                               p[i], found, exact);
         }
         cr_expect_eq(histogram.min_ns, sorted[0]);
         cr_expect_eq(histogram.max_ns, sorted[VALUES - 1]);
@@ -129,7 +129,8 @@ Test(histogram, cdf_rises_to_one)
             cr_assert(points >= 1 && points <= limits[i], "%u points of %u", points, limits[i]);
             cr_expect_eq(fraction[points - 1], 1);
             for (uint32_t j = 0; j < points; j++) {
-                cr_assert(fraction[j] > 0 && (j == 0 || (fraction[j] > fraction[j - 1] && value[j] > value[j - 1])));
+                cr_assert(fraction[j] > 0 &&
+                          (j == 0 || (fraction[j] > fraction[j - 1] && value[j] > value[j - 1])));
                 double exact = sorted[(int)(fraction[j] * VALUES + 0.5) - 1];
                 cr_assert_float_eq(value[j], exact, 2 * precision * exact);
             }
@@ -165,7 +166,8 @@ Test(histogram, hgrm_format)
         int columns = sscanf(line, "%lf %lf %llu %lf", &value, &p, &seen, &inverse);
         cr_assert_eq(columns, p < 1 ? 4 : 3, "%s", line);
         cr_assert(value >= last_value && p > last_p && seen >= last_seen, "%s", line);
-        cr_assert_float_eq(value * 1e3, kvc_histogram_percentile_ns(&histogram, p), 2 * precision * value * 1e3 + 0.5);
+        cr_assert_float_eq(value * 1e3, kvc_histogram_percentile_ns(&histogram, p),
+                           2 * precision * value * 1e3 + 0.5);
         cr_assert_geq((double)seen, p * VALUES - 1e-6);
         if (p < 1)
             cr_assert_float_eq(inverse, 1 / (1 - p), 0.006 + 1e-6 * inverse);

@@ -51,10 +51,10 @@ static uint32_t window_of(struct kvc_recorder *recorder, double time_ns)
         uint32_t room = recorder->window_room;
         while (window >= room)
             room *= 2;
-        recorder->window_completions =
-            grown(recorder->window_completions, recorder->window_room, room, sizeof *recorder->window_completions);
-        recorder->window_latency_ns =
-            grown(recorder->window_latency_ns, recorder->window_room, room, sizeof *recorder->window_latency_ns);
+        recorder->window_completions = grown(recorder->window_completions, recorder->window_room, room,
+                                             sizeof *recorder->window_completions);
+        recorder->window_latency_ns = grown(recorder->window_latency_ns, recorder->window_room, room,
+                                            sizeof *recorder->window_latency_ns);
         recorder->window_room = room;
     }
     if (window >= recorder->windows)
@@ -118,8 +118,8 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     return total_ns;
 }
 
-void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns, uint32_t count,
-                              uint32_t *first, uint32_t *last)
+void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns,
+                              uint32_t count, uint32_t *first, uint32_t *last)
 {
     *first = lower_bound(done_ns, count, recorder->from_ns);
     *last = lower_bound(done_ns, count, recorder->until_ns);
@@ -161,7 +161,8 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
     uint32_t complete = (uint32_t)(now_ns / recorder->window_ns);
     if (isfinite(recorder->from_ns))
         return now_ns >= recorder->until_ns;
-    if (complete < WINDOWS_FIRST_LOOK || complete % WINDOWS_BETWEEN_LOOKS != 0 || complete > recorder->window_room)
+    if (complete < WINDOWS_FIRST_LOOK || complete % WINDOWS_BETWEEN_LOOKS != 0 ||
+        complete > recorder->window_room)
         return false;
     double *means = malloc(complete * sizeof *means);
     if (means == NULL)
@@ -209,6 +210,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->has_histogram = true;
     report_windows(recorder, result);
     if (!recorder->settled)
-        kvc_result_note(result, "no steady state was found within %.3g ms: the result depends on when it was measured",
-                        recorder->from_ns * 1e-6);
+        kvc_result_note(
+            result, "no steady state was found within %.3g ms: the result depends on when it was measured",
+            recorder->from_ns * 1e-6);
 }

@@ -6,7 +6,7 @@
 
 enum {
     BATCH = 5,
-    KEPT_MIN = 4, /* batches; the statistic of fewer is near 0 by chance */
+    KEPT_MIN = 4,                   /* batches; the statistic of fewer is near 0 by chance */
     BATCHES_MIN = 2 * KEPT_MIN + 2, /* else no allowed cut lies in the second half, and a trend would pass */
 };
 
@@ -26,8 +26,8 @@ static double batch_mean(const double *values, uint32_t batch)
     return gsl_stats_mean(values + (uint64_t)batch * BATCH, 1, BATCH);
 }
 
-/* From the last batch backwards, mean and squared deviations of what would be kept are updated (Welford), and with them
- * the squared standard error that MSER minimises. */
+/* From the last batch backwards, mean and squared deviations of what would be kept are updated (Welford), and
+ * with them the squared standard error that MSER minimises. */
 int64_t kvc_mser5(const double *values, uint32_t count)
 {
     uint32_t batches = count / BATCH, best = 0;

@@ -63,8 +63,8 @@ Test(interval, covers_the_mean)
             covered += fabs(interval.mean - 7) <= interval.half_width;
         }
         double deviation = sqrt(EXPERIMENTS * 0.95 * 0.05);
-        cr_expect_float_eq(covered, 0.95 * EXPERIMENTS, 3.3 * deviation, "%u values: %d of %d", counts[c], covered,
-                           EXPERIMENTS);
+        cr_expect_float_eq(covered, 0.95 * EXPERIMENTS, 3.3 * deviation, "%u values: %d of %d", counts[c],
+                           covered, EXPERIMENTS);
     }
 }
 
@@ -76,7 +76,8 @@ Test(mser5, cuts_a_known_transient)
         struct kvc_rng rng;
         double values[WINDOWS];
         kvc_rng_init(&rng, seed, "transient", 0);
-        for (int i = 0; i < WINDOWS; i++) /* 100 + 50 e^(-i/20) + noise of 2: gone in the noise after about 75 */
+        for (int i = 0; i < WINDOWS;
+             i++) /* 100 + 50 e^(-i/20) + noise of 2: gone in the noise after about 75 */
             values[i] = 100 + 50 * exp(-i / 20.0) + 2 * normal(&rng);
         int64_t cut = kvc_mser5(values, WINDOWS);
         cr_expect(cut >= 40 && cut <= 200, "seed %d: cut at %d", (int)seed, (int)cut);
@@ -88,7 +89,8 @@ Test(mser5, cuts_exactly_before_a_step)
 {
     double values[WINDOWS];
     for (int i = 0; i < WINDOWS; i++)
-        values[i] = (i < 60 ? 10 : 20) + (i % 5 == 0) - (i % 10 == 0); /* ripple that batches do not average out */
+        values[i] =
+            (i < 60 ? 10 : 20) + (i % 5 == 0) - (i % 10 == 0); /* ripple that batches do not average out */
     cr_expect_eq(kvc_mser5(values, WINDOWS), 60);
 }
 

@@ -56,13 +56,14 @@ static void write_name(struct kvc_timeline *timeline, const char *kind, uint32_t
                        const char *name)
 {
     separate(timeline);
-    fprintf(timeline->out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", kind, process, thread);
+    fprintf(timeline->out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", kind,
+            process, thread);
     write_text(timeline->out, name);
     fputs("}}", timeline->out);
 }
 
-void kvc_timeline_row(struct kvc_timeline *timeline, uint32_t process, uint32_t thread, const char *process_name,
-                      const char *thread_name)
+void kvc_timeline_row(struct kvc_timeline *timeline, uint32_t process, uint32_t thread,
+                      const char *process_name, const char *thread_name)
 {
     if (timeline == NULL)
         return;
@@ -83,8 +84,8 @@ void kvc_timeline_event(struct kvc_timeline *timeline, uint32_t process, uint32_
     separate(timeline);
     fputs("{\"ph\":\"X\",\"name\":", timeline->out);
     write_text(timeline->out, name);
-    fprintf(timeline->out, ",\"pid\":%u,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f,\"args\":{\"requests\":%llu}}", process, thread,
-            start_ns / 1e3, duration_ns / 1e3, (unsigned long long)count);
+    fprintf(timeline->out, ",\"pid\":%u,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f,\"args\":{\"requests\":%llu}}",
+            process, thread, start_ns / 1e3, duration_ns / 1e3, (unsigned long long)count);
 }
 
 enum kvc_status kvc_timeline_close(struct kvc_timeline *timeline, struct kvc_diag *diag)
@@ -92,10 +93,12 @@ enum kvc_status kvc_timeline_close(struct kvc_timeline *timeline, struct kvc_dia
     enum kvc_status status = KVC_OK;
     if (timeline == NULL)
         return KVC_OK;
-    fprintf(timeline->out, "\n],\"otherData\":{\"events_left_out\":%llu}}\n", (unsigned long long)timeline->left_out);
+    fprintf(timeline->out, "\n],\"otherData\":{\"events_left_out\":%llu}}\n",
+            (unsigned long long)timeline->left_out);
     bool failed = ferror(timeline->out) != 0;
     if (fclose(timeline->out) != 0 || failed || rename(timeline->partial, timeline->path) != 0) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, timeline->path, 0, "cannot write: %s", strerror(errno));
+        status =
+            kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, timeline->path, 0, "cannot write: %s", strerror(errno));
         remove(timeline->partial);
     }
     free(timeline);

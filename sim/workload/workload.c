@@ -77,7 +77,8 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_workload, clients_for),
      .by_default = "cluster",
      .choices = clients_for_names,
-     .help = "saturating clients: cluster: one set, the fullest socket holds back the others; socket: one set each"},
+     .help = "saturating clients: cluster: one set, the fullest socket holds back the others; socket: one "
+             "set each"},
     {.name = "preload",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, preload_frac),
@@ -267,7 +268,8 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
 static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_diag *diag)
 {
     if (w->clients_for == KVC_CLIENTS_FOR_SOCKET && w->arrival != KVC_ARRIVAL_SATURATE)
-        return fail(diag, "workload.clients_for = \"socket\" has no meaning unless workload.arrival = \"saturate\"");
+        return fail(
+            diag, "workload.clients_for = \"socket\" has no meaning unless workload.arrival = \"saturate\"");
     switch (w->arrival) {
     case KVC_ARRIVAL_SATURATE:
         return KVC_OK;

@@ -30,9 +30,11 @@ enum kvc_size_set { /* choices "fixed", "etc", "usr", "app", "var", "sys" */
                     KVC_SIZES_SYS,
 };
 
-enum kvc_clients_for {     /* choices "cluster", "socket" */
-    KVC_CLIENTS_FOR_CLUSTER, /* one set of clients: a socket that is behind holds back the others */
-    KVC_CLIENTS_FOR_SOCKET,  /* every socket has clients of its own, as evaluations often have it */
+enum kvc_clients_for {                          /* choices "cluster", "socket" */
+                       KVC_CLIENTS_FOR_CLUSTER, /* one set of clients: a socket that is behind holds back the
+                                                   others */
+                       KVC_CLIENTS_FOR_SOCKET,  /* every socket has clients of its own, as evaluations often
+                                                   have it */
 };
 
 enum kvc_popularity { KVC_POPULARITY_UNIFORM, KVC_POPULARITY_ZIPF };

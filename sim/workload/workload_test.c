@@ -170,7 +170,7 @@ static const struct kvc_option *row(const char *name)
 
 Test(workload, options_have_help_ranges_and_defaults)
 {
-    static const char names[][12] = {"keys", "key",    "value",     "sizes",  "get",
+    static const char names[][12] = {"keys", "key",    "value",     "sizes",       "get",
                                      "set",  "delete", "per_frame", "clients_for", "preload"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct kvc_option *option = row(names[i]);
