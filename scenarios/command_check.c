@@ -4,6 +4,7 @@
 #include "models/model.h"
 #include "scenarios/arguments.h"
 #include "scenarios/command.h"
+#include "scenarios/output/json.h"
 #include "scenarios/print.h"
 
 static const struct kvc_usage usage = {
@@ -36,8 +37,8 @@ static json_t *document(const struct kvc_loaded *loaded)
         json_array_append_new(warnings, json_string(loaded->warning[i]));
     json_object_set_new(object, "scenario", json_string(loaded->scenario.name));
     json_object_set_new(object, "system", json_string(loaded->scenario.model->name));
-    json_object_set_new(object, "parameters", kvc_print_values(&loaded->parameters));
-    json_object_set_new(object, "sources", kvc_print_sources(&loaded->parameters));
+    json_object_set_new(object, "parameters", kvc_json_values(&loaded->parameters));
+    json_object_set_new(object, "sources", kvc_json_sources(&loaded->parameters));
     json_object_set_new(object, "sweep", sweep_document(&loaded->sweep));
     json_object_set_new(object, "warnings", warnings);
     return object;

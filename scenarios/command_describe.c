@@ -9,6 +9,7 @@
 #include "scenarios/command.h"
 #include "scenarios/load/hardware.h"
 #include "scenarios/load/sections.h"
+#include "scenarios/output/json.h"
 #include "scenarios/print.h"
 
 static const struct kvc_usage usage = {
@@ -278,8 +279,8 @@ static int describe_profile(const char *name, const char *file, const char *json
         exit_status = kvc_print_failure(&diag);
     } else if (json != NULL) {
         json_t *object = json_pack("{s:s, s:s}", "name", name, "kind", kind->name);
-        json_object_set_new(object, "values", kvc_print_values(&loaded.parameters));
-        json_object_set_new(object, "sources", kvc_print_sources(&loaded.provenance));
+        json_object_set_new(object, "values", kvc_json_values(&loaded.parameters));
+        json_object_set_new(object, "sources", kvc_json_sources(&loaded.provenance));
         exit_status = kvc_print_json(object, json);
     } else {
         struct kvc_grid grid = {.columns = 3};

@@ -75,25 +75,6 @@ int kvc_print_json(json_t *document, const char *destination)
     return status == KVC_OK ? KVC_OK : kvc_print_failure(&diag);
 }
 
-json_t *kvc_print_values(const struct kvc_parameters *parameters)
-{
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < parameters->count; i++) {
-        const struct kvc_parameter *entry = &parameters->entry[i];
-        json_t *value = entry->bare ? json_loads(entry->value, JSON_DECODE_ANY, NULL) : NULL;
-        json_object_set_new(object, entry->path, value != NULL ? value : json_string(entry->value));
-    }
-    return object;
-}
-
-json_t *kvc_print_sources(const struct kvc_parameters *parameters)
-{
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < parameters->count; i++)
-        json_object_set_new(object, parameters->entry[i].path, json_string(parameters->entry[i].source));
-    return object;
-}
-
 void kvc_print_warnings(const struct kvc_loaded *loaded)
 {
     for (uint32_t i = 0; i < loaded->warning_count; i++)

@@ -22,10 +22,6 @@ void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out);
 /* Writes the document to a file, or to stdout for "-", and frees it. Returns the exit status. */
 int kvc_print_json(json_t *document, const char *destination);
 
-/* {"path": value} of all parameters, {"path": "source"} of all sources. */
-json_t *kvc_print_values(const struct kvc_parameters *parameters);
-json_t *kvc_print_sources(const struct kvc_parameters *parameters);
-
 /* The message on stderr; returns the exit status. */
 int kvc_print_failure(const struct kvc_diag *diag);
 

@@ -48,7 +48,7 @@ static json_t *parameter_value(const struct kvc_parameter *parameter)
     return value != NULL ? value : text(parameter->value);
 }
 
-static json_t *parameters(const struct kvc_parameters *list)
+json_t *kvc_json_values(const struct kvc_parameters *list)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < list->count; i++)
@@ -56,7 +56,7 @@ static json_t *parameters(const struct kvc_parameters *list)
     return object;
 }
 
-static json_t *sources(const struct kvc_parameters *list)
+json_t *kvc_json_sources(const struct kvc_parameters *list)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < list->count; i++)
@@ -227,8 +227,8 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "windows", windows(result));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "simulation", simulation(result));
-    json_object_set_new(object, "parameters", parameters(&report->loaded->parameters));
-    json_object_set_new(object, "provenance", sources(&report->loaded->provenance));
+    json_object_set_new(object, "parameters", kvc_json_values(&report->loaded->parameters));
+    json_object_set_new(object, "provenance", kvc_json_sources(&report->loaded->provenance));
     return object;
 }
 
@@ -314,7 +314,7 @@ static bool same_text(const json_t *a, const json_t *b)
 bool kvc_json_answers(const char *path, const char *command, const struct kvc_loaded *loaded)
 {
     json_t *document = json_load_file(path, 0, NULL);
-    json_t *expected = parameters(&loaded->parameters);
+    json_t *expected = kvc_json_values(&loaded->parameters);
     const json_t *seed = json_object_get(document, "seed");
     bool same = is_text(document, "schema", SCHEMA) && is_text(document, "version", KVC_VERSION) &&
                 is_text(document, "command", command) &&

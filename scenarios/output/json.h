@@ -7,6 +7,7 @@
 #ifndef KVC_SCENARIOS_OUTPUT_JSON_H
 #define KVC_SCENARIOS_OUTPUT_JSON_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -19,6 +20,10 @@ extern const double kvc_percentiles[KVC_PERCENTILES];
 
 /* Points of latency_us.cdf at most. */
 enum { KVC_CDF_POINTS = 512 };
+
+/* {"path": value} of all parameters, {"path": "source"} of all sources. */
+json_t *kvc_json_values(const struct kvc_parameters *parameters);
+json_t *kvc_json_sources(const struct kvc_parameters *parameters);
 
 /* Writes the document and a newline. */
 enum kvc_status kvc_json_write(const struct kvc_report *report, FILE *out, struct kvc_diag *diag);
