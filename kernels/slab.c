@@ -645,6 +645,18 @@ bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
     return true;
 }
 
+bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t hash)
+{
+    uint32_t item_bytes;
+    const uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL || (slab->using_bits[word_of(location)] & bit_of(location)) == 0) {
+        return false;
+    }
+    uint32_t key_bytes = header_key_bytes(load_header(item));
+    return kvc_hash(item + KVC_SLAB_HEADER_BYTES, key_bytes, slab->hash_seed) == hash &&
+           kvc_slab_release(slab, location);
+}
+
 void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
 {
     const uint8_t *window[READ_WINDOW];

@@ -78,6 +78,10 @@ void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, u
 /* Gives an item back to its free list, written or not; false: it was free already, or is no item. */
 bool kvc_slab_release(struct kvc_slab *slab, uint32_t location);
 
+/* As kvc_slab_release, but only while the item in use there still has a key of this hash: a location that an
+ * index remembers may have been evicted and given to another key since. */
+bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t hash);
+
 /* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it.
  * Values go one behind the other into `out`, a ring of `out_bytes` (at least KVC_SLAB_VALUE_MAX for arbitrary
  * values) starting at *out_position, which is moved on; a value never wraps. A value longer than the whole

@@ -238,6 +238,24 @@ Test(slab, rewriting_in_place)
     kvc_slab_free(slab);
 }
 
+Test(slab, release_of_a_key_spares_other_keys)
+{
+    struct kvc_slab *slab = create(2 << 20);
+    struct kvc_slab_stats stats = {0};
+    uint32_t location, evicted_count;
+    struct kvc_evicted evicted;
+    uint64_t key = 5, other = 6;
+    store_words(slab, key, 1, &location, &evicted, &evicted_count, &stats);
+    uint64_t hash = kvc_hash(&key, sizeof key, hash_seed);
+    cr_assert_not(kvc_slab_release_key(slab, location, kvc_hash(&other, sizeof other, hash_seed)));
+    cr_assert_eq(kvc_slab_used_items(slab), 1);
+    cr_assert(kvc_slab_release_key(slab, location, hash));
+    cr_assert_not(kvc_slab_release_key(slab, location, hash), "free already");
+    cr_assert_not(kvc_slab_release_key(slab, KVC_LOCATION_NONE, hash));
+    cr_assert_eq(kvc_slab_used_items(slab), 0);
+    kvc_slab_free(slab);
+}
+
 Test(slab, release_works_once)
 {
     struct kvc_slab *slab = create(2 << 20);

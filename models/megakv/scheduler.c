@@ -123,7 +123,7 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
         for (uint32_t i = 0; i < count; i++)
             if (writes->erase_location[done + i] == KVC_LOCATION_ANY &&
                 simulation->locations[i] != KVC_LOCATION_NONE)
-                kvc_slab_release(shard->slab, simulation->locations[i]);
+                kvc_slab_release_key(shard->slab, simulation->locations[i], writes->erase_hash[done + i]);
     }
     kvc_cuckoo_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
                       &shard->index_stats);
