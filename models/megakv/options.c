@@ -6,7 +6,6 @@
 
 #include "kernels/slab.h"
 #include "models/megakv/costs.h"
-#include "models/megakv/store.h"
 
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
@@ -124,6 +123,28 @@ struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario)
     if (system.slab_bytes == 0)
         system.slab_bytes = slab_bytes_auto(scenario);
     return system;
+}
+
+double kvc_megakv_full_bytes(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    return (double)(scenario->cluster.nodes * scenario->node.sockets) *
+           (system.index_bytes + system.slab_bytes);
+}
+
+uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
+{
+    const struct kvc_run *run = &scenario->run;
+    if (run->functional == KVC_FUNCTIONAL_FULL)
+        return 1;
+    if (run->functional == KVC_FUNCTIONAL_OFF)
+        return 0;
+    if (run->sample_rate > 0)
+        return run->sample_rate;
+    uint64_t rate = 1;
+    while (kvc_megakv_full_bytes(scenario) / (double)rate > run->sample_bytes)
+        rate *= 2;
+    return rate;
 }
 
 uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario)

@@ -46,6 +46,12 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
 /* The scenario's own parameters with every "auto" resolved. */
 struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario);
 
+/* Memory of all indexes and slabs of the cluster, nothing sampled. */
+double kvc_megakv_full_bytes(const struct kvc_scenario *scenario);
+
+/* The sample_rate that the scenario asks for, "auto" resolved: 1 when full, 0 when off. */
+uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario);
+
 /* Index into gpu.clocks of the clock pair. */
 uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario);
 

@@ -18,13 +18,6 @@ enum {
  * the next stratum has about 1/HOT_STRATA of the share of requests that the most popular key has. */
 enum { HOT_STRATA = 64 };
 
-static double full_bytes(const struct kvc_scenario *scenario)
-{
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    return (double)(scenario->cluster.nodes * scenario->node.sockets) *
-           (system.index_bytes + system.slab_bytes);
-}
-
 static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
 {
     uint64_t hot = rate > 1 ? HOT_STRATA * rate : 0, keys = scenario->workload.keys / 2 / rate * rate;
@@ -39,26 +32,11 @@ static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
     return 1.25 * (double)hot_keys(scenario, rate) / shards * kvc_megakv_means_of(scenario).item_bytes;
 }
 
-uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
-{
-    const struct kvc_run *run = &scenario->run;
-    if (run->functional == KVC_FUNCTIONAL_FULL)
-        return 1;
-    if (run->functional == KVC_FUNCTIONAL_OFF)
-        return 0;
-    if (run->sample_rate > 0)
-        return run->sample_rate;
-    uint64_t rate = 1;
-    while (full_bytes(scenario) / (double)rate > run->sample_bytes)
-        rate *= 2;
-    return rate;
-}
-
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t rate = kvc_megakv_sample_rate(scenario);
     double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
-    return rate > 0 ? full_bytes(scenario) / (double)rate + shards * hot_bytes(scenario, rate) : 0;
+    return rate > 0 ? kvc_megakv_full_bytes(scenario) / (double)rate + shards * hot_bytes(scenario, rate) : 0;
 }
 
 void kvc_megakv_store_free(struct kvc_megakv_store *store)

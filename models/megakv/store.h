@@ -36,9 +36,6 @@ struct kvc_megakv_store {
     double preload_wall_s;
 };
 
-/* The sample_rate that the scenario asks for, "auto" resolved: 1 when full, 0 when off. */
-uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario);
-
 /* Memory of all shards in bytes. */
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
 
