@@ -197,9 +197,11 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
         double requests = kvc_nic_messages_per_frame(nic, means.request_bytes);
         double responses = kvc_nic_messages_per_frame(nic, means.response_bytes);
         uint32_t queues = (uint32_t)system.streams;
+        double frame_ns = kvc_nic_wire_ns(nic, responses * means.response_bytes, queues);
+        /* a batch is through when its responses have left */
+        times.batch_send_ns = fmax(times.batch_send_ns, frame_ns / responses * stream_speed * cycle_ns);
         times.fixed_ns += 2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means.request_bytes, queues) +
-                          kvc_nic_wire_ns(nic, responses * means.response_bytes, queues) +
-                          requests / 2 * (means.receive.compute_ns + means.receive.stall_ns) +
+                          frame_ns + requests / 2 * (means.receive.compute_ns + means.receive.stall_ns) +
                           responses / 2 * send_ns;
     }
     return times;
