@@ -3,11 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "scenarios/arguments.h"
 #include "scenarios/command.h"
 #include "scenarios/output/bar.h"
+#include "scenarios/output/folder.h"
+#include "scenarios/output/partial.h"
 #include "scenarios/print.h"
 #include "scenarios/run/driver.h"
 #include "validate/score.h"
@@ -260,33 +261,47 @@ static json_t *document_of(const char *system, const struct kvc_cases *cases, co
     return json_pack("{s:s, s:s, s:o}", "schema", "kvcast.validation/1", "system", system, "cases", list);
 }
 
+/* errors.csv of the folder; nothing is opened without --out. */
+static enum kvc_status open_errors(const char *folder, struct kvc_partial *errors, struct kvc_diag *diag)
+{
+    char path[512];
+    if (folder == NULL)
+        return KVC_OK;
+    snprintf(path, sizeof path, "%s/errors.csv", folder);
+    enum kvc_status status = kvc_folder_create(folder, diag);
+    return status != KVC_OK ? status : kvc_partial_open(errors, path, diag);
+}
+
 /* Points for `kvcast plot -k error`: predictions with a published value, ratios excepted. */
-static enum kvc_status write_errors(const char *folder, const struct kvc_cases *cases,
+static enum kvc_status write_errors(struct kvc_partial *errors, const struct kvc_cases *cases,
                                     const struct kvc_score *scores, struct kvc_diag *diag)
 {
-    char path[512], partial[520];
-    snprintf(path, sizeof path, "%s/errors.csv", folder);
-    snprintf(partial, sizeof partial, "%s.partial", path);
-    mkdir(folder, 0777);
-    FILE *out = fopen(partial, "w");
-    if (out == NULL)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, folder, 0, "cannot be written to");
-    fprintf(out, "case,published,predicted\n");
+    if (errors->file == NULL)
+        return KVC_OK;
+    fprintf(errors->file, "case,published,predicted\n");
     for (size_t i = 0; i < cases->count; i++)
         if (cases->entry[i].role == KVC_CASE_PREDICTION && cases->entry[i].mode != KVC_CASE_RATIO &&
             !isnan(cases->entry[i].published))
-            fprintf(out, "%s,%.6g,%.6g\n", cases->entry[i].id, cases->entry[i].published,
+            fprintf(errors->file, "%s,%.6g,%.6g\n", cases->entry[i].id, cases->entry[i].published,
                     scores[i].predicted);
-    if (fclose(out) != 0 || rename(partial, path) != 0)
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be written");
-    return KVC_OK;
+    return kvc_partial_commit(errors, diag);
+}
+
+static enum kvc_status score_with_bar(const struct kvc_arguments *arguments, const struct kvc_cases *cases,
+                                      struct kvc_score *scores, struct kvc_diag *diag)
+{
+    struct kvc_bar bar;
+    struct kvc_drive drive = {.jobs = arguments->jobs};
+    enum kvc_status status = score_all(cases, &drive, kvc_bar_open(&bar, arguments->quiet), scores, diag);
+    kvc_bar_close(&bar);
+    return status;
 }
 
 static enum kvc_status validate(const struct kvc_arguments *arguments, const char *system,
                                 struct kvc_cases *cases, struct kvc_score **scores, struct kvc_diag *diag)
 {
     char path[512], baseline[512];
-    struct kvc_bar bar;
+    struct kvc_partial errors = {0};
     snprintf(path, sizeof path, "%s/validate/papers/%s/cases.csv", KVC_SOURCE_DIR, system);
     snprintf(baseline, sizeof baseline, "%s/validate/papers/%s/baseline.csv", KVC_SOURCE_DIR, system);
     enum kvc_status status = kvc_cases_read(path, cases, diag);
@@ -296,14 +311,15 @@ static enum kvc_status validate(const struct kvc_arguments *arguments, const cha
     if (*scores == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu cases", cases->count);
     status = kvc_baseline_read(baseline, cases, *scores, diag);
-    struct kvc_drive drive = {.jobs = arguments->jobs};
     if (status == KVC_OK)
-        status = score_all(cases, &drive, kvc_bar_open(&bar, arguments->quiet), *scores, diag);
-    kvc_bar_close(&bar);
+        status = open_errors(arguments->out, &errors, diag);
+    if (status == KVC_OK)
+        status = score_with_bar(arguments, cases, *scores, diag);
     if (status == KVC_OK && arguments->flag[FLAG_UPDATE] != NULL)
         status = kvc_baseline_write(baseline, cases, *scores, diag);
-    if (status == KVC_OK && arguments->out != NULL)
-        status = write_errors(arguments->out, cases, *scores, diag);
+    if (status == KVC_OK)
+        status = write_errors(&errors, cases, *scores, diag);
+    kvc_partial_discard(&errors);
     return status;
 }
 

@@ -61,4 +61,10 @@ struct kvc_scenario {
     struct kvc_run run;
 };
 
+/* Sockets of the whole cluster: each owns one shard of the keys. */
+static inline uint32_t kvc_scenario_shards(const struct kvc_scenario *scenario)
+{
+    return (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
+}
+
 #endif

@@ -110,7 +110,7 @@ static uint64_t streams_max(const struct kvc_cpu *cpu)
 
 static double slab_bytes_auto(const struct kvc_scenario *scenario)
 {
-    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    double shards = kvc_scenario_shards(scenario);
     double item_bytes = kvc_megakv_means_of(scenario).item_bytes;
     return fmax(ceil(1.1 * (double)scenario->workload.keys / shards * item_bytes), 16.0 * KVC_SLAB_BYTES);
 }
@@ -128,8 +128,7 @@ struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario)
 double kvc_megakv_full_bytes(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    return (double)(scenario->cluster.nodes * scenario->node.sockets) *
-           (system.index_bytes + system.slab_bytes);
+    return kvc_scenario_shards(scenario) * (system.index_bytes + system.slab_bytes);
 }
 
 uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)

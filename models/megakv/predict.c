@@ -47,7 +47,7 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uin
 double kvc_megakv_hit_frac(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    double shards = kvc_scenario_shards(scenario);
     double slots = system.index_bytes / 8;
     double items = floor(system.slab_bytes / kvc_megakv_means_of(scenario).item_bytes);
     return kvc_megakv_cache_hit_frac(&scenario->workload, shards * fmin(slots, items));
@@ -95,26 +95,22 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
 
 /* Share of the requests that the fullest shard gets; sockets with clients of their own run at full speed
  * each. */
-static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double *share,
-                                     struct kvc_diag *diag)
+static double fullest_share(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    uint32_t shards = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
+    uint32_t shards = kvc_scenario_shards(scenario);
     struct kvc_source_params params = {workload,
                                        (uint32_t)scenario->cluster.nodes,
                                        (uint32_t)scenario->node.sockets,
                                        0,
                                        KVC_MEGAKV_HASH_SEED,
                                        1};
-    *share = 1.0 / shards;
-    if (workload->clients_for == KVC_CLIENTS_FOR_SOCKET)
-        return KVC_OK;
-    if (workload->popularity != KVC_POPULARITY_ZIPF || shards == 1 || workload->arrival == KVC_ARRIVAL_TRACE)
-        return KVC_OK;
+    if (workload->clients_for == KVC_CLIENTS_FOR_SOCKET || workload->popularity != KVC_POPULARITY_ZIPF ||
+        shards == 1 || workload->arrival == KVC_ARRIVAL_TRACE)
+        return 1.0 / shards;
     struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
-    struct kvc_source *source = kvc_source_create(&params, diag);
-    struct kvc_batch *batch =
-        kvc_batch_create(POPULAR_KEYS, (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8);
+    struct kvc_source *source = kvc_source_create(&params, NULL);
+    struct kvc_batch *batch = kvc_batch_create(POPULAR_KEYS, kvc_workload_key_stride(workload));
     double *shard_mass = calloc(shards, sizeof *shard_mass);
     uint32_t popular = workload->keys < POPULAR_KEYS ? (uint32_t)workload->keys : POPULAR_KEYS;
     if (zipf == NULL || source == NULL || batch == NULL || shard_mass == NULL)
@@ -126,12 +122,12 @@ static enum kvc_status fullest_share(const struct kvc_scenario *scenario, double
     double fullest = 0;
     for (uint32_t i = 0; i < shards; i++)
         fullest = fmax(fullest, shard_mass[i]);
-    *share = fullest + (1 - kvc_zipf_mass(zipf, popular)) / shards;
+    double share = fullest + (1 - kvc_zipf_mass(zipf, popular)) / shards;
     free(shard_mass);
     kvc_batch_free(batch);
     kvc_source_free(source);
     kvc_zipf_free(zipf);
-    return KVC_OK;
+    return share;
 }
 
 static int ascending(const void *a, const void *b)
@@ -295,14 +291,12 @@ static double kept_cycle_ns(const struct kvc_megakv *system, const struct kvc_me
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag)
 {
+    (void)diag; /* what could be wrong was checked when the scenario was loaded */
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario);
-    double share, mean_ns, p95_ns;
-    enum kvc_status status = fullest_share(scenario, &share, diag);
-    if (status != KVC_OK)
-        return status;
+    double mean_ns, p95_ns, share = fullest_share(scenario);
     double speed = offered_speed(scenario, limits.lowest, share);
     double cycle_ns = kept_cycle_ns(&system, &fit, &load, &speed);
     struct cycle_times times = times_of(scenario, speed, cycle_ns);

@@ -66,7 +66,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
-    pipeline->pace_ns = simulation->streams / kvc_megakv_limits_of(simulation->scenario).senders;
+    pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->started_ns = array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
 
@@ -133,7 +133,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
 {
     const struct kvc_scenario *scenario = simulation->scenario;
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
-    uint32_t key_stride = (kvc_workload_key_bytes_max(&scenario->workload) + 7) / 8 * 8;
+    uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     simulation->frame_requests = (uint32_t)scenario->workload.frame_requests;
     if (simulation->frame_requests == 0)
         simulation->frame_requests = kvc_nic_messages_per_frame(&scenario->node.nic, means.request_bytes);
@@ -147,6 +147,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->fixed_sizes =
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
     simulation->hit_frac = kvc_megakv_hit_frac(scenario);
+    simulation->first_pace_ns = simulation->streams / kvc_megakv_limits_of(scenario).senders;
 
     struct kvc_source_params params = {
         .workload = &scenario->workload,
@@ -433,7 +434,7 @@ enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_m
     simulation->system = kvc_megakv_resolve(scenario);
     simulation->streams = (uint32_t)simulation->system.streams;
     simulation->clock = kvc_megakv_clock(scenario);
-    simulation->socket_count = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
+    simulation->socket_count = kvc_scenario_shards(scenario);
     kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
 
     enum kvc_status status = open_engine(scenario, platform_path, diag);

@@ -77,9 +77,9 @@ struct kvc_megakv_pipeline {
     /* receiver */
     double receiver_free_ns; /* when it has worked off all rows taken so far */
     double rx_free_ns;       /* its receive queue's share of the wire */
-    double turn_ns,
-        turn_step_ns;   /* saturating: the next frame's turn, and the time per request between turns */
-    double *started_ns; /* ring: when the last nic.ring_frames frames left the receive ring */
+    double turn_ns;          /* saturating: the next frame's turn */
+    double turn_step_ns;     /* and the time per request between turns */
+    double *started_ns;      /* ring: when the last nic.ring_frames frames left the receive ring */
     uint64_t frames;
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
     double receive_compute_ns, send_compute_ns; /* since the last swap */
@@ -89,7 +89,7 @@ struct kvc_megakv_pipeline {
 
     /* sender */
     double tx_free_ns;
-    double pace_ns; /* sender's time per request in its last batch; at first, the closed form's */
+    double pace_ns;                         /* sender's time per request in its last batch */
     double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the
                                                sender */
     uint64_t batches;
@@ -128,7 +128,8 @@ struct kvc_megakv_simulation {
     bool paced;        /* eq. (4) gives a limit */
     uint32_t buffer_rows;
     bool fixed_sizes;
-    double hit_frac; /* functional = "off" */
+    double hit_frac;      /* functional = "off" */
+    double first_pace_ns; /* of every sender, before its first batch: the closed form's */
     struct kvc_recorder recorder;
     struct kvc_timeline *timeline;
     struct kvc_batch *overflow; /* frames that find their pipeline's buffer full */

@@ -28,14 +28,14 @@ static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
  * share. */
 static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
-    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    double shards = kvc_scenario_shards(scenario);
     return 1.25 * (double)hot_keys(scenario, rate) / shards * kvc_megakv_means_of(scenario).item_bytes;
 }
 
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t rate = kvc_megakv_sample_rate(scenario);
-    double shards = (double)(scenario->cluster.nodes * scenario->node.sockets);
+    double shards = kvc_scenario_shards(scenario);
     return rate > 0 ? kvc_megakv_full_bytes(scenario) / (double)rate + shards * hot_bytes(scenario, rate) : 0;
 }
 
@@ -168,8 +168,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
     loader->store = store;
     loader->source = kvc_source_create(&params, diag);
-    loader->batch =
-        kvc_batch_create(PRELOAD_ROWS, (kvc_workload_key_bytes_max(&scenario->workload) + 7) / 8 * 8);
+    loader->batch = kvc_batch_create(PRELOAD_ROWS, kvc_workload_key_stride(&scenario->workload));
     enum kvc_status status = loader->source != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK && loader->batch == NULL)
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
@@ -237,7 +236,7 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
     enum kvc_status status = KVC_OK;
     if (made == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    made->shard_count = (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
+    made->shard_count = kvc_scenario_shards(scenario);
     made->sample_rate = kvc_megakv_sample_rate(scenario);
     made->hot_keys = made->sample_rate > 0 ? hot_keys(scenario, made->sample_rate) : 0;
     if (made->sample_rate > 0) {

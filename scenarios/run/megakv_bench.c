@@ -90,7 +90,7 @@ static double bare_run(const struct kvc_scenario *scenario, struct kvc_megakv_st
     };
     struct bare *bare = calloc(1, sizeof *bare);
     bare->source = kvc_source_create(&params, &diag);
-    bare->batch = kvc_batch_create(2 * ROWS, (kvc_workload_key_bytes_max(&scenario->workload) + 7) / 8 * 8);
+    bare->batch = kvc_batch_create(2 * ROWS, kvc_workload_key_stride(&scenario->workload));
     bare->response = malloc(RESPONSE_BYTES);
     if (bare->source == NULL || bare->batch == NULL || bare->response == NULL || params.frame_requests > ROWS)
         KVC_BUG("cannot run bare: %s", diag.message);

@@ -76,6 +76,17 @@ static uint32_t lower_bound(const double *time_ns, uint32_t count, double bound_
     return low;
 }
 
+/* The window of row `first`, and in *end the first row of a later one. */
+static uint32_t window_rows(struct kvc_recorder *recorder, const double *done_ns, uint32_t first,
+                            uint32_t count, uint32_t *end)
+{
+    uint32_t window = window_of(recorder, done_ns[first]);
+    *end = first + lower_bound(done_ns + first, count - first, (window + 1) * recorder->window_ns);
+    if (*end == first) /* rounding put it on the edge */
+        *end = first + 1;
+    return window;
+}
+
 /* Four sums side by side: one alone would wait for every addition. */
 double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t count, double *done_sum_ns)
 {
@@ -101,15 +112,11 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     double total_ns = 0, done_ns_sum = 0;
     if (count == 0)
         return 0;
-    for (uint32_t i = 0; i < count;) {
-        uint32_t window = window_of(recorder, done_ns[i]);
-        uint32_t end = i + lower_bound(done_ns + i, count - i, (window + 1) * recorder->window_ns);
-        if (end == i) /* rounding put the first one on the edge */
-            end = i + 1;
+    for (uint32_t i = 0, end; i < count; i = end) {
+        uint32_t window = window_rows(recorder, done_ns, i, count, &end);
         double sum_ns = kvc_recorder_sum(sent_ns + i, done_ns + i, end - i, &done_ns_sum);
         recorder->window_latency_ns[window] += sum_ns;
         total_ns += sum_ns;
-        i = end;
     }
     uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
     uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
@@ -123,13 +130,9 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
 {
     *first = lower_bound(done_ns, count, recorder->from_ns);
     *last = lower_bound(done_ns, count, recorder->until_ns);
-    for (uint32_t i = 0; i < count;) {
-        uint32_t window = window_of(recorder, done_ns[i]);
-        uint32_t end = i + lower_bound(done_ns + i, count - i, (window + 1) * recorder->window_ns);
-        if (end == i)
-            end = i + 1;
+    for (uint32_t i = 0, end; i < count; i = end) {
+        uint32_t window = window_rows(recorder, done_ns, i, count, &end);
         recorder->window_completions[window] += end - i;
-        i = end;
     }
     if (count > 0)
         recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);

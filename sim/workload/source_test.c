@@ -47,7 +47,7 @@ static struct kvc_source *create(const struct kvc_workload *workload, uint32_t n
 
 static struct kvc_batch *new_batch(const struct kvc_workload *workload, uint32_t capacity)
 {
-    struct kvc_batch *batch = kvc_batch_create(capacity, (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8);
+    struct kvc_batch *batch = kvc_batch_create(capacity, kvc_workload_key_stride(workload));
     cr_assert_not_null(batch);
     return batch;
 }

@@ -172,6 +172,11 @@ uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload)
     return kvc_size_set_value_max((enum kvc_size_set)workload->sizes);
 }
 
+uint32_t kvc_workload_key_stride(const struct kvc_workload *workload)
+{
+    return (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8;
+}
+
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE)

@@ -73,7 +73,11 @@ extern const struct kvc_options kvc_curve_options;
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
 
-/* Their means over the keys (each key counted once), exact; 0 for a trace, which is not known beforehand. */
+/* Bytes from key to key in a batch of this workload: the largest key in whole 8-byte words. */
+uint32_t kvc_workload_key_stride(const struct kvc_workload *workload);
+
+/* Means of both over the keys (each key counted once), exact; 0 for a trace, which is not known beforehand.
+ */
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload);
 double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
 

@@ -90,7 +90,7 @@ static double source_ns(const struct kvc_workload *workload, uint32_t nodes, uin
                                        .hash_seed = 1,
                                        .frame_requests = FRAME};
     struct kvc_source *source = kvc_source_create(&params, NULL);
-    struct kvc_batch *batch = kvc_batch_create(BATCH, (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8);
+    struct kvc_batch *batch = kvc_batch_create(BATCH, kvc_workload_key_stride(workload));
     if (source == NULL || batch == NULL)
         die("no memory");
     take_ns(source, nodes * sockets, batch, REQUESTS / 10);
