@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "kernels/slab.h"
+#include "kernels/megakv/slab.h"
 #include "models/megakv/options.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"

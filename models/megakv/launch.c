@@ -7,7 +7,7 @@ enum { SECTORS_PER_BUCKET = 2 };
 enum { THREADS_PER_JOB = KVC_CUCKOO_CELLS };
 
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
-                                        const struct kvc_cuckoo_stats *stats)
+                                        const struct kvc_index_stats *stats)
 {
     /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full
      * table, and an insert reads both buckets and writes one. */

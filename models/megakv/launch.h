@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-#include "kernels/cuckoo.h"
+#include "kernels/megakv/cuckoo.h"
 #include "sim/devices/gpu.h"
 
 /* `stats`: what the index kernel counted so far; NULL: nothing is known, typical numbers of a half-full
  * table. */
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
-                                        const struct kvc_cuckoo_stats *stats);
+                                        const struct kvc_index_stats *stats);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/slab.h"
+#include "kernels/megakv/slab.h"
 #include "models/megakv/costs.h"
 
 static const char *const apis[] = {"get", "getk", NULL};

@@ -344,7 +344,7 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_megakv_store *store = simulation->store;
-    struct kvc_cuckoo_stats index = {0};
+    struct kvc_index_stats index = {0};
     struct kvc_slab_stats slab = {0};
     double used = 0, cells = 0, items = 0, rejected = 0;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
@@ -359,8 +359,8 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
         slab.evicted += shard->slab_stats.evicted;
         slab.reads += shard->slab_stats.reads;
         slab.read_lines += shard->slab_stats.read_lines;
-        used += (double)kvc_cuckoo_used(shard->index);
-        cells += (double)kvc_cuckoo_cells(shard->index);
+        used += (double)kvc_index_used(shard->index);
+        cells += (double)kvc_index_capacity(shard->index);
         items += (double)kvc_slab_used_items(shard->slab);
         rejected += (double)shard->rejected;
     }

@@ -89,8 +89,8 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
         if (socket->shard == NULL)
             continue;
         if (buffer->gets == batch->count && simulation->store->sample_rate == 1) {
-            kvc_cuckoo_search(socket->shard->index, batch->hash, batch->count, buffer->location,
-                              &socket->shard->index_stats);
+            kvc_index_search(socket->shard->index, batch->hash, batch->count, buffer->location,
+                             &socket->shard->index_stats);
             continue;
         }
         for (uint32_t i = 0; i < batch->count; i++) {
@@ -98,8 +98,8 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
             simulation->rows[count] = i;
             count += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
         }
-        kvc_cuckoo_search(socket->shard->index, simulation->hashes, count, simulation->locations,
-                          &socket->shard->index_stats);
+        kvc_index_search(socket->shard->index, simulation->hashes, count, simulation->locations,
+                         &socket->shard->index_stats);
         for (uint32_t i = 0; i < count; i++)
             buffer->location[simulation->rows[i]] = simulation->locations[i];
     }
@@ -118,15 +118,15 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
     for (uint32_t done = 0; done < writes->erases; done += KVC_MEGAKV_ROWS_MAX) {
         uint32_t count =
             writes->erases - done < KVC_MEGAKV_ROWS_MAX ? writes->erases - done : KVC_MEGAKV_ROWS_MAX;
-        kvc_cuckoo_erase(shard->index, writes->erase_hash + done, writes->erase_location + done, count,
-                         simulation->locations, &shard->index_stats);
+        kvc_index_erase(shard->index, writes->erase_hash + done, writes->erase_location + done, count,
+                        simulation->locations, &shard->index_stats);
         for (uint32_t i = 0; i < count; i++)
             if (writes->erase_location[done + i] == KVC_LOCATION_ANY &&
                 simulation->locations[i] != KVC_LOCATION_NONE)
                 kvc_slab_release_key(shard->slab, simulation->locations[i], writes->erase_hash[done + i]);
     }
-    kvc_cuckoo_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
-                      &shard->index_stats);
+    kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
+                     &shard->index_stats);
     simulation->kernel_ticks += kvc_clock_ticks() - started;
 }
 

@@ -44,7 +44,7 @@ void kvc_megakv_store_free(struct kvc_megakv_store *store)
     if (store == NULL)
         return;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        kvc_cuckoo_free(store->shards[i].index);
+        kvc_index_free(store->shards[i].index);
         kvc_slab_free(store->shards[i].slab);
     }
     free(store->shards);
@@ -108,14 +108,14 @@ static void load_rows(struct preloader *loader, struct kvc_megakv_shard *shard, 
         loader->hash[i] = loader->evicted[i].hash;
         loader->erase_location[i] = loader->evicted[i].location;
     }
-    kvc_cuckoo_erase(shard->index, loader->hash, loader->erase_location, evicted, NULL, &shard->index_stats);
+    kvc_index_erase(shard->index, loader->hash, loader->erase_location, evicted, NULL, &shard->index_stats);
     for (uint32_t i = 0; i < count; i++) {
         if (loader->location[i] == KVC_LOCATION_NONE)
             continue;
         loader->hash[inserts] = loader->batch->hash[loader->rows[i]];
         loader->location[inserts++] = loader->location[i];
     }
-    kvc_cuckoo_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
+    kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
 }
 
 static void load_block(struct preloader *loader)
@@ -221,7 +221,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
 static void reset_stats(struct kvc_megakv_store *store)
 {
     for (uint32_t i = 0; i < store->shard_count; i++) {
-        store->shards[i].index_stats = (struct kvc_cuckoo_stats){0};
+        store->shards[i].index_stats = (struct kvc_index_stats){0};
         store->shards[i].slab_stats = (struct kvc_slab_stats){0};
         store->shards[i].rejected = 0;
     }

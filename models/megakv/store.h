@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/cuckoo.h"
-#include "kernels/slab.h"
+#include "kernels/megakv/cuckoo.h"
+#include "kernels/megakv/slab.h"
 #include "models/model.h"
 #include "sim/base/rng.h"
 #include "sim/workload/batch.h"
@@ -20,9 +20,9 @@
 enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
 
 struct kvc_megakv_shard {
-    struct kvc_cuckoo *index;
+    struct kvc_index *index;
     struct kvc_slab *slab;
-    struct kvc_cuckoo_stats index_stats;
+    struct kvc_index_stats index_stats;
     struct kvc_slab_stats slab_stats;
     uint64_t rejected; /* SETs that found no memory */
 };

@@ -45,7 +45,7 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
         bare->rows[gets] = i;
         gets += batch->op[i] == KVC_OP_GET;
     }
-    kvc_cuckoo_search(shard->index, bare->hash, gets, bare->write_location, &shard->index_stats);
+    kvc_index_search(shard->index, bare->hash, gets, bare->write_location, &shard->index_stats);
     memset(bare->location, 0xff, batch->count * sizeof *bare->location);
     for (uint32_t i = 0; i < gets; i++)
         bare->location[bare->rows[i]] = bare->write_location[i];
@@ -66,11 +66,10 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
         bare->erase_hash[i] = bare->evicted[i].hash;
         bare->erase_location[i] = bare->evicted[i].location;
     }
-    kvc_cuckoo_erase(shard->index, bare->erase_hash, bare->erase_location, evicted, NULL,
-                     &shard->index_stats);
+    kvc_index_erase(shard->index, bare->erase_hash, bare->erase_location, evicted, NULL, &shard->index_stats);
     for (uint32_t i = 0; i < sets; i++)
         bare->hash[i] = batch->hash[bare->rows[i]];
-    kvc_cuckoo_insert(shard->index, bare->hash, bare->write_location, sets, NULL, &shard->index_stats);
+    kvc_index_insert(shard->index, bare->hash, bare->write_location, sets, NULL, &shard->index_stats);
     return batch->count;
 }
 

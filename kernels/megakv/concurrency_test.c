@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuckoo.h"
+#include "kernels/megakv/cuckoo.h"
 #include "kernels/hash.h"
-#include "kernels/slab.h"
+#include "kernels/megakv/slab.h"
 
 enum {
     READERS = 3,
@@ -29,7 +29,7 @@ enum {
 static const uint64_t hash_seed = 3;
 
 struct shared {
-    struct kvc_cuckoo *index;
+    struct kvc_index *index;
     struct kvc_slab *slab;
     bool done;
     uint64_t resident[RESIDENTS];
@@ -58,7 +58,7 @@ static void *read_index(void *argument)
 {
     struct reader *reader = argument;
     const struct shared *shared = reader->shared;
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     do {
         uint64_t hash[BATCH];
         uint32_t number[BATCH], location[BATCH];
@@ -66,7 +66,7 @@ static void *read_index(void *argument)
             number[i] = (uint32_t)(next_random(&reader->random) % RESIDENTS);
             hash[i] = shared->resident[number[i]];
         }
-        kvc_cuckoo_search(shared->index, hash, BATCH, location, &stats);
+        kvc_index_search(shared->index, hash, BATCH, location, &stats);
         for (uint32_t i = 0; i < BATCH; i++) {
             reader->wrong += location[i] != number[i];
             reader->hits++;
@@ -102,16 +102,16 @@ static bool run_readers(struct shared *shared, void *(*read)(void *), void (*wri
 
 static void write_index(struct shared *shared)
 {
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     static uint64_t visitor[VISITORS];
     uint64_t random = 99;
     for (uint32_t round = 0; round < INDEX_ROUNDS; round++) {
         uint32_t slot = round % VISITORS, location = 1u << 20 | slot, out;
         if (visitor[slot] != 0) {
-            kvc_cuckoo_erase(shared->index, &visitor[slot], &location, 1, NULL, &stats);
+            kvc_index_erase(shared->index, &visitor[slot], &location, 1, NULL, &stats);
         }
         visitor[slot] = next_random(&random);
-        kvc_cuckoo_insert(shared->index, &visitor[slot], &location, 1, &out, &stats);
+        kvc_index_insert(shared->index, &visitor[slot], &location, 1, &out, &stats);
         if (out < RESIDENTS) {
             fprintf(stderr, "a resident was dropped: the table is too full for this test\n");
             exit(1);
@@ -127,7 +127,7 @@ static void write_index(struct shared *shared)
 static bool test_index(void)
 {
     static struct shared shared;
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     uint32_t location[RESIDENTS];
     uint64_t random = 5;
     shared.index =
@@ -139,9 +139,9 @@ static bool test_index(void)
         shared.resident[i] = next_random(&random);
         location[i] = i;
     }
-    kvc_cuckoo_insert(shared.index, shared.resident, location, RESIDENTS, NULL, &stats);
+    kvc_index_insert(shared.index, shared.resident, location, RESIDENTS, NULL, &stats);
     bool right = run_readers(&shared, read_index, write_index, "index");
-    kvc_cuckoo_free(shared.index);
+    kvc_index_free(shared.index);
     return right;
 }
 
@@ -181,7 +181,7 @@ static void *read_store(void *argument)
 {
     struct reader *reader = argument;
     const struct shared *shared = reader->shared;
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     struct kvc_slab_stats slab_stats = {0};
     enum { COUNT = 16, RING = COUNT * VALUE_WORDS * 8 };
     uint8_t *ring = malloc(RING);
@@ -194,7 +194,7 @@ static void *read_store(void *argument)
             key[i] = next_random(&reader->random) % STORE_KEYS;
         }
         kvc_hash_batch((const uint8_t *)key, 8, key_bytes, COUNT, hash_seed, hash);
-        kvc_cuckoo_search(shared->index, hash, COUNT, location, &stats);
+        kvc_index_search(shared->index, hash, COUNT, location, &stats);
         kvc_slab_read(shared->slab,
                       &(struct kvc_slab_reads){.count = COUNT,
                                                .location = location,
@@ -222,7 +222,7 @@ static void *read_store(void *argument)
 
 static void write_store(struct shared *shared)
 {
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     struct kvc_slab_stats slab_stats = {0};
     static uint64_t value[VALUE_WORDS + 1];
     uint64_t random = 7;
@@ -232,7 +232,7 @@ static void write_store(struct shared *shared)
         struct kvc_evicted evicted;
         if (round % 8 == 0) {
             location = KVC_LOCATION_ANY;
-            kvc_cuckoo_erase(shared->index, &hash, &location, 1, &out, &stats);
+            kvc_index_erase(shared->index, &hash, &location, 1, &out, &stats);
             if (out != KVC_LOCATION_NONE) {
                 kvc_slab_release(shared->slab, out);
             }
@@ -244,10 +244,10 @@ static void write_store(struct shared *shared)
             exit(1);
         }
         if (evicted_count == 1) {
-            kvc_cuckoo_erase(shared->index, &evicted.hash, &evicted.location, 1, NULL, &stats);
+            kvc_index_erase(shared->index, &evicted.hash, &evicted.location, 1, NULL, &stats);
         }
         kvc_slab_write(shared->slab, location, &key, 8, value, bytes, &slab_stats);
-        kvc_cuckoo_insert(shared->index, &hash, &location, 1, &out, &stats);
+        kvc_index_insert(shared->index, &hash, &location, 1, &out, &stats);
         if (out != KVC_LOCATION_NONE && round % 2 == 0) {
             kvc_slab_release(shared->slab, out);
         }
@@ -272,7 +272,7 @@ static bool test_store(void)
         return false;
     }
     bool right = run_readers(&shared, read_store, write_store, "store");
-    kvc_cuckoo_free(shared.index);
+    kvc_index_free(shared.index);
     kvc_slab_free(shared.slab);
     return right;
 }

@@ -1,10 +1,10 @@
-#include "kernels/slab.h"
+#include "kernels/megakv/slab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuckoo.h"
+#include "kernels/index.h"
 #include "kernels/hash.h"
 #include "kernels/memory.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/cuckoo.h"
+#include "kernels/megakv/cuckoo.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -22,34 +22,34 @@ static uint64_t hash_of(uint32_t bucket, uint32_t signature)
     return (uint64_t)signature << 32 | bucket;
 }
 
-static struct kvc_cuckoo *create(uint64_t bytes, uint32_t max_displacements)
+static struct kvc_index *create(uint64_t bytes, uint32_t max_displacements)
 {
-    struct kvc_cuckoo *table = kvc_cuckoo_create(
+    struct kvc_index *table = kvc_cuckoo_create(
         &(struct kvc_cuckoo_params){.bytes = bytes, .max_displacements = max_displacements, .seed = 42});
     cr_assert_not_null(table);
     return table;
 }
 
-static uint32_t insert(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                       struct kvc_cuckoo_stats *stats)
+static uint32_t insert(struct kvc_index *table, uint64_t hash, uint32_t location,
+                       struct kvc_index_stats *stats)
 {
     uint32_t out;
-    kvc_cuckoo_insert(table, &hash, &location, 1, &out, stats);
+    kvc_index_insert(table, &hash, &location, 1, &out, stats);
     return out;
 }
 
-static uint32_t search(const struct kvc_cuckoo *table, uint64_t hash, struct kvc_cuckoo_stats *stats)
+static uint32_t search(struct kvc_index *table, uint64_t hash, struct kvc_index_stats *stats)
 {
     uint32_t location;
-    kvc_cuckoo_search(table, &hash, 1, &location, stats);
+    kvc_index_search(table, &hash, 1, &location, stats);
     return location;
 }
 
-static uint32_t erase(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                      struct kvc_cuckoo_stats *stats)
+static uint32_t erase(struct kvc_index *table, uint64_t hash, uint32_t location,
+                      struct kvc_index_stats *stats)
 {
     uint32_t out;
-    kvc_cuckoo_erase(table, &hash, &location, 1, &out, stats);
+    kvc_index_erase(table, &hash, &location, 1, &out, stats);
     return out;
 }
 
@@ -67,46 +67,46 @@ Test(cuckoo, rejects_bad_params)
         cr_assert_null(kvc_cuckoo_create(&bad[i]));
         cr_assert_eq(errno, EINVAL);
     }
-    kvc_cuckoo_free(NULL);
+    kvc_index_free(NULL);
 }
 
 Test(cuckoo, empty_table_and_empty_batch)
 {
-    struct kvc_cuckoo *table = create(1 << 20, 10);
-    struct kvc_cuckoo_stats stats = {0};
-    cr_assert_eq(kvc_cuckoo_cells(table), (1 << 20) / 8);
-    kvc_cuckoo_search(table, NULL, 0, NULL, &stats);
-    kvc_cuckoo_insert(table, NULL, NULL, 0, NULL, &stats);
-    kvc_cuckoo_erase(table, NULL, NULL, 0, NULL, &stats);
+    struct kvc_index *table = create(1 << 20, 10);
+    struct kvc_index_stats stats = {0};
+    cr_assert_eq(kvc_index_capacity(table), (1 << 20) / 8);
+    kvc_index_search(table, NULL, 0, NULL, &stats);
+    kvc_index_insert(table, NULL, NULL, 0, NULL, &stats);
+    kvc_index_erase(table, NULL, NULL, 0, NULL, &stats);
     cr_assert_eq(stats.searches + stats.inserts + stats.erases, 0);
     cr_assert_eq(search(table, 0, &stats), KVC_LOCATION_NONE, "a hash of 0 must not match an empty cell");
     cr_assert_eq(stats.search_hits, 0);
     cr_assert_eq(stats.searches, 1);
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 Test(cuckoo, equal_signature_replaces_in_either_bucket)
 {
-    struct kvc_cuckoo *table = create(64 * 16, 10);
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index *table = create(64 * 16, 10);
+    struct kvc_index_stats stats = {0};
     uint64_t first = hash_of(3, 5), second = hash_of(3 ^ 5, 5); /* each other's alternate bucket */
     cr_assert_eq(insert(table, first, 100, &stats), KVC_LOCATION_NONE);
     cr_assert_eq(insert(table, first, 101, &stats), 100);
     cr_assert_eq(insert(table, second, 102, &stats), 101);
-    cr_assert_eq(kvc_cuckoo_used(table), 1);
+    cr_assert_eq(kvc_index_used(table), 1);
     cr_assert_eq(stats.replaced, 2);
     cr_assert_eq(search(table, first, &stats), 102);
     cr_assert_eq(search(table, second, &stats), 102);
     cr_assert_eq(stats.search_lines, 1 + 2);
     cr_assert_eq(insert(table, hash_of(4, 5), 7, &stats), KVC_LOCATION_NONE, "another pair of buckets");
-    cr_assert_eq(kvc_cuckoo_used(table), 2);
-    kvc_cuckoo_free(table);
+    cr_assert_eq(kvc_index_used(table), 2);
+    kvc_index_free(table);
 }
 
 Test(cuckoo, erase_wants_signature_and_location)
 {
-    struct kvc_cuckoo *table = create(64 * 16, 10);
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index *table = create(64 * 16, 10);
+    struct kvc_index_stats stats = {0};
     uint64_t hash = hash_of(3, 0x12345);
     insert(table, hash, 100, &stats);
     cr_assert_eq(erase(table, hash, 99, &stats), KVC_LOCATION_NONE);
@@ -116,19 +116,19 @@ Test(cuckoo, erase_wants_signature_and_location)
     cr_assert_eq(erase(table, hash, 100, &stats), KVC_LOCATION_NONE);
     insert(table, hash, 200, &stats);
     cr_assert_eq(erase(table, hash, KVC_LOCATION_ANY, &stats), 200);
-    cr_assert_eq(kvc_cuckoo_used(table), 0);
+    cr_assert_eq(kvc_index_used(table), 0);
     cr_assert_eq(stats.erases, 5);
     cr_assert_eq(stats.erased, 2);
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 Test(cuckoo, one_bucket_holds_eight)
 {
     for (uint32_t displacements = 0; displacements < 20; displacements += 3) {
-        struct kvc_cuckoo *table = create(64, displacements);
-        struct kvc_cuckoo_stats stats = {0};
+        struct kvc_index *table = create(64, displacements);
+        struct kvc_index_stats stats = {0};
         bool present[1001] = {false};
-        cr_assert_eq(kvc_cuckoo_cells(table), 8);
+        cr_assert_eq(kvc_index_capacity(table), 8);
         for (uint32_t i = 1; i <= 1000; i++) {
             uint32_t out = insert(table, hash_of((uint32_t)random_word(), i), i, &stats);
             present[i] = true;
@@ -147,11 +147,11 @@ Test(cuckoo, one_bucket_holds_eight)
             found += present[i];
         }
         cr_assert_eq(found, 8);
-        cr_assert_eq(kvc_cuckoo_used(table), 8);
+        cr_assert_eq(kvc_index_used(table), 8);
         cr_assert_eq(stats.dropped, 992);
         cr_assert_eq(stats.search_lines, stats.searches, "one bucket is never read twice");
         cr_assert_eq(stats.insert_lines, stats.inserts);
-        kvc_cuckoo_free(table);
+        kvc_index_free(table);
     }
 }
 
@@ -165,16 +165,16 @@ Test(cuckoo, preferred_cell_decides_the_place)
         for (uint32_t seed = 0; seed < 32; seed++) {
             uint32_t dropped[2];
             for (uint32_t order = 0; order < 2; order++) {
-                struct kvc_cuckoo *table =
+                struct kvc_index *table =
                     kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = 64, .seed = seed});
-                struct kvc_cuckoo_stats stats = {0};
+                struct kvc_index_stats stats = {0};
                 for (uint32_t i = 0; i < 8; i++) {
                     uint32_t element = order == 0 ? i : 7 - i;
                     uint32_t preferred = distinct ? element : 3;
                     insert(table, hash_of(0, preferred << 29 | (element + 1)), element, &stats);
                 }
                 dropped[order] = insert(table, hash_of(0, 100), 100, &stats);
-                kvc_cuckoo_free(table);
+                kvc_index_free(table);
             }
             differences += dropped[0] != dropped[1];
         }
@@ -192,20 +192,20 @@ Test(cuckoo, nothing_is_lost_unreported)
     char name[][24] = {"none", "few", "many"};
     uint32_t displacements[] = {0, 8, 500};
     for (size_t d = 0; d < 3; d++) {
-        struct kvc_cuckoo *table = create(64 * 512, displacements[d]);
+        struct kvc_index *table = create(64 * 512, displacements[d]);
         uint32_t elements = 512 * 8 * 5 / 4;
         uint64_t *hash = malloc(elements * sizeof(*hash));
         uint32_t *location = malloc(elements * sizeof(*location));
         uint32_t *out = malloc(elements * sizeof(*out));
         uint8_t *gone = calloc(elements, 1);
-        struct kvc_cuckoo_stats stats = {0};
+        struct kvc_index_stats stats = {0};
         uint64_t first_drop = 0;
         for (uint32_t i = 0; i < elements; i++) {
             hash[i] = random_word();
             location[i] = i;
         }
         for (uint32_t i = 0; i < elements; i += 64) {
-            kvc_cuckoo_insert(table, hash + i, location + i, 64, out + i, &stats);
+            kvc_index_insert(table, hash + i, location + i, 64, out + i, &stats);
             first_drop = stats.dropped == 0 ? i : first_drop;
         }
         for (uint32_t i = 0; i < elements; i++) {
@@ -216,24 +216,24 @@ Test(cuckoo, nothing_is_lost_unreported)
             }
         }
         uint32_t *found = malloc(elements * sizeof(*found));
-        kvc_cuckoo_search(table, hash, elements, found, &stats);
+        kvc_index_search(table, hash, elements, found, &stats);
         for (uint32_t i = 0; i < elements; i++) {
             cr_assert_eq(found[i], gone[i] ? KVC_LOCATION_NONE : i, "%s: element %u", name[d], i);
         }
-        cr_assert_eq(kvc_cuckoo_used(table), elements - stats.dropped);
-        cr_assert_leq(kvc_cuckoo_used(table), kvc_cuckoo_cells(table));
+        cr_assert_eq(kvc_index_used(table), elements - stats.dropped);
+        cr_assert_leq(kvc_index_used(table), kvc_index_capacity(table));
         cr_assert_leq(stats.displacements, stats.inserts * displacements[d]);
         cr_assert_eq(stats.displacements == 0, displacements[d] == 0);
         if (displacements[d] == 500) {
             /* Two choices of eight cells hold up to about 99 % (cf. Richter et al. in sec. 4.1). */
-            cr_assert_gt((double)first_drop, 0.95 * (double)kvc_cuckoo_cells(table));
+            cr_assert_gt((double)first_drop, 0.95 * (double)kvc_index_capacity(table));
         }
         free(hash);
         free(location);
         free(out);
         free(found);
         free(gone);
-        kvc_cuckoo_free(table);
+        kvc_index_free(table);
     }
 }
 
@@ -258,10 +258,10 @@ static void reference_drop(struct reference *reference, uint32_t location)
 static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t keys, uint32_t rounds)
 {
     enum { BATCH = 100 };
-    struct kvc_cuckoo *table = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
+    struct kvc_index *table = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
         .bytes = buckets * 64, .max_displacements = 50, .seed = seed, .portable = portable});
     struct reference *reference = calloc(1, sizeof(*reference));
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     uint32_t next_location = 0;
     uint64_t used = 0, hits = 0;
     random_state = seed;
@@ -282,7 +282,7 @@ static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t key
         }
         next_location += count;
         if (operation < 2) {
-            kvc_cuckoo_insert(table, hash, location, count, out, &stats);
+            kvc_index_insert(table, hash, location, count, out, &stats);
             for (uint32_t i = 0; i < count; i++) {
                 uint32_t old = reference->location[key[i]];
                 if (old != KVC_LOCATION_NONE) {
@@ -301,7 +301,7 @@ static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t key
                 uint32_t right = reference->location[key[i]];
                 location[i] = i % 3 == 0 ? KVC_LOCATION_ANY : i % 3 == 1 ? right : right - 1;
             }
-            kvc_cuckoo_erase(table, hash, location, count, out, &stats);
+            kvc_index_erase(table, hash, location, count, out, &stats);
             for (uint32_t i = 0; i < count; i++) {
                 uint32_t stored = reference->location[key[i]];
                 bool erased =
@@ -313,18 +313,18 @@ static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t key
                 }
             }
         } else {
-            kvc_cuckoo_search(table, hash, count, out, &stats);
+            kvc_index_search(table, hash, count, out, &stats);
             for (uint32_t i = 0; i < count; i++) {
                 cr_assert_eq(out[i], reference->location[key[i]]);
                 hits += out[i] != KVC_LOCATION_NONE;
             }
         }
-        cr_assert_eq(kvc_cuckoo_used(table), used);
+        cr_assert_eq(kvc_index_used(table), used);
     }
     cr_assert_eq(stats.search_hits, hits);
     cr_assert_gt(stats.erased, 0);
     free(reference);
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 Test(cuckoo, random_operations_agree_with_a_plain_map)
@@ -340,8 +340,8 @@ Test(cuckoo, random_operations_agree_with_a_plain_map)
 
 Test(cuckoo, portable_twin_does_the_same)
 {
-    struct kvc_cuckoo *table[2];
-    struct kvc_cuckoo_stats stats[2] = {{0}};
+    struct kvc_index *table[2];
+    struct kvc_index_stats stats[2] = {{0}};
     enum { COUNT = 1 << 14 };
     uint64_t *hash = malloc(COUNT * sizeof(*hash));
     uint32_t *location = malloc(COUNT * sizeof(*location));
@@ -353,17 +353,17 @@ Test(cuckoo, portable_twin_does_the_same)
     for (int twin = 0; twin < 2; twin++) {
         table[twin] = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
             .bytes = COUNT * 8, .max_displacements = 20, .seed = 3, .portable = twin == 1});
-        kvc_cuckoo_insert(table[twin], hash, location, COUNT, out[twin], &stats[twin]);
+        kvc_index_insert(table[twin], hash, location, COUNT, out[twin], &stats[twin]);
     }
     cr_assert_arr_eq(out[0], out[1], COUNT * sizeof(uint32_t));
     cr_assert_gt(stats[0].dropped, 0);
     for (int twin = 0; twin < 2; twin++) {
-        kvc_cuckoo_erase(table[twin], hash, location, COUNT / 4, out[twin], &stats[twin]);
+        kvc_index_erase(table[twin], hash, location, COUNT / 4, out[twin], &stats[twin]);
     }
     cr_assert_arr_eq(out[0], out[1], COUNT / 4 * sizeof(uint32_t));
     for (int twin = 0; twin < 2; twin++) {
-        kvc_cuckoo_search(table[twin], hash, COUNT, out[twin], &stats[twin]);
-        kvc_cuckoo_free(table[twin]);
+        kvc_index_search(table[twin], hash, COUNT, out[twin], &stats[twin]);
+        kvc_index_free(table[twin]);
     }
     cr_assert_arr_eq(out[0], out[1], COUNT * sizeof(uint32_t));
     cr_assert_arr_eq(&stats[0], &stats[1], sizeof(stats[0]));
@@ -376,8 +376,8 @@ Test(cuckoo, portable_twin_does_the_same)
 /* Elements whose two buckets are one (signature = 0 modulo the buckets) cannot move away. */
 Test(cuckoo, alternate_bucket_may_be_the_same)
 {
-    struct kvc_cuckoo *table = create(64 * 16, 50);
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index *table = create(64 * 16, 50);
+    struct kvc_index_stats stats = {0};
     for (uint32_t i = 0; i < 8; i++) {
         cr_assert_eq(insert(table, hash_of(5, (i + 1) << 4), i, &stats), KVC_LOCATION_NONE);
     }
@@ -385,37 +385,37 @@ Test(cuckoo, alternate_bucket_may_be_the_same)
     cr_assert_eq(stats.displacements, 0);
     uint32_t dropped = insert(table, hash_of(5, 9 << 4), 8, &stats);
     cr_assert_lt(dropped, 8);
-    cr_assert_eq(kvc_cuckoo_used(table), 8);
+    cr_assert_eq(kvc_index_used(table), 8);
     for (uint32_t i = 0; i < 9; i++) {
         cr_assert_eq(search(table, hash_of(5, (i + 1) << 4), &stats), i == dropped ? KVC_LOCATION_NONE : i);
     }
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 Test(cuckoo, a_closed_pair_of_buckets_holds_sixteen)
 {
-    struct kvc_cuckoo *table = create(64 * 16, 50);
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index *table = create(64 * 16, 50);
+    struct kvc_index_stats stats = {0};
     /* Buckets 0 and 1 are filled with elements that have no other place. */
     for (uint32_t i = 0; i < 15; i++) {
         insert(table, hash_of(0, i << 4 | 1), i, &stats);
     }
     insert(table, hash_of(0, 2), 15, &stats); /* buckets 0 and 2: goes to 2, for 0 is full */
     insert(table, hash_of(1, 99 << 4 | 1), 16, &stats);
-    cr_assert_eq(kvc_cuckoo_used(table), 17);
+    cr_assert_eq(kvc_index_used(table), 17);
     cr_assert_eq(stats.dropped, 0);
     cr_assert_eq(insert(table, hash_of(0, 77 << 4 | 3), 17, &stats), KVC_LOCATION_NONE, "bucket 3 has room");
     cr_assert_neq(insert(table, hash_of(0, 55 << 4 | 1), 18, &stats), KVC_LOCATION_NONE,
                   "16 cells, 17 elements");
     cr_assert_eq(stats.dropped, 1);
     cr_assert_eq(search(table, hash_of(0, 2), &stats), 15);
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 Test(cuckoo, a_chain_moves_an_element_out)
 {
-    struct kvc_cuckoo *table = create(64 * 16, 100);
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index *table = create(64 * 16, 100);
+    struct kvc_index_stats stats = {0};
     uint32_t buckets[8];
     /* Bucket 0 holds eight elements with eight different alternates; those of bucket 8 have no other. A new
      * element of both gets in where a chain begins in bucket 0, and costs one element where it begins in
@@ -425,13 +425,13 @@ Test(cuckoo, a_chain_moves_an_element_out)
         insert(table, hash_of(0, buckets[i] | (i + 1) << 8), i, &stats);
         insert(table, hash_of(8, (i + 1) << 4), 100 + i, &stats);
     }
-    cr_assert_eq(kvc_cuckoo_used(table), 16);
+    cr_assert_eq(kvc_index_used(table), 16);
     for (uint32_t i = 0; i < 4; i++) {
         uint64_t dropped = stats.dropped;
         uint32_t out = insert(table, hash_of(0, 8 | (i + 20) << 8), 200 + i, &stats);
         cr_assert_eq(stats.dropped - dropped, out != KVC_LOCATION_NONE);
     }
-    cr_assert_eq(kvc_cuckoo_used(table), 20 - stats.dropped);
+    cr_assert_eq(kvc_index_used(table), 20 - stats.dropped);
     cr_assert_gt(stats.displacements, 0);
     uint32_t found = 0;
     for (uint32_t i = 0; i < 8; i++) {
@@ -441,8 +441,8 @@ Test(cuckoo, a_chain_moves_an_element_out)
     for (uint32_t i = 0; i < 4; i++) {
         found += search(table, hash_of(0, 8 | (i + 20) << 8), &stats) == 200 + i;
     }
-    cr_assert_eq(found, kvc_cuckoo_used(table));
-    kvc_cuckoo_free(table);
+    cr_assert_eq(found, kvc_index_used(table));
+    kvc_index_free(table);
 }
 
 Test(cuckoo, same_seed_same_table)
@@ -450,18 +450,18 @@ Test(cuckoo, same_seed_same_table)
     uint32_t out[2][2000];
     uint64_t hash[2000];
     uint32_t location[2000];
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     for (uint32_t i = 0; i < 2000; i++) {
         hash[i] = random_word();
         location[i] = i;
     }
     for (uint32_t batch = 0; batch < 2; batch++) {
-        struct kvc_cuckoo *table = create(64 * 128, 10);
+        struct kvc_index *table = create(64 * 128, 10);
         for (uint32_t i = 0; i < 2000; i += batch == 0 ? 2000 : 7) {
             uint32_t count = batch == 0 || 2000 - i < 7 ? 2000 - i : 7;
-            kvc_cuckoo_insert(table, hash + i, location + i, count, out[batch] + i, &stats);
+            kvc_index_insert(table, hash + i, location + i, count, out[batch] + i, &stats);
         }
-        kvc_cuckoo_free(table);
+        kvc_index_free(table);
     }
     cr_assert_arr_eq(out[0], out[1], sizeof(out[0]), "the size of batches changed the result");
 }

@@ -1,4 +1,4 @@
-#include "kernels/cuckoo.h"
+#include "kernels/megakv/cuckoo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@ struct bucket {
 };
 
 struct kvc_cuckoo {
+    struct kvc_index index;
     struct bucket *buckets;
     uint64_t bytes;
     uint32_t mask; /* buckets - 1 */
@@ -40,6 +41,11 @@ struct kvc_cuckoo {
      * reader needs all the time. */
     _Alignas(64) uint64_t moves;
 };
+
+static inline struct kvc_cuckoo *table_of(struct kvc_index *index)
+{
+    return (struct kvc_cuckoo *)index; /* its first member */
+}
 
 ALWAYS_INLINE uint32_t load_word(const uint32_t *from)
 {
@@ -116,7 +122,7 @@ ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_cuckoo *table)
 
 /* Looks again, for an element that may have moved past a reader that began at `moves`. */
 ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t hash, uint64_t moves,
-                                    struct kvc_cuckoo_stats *stats, bool simd)
+                                    struct kvc_index_stats *stats, bool simd)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
@@ -140,7 +146,7 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t has
 }
 
 ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
-                          uint32_t *location, struct kvc_cuckoo_stats *stats, bool simd)
+                          uint32_t *location, struct kvc_index_stats *stats, bool simd)
 {
     const struct bucket *buckets = table->buckets;
     uint32_t mask = table->mask;
@@ -239,7 +245,7 @@ static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t buc
  * its far end, each element stored at its new place before it goes from the old one. Returns the location
  * that was dropped. */
 static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t alternate, uint32_t signature,
-                         uint32_t location, struct kvc_cuckoo_stats *stats, bool simd)
+                         uint32_t location, struct kvc_index_stats *stats, bool simd)
 {
     struct bucket *buckets = table->buckets;
     uint32_t *chain = table->chain;
@@ -289,7 +295,7 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
 }
 
 ALWAYS_INLINE uint32_t insert_one(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                                  struct kvc_cuckoo_stats *stats, bool simd)
+                                  struct kvc_index_stats *stats, bool simd)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
@@ -325,7 +331,7 @@ ALWAYS_INLINE uint32_t insert_one(struct kvc_cuckoo *table, uint64_t hash, uint3
 }
 
 ALWAYS_INLINE uint32_t erase_one(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                                 struct kvc_cuckoo_stats *stats, bool simd)
+                                 struct kvc_index_stats *stats, bool simd)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
@@ -361,10 +367,10 @@ ALWAYS_INLINE void prefetch_pair(const struct kvc_cuckoo *table, uint64_t hash)
 }
 
 typedef uint32_t change_fn(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                           struct kvc_cuckoo_stats *stats, bool simd);
+                           struct kvc_index_stats *stats, bool simd);
 
 ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                          uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats, change_fn *one,
+                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
                           bool simd)
 {
     for (uint32_t i = 0; i < WRITE_AHEAD && i < count; i++) {
@@ -383,34 +389,93 @@ ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const 
 
 #ifdef KVC_CUCKOO_AVX2
 AVX2_TARGET static void search_avx2(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
-                                    uint32_t *location, struct kvc_cuckoo_stats *stats)
+                                    uint32_t *location, struct kvc_index_stats *stats)
 {
     search(table, hash, count, location, stats, true);
 }
 
 AVX2_TARGET static void insert_avx2(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                                    uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats)
+                                    uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     change(table, hash, location, count, out, stats, insert_one, true);
 }
 
 AVX2_TARGET static void erase_avx2(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                                   uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats)
+                                   uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     change(table, hash, location, count, out, stats, erase_one, true);
 }
 #endif
 
-void kvc_cuckoo_free(struct kvc_cuckoo *table)
+static void cuckoo_free(struct kvc_index *index)
 {
-    if (table != NULL) {
-        kvc_memory_free(table->buckets, table->bytes);
-        free(table->chain);
-        free(table);
-    }
+    struct kvc_cuckoo *table = table_of(index);
+    kvc_memory_free(table->buckets, table->bytes);
+    free(table->chain);
+    free(table);
 }
 
-struct kvc_cuckoo *kvc_cuckoo_create(const struct kvc_cuckoo_params *params)
+static uint64_t cuckoo_capacity(const struct kvc_index *index)
+{
+    return ((const struct kvc_cuckoo *)index)->bytes / sizeof(struct bucket) * KVC_CUCKOO_CELLS;
+}
+
+static uint64_t cuckoo_used(const struct kvc_index *index)
+{
+    return ((const struct kvc_cuckoo *)index)->used;
+}
+
+static void cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                          struct kvc_index_stats *stats)
+{
+    const struct kvc_cuckoo *table = table_of(index);
+#ifdef KVC_CUCKOO_AVX2
+    if (table->simd) {
+        search_avx2(table, hash, count, location, stats);
+        return;
+    }
+#endif
+    search(table, hash, count, location, stats, false);
+}
+
+static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    struct kvc_cuckoo *table = table_of(index);
+    stats->inserts += count;
+#ifdef KVC_CUCKOO_AVX2
+    if (table->simd) {
+        insert_avx2(table, hash, location, count, out, stats);
+        return;
+    }
+#endif
+    change(table, hash, location, count, out, stats, insert_one, false);
+}
+
+static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    struct kvc_cuckoo *table = table_of(index);
+    stats->erases += count;
+#ifdef KVC_CUCKOO_AVX2
+    if (table->simd) {
+        erase_avx2(table, hash, location, count, out, stats);
+        return;
+    }
+#endif
+    change(table, hash, location, count, out, stats, erase_one, false);
+}
+
+static const struct kvc_index_ops cuckoo_ops = {
+    .free = cuckoo_free,
+    .search = cuckoo_search,
+    .insert = cuckoo_insert,
+    .erase = cuckoo_erase,
+    .capacity = cuckoo_capacity,
+    .used = cuckoo_used,
+};
+
+struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *params)
 {
     uint64_t bytes = params->bytes;
     if (bytes < sizeof(struct bucket) || bytes > UINT64_C(32) << 30 || (bytes & (bytes - 1)) != 0 ||
@@ -422,7 +487,8 @@ struct kvc_cuckoo *kvc_cuckoo_create(const struct kvc_cuckoo_params *params)
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_cuckoo){.bytes = bytes,
+    *table = (struct kvc_cuckoo){.index = {&cuckoo_ops},
+                                 .bytes = bytes,
                                  .mask = (uint32_t)(bytes / sizeof(struct bucket) - 1),
                                  .max_displacements = params->max_displacements,
                                  .random = params->seed};
@@ -432,57 +498,21 @@ struct kvc_cuckoo *kvc_cuckoo_create(const struct kvc_cuckoo_params *params)
     table->chain = calloc(params->max_displacements + 1, sizeof(*table->chain));
     table->buckets = kvc_memory_alloc(bytes);
     if (table->chain == NULL || table->buckets == NULL) {
-        kvc_cuckoo_free(table);
+        cuckoo_free(&table->index);
         errno = ENOMEM;
         return NULL;
     }
-    return table;
+    return &table->index;
 }
 
-uint64_t kvc_cuckoo_cells(const struct kvc_cuckoo *table)
+static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
-    return table->bytes / sizeof(struct bucket) * KVC_CUCKOO_CELLS;
+    return kvc_cuckoo_create(
+        &(struct kvc_cuckoo_params){.bytes = bytes, .max_displacements = 200, .seed = seed});
 }
 
-uint64_t kvc_cuckoo_used(const struct kvc_cuckoo *table)
-{
-    return table->used;
-}
-
-void kvc_cuckoo_search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
-                       uint32_t *location, struct kvc_cuckoo_stats *stats)
-{
-#ifdef KVC_CUCKOO_AVX2
-    if (table->simd) {
-        search_avx2(table, hash, count, location, stats);
-        return;
-    }
-#endif
-    search(table, hash, count, location, stats, false);
-}
-
-void kvc_cuckoo_insert(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                       uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats)
-{
-    stats->inserts += count;
-#ifdef KVC_CUCKOO_AVX2
-    if (table->simd) {
-        insert_avx2(table, hash, location, count, out, stats);
-        return;
-    }
-#endif
-    change(table, hash, location, count, out, stats, insert_one, false);
-}
-
-void kvc_cuckoo_erase(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                      uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats)
-{
-    stats->erases += count;
-#ifdef KVC_CUCKOO_AVX2
-    if (table->simd) {
-        erase_avx2(table, hash, location, count, out, stats);
-        return;
-    }
-#endif
-    change(table, hash, location, count, out, stats, erase_one, false);
-}
+const struct kvc_index_kind kvc_cuckoo_kind = {
+    .name = "megakv-cuckoo",
+    .source = "Mega-KV, VLDB J. 26(5) 2017, sec. 4",
+    .create = create_published,
+};

@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernels/cuckoo.h"
+#include "kernels/megakv/cuckoo.h"
 #include "kernels/hash.h"
 #include "kernels/memory.h"
-#include "kernels/slab.h"
+#include "kernels/megakv/slab.h"
 
 enum {
     RUNS = 7,
@@ -187,9 +187,9 @@ static double bench_lines(uint64_t bytes, const struct lookups *lookups)
 
 /* Inserts keys 0 .. count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Adds the seconds that the
  * slab part and the index part take. */
-static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t count,
+static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
                  const struct options *options, struct buffers *buffers, double seconds[2],
-                 struct kvc_cuckoo_stats *stats)
+                 struct kvc_index_stats *stats)
 {
     struct kvc_slab_stats slab_stats = {0};
     static struct kvc_evicted evicted[BATCH_MAX];
@@ -214,7 +214,7 @@ static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t count
             }
         }
         double middle = now_s();
-        kvc_cuckoo_insert(table, buffers->hash, buffers->location, batch, NULL, stats);
+        kvc_index_insert(table, buffers->hash, buffers->location, batch, NULL, stats);
         seconds[0] += middle - start;
         seconds[1] += now_s() - middle;
         done += batch;
@@ -224,19 +224,19 @@ static void load(struct kvc_cuckoo *table, struct kvc_slab *slab, uint64_t count
 static void bench_index(const struct options *options, const struct lookups *lookups, struct buffers *buffers,
                         double limit)
 {
-    struct kvc_cuckoo *table = kvc_cuckoo_create(
+    struct kvc_index *table = kvc_cuckoo_create(
         &(struct kvc_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
     if (table == NULL) {
         die("out of memory");
     }
-    uint64_t keys = kvc_cuckoo_cells(table) / 4 * 3;
-    struct kvc_cuckoo_stats inserted = {0}, searched = {0}, replaced = {0};
+    uint64_t keys = kvc_index_capacity(table) / 4 * 3;
+    struct kvc_index_stats inserted = {0}, searched = {0}, replaced = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
     load(table, NULL, keys, options, buffers, seconds, &inserted);
     row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6,
         (double)inserted.insert_lines / (double)inserted.inserts, limit);
     for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
-        kvc_cuckoo_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
+        kvc_index_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
         for (uint32_t j = 0; j < options->batch; j++) {
             if (buffers->location[j] != (uint32_t)lookups->key[i + j] &&
                 inserted.replaced + inserted.dropped == 0) {
@@ -247,8 +247,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
-            kvc_cuckoo_search(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], options->batch,
-                              buffers->location, &searched);
+            kvc_index_search(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], options->batch,
+                             buffers->location, &searched);
         }
         run_seconds[run] = now_s() - start;
     }
@@ -257,8 +257,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
-            kvc_cuckoo_insert(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], buffers->location,
-                              options->batch, NULL, &replaced);
+            kvc_index_insert(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], buffers->location,
+                             options->batch, NULL, &replaced);
         }
         run_seconds[run] = now_s() - start;
     }
@@ -266,19 +266,19 @@ static void bench_index(const struct options *options, const struct lookups *loo
         (double)replaced.insert_lines / (double)replaced.inserts, limit);
     printf("displacements per insert %.4f, dropped %" PRIu64 "\n",
            (double)inserted.displacements / (double)inserted.inserts, inserted.dropped);
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 /* Search and slab read of one run's keys; returns the hits with the right value if `verify`. */
-static uint64_t read_run(struct kvc_cuckoo *table, struct kvc_slab *slab, const struct options *options,
+static uint64_t read_run(struct kvc_index *table, struct kvc_slab *slab, const struct options *options,
                          const struct lookups *lookups, int run, struct buffers *buffers, bool verify,
-                         struct kvc_cuckoo_stats *stats, struct kvc_slab_stats *slab_stats)
+                         struct kvc_index_stats *stats, struct kvc_slab_stats *slab_stats)
 {
     uint64_t right = 0;
     uint32_t position = 0;
     for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
         uint64_t first = (uint64_t)run * RUN_KEYS + i;
-        kvc_cuckoo_search(table, &lookups->hash[first], options->batch, buffers->location, stats);
+        kvc_index_search(table, &lookups->hash[first], options->batch, buffers->location, stats);
         position = 0;
         kvc_slab_read(slab,
                       &(struct kvc_slab_reads){.count = options->batch,
@@ -341,18 +341,18 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     }
     printf("\n");
     double limit = bench_lines(footprint, lookups);
-    struct kvc_cuckoo *table =
+    struct kvc_index *table =
         kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
     struct kvc_slab *slab = kvc_slab_create(slab_bytes, hash_seed);
     if (table == NULL || slab == NULL) {
         die("out of memory");
     }
-    struct kvc_cuckoo_stats stats = {0};
+    struct kvc_index_stats stats = {0};
     struct kvc_slab_stats slab_stats = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
     load(table, slab, options->items, options, buffers, seconds, &stats);
     printf("store: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
-           (double)kvc_cuckoo_used(table) / (double)kvc_cuckoo_cells(table),
+           (double)kvc_index_used(table) / (double)kvc_index_capacity(table),
            (double)kvc_slab_capacity_bytes(slab) / (1 << 30));
     row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, 0, limit);
     row("index insert of the same", (double)options->items / seconds[1] / 1e6,
@@ -373,7 +373,7 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
         limit);
     row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), 0, limit);
     kvc_slab_free(slab);
-    kvc_cuckoo_free(table);
+    kvc_index_free(table);
 }
 
 static bool parse_options(int argc, char **argv, struct options *options)

@@ -1,4 +1,4 @@
-#include "kernels/slab.h"
+#include "kernels/megakv/slab.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "kernels/cuckoo.h"
+#include "kernels/megakv/cuckoo.h"
 #include "kernels/hash.h"
 #include "kernels/memory.h"
 

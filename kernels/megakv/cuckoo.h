@@ -25,14 +25,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/index.h"
+
 enum { KVC_CUCKOO_CELLS = 8 };
-
-/* No location: "not found", or "nothing was displaced". Never a valid slab location. */
-#define KVC_LOCATION_NONE 0xffffffffu
-/* For kvc_cuckoo_erase: erase whatever location the signature has. */
-#define KVC_LOCATION_ANY 0xfffffffeu
-
-struct kvc_cuckoo;
 
 struct kvc_cuckoo_params {
     uint64_t bytes;             /* table size, power of two, 64 B .. 32 GiB; 2 GiB holds 2^28 cells */
@@ -41,36 +36,9 @@ struct kvc_cuckoo_params {
     bool portable;              /* use the portable twin in any case; same results, for tests */
 };
 
-/* What the kernel did; calls add to it. */
-struct kvc_cuckoo_stats {
-    uint64_t searches, search_hits, search_lines; /* lines: 64-byte buckets read */
-    uint64_t inserts, insert_lines;               /* buckets read or written */
-    uint64_t replaced;                            /* inserts that met their own signature */
-    uint64_t displacements;                       /* elements moved to their alternate bucket */
-    uint64_t dropped;                             /* elements lost at the end of a chain */
-    uint64_t erases, erased, erase_lines;
-};
-
-void kvc_cuckoo_free(struct kvc_cuckoo *table); /* NULL is allowed */
-
 /* NULL with errno EINVAL (params) or ENOMEM. Memory uses huge pages where the system has them. */
-struct kvc_cuckoo *kvc_cuckoo_create(const struct kvc_cuckoo_params *params);
+struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *params);
 
-uint64_t kvc_cuckoo_cells(const struct kvc_cuckoo *table);
-uint64_t kvc_cuckoo_used(const struct kvc_cuckoo *table);
-
-/* location[i] = where hash[i] is, or KVC_LOCATION_NONE. Software-pipelined: any count, best from 32 up. */
-void kvc_cuckoo_search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
-                       uint32_t *location, struct kvc_cuckoo_stats *stats);
-
-/* Inserts in order. out[i] is KVC_LOCATION_NONE, or the location that hash[i] replaced or that was dropped
- * from the table because of it. `out` may be NULL. */
-void kvc_cuckoo_insert(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                       uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats);
-
-/* Erases hash[i] where both signature and location match (or KVC_LOCATION_ANY). out[i] is the location erased
- * or KVC_LOCATION_NONE. `out` may be NULL. */
-void kvc_cuckoo_erase(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                      uint32_t count, uint32_t *out, struct kvc_cuckoo_stats *stats);
+extern const struct kvc_index_kind kvc_cuckoo_kind;
 
 #endif
