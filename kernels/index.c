@@ -1,8 +1,10 @@
 #include "kernels/index.h"
 
 #include "kernels/megakv/cuckoo.h"
+#include "kernels/memcachedgpu/set_assoc.h"
 
 const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_cuckoo_kind,
+    &kvc_set_assoc_kind,
     NULL,
 };

@@ -1,0 +1,51 @@
+/* Little-endian words at any address, on the host and on the device. */
+#ifndef KVC_KERNELS_MEMCACHEDGPU_BYTES_H
+#define KVC_KERNELS_MEMCACHEDGPU_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/device.h"
+
+/* The first `bytes` bytes at `from` (1 .. 4) as a word, the rest of it 0. The device has no unaligned loads:
+ * it reads the one or two aligned words that hold those bytes and no other. */
+static inline KVC_HOST_DEVICE uint32_t kvc_bytes_word(const uint8_t *from, uint32_t bytes)
+{
+#ifdef __CUDA_ARCH__
+    uintptr_t address = (uintptr_t)from;
+    uint32_t shift = 8 * (uint32_t)(address & 3);
+    uint32_t low = *(const uint32_t *)(address & ~(uintptr_t)3);
+    uint32_t high = *(const uint32_t *)((address + bytes - 1) & ~(uintptr_t)3);
+    uint32_t word = __funnelshift_r(low, shift != 0 ? high : 0, shift);
+    return word & 0xffffffffu >> 8 * (4 - bytes);
+#else
+    uint32_t word = 0;
+    if (bytes == 4) {
+        memcpy(&word, from, 4);
+        return word;
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
+        word |= (uint32_t)from[i] << 8 * i;
+    }
+    return word;
+#endif
+}
+
+/* As kvc_bytes_word, of up to 8 bytes (0 is allowed). */
+static inline KVC_HOST_DEVICE uint64_t kvc_bytes_word_64(const uint8_t *from, uint32_t bytes)
+{
+#ifndef __CUDA_ARCH__
+    if (bytes == 8) {
+        uint64_t word;
+        memcpy(&word, from, 8);
+        return word;
+    }
+#endif
+    if (bytes == 0) {
+        return 0;
+    }
+    uint64_t low = kvc_bytes_word(from, bytes < 4 ? bytes : 4);
+    return bytes <= 4 ? low : low | (uint64_t)kvc_bytes_word(from + 4, bytes - 4) << 32;
+}
+
+#endif
