@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/device.h"
+
 /* Hashes `bytes` bytes (0 is allowed) of `key`. */
 uint64_t kvc_hash(const void *key, size_t bytes, uint64_t seed);
 
@@ -22,7 +24,7 @@ void kvc_hash_batch(const uint8_t *keys, size_t stride, const uint8_t *bytes, si
                     uint64_t *hash);
 
 /* Signature of a hash; never 0, which marks an empty cell. */
-static inline uint32_t kvc_signature(uint64_t hash)
+static inline KVC_HOST_DEVICE uint32_t kvc_signature(uint64_t hash)
 {
     uint32_t signature = (uint32_t)(hash >> 32);
     return signature != 0 ? signature : 1;

@@ -5,6 +5,7 @@
 
 const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_cuckoo_kind,
+    &kvc_cuckoo_interleaved_kind,
     &kvc_set_assoc_kind,
     NULL,
 };

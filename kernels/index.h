@@ -16,6 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* No location: "not found", or "nothing left the index". */
 #define KVC_LOCATION_NONE 0xffffffffu
 /* For kvc_index_erase: erase whatever location the hash has. */
@@ -107,5 +111,9 @@ struct kvc_index_kind {
 };
 
 extern const struct kvc_index_kind *const kvc_index_kinds[]; /* ends with NULL */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "kernels/hash.h"
+#include "kernels/megakv/cuckoo_layout.h"
 #include "kernels/memory.h"
 
 /* ThreadSanitizer takes vector loads of words that another thread stores for races: it gets the portable
@@ -19,20 +20,28 @@ enum {
     SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
     SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
     WRITE_AHEAD = 16,   /* two lines each */
+    LINE_WORDS = 16,
+    DISPLACEMENTS_MAX = 1000,
+    PARTITIONS_MAX = 1024,
 };
 
-struct bucket {
-    uint32_t signature[KVC_CUCKOO_CELLS]; /* 0: empty */
-    uint32_t location[KVC_CUCKOO_CELLS];
+/* What a bucket looks like. A constant wherever the published one is inlined. */
+struct shape {
+    uint32_t cells;
+    bool apart;
+    bool simd; /* 8 cells apart, on a machine that has AVX2 */
 };
+
+static const struct shape published = {KVC_CUCKOO_CELLS, true, true};
 
 struct kvc_cuckoo {
     struct kvc_index index;
-    struct bucket *buckets;
+    uint32_t *words;
     uint64_t bytes;
-    uint32_t mask; /* buckets - 1 */
-    bool simd;
+    struct kvc_cuckoo_layout_masks masks;
+    struct shape shape;
     uint32_t max_displacements;
+    bool published_displacement;
     uint32_t *chain; /* of cells, max_displacements + 1 */
     uint64_t random;
     uint64_t used;
@@ -57,59 +66,102 @@ ALWAYS_INLINE void store_word(uint32_t *to, uint32_t value)
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 
-/* Bit c is set where cell c has this signature. */
-ALWAYS_INLINE unsigned match_portable(const struct bucket *bucket, uint32_t signature)
+/* Of the interleaved layout: signature low, location high, read and written as one. */
+ALWAYS_INLINE uint64_t load_cell(const uint32_t *bucket, unsigned c)
 {
-    unsigned cells = 0;
-    for (unsigned c = 0; c < KVC_CUCKOO_CELLS; c++) {
-        cells |= (unsigned)(load_word(&bucket->signature[c]) == signature) << c;
+    return __atomic_load_n((const uint64_t *)bucket + c, __ATOMIC_ACQUIRE);
+}
+
+ALWAYS_INLINE void store_cell(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location)
+{
+    __atomic_store_n((uint64_t *)bucket + c, (uint64_t)location << 32 | signature, __ATOMIC_RELEASE);
+}
+
+ALWAYS_INLINE uint32_t *bucket_of(const struct kvc_cuckoo *table, uint32_t bucket, struct shape shape)
+{
+    return table->words + (uint64_t)bucket * (2 * shape.cells);
+}
+
+ALWAYS_INLINE uint32_t lines_of(struct shape shape)
+{
+    return shape.cells <= LINE_WORDS / 2 ? 1 : shape.cells / (LINE_WORDS / 2);
+}
+
+ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, bool write)
+{
+    for (uint32_t line = 0; line < lines_of(shape); line++) {
+        if (write) {
+            __builtin_prefetch(bucket + line * LINE_WORDS, 1);
+        } else {
+            __builtin_prefetch(bucket + line * LINE_WORDS);
+        }
+    }
+}
+
+/* Bit c is set where cell c has this signature. */
+ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature, struct shape shape)
+{
+    uint32_t cells = 0;
+    for (unsigned c = 0; c < shape.cells; c++) {
+        uint32_t found = shape.apart ? load_word(bucket + c) : (uint32_t)load_cell(bucket, c);
+        cells |= (uint32_t)(found == signature) << c;
     }
     return cells;
 }
 
 #ifdef KVC_CUCKOO_AVX2
-__attribute__((target("avx2"))) static inline unsigned match_avx2(const struct bucket *bucket,
-                                                                  uint32_t signature)
+__attribute__((target("avx2"))) static inline uint32_t match_avx2(const uint32_t *bucket, uint32_t signature)
 {
-    __m256i cells = _mm256_load_si256((const __m256i *)bucket->signature);
+    __m256i cells = _mm256_load_si256((const __m256i *)bucket);
     __m256i equal = _mm256_cmpeq_epi32(cells, _mm256_set1_epi32((int)signature));
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
 }
 #define AVX2_TARGET __attribute__((target("avx2")))
 #endif
 
-/* `simd` is a constant wherever this is inlined. */
-ALWAYS_INLINE unsigned match(const struct bucket *bucket, uint32_t signature, bool simd)
+ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
 #ifdef KVC_CUCKOO_AVX2
-    if (simd) {
+    if (shape.simd) {
         return match_avx2(bucket, signature);
     }
-#else
-    (void)simd;
 #endif
-    return match_portable(bucket, signature);
+    return match_portable(bucket, signature, shape);
+}
+
+/* No element whose primary bucket this is lives in its alternate one: it has a cell that never held any. */
+ALWAYS_INLINE bool never_full(const uint32_t *bucket, struct shape shape)
+{
+    bool never_used = false;
+    for (unsigned c = 0; !shape.apart && c < shape.cells; c++) {
+        never_used |= load_cell(bucket, c) == 0;
+    }
+    return never_used;
 }
 
 ALWAYS_INLINE uint32_t primary_of(const struct kvc_cuckoo *table, uint64_t hash)
 {
-    return (uint32_t)hash & table->mask;
+    return kvc_cuckoo_primary(table->masks, hash);
 }
 
 /* The other bucket of an element with this signature; it may be the same one. */
 ALWAYS_INLINE uint32_t alternate_of(const struct kvc_cuckoo *table, uint32_t bucket, uint32_t signature)
 {
-    return (bucket ^ signature) & table->mask;
+    return kvc_cuckoo_alternate(table->masks, bucket, signature);
 }
 
-/* The writer stores a location between clearing and setting its signature, so a pair is whole if the
+/* Apart, the writer stores a location between clearing and setting its signature, so a pair is whole if the
  * signature is still there after the location was read. */
-ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t signature, bool simd)
+ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
-    unsigned cells = match(bucket, signature, simd);
-    unsigned c = (unsigned)__builtin_ctz(cells | 1u << (KVC_CUCKOO_CELLS - 1));
-    uint32_t location = load_word(&bucket->location[c]);
-    bool whole = load_word(&bucket->signature[c]) == signature;
+    uint32_t cells = match(bucket, signature, shape);
+    unsigned c = (unsigned)__builtin_ctz(cells | 1u << (shape.cells - 1));
+    if (!shape.apart) {
+        uint64_t cell = load_cell(bucket, c);
+        return (uint32_t)cell == signature ? (uint32_t)(cell >> 32) : KVC_LOCATION_NONE;
+    }
+    uint32_t location = load_word(bucket + shape.cells + c);
+    bool whole = load_word(bucket + c) == signature;
     return whole & (cells != 0) ? location : KVC_LOCATION_NONE;
 }
 
@@ -122,7 +174,7 @@ ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_cuckoo *table)
 
 /* Looks again, for an element that may have moved past a reader that began at `moves`. */
 ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t hash, uint64_t moves,
-                                    struct kvc_index_stats *stats, bool simd)
+                                    struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
@@ -133,11 +185,11 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t has
             return KVC_LOCATION_NONE;
         }
         moves = now;
-        uint32_t location = probe(&table->buckets[primary], signature, simd);
-        stats->search_lines++;
+        uint32_t location = probe(bucket_of(table, primary, shape), signature, shape);
+        stats->search_lines += lines_of(shape);
         if (location == KVC_LOCATION_NONE && alternate != primary) {
-            location = probe(&table->buckets[alternate], signature, simd);
-            stats->search_lines++;
+            location = probe(bucket_of(table, alternate, shape), signature, shape);
+            stats->search_lines += lines_of(shape);
         }
         if (location != KVC_LOCATION_NONE) {
             return location;
@@ -146,14 +198,12 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t has
 }
 
 ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
-                          uint32_t *location, struct kvc_index_stats *stats, bool simd)
+                          uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
 {
-    const struct bucket *buckets = table->buckets;
-    uint32_t mask = table->mask;
     uint32_t missed[SEARCH_CHUNK];
     uint64_t misses = 0;
     for (uint32_t i = 0; i < SEARCH_AHEAD && i < count; i++) {
-        __builtin_prefetch(&buckets[(uint32_t)hash[i] & mask]);
+        prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, false);
     }
     for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
         uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
@@ -161,30 +211,31 @@ ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, 
         uint32_t second = 0;
         for (uint32_t i = start; i < end; i++) {
             uint32_t ahead = count - i > SEARCH_AHEAD ? i + SEARCH_AHEAD : count - 1;
-            __builtin_prefetch(&buckets[(uint32_t)hash[ahead] & mask]);
+            prefetch_bucket(bucket_of(table, primary_of(table, hash[ahead]), shape), shape, false);
             uint32_t signature = kvc_signature(hash[i]);
-            uint32_t bucket = (uint32_t)hash[i] & mask;
-            uint32_t found = probe(&buckets[bucket], signature, simd);
+            uint32_t bucket = primary_of(table, hash[i]);
+            uint32_t found = probe(bucket_of(table, bucket, shape), signature, shape);
             location[i] = found;
             /* Without a branch, which would be mispredicted: a hit prefetches the line it has. */
             uint32_t miss = found == KVC_LOCATION_NONE;
             missed[second] = i;
             second += miss;
-            __builtin_prefetch(&buckets[(bucket ^ (signature & -miss)) & mask]);
+            uint32_t next = alternate_of(table, bucket, signature & -miss);
+            prefetch_bucket(bucket_of(table, next, shape), shape, false);
         }
-        stats->search_lines += end - start;
+        stats->search_lines += (uint64_t)(end - start) * lines_of(shape);
         for (uint32_t m = 0; m < second; m++) {
             uint32_t i = missed[m];
             uint32_t signature = kvc_signature(hash[i]);
-            uint32_t bucket = (uint32_t)hash[i] & mask;
-            uint32_t alternate = (bucket ^ signature) & mask;
+            uint32_t bucket = primary_of(table, hash[i]);
+            uint32_t alternate = alternate_of(table, bucket, signature);
             uint32_t found = KVC_LOCATION_NONE;
-            if (alternate != bucket) {
-                stats->search_lines++;
-                found = probe(&buckets[alternate], signature, simd);
+            if (alternate != bucket && !never_full(bucket_of(table, bucket, shape), shape)) {
+                stats->search_lines += lines_of(shape);
+                found = probe(bucket_of(table, alternate, shape), signature, shape);
             }
             if (found == KVC_LOCATION_NONE) {
-                found = search_again(table, hash[i], moves, stats, simd);
+                found = search_again(table, hash[i], moves, stats, shape);
                 misses += found == KVC_LOCATION_NONE;
             }
             location[i] = found;
@@ -204,18 +255,53 @@ static uint64_t next_random(struct kvc_cuckoo *table)
 }
 
 /* Of the empty cells (not 0): the preferred one, or the nearest to its left, round the end. */
-ALWAYS_INLINE unsigned choose_cell(unsigned empty, uint32_t signature)
+ALWAYS_INLINE unsigned choose_cell(uint32_t empty, uint32_t signature, struct shape shape)
 {
-    unsigned preferred = signature >> 29;
-    unsigned left = empty & ((2u << preferred) - 1);
+    unsigned preferred = (unsigned)((uint64_t)signature * shape.cells >> 32);
+    uint32_t left = empty & (uint32_t)((UINT64_C(2) << preferred) - 1);
     return 31u - (unsigned)__builtin_clz(left != 0 ? left : empty);
 }
 
 /* Fills an empty cell. */
-ALWAYS_INLINE void fill(struct bucket *bucket, unsigned c, uint32_t signature, uint32_t location)
+ALWAYS_INLINE void fill(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
+                        struct shape shape)
 {
-    store_word(&bucket->location[c], location);
-    store_word(&bucket->signature[c], signature);
+    if (shape.apart) {
+        store_word(bucket + shape.cells + c, location);
+        store_word(bucket + c, signature);
+    } else {
+        store_cell(bucket, c, signature, location);
+    }
+}
+
+ALWAYS_INLINE void clear(uint32_t *bucket, unsigned c, struct shape shape)
+{
+    if (shape.apart) {
+        store_word(bucket + c, KVC_CUCKOO_EMPTY);
+    } else {
+        store_cell(bucket, c, KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION);
+    }
+}
+
+/* By the writer, whose own stores these are. */
+ALWAYS_INLINE uint32_t signature_at(const uint32_t *bucket, unsigned c, struct shape shape)
+{
+    return bucket[kvc_cuckoo_signature_word(shape.cells, shape.apart, c)];
+}
+
+ALWAYS_INLINE uint32_t location_at(const uint32_t *bucket, unsigned c, struct shape shape)
+{
+    return bucket[kvc_cuckoo_location_word(shape.cells, shape.apart, c)];
+}
+
+ALWAYS_INLINE void replace(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
+                           struct shape shape)
+{
+    if (shape.apart) {
+        store_word(bucket + shape.cells + c, location);
+    } else {
+        store_cell(bucket, c, signature, location);
+    }
 }
 
 static bool in_chain(const uint32_t *chain, uint32_t length, uint32_t cell)
@@ -228,11 +314,11 @@ static bool in_chain(const uint32_t *chain, uint32_t length, uint32_t cell)
 }
 
 /* Adds a random cell of this full bucket that is not yet in the chain; false: there is none. */
-static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t bucket)
+static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t bucket, uint32_t cells)
 {
-    uint32_t first = (uint32_t)(next_random(table) >> 61);
-    for (uint32_t i = 0; i < KVC_CUCKOO_CELLS; i++) {
-        uint32_t cell = bucket * KVC_CUCKOO_CELLS + ((first + i) & (KVC_CUCKOO_CELLS - 1));
+    uint32_t first = (uint32_t)((next_random(table) >> 32) * cells >> 32);
+    for (uint32_t i = 0; i < cells; i++) {
+        uint32_t cell = bucket * cells + ((first + i) & (cells - 1));
         if (!in_chain(table->chain, length, cell)) {
             table->chain[length] = cell;
             return true;
@@ -245,36 +331,36 @@ static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t buc
  * its far end, each element stored at its new place before it goes from the old one. Returns the location
  * that was dropped. */
 static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t alternate, uint32_t signature,
-                         uint32_t location, struct kvc_index_stats *stats, bool simd)
+                         uint32_t location, struct kvc_index_stats *stats, struct shape shape)
 {
-    struct bucket *buckets = table->buckets;
     uint32_t *chain = table->chain;
+    uint32_t cells = shape.cells;
     uint32_t bucket = next_random(table) >> 63 != 0 ? alternate : primary;
     uint32_t length = 0;
     uint32_t to; /* an empty cell */
     uint32_t dropped = KVC_LOCATION_NONE;
     for (;;) {
-        if (length > table->max_displacements || !extend_chain(table, length, bucket)) {
+        if (length > table->max_displacements || !extend_chain(table, length, bucket, cells)) {
             to = chain[--length];
-            struct bucket *last = &buckets[to / KVC_CUCKOO_CELLS];
-            dropped = last->location[to % KVC_CUCKOO_CELLS];
-            store_word(&last->signature[to % KVC_CUCKOO_CELLS], 0);
+            uint32_t *last = bucket_of(table, to / cells, shape);
+            dropped = location_at(last, to % cells, shape);
+            clear(last, to % cells, shape);
             table->used--;
             stats->dropped++;
             break;
         }
-        uint32_t victim = buckets[bucket].signature[chain[length] % KVC_CUCKOO_CELLS];
+        uint32_t victim = signature_at(bucket_of(table, bucket, shape), chain[length] % cells, shape);
         length++;
         if (length > table->max_displacements) {
             continue; /* it may not move, so its alternate bucket need not be read */
         }
-        uint32_t next = alternate_of(table, bucket, victim);
+        uint32_t next = alternate_of(table, bucket, table->published_displacement ? signature : victim);
         if (next != bucket) {
             bucket = next;
-            stats->insert_lines++;
-            unsigned empty = match(&buckets[bucket], 0, simd);
+            stats->insert_lines += lines_of(shape);
+            uint32_t empty = match(bucket_of(table, bucket, shape), KVC_CUCKOO_EMPTY, shape);
             if (empty != 0) {
-                to = bucket * KVC_CUCKOO_CELLS + choose_cell(empty, victim);
+                to = bucket * cells + choose_cell(empty, victim, shape);
                 break;
             }
         }
@@ -282,105 +368,105 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
     stats->displacements += length;
     while (length > 0) {
         uint32_t from = chain[--length];
-        struct bucket *source = &buckets[from / KVC_CUCKOO_CELLS];
-        unsigned c = from % KVC_CUCKOO_CELLS;
-        fill(&buckets[to / KVC_CUCKOO_CELLS], to % KVC_CUCKOO_CELLS, source->signature[c],
-             source->location[c]);
+        uint32_t *source = bucket_of(table, from / cells, shape);
+        unsigned c = from % cells;
+        fill(bucket_of(table, to / cells, shape), to % cells, signature_at(source, c, shape),
+             location_at(source, c, shape), shape);
         __atomic_store_n(&table->moves, table->moves + 1, __ATOMIC_RELEASE);
-        store_word(&source->signature[c], 0);
+        clear(source, c, shape);
         to = from;
     }
-    fill(&buckets[to / KVC_CUCKOO_CELLS], to % KVC_CUCKOO_CELLS, signature, location);
+    fill(bucket_of(table, to / cells, shape), to % cells, signature, location, shape);
     return dropped;
 }
 
 ALWAYS_INLINE uint32_t insert_one(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                                  struct kvc_index_stats *stats, bool simd)
+                                  struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
     uint32_t alternate = alternate_of(table, primary, signature);
-    struct bucket *home = &table->buckets[primary];
-    struct bucket *other = &table->buckets[alternate];
-    unsigned same = match(home, signature, simd);
-    stats->insert_lines++;
-    if (same == 0 && other != home) {
+    uint32_t *home = bucket_of(table, primary, shape);
+    uint32_t *other = bucket_of(table, alternate, shape);
+    uint32_t same = match(home, signature, shape);
+    stats->insert_lines += lines_of(shape);
+    if (same == 0 && other != home && !never_full(home, shape)) {
         home = other;
-        same = match(home, signature, simd);
-        stats->insert_lines++;
+        same = match(home, signature, shape);
+        stats->insert_lines += lines_of(shape);
     }
     if (same != 0) {
-        uint32_t *cell = &home->location[__builtin_ctz(same)];
-        uint32_t old = *cell;
-        store_word(cell, location);
+        unsigned c = (unsigned)__builtin_ctz(same);
+        uint32_t old = location_at(home, c, shape);
+        replace(home, c, signature, location, shape);
         stats->replaced++;
         return old;
     }
-    home = &table->buckets[primary];
-    unsigned empty = match(home, 0, simd);
+    home = bucket_of(table, primary, shape);
+    uint32_t empty = match(home, KVC_CUCKOO_EMPTY, shape);
     if (empty == 0) {
         home = other;
-        empty = match(home, 0, simd);
+        empty = match(home, KVC_CUCKOO_EMPTY, shape);
     }
     table->used++;
     if (empty != 0) {
-        fill(home, choose_cell(empty, signature), signature, location);
+        fill(home, choose_cell(empty, signature, shape), signature, location, shape);
         return KVC_LOCATION_NONE;
     }
-    return displace(table, primary, alternate, signature, location, stats, simd);
+    return displace(table, primary, alternate, signature, location, stats, shape);
 }
 
 ALWAYS_INLINE uint32_t erase_one(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                                 struct kvc_index_stats *stats, bool simd)
+                                 struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
     uint32_t alternate = alternate_of(table, primary, signature);
-    struct bucket *bucket = &table->buckets[primary];
-    unsigned same = match(bucket, signature, simd);
-    stats->erase_lines++;
-    if (same == 0 && alternate != primary) {
-        bucket = &table->buckets[alternate];
-        same = match(bucket, signature, simd);
-        stats->erase_lines++;
+    uint32_t *bucket = bucket_of(table, primary, shape);
+    uint32_t same = match(bucket, signature, shape);
+    stats->erase_lines += lines_of(shape);
+    if (same == 0 && alternate != primary && !never_full(bucket, shape)) {
+        bucket = bucket_of(table, alternate, shape);
+        same = match(bucket, signature, shape);
+        stats->erase_lines += lines_of(shape);
     }
     if (same == 0) {
         return KVC_LOCATION_NONE;
     }
     unsigned c = (unsigned)__builtin_ctz(same);
-    uint32_t old = bucket->location[c];
+    uint32_t old = location_at(bucket, c, shape);
     if (location != KVC_LOCATION_ANY && location != old) {
         return KVC_LOCATION_NONE;
     }
-    store_word(&bucket->signature[c], 0);
+    clear(bucket, c, shape);
     table->used--;
     stats->erased++;
     return old;
 }
 
 /* Both lines of an element that will be written. */
-ALWAYS_INLINE void prefetch_pair(const struct kvc_cuckoo *table, uint64_t hash)
+ALWAYS_INLINE void prefetch_pair(const struct kvc_cuckoo *table, uint64_t hash, struct shape shape)
 {
     uint32_t primary = primary_of(table, hash);
-    __builtin_prefetch(&table->buckets[primary], 1);
-    __builtin_prefetch(&table->buckets[alternate_of(table, primary, kvc_signature(hash))], 1);
+    prefetch_bucket(bucket_of(table, primary, shape), shape, true);
+    prefetch_bucket(bucket_of(table, alternate_of(table, primary, kvc_signature(hash)), shape), shape, true);
 }
 
 typedef uint32_t change_fn(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
-                           struct kvc_index_stats *stats, bool simd);
+                           struct kvc_index_stats *stats, struct shape shape);
 
 ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                           uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
-                          bool simd)
+                          struct shape shape)
 {
     for (uint32_t i = 0; i < WRITE_AHEAD && i < count; i++) {
-        prefetch_pair(table, hash[i]);
+        prefetch_pair(table, hash[i], shape);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (count - i > WRITE_AHEAD) {
-            prefetch_pair(table, hash[i + WRITE_AHEAD]);
+            prefetch_pair(table, hash[i + WRITE_AHEAD], shape);
         }
-        uint32_t old = one(table, hash[i], location[i], stats, simd);
+        uint32_t old = one(table, hash[i], location[i], stats, shape);
         if (out != NULL) {
             out[i] = old;
         }
@@ -391,33 +477,33 @@ ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const 
 AVX2_TARGET static void search_avx2(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
                                     uint32_t *location, struct kvc_index_stats *stats)
 {
-    search(table, hash, count, location, stats, true);
+    search(table, hash, count, location, stats, published);
 }
 
 AVX2_TARGET static void insert_avx2(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                                     uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    change(table, hash, location, count, out, stats, insert_one, true);
+    change(table, hash, location, count, out, stats, insert_one, published);
 }
 
 AVX2_TARGET static void erase_avx2(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                                    uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    change(table, hash, location, count, out, stats, erase_one, true);
+    change(table, hash, location, count, out, stats, erase_one, published);
 }
 #endif
 
 static void cuckoo_free(struct kvc_index *index)
 {
     struct kvc_cuckoo *table = table_of(index);
-    kvc_memory_free(table->buckets, table->bytes);
+    kvc_memory_free(table->words, table->bytes);
     free(table->chain);
     free(table);
 }
 
 static uint64_t cuckoo_capacity(const struct kvc_index *index)
 {
-    return ((const struct kvc_cuckoo *)index)->bytes / sizeof(struct bucket) * KVC_CUCKOO_CELLS;
+    return ((const struct kvc_cuckoo *)index)->bytes / 8;
 }
 
 static uint64_t cuckoo_used(const struct kvc_index *index)
@@ -430,12 +516,12 @@ static void cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_
 {
     const struct kvc_cuckoo *table = table_of(index);
 #ifdef KVC_CUCKOO_AVX2
-    if (table->simd) {
+    if (table->shape.simd) {
         search_avx2(table, hash, count, location, stats);
         return;
     }
 #endif
-    search(table, hash, count, location, stats, false);
+    search(table, hash, count, location, stats, table->shape);
 }
 
 static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
@@ -444,12 +530,12 @@ static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const u
     struct kvc_cuckoo *table = table_of(index);
     stats->inserts += count;
 #ifdef KVC_CUCKOO_AVX2
-    if (table->simd) {
+    if (table->shape.simd) {
         insert_avx2(table, hash, location, count, out, stats);
         return;
     }
 #endif
-    change(table, hash, location, count, out, stats, insert_one, false);
+    change(table, hash, location, count, out, stats, insert_one, table->shape);
 }
 
 static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
@@ -458,12 +544,12 @@ static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const ui
     struct kvc_cuckoo *table = table_of(index);
     stats->erases += count;
 #ifdef KVC_CUCKOO_AVX2
-    if (table->simd) {
+    if (table->shape.simd) {
         erase_avx2(table, hash, location, count, out, stats);
         return;
     }
 #endif
-    change(table, hash, location, count, out, stats, erase_one, false);
+    change(table, hash, location, count, out, stats, erase_one, table->shape);
 }
 
 static const struct kvc_index_ops cuckoo_ops = {
@@ -475,11 +561,35 @@ static const struct kvc_index_ops cuckoo_ops = {
     .used = cuckoo_used,
 };
 
-struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *params)
+static bool is_power_of_two(uint64_t value)
 {
-    uint64_t bytes = params->bytes;
-    if (bytes < sizeof(struct bucket) || bytes > UINT64_C(32) << 30 || (bytes & (bytes - 1)) != 0 ||
-        params->max_displacements > 1000) {
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+bool kvc_cuckoo_params_complete(struct kvc_cuckoo_params *params, struct kvc_cuckoo_layout_masks *masks)
+{
+    params->cells = params->cells != 0 ? params->cells : KVC_CUCKOO_CELLS;
+    params->partitions = params->partitions != 0 ? params->partitions : 1;
+    uint32_t cells = params->cells;
+    if ((cells != 4 && cells != 8 && cells != 16 && cells != 32) || !is_power_of_two(params->bytes) ||
+        params->bytes > UINT64_C(32) << 30 || params->bytes < (uint64_t)cells * 8 * params->partitions ||
+        !is_power_of_two(params->partitions) || params->partitions > PARTITIONS_MAX ||
+        (params->layout != KVC_CUCKOO_APART && params->layout != KVC_CUCKOO_INTERLEAVED) ||
+        (params->threads != 0 && (!is_power_of_two(params->threads) || params->threads > cells)) ||
+        params->max_displacements > DISPLACEMENTS_MAX) {
+        return false;
+    }
+    uint64_t buckets = params->bytes / 8 / cells;
+    masks->bucket = (uint32_t)(buckets - 1);
+    masks->alternate = (uint32_t)(buckets / params->partitions - 1);
+    return true;
+}
+
+struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *given)
+{
+    struct kvc_cuckoo_params params = *given;
+    struct kvc_cuckoo_layout_masks masks;
+    if (params.threads != 0 || !kvc_cuckoo_params_complete(&params, &masks)) {
         errno = EINVAL;
         return NULL;
     }
@@ -488,16 +598,19 @@ struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *params)
         return NULL;
     }
     *table = (struct kvc_cuckoo){.index = {&cuckoo_ops},
-                                 .bytes = bytes,
-                                 .mask = (uint32_t)(bytes / sizeof(struct bucket) - 1),
-                                 .max_displacements = params->max_displacements,
-                                 .random = params->seed};
+                                 .bytes = params.bytes,
+                                 .masks = masks,
+                                 .shape = {params.cells, params.layout == KVC_CUCKOO_APART, false},
+                                 .max_displacements = params.max_displacements,
+                                 .published_displacement = params.published_displacement,
+                                 .random = params.seed};
 #ifdef KVC_CUCKOO_AVX2
-    table->simd = !params->portable && __builtin_cpu_supports("avx2");
+    table->shape.simd = !params.portable && params.cells == published.cells && table->shape.apart &&
+                        __builtin_cpu_supports("avx2");
 #endif
-    table->chain = calloc(params->max_displacements + 1, sizeof(*table->chain));
-    table->buckets = kvc_memory_alloc(bytes);
-    if (table->chain == NULL || table->buckets == NULL) {
+    table->chain = calloc(params.max_displacements + 1, sizeof(*table->chain));
+    table->words = kvc_memory_alloc(params.bytes);
+    if (table->chain == NULL || table->words == NULL) {
         cuckoo_free(&table->index);
         errno = ENOMEM;
         return NULL;
@@ -511,8 +624,23 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
         &(struct kvc_cuckoo_params){.bytes = bytes, .max_displacements = 200, .seed = seed});
 }
 
+static struct kvc_index *create_interleaved(uint64_t bytes, uint64_t seed)
+{
+    return kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = bytes,
+                                                         .layout = KVC_CUCKOO_INTERLEAVED,
+                                                         .cells = 4,
+                                                         .max_displacements = 200,
+                                                         .seed = seed});
+}
+
 const struct kvc_index_kind kvc_cuckoo_kind = {
     .name = "megakv-cuckoo",
     .source = "Mega-KV, VLDB J. 26(5) 2017, sec. 4",
     .create = create_published,
+};
+
+const struct kvc_index_kind kvc_cuckoo_interleaved_kind = {
+    .name = "cuckoo-interleaved",
+    .source = "Mega-KV's cuckoo, cells of signature and location in one sector",
+    .create = create_interleaved,
 };

@@ -1,0 +1,508 @@
+/* Insert and erase, one thread a job.
+ *
+ * Insert is two kernels. The first replaces, or fills an empty cell by compare-and-swap; cells only fill up
+ * while it runs and equal elements go for the same cell, so each is in the table once. What meets two full
+ * buckets is listed for the second, which displaces under locks: a path of elements to an empty cell is found
+ * without locks and then walked from its end, each move with its two buckets locked and checked. The
+ * alternate bucket of an element is in reach of both its locks at any time, so the second kernel keeps
+ * elements single, too. */
+#ifndef KVC_KERNELS_MEGAKV_CUCKOO_CHANGE_CUH
+#define KVC_KERNELS_MEGAKV_CUCKOO_CHANGE_CUH
+
+#include "kernels/megakv/cuckoo_device.cuh"
+
+namespace kvc
+{
+
+constexpr uint32_t lock_count = 1u << 20;
+constexpr int path_max = 64;      /* elements on the way to an empty cell */
+constexpr int path_attempts = 64; /* random paths before an element is dropped */
+constexpr int tries_max = 1 << 16;
+
+struct insert_jobs {
+    const uint64_t *hash;
+    const uint32_t *location;
+    const uint32_t *index; /* of `out`, or NULL: the job's own number */
+    uint32_t count;
+    uint32_t *out; /* or NULL */
+};
+
+/* Jobs that met two full buckets. */
+struct insert_rest {
+    uint32_t *job;
+    uint32_t *count;
+    uint32_t *locks; /* lock_count, all 0 */
+};
+
+__device__ __forceinline__ void report(const insert_jobs &jobs, uint32_t job, uint32_t left)
+{
+    if (jobs.out != nullptr) {
+        jobs.out[jobs.index != nullptr ? jobs.index[job] : job] = left;
+    }
+}
+
+/* Cells of a bucket as one thread sees them. */
+template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APART> {
+    uint32_t *words;
+
+    __device__ __forceinline__ bucket_view(const cuckoo_table &table, uint32_t bucket)
+        : words(bucket_words<CELLS>(table, bucket))
+    {
+        this->load(words, 0);
+    }
+
+    /* CELLS: none. */
+    __device__ __forceinline__ uint32_t find(uint32_t wanted) const
+    {
+        uint32_t found = CELLS;
+#pragma unroll
+        for (int cell = CELLS - 1; cell >= 0; cell--) {
+            found = this->signature(cell) == wanted ? static_cast<uint32_t>(cell) : found;
+        }
+        return found;
+    }
+
+    /* The empty cell that this signature goes to; CELLS: none. */
+    __device__ __forceinline__ uint32_t empty_for(uint32_t wanted) const
+    {
+        uint32_t least = CELLS;
+#pragma unroll
+        for (int cell = 0; cell < CELLS; cell++) {
+            uint32_t distance = kvc_cuckoo_distance(CELLS, wanted, static_cast<uint32_t>(cell));
+            least = this->signature(cell) == KVC_CUCKOO_EMPTY && distance < least ? distance : least;
+        }
+        return least == CELLS ? CELLS : kvc_cuckoo_cell_at(CELLS, wanted, least);
+    }
+
+    __device__ __forceinline__ bool has_never_used() const
+    {
+        bool any = false;
+        if constexpr (!APART) {
+#pragma unroll
+            for (int cell = 0; cell < CELLS; cell++) {
+                any |= this->never_used(cell);
+            }
+        }
+        return any;
+    }
+};
+
+template <int CELLS, bool APART> struct cell_access {
+    static __device__ __forceinline__ unsigned long long pack(uint32_t signature, uint32_t location)
+    {
+        return static_cast<unsigned long long>(location) << 32 | signature;
+    }
+
+    /* Fills a cell seen empty. false: another thread was faster. */
+    static __device__ __forceinline__ bool fill(uint32_t *bucket, uint32_t cell, uint32_t signature,
+                                                uint32_t location, uint32_t *left)
+    {
+        *left = KVC_LOCATION_NONE;
+        if constexpr (APART) {
+            if (atomicCAS(bucket + cell, KVC_CUCKOO_EMPTY, signature) != KVC_CUCKOO_EMPTY) {
+                return false;
+            }
+            /* An equal element may come between the two and leave its location: ours is then the later one.
+             */
+            *left = atomicExch(bucket + CELLS + cell, location);
+            return true;
+        } else {
+            unsigned long long *word = reinterpret_cast<unsigned long long *>(bucket) + cell;
+            unsigned long long next = pack(signature, location);
+            unsigned long long was = atomicCAS(word, pack(0, 0), next);
+            if (was == pack(KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION)) {
+                was = atomicCAS(word, was, next);
+                return was == pack(KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION);
+            }
+            return was == 0;
+        }
+    }
+
+    /* Replaces the location of a cell that has this signature; elements do not leave while inserts run,
+     * except under locks. */
+    static __device__ __forceinline__ uint32_t replace(uint32_t *bucket, uint32_t cell, uint32_t location)
+    {
+        return atomicExch(bucket + kvc_cuckoo_location_word(CELLS, APART, cell), location);
+    }
+};
+
+template <int CELLS, bool APART>
+__device__ __forceinline__ bool insert_one(const cuckoo_table &table, uint64_t hash, uint32_t location,
+                                           uint32_t *left, uint32_t *replaced, uint32_t *lines)
+{
+    using access = cell_access<CELLS, APART>;
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+    for (;;) {
+        bucket_view<CELLS, APART> home(table, primary);
+        uint32_t same = home.find(signature);
+        *lines += 1;
+        if (same != CELLS) {
+            *left = access::replace(home.words, same, location);
+            *replaced += *left != KVC_LOCATION_NONE;
+            return true;
+        }
+        uint32_t empty = home.empty_for(signature);
+        if (alternate != primary && !home.has_never_used()) {
+            bucket_view<CELLS, APART> other(table, alternate);
+            same = other.find(signature);
+            *lines += 1;
+            if (same != CELLS) {
+                *left = access::replace(other.words, same, location);
+                *replaced += *left != KVC_LOCATION_NONE;
+                return true;
+            }
+            if (empty == CELLS) {
+                empty = other.empty_for(signature);
+                home.words = other.words;
+            }
+        }
+        if (empty == CELLS) {
+            return false;
+        }
+        if (access::fill(home.words, empty, signature, location, left)) {
+            *replaced += *left != KVC_LOCATION_NONE;
+            return true;
+        }
+    }
+}
+
+/* A share of the jobs. Exclusive blocks: block b takes partition b's, which lie together. */
+template <int CELLS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_insert(cuckoo_table table, insert_jobs jobs, insert_rest rest, const uint32_t *starts)
+{
+    uint32_t placed = 0, replaced = 0, lines = 0;
+    uint64_t first = starts != nullptr ? starts[blockIdx.x] : blockIdx.x * blockDim.x;
+    uint64_t end = starts != nullptr ? starts[blockIdx.x + 1] : jobs.count;
+    uint32_t stride = starts != nullptr ? blockDim.x : gridDim.x * blockDim.x;
+    for (uint64_t job = first + threadIdx.x; job < end; job += stride) {
+        uint32_t left = KVC_LOCATION_NONE, before = replaced;
+        if (insert_one<CELLS, APART>(table, __ldcs(jobs.hash + job), __ldcs(jobs.location + job), &left,
+                                     &replaced, &lines)) {
+            placed += replaced == before;
+            report(jobs, static_cast<uint32_t>(job), left);
+        } else {
+            rest.job[atomicAdd(rest.count, 1)] = static_cast<uint32_t>(job);
+        }
+    }
+    add_count(&table.counters->inserted, placed);
+    add_count(&table.counters->replaced, replaced);
+    add_count(&table.counters->insert_lines, lines);
+}
+
+/* --- making room --- */
+
+struct element {
+    uint32_t signature, location;
+};
+
+__device__ __forceinline__ uint32_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(*state >> 33);
+}
+
+__device__ __forceinline__ uint32_t lock_of(uint32_t bucket)
+{
+    return bucket & (lock_count - 1);
+}
+
+/* Both or none. */
+__device__ __forceinline__ bool try_lock_pair(uint32_t *locks, uint32_t one, uint32_t other)
+{
+    uint32_t first = lock_of(one), second = lock_of(other);
+    if (atomicCAS(locks + first, 0, 1) != 0) {
+        return false;
+    }
+    if (first != second && atomicCAS(locks + second, 0, 1) != 0) {
+        atomicExch(locks + first, 0);
+        return false;
+    }
+    __threadfence();
+    return true;
+}
+
+__device__ __forceinline__ void unlock_pair(uint32_t *locks, uint32_t one, uint32_t other)
+{
+    uint32_t first = lock_of(one), second = lock_of(other);
+    __threadfence();
+    atomicExch(locks + first, 0);
+    if (first != second) {
+        atomicExch(locks + second, 0);
+    }
+}
+
+template <int CELLS, bool APART>
+__device__ __forceinline__ element read_cell(const uint32_t *bucket, uint32_t cell)
+{
+    return {__ldcg(bucket + kvc_cuckoo_signature_word(CELLS, APART, cell)),
+            __ldcg(bucket + kvc_cuckoo_location_word(CELLS, APART, cell))};
+}
+
+template <int CELLS, bool APART>
+__device__ __forceinline__ void write_cell(uint32_t *bucket, uint32_t cell, element value)
+{
+    __stcg(bucket + kvc_cuckoo_location_word(CELLS, APART, cell), value.location);
+    __stcg(bucket + kvc_cuckoo_signature_word(CELLS, APART, cell), value.signature);
+}
+
+template <bool APART> __device__ __forceinline__ element erased_cell()
+{
+    return {KVC_CUCKOO_EMPTY, APART ? KVC_LOCATION_NONE : KVC_CUCKOO_ERASED_LOCATION};
+}
+
+/* Under the locks of both buckets: replaces or places. false: both are full. */
+template <int CELLS, bool APART>
+__device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t primary, uint32_t alternate,
+                                             element value, uint32_t *left)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        bucket_view<CELLS, APART> view(table, turn == 0 ? primary : alternate);
+        uint32_t same = view.find(value.signature);
+        if (same != CELLS) {
+            *left = read_cell<CELLS, APART>(view.words, same).location;
+            write_cell<CELLS, APART>(view.words, same, value);
+            return true;
+        }
+    }
+    *left = KVC_LOCATION_NONE;
+    for (int turn = 0; turn < 2; turn++) {
+        bucket_view<CELLS, APART> view(table, turn == 0 ? primary : alternate);
+        uint32_t empty = view.empty_for(value.signature);
+        if (empty != CELLS) {
+            write_cell<CELLS, APART>(view.words, empty, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Moves one element to its alternate bucket, if it is still where it was seen and there is room. */
+template <int CELLS, bool APART>
+__device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t from, uint32_t cell,
+                                            element value, uint32_t to)
+{
+    uint32_t *source = bucket_words<CELLS>(table, from);
+    element now = read_cell<CELLS, APART>(source, cell);
+    if (now.signature != value.signature || now.location != value.location) {
+        return false;
+    }
+    bucket_view<CELLS, APART> target(table, to);
+    uint32_t empty = target.empty_for(value.signature);
+    if (empty == CELLS) {
+        return false;
+    }
+    write_cell<CELLS, APART>(target.words, empty, value);
+    write_cell<CELLS, APART>(source, cell, erased_cell<APART>());
+    return true;
+}
+
+/* Frees a cell of a full bucket by a chain of moves along a random path. false: it found none, or the table
+ * changed under way; `long_path` tells the first. */
+template <int CELLS, bool APART>
+__device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t bucket, uint64_t *random,
+                          uint32_t *moves, uint32_t *lines, bool *long_path)
+{
+    uint32_t path_bucket[path_max + 1];
+    uint8_t path_cell[path_max];
+    element path_element[path_max];
+    int length = 0;
+    int limit = table.max_displacements < path_max ? static_cast<int>(table.max_displacements) : path_max;
+    *long_path = false;
+    for (;;) {
+        if (length == limit) {
+            *long_path = true;
+            return false;
+        }
+        uint32_t cell = next_random(random) % CELLS;
+        element victim = read_cell<CELLS, APART>(bucket_words<CELLS>(table, bucket), cell);
+        path_bucket[length] = bucket;
+        path_cell[length] = static_cast<uint8_t>(cell);
+        path_element[length] = victim;
+        if (victim.signature == KVC_CUCKOO_EMPTY) {
+            break; /* someone made room meanwhile */
+        }
+        bucket = kvc_cuckoo_alternate(table.masks, bucket, victim.signature);
+        length++;
+        path_bucket[length] = bucket;
+        *lines += 1;
+        if (bucket_view<CELLS, APART>(table, bucket).empty_for(victim.signature) != CELLS) {
+            break;
+        }
+    }
+    while (length > 0) {
+        length--;
+        uint32_t from = path_bucket[length], to = path_bucket[length + 1];
+        while (!try_lock_pair(locks, from, to)) {
+            __nanosleep(64);
+        }
+        bool moved =
+            from != to && move_locked<CELLS, APART>(table, from, path_cell[length], path_element[length], to);
+        unlock_pair(locks, from, to);
+        if (!moved) {
+            return false;
+        }
+        *moves += 1;
+    }
+    return true;
+}
+
+template <int CELLS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_insert_rest(cuckoo_table table, insert_jobs jobs, insert_rest rest)
+{
+    uint32_t placed = 0, replaced = 0, dropped = 0, moves = 0, lines = 0;
+    uint32_t count = *rest.count;
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        uint32_t job = rest.job[i];
+        uint64_t hash = jobs.hash[job];
+        element value = {kvc_signature(hash), jobs.location[job]};
+        uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
+        uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, value.signature);
+        uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+        uint32_t left = KVC_LOCATION_NONE;
+        bool done = false;
+        /* Moves that failed because others were faster are tried again, but not for ever. */
+        for (int attempts = 0, tries = 0; !done && attempts < path_attempts && tries < tries_max; tries++) {
+            while (!try_lock_pair(rest.locks, primary, alternate)) {
+                __nanosleep(64);
+            }
+            done = place_locked<CELLS, APART>(table, primary, alternate, value, &left);
+            unlock_pair(rest.locks, primary, alternate);
+            if (!done) {
+                bool long_path = false;
+                uint32_t from = (next_random(&random) & 1) != 0 ? primary : alternate;
+                make_room<CELLS, APART>(table, rest.locks, from, &random, &moves, &lines, &long_path);
+                attempts += long_path;
+            }
+        }
+        if (!done) {
+            left = value.location;
+            dropped++;
+        } else if (left != KVC_LOCATION_NONE) {
+            replaced++;
+        } else {
+            placed++;
+        }
+        report(jobs, job, left);
+    }
+    add_count(&table.counters->inserted, placed);
+    add_count(&table.counters->replaced, replaced);
+    add_count(&table.counters->dropped, dropped);
+    add_count(&table.counters->displacements, moves);
+    add_count(&table.counters->insert_lines, lines);
+}
+
+/* Displacement as published: cells change hands, and each displaced element goes to the alternate bucket that
+ * the signature of the first one gives. */
+template <int CELLS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_insert_published(cuckoo_table table, insert_jobs jobs, insert_rest rest)
+{
+    uint32_t placed = 0, dropped = 0, moves = 0, lines = 0;
+    uint32_t count = *rest.count;
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        uint32_t job = rest.job[i];
+        uint64_t hash = jobs.hash[job];
+        element value = {kvc_signature(hash), jobs.location[job]};
+        uint32_t signature = value.signature;
+        uint32_t bucket = kvc_cuckoo_primary(table.masks, hash);
+        uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+        bool done = false;
+        for (uint32_t chain = 0; !done; chain++) {
+            while (!try_lock_pair(rest.locks, bucket, bucket)) {
+                __nanosleep(64);
+            }
+            bucket_view<CELLS, APART> view(table, bucket);
+            uint32_t cell = view.empty_for(value.signature);
+            done = cell != CELLS;
+            cell = done ? cell : next_random(&random) % CELLS;
+            element victim = read_cell<CELLS, APART>(view.words, cell);
+            if (done || chain < table.max_displacements) {
+                write_cell<CELLS, APART>(view.words, cell, value);
+            }
+            unlock_pair(rest.locks, bucket, bucket);
+            lines++;
+            if (!done) {
+                if (chain == table.max_displacements) {
+                    dropped++;
+                    report(jobs, job, value.location);
+                    break;
+                }
+                value = victim;
+                bucket = kvc_cuckoo_alternate(table.masks, bucket, signature);
+                moves++;
+            }
+        }
+        if (done) {
+            placed++;
+            report(jobs, job, KVC_LOCATION_NONE);
+        }
+    }
+    add_count(&table.counters->inserted, placed);
+    add_count(&table.counters->dropped, dropped);
+    add_count(&table.counters->displacements, moves);
+    add_count(&table.counters->insert_lines, lines);
+}
+
+/* --- erase --- */
+
+template <int CELLS, bool APART>
+__device__ __forceinline__ bool erase_one(uint32_t *words, uint32_t cell, uint32_t signature,
+                                          uint32_t location, uint32_t *left)
+{
+    element now = read_cell<CELLS, APART>(words, cell);
+    if (now.signature != signature || (location != KVC_LOCATION_ANY && location != now.location)) {
+        return false;
+    }
+    if constexpr (APART) {
+        if (atomicCAS(words + cell, signature, KVC_CUCKOO_EMPTY) != signature) {
+            return false;
+        }
+        *left = atomicExch(words + CELLS + cell, KVC_LOCATION_NONE);
+        return true;
+    } else {
+        unsigned long long was = cell_access<CELLS, APART>::pack(now.signature, now.location);
+        *left = now.location;
+        return atomicCAS(reinterpret_cast<unsigned long long *>(words) + cell, was,
+                         cell_access<CELLS, APART>::pack(KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION)) ==
+               was;
+    }
+}
+
+template <int CELLS, bool APART>
+__global__ void __launch_bounds__(256) cuckoo_erase(cuckoo_table table, insert_jobs jobs)
+{
+    uint32_t erased = 0, lines = 0;
+    for (uint64_t job = blockIdx.x * blockDim.x + threadIdx.x; job < jobs.count;
+         job += gridDim.x * blockDim.x) {
+        uint64_t hash = __ldcs(jobs.hash + job);
+        uint32_t wanted = __ldcs(jobs.location + job);
+        uint32_t signature = kvc_signature(hash);
+        uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
+        uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+        uint32_t left = KVC_LOCATION_NONE;
+        bool gone = false;
+        bucket_view<CELLS, APART> home(table, primary);
+        uint32_t cell = home.find(signature);
+        lines++;
+        if (cell != CELLS) {
+            gone = erase_one<CELLS, APART>(home.words, cell, signature, wanted, &left);
+        } else if (alternate != primary && !home.has_never_used()) {
+            bucket_view<CELLS, APART> other(table, alternate);
+            cell = other.find(signature);
+            lines++;
+            gone = cell != CELLS && erase_one<CELLS, APART>(other.words, cell, signature, wanted, &left);
+        }
+        erased += gone;
+        report(jobs, static_cast<uint32_t>(job), gone ? left : KVC_LOCATION_NONE);
+    }
+    add_count(&table.counters->erased, erased);
+    add_count(&table.counters->erase_lines, lines);
+}
+
+} // namespace kvc
+
+#endif

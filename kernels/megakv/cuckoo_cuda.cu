@@ -1,0 +1,529 @@
+#include "kernels/megakv/cuckoo_cuda.h"
+
+#include <cerrno>
+#include <new>
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "kernels/megakv/cuckoo_change.cuh"
+#include "kernels/megakv/cuckoo_search.cuh"
+#include "kernels/staging.cuh"
+
+namespace
+{
+
+constexpr uint32_t block_threads = 256;
+constexpr uint64_t group_bytes = 8 << 20; /* of the table: what a group of a grouped insert batch covers */
+
+struct cuckoo_cuda {
+    struct kvc_index index;
+    struct kvc_cuckoo_params params;
+    kvc::cuckoo_table table;
+    uint32_t *locks;
+    uint32_t *rest_count;
+    uint32_t blocks_max;
+    uint32_t bucket_bits;
+    bool exclusive;
+    uint64_t used;
+};
+
+cuckoo_cuda *cuda_of(struct kvc_index *index)
+{
+    return reinterpret_cast<cuckoo_cuda *>(index); /* its first member */
+}
+
+uint32_t blocks_for(const cuckoo_cuda *self, uint32_t count)
+{
+    uint32_t blocks = (count + block_threads - 1) / block_threads;
+    return blocks < self->blocks_max ? blocks : self->blocks_max;
+}
+
+/* --- geometry to kernels --- */
+
+using search_kernel = void (*)(kvc::cuckoo_table, const uint64_t *, uint32_t, uint32_t *);
+
+template <int CELLS, bool APART> search_kernel search_of_threads(uint32_t threads)
+{
+    switch (threads) {
+    case 1:
+        return kvc::cuckoo_search<CELLS, 1, APART>;
+    case 2:
+        return kvc::cuckoo_search<CELLS, 2, APART>;
+    case 4:
+        return kvc::cuckoo_search<CELLS, 4, APART>;
+    case 8:
+        if constexpr (CELLS >= 8) {
+            return kvc::cuckoo_search<CELLS, 8, APART>;
+        }
+        break;
+    case 16:
+        if constexpr (CELLS >= 16) {
+            return kvc::cuckoo_search<CELLS, 16, APART>;
+        }
+        break;
+    case 32:
+        if constexpr (CELLS >= 32) {
+            return kvc::cuckoo_search<CELLS, 32, APART>;
+        }
+        break;
+    }
+    return nullptr;
+}
+
+struct kernels {
+    search_kernel search;
+    void (*insert)(kvc::cuckoo_table, kvc::insert_jobs, kvc::insert_rest, const uint32_t *);
+    void (*insert_rest)(kvc::cuckoo_table, kvc::insert_jobs, kvc::insert_rest);
+    void (*erase)(kvc::cuckoo_table, kvc::insert_jobs);
+};
+
+template <int CELLS, bool APART> kernels kernels_of(const struct kvc_cuckoo_params &params)
+{
+    return {search_of_threads<CELLS, APART>(params.threads), kvc::cuckoo_insert<CELLS, APART>,
+            params.published_displacement ? kvc::cuckoo_insert_published<CELLS, APART>
+                                          : kvc::cuckoo_insert_rest<CELLS, APART>,
+            kvc::cuckoo_erase<CELLS, APART>};
+}
+
+template <bool APART> kernels kernels_of_layout(const struct kvc_cuckoo_params &params)
+{
+    switch (params.cells) {
+    case 4:
+        return kernels_of<4, APART>(params);
+    case 8:
+        return kernels_of<8, APART>(params);
+    case 16:
+        return kernels_of<16, APART>(params);
+    default:
+        return kernels_of<32, APART>(params);
+    }
+}
+
+kernels kernels_of(const cuckoo_cuda *self)
+{
+    return self->params.layout == KVC_CUCKOO_APART ? kernels_of_layout<true>(self->params)
+                                                   : kernels_of_layout<false>(self->params);
+}
+
+/* --- counters --- */
+
+void reset_counters(cuckoo_cuda *self, cudaStream_t stream)
+{
+    cudaMemsetAsync(self->table.counters, 0, sizeof(*self->table.counters), stream);
+}
+
+/* Waits for the stream; all 0 if it failed. */
+kvc::cuckoo_counters read_counters(cuckoo_cuda *self, cudaStream_t stream)
+{
+    kvc::cuckoo_counters counters = {};
+    if (cudaMemcpyAsync(&counters, self->table.counters, sizeof(counters), cudaMemcpyDeviceToHost, stream) !=
+            cudaSuccess ||
+        cudaStreamSynchronize(stream) != cudaSuccess) {
+        return {};
+    }
+    return counters;
+}
+
+/* --- search --- */
+
+void cuckoo_cuda_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                        struct kvc_index_stats *stats)
+{
+    cuckoo_cuda *self = cuda_of(index);
+    cudaStream_t stream = nullptr;
+    if (count == 0) {
+        return;
+    }
+    kvc::staged<const uint64_t> hashes(hash, count, true, false, stream);
+    kvc::staged<uint32_t> locations(location, count, false, true, stream);
+    if (hashes.error() == cudaSuccess && locations.error() == cudaSuccess) {
+        reset_counters(self, stream);
+        kvc_cuckoo_cuda_search_async(index, nullptr, hashes.device(), count, locations.device());
+        locations.finish();
+    }
+    kvc::cuckoo_counters counters = read_counters(self, stream);
+    if (stats != nullptr) {
+        stats->searches += count;
+        stats->search_hits += counters.search_hits;
+        stats->search_lines += counters.search_lines;
+    }
+}
+
+/* --- insert --- */
+
+/* The jobs of a batch, sorted by the high bits of their bucket. */
+class grouped
+{
+  public:
+    grouped(const cuckoo_cuda *self, const kvc::insert_jobs &jobs, uint32_t bits, cudaStream_t stream)
+        : jobs_(jobs), stream_(stream)
+    {
+        int end = static_cast<int>(self->bucket_bits), begin = end - static_cast<int>(bits);
+        uint64_t count = jobs.count, scratch_bytes = 0;
+        if (jobs.out == nullptr) {
+            sort(nullptr, scratch_bytes, jobs.location, static_cast<uint32_t *>(nullptr), begin, end);
+        } else {
+            sort(nullptr, scratch_bytes, static_cast<const uint32_t *>(nullptr),
+                 static_cast<uint32_t *>(nullptr), begin, end);
+        }
+        uint64_t words = jobs.out == nullptr ? 1 : 3;
+        if (cudaMallocAsync(&memory_, count * 8 + words * count * 4 + scratch_bytes + 256, stream) !=
+            cudaSuccess) {
+            cudaGetLastError();
+            memory_ = nullptr;
+            return;
+        }
+        hash_ = static_cast<uint64_t *>(memory_);
+        location_ = reinterpret_cast<uint32_t *>(hash_ + count);
+        void *scratch = reinterpret_cast<void *>(
+            (reinterpret_cast<uintptr_t>(location_ + words * count) + 255) & ~static_cast<uintptr_t>(255));
+        if (jobs.out == nullptr) {
+            sort(scratch, scratch_bytes, jobs.location, location_, begin, end);
+            jobs_.location = location_;
+        } else {
+            uint32_t *number = location_ + count, *index = location_ + 2 * count;
+            number_jobs(number, jobs.count);
+            sort(scratch, scratch_bytes, number, index, begin, end);
+            gather(jobs.location, index, location_, jobs.count);
+            jobs_.location = location_;
+            jobs_.index = index;
+        }
+        jobs_.hash = hash_;
+    }
+
+    grouped(const grouped &) = delete;
+    grouped &operator=(const grouped &) = delete;
+
+    ~grouped()
+    {
+        if (memory_ != nullptr) {
+            cudaFreeAsync(memory_, stream_);
+        }
+    }
+
+    /* As given, if there was no memory to sort in. */
+    const kvc::insert_jobs &jobs() const
+    {
+        return jobs_;
+    }
+
+    bool done() const
+    {
+        return memory_ != nullptr;
+    }
+
+  private:
+    void sort(void *scratch, uint64_t &scratch_bytes, const uint32_t *from, uint32_t *to, int begin, int end)
+    {
+        size_t bytes = scratch_bytes;
+        cub::DeviceRadixSort::SortPairs(scratch, bytes, jobs_.hash, hash_, from, to, jobs_.count, begin, end,
+                                        stream_);
+        scratch_bytes = bytes;
+    }
+
+    void number_jobs(uint32_t *number, uint32_t count);
+    void gather(const uint32_t *from, const uint32_t *index, uint32_t *to, uint32_t count);
+
+    kvc::insert_jobs jobs_;
+    cudaStream_t stream_;
+    void *memory_ = nullptr;
+    uint64_t *hash_ = nullptr;
+    uint32_t *location_ = nullptr;
+};
+
+__global__ void number_kernel(uint32_t *number, uint32_t count)
+{
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        number[i] = static_cast<uint32_t>(i);
+    }
+}
+
+__global__ void gather_kernel(const uint32_t *from, const uint32_t *index, uint32_t *to, uint32_t count)
+{
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        to[i] = from[index[i]];
+    }
+}
+
+void grouped::number_jobs(uint32_t *number, uint32_t count)
+{
+    number_kernel<<<1024, block_threads, 0, stream_>>>(number, count);
+}
+
+void grouped::gather(const uint32_t *from, const uint32_t *index, uint32_t *to, uint32_t count)
+{
+    gather_kernel<<<1024, block_threads, 0, stream_>>>(from, index, to, count);
+}
+
+/* starts[p] = first job of partition p; starts[partitions] = count. Jobs are sorted by partition. */
+__global__ void find_starts(const uint64_t *hash, uint32_t count, uint32_t bucket_mask, int shift,
+                            uint32_t partitions, uint32_t *starts)
+{
+    uint32_t partition = blockIdx.x * blockDim.x + threadIdx.x;
+    if (partition > partitions) {
+        return;
+    }
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        uint32_t of = (static_cast<uint32_t>(hash[middle]) & bucket_mask) >> shift;
+        if (of < partition) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    starts[partition] = partition == partitions ? count : low;
+}
+
+uint32_t log2_of(uint64_t power)
+{
+    return 63u - static_cast<uint32_t>(__builtin_clzll(power));
+}
+
+/* High bits of the bucket that a batch of this size is grouped by; 0: it is not worth it. */
+uint32_t group_bits(const cuckoo_cuda *self, uint32_t count)
+{
+    uint32_t bits = 0;
+    if (self->params.bytes > group_bytes && count >= self->params.bytes / 64) {
+        bits = log2_of(self->params.bytes / group_bytes);
+    }
+    if (self->exclusive && log2_of(self->params.partitions) > bits) {
+        bits = log2_of(self->params.partitions);
+    }
+    return bits < self->bucket_bits ? bits : self->bucket_bits;
+}
+
+void launch_insert(cuckoo_cuda *self, const kvc::insert_jobs &jobs, bool sorted, cudaStream_t stream)
+{
+    kernels run = kernels_of(self);
+    uint32_t *scratch = nullptr;
+    uint32_t partitions = self->params.partitions;
+    bool exclusive = self->exclusive && (sorted || partitions == 1);
+    if (cudaMallocAsync(&scratch, sizeof(*scratch) * (jobs.count + partitions + 1), stream) != cudaSuccess) {
+        return;
+    }
+    kvc::insert_rest rest = {scratch, self->rest_count, self->locks};
+    uint32_t *starts = exclusive ? scratch + jobs.count : nullptr;
+    cudaMemsetAsync(self->rest_count, 0, sizeof(*self->rest_count), stream);
+    if (exclusive) {
+        find_starts<<<(partitions + block_threads) / block_threads, block_threads, 0, stream>>>(
+            jobs.hash, jobs.count, self->table.masks.bucket,
+            static_cast<int>(self->bucket_bits - log2_of(partitions)), partitions, starts);
+    }
+    uint32_t blocks = exclusive ? partitions : blocks_for(self, jobs.count);
+    run.insert<<<blocks, block_threads, 0, stream>>>(self->table, jobs, rest, starts);
+    run.insert_rest<<<blocks_for(self, jobs.count), block_threads, 0, stream>>>(self->table, jobs, rest);
+    cudaFreeAsync(scratch, stream);
+}
+
+void cuckoo_cuda_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    cuckoo_cuda *self = cuda_of(index);
+    cudaStream_t stream = nullptr;
+    if (count == 0) {
+        return;
+    }
+    kvc::staged<const uint64_t> hashes(hash, count, true, false, stream);
+    kvc::staged<const uint32_t> locations(location, count, true, false, stream);
+    kvc::staged<uint32_t> outs(out, count, false, true, stream);
+    if (hashes.error() == cudaSuccess && locations.error() == cudaSuccess && outs.error() == cudaSuccess) {
+        kvc::insert_jobs jobs = {hashes.device(), locations.device(), nullptr, count, outs.device()};
+        reset_counters(self, stream);
+        uint32_t bits = group_bits(self, count);
+        if (bits > 0) {
+            grouped sorted(self, jobs, bits, stream);
+            launch_insert(self, sorted.jobs(), sorted.done(), stream);
+        } else {
+            launch_insert(self, jobs, false, stream);
+        }
+        outs.finish();
+    }
+    kvc::cuckoo_counters counters = read_counters(self, stream);
+    self->used += counters.inserted;
+    if (stats != nullptr) {
+        stats->inserts += count;
+        stats->insert_lines += counters.insert_lines;
+        stats->replaced += counters.replaced;
+        stats->displacements += counters.displacements;
+        stats->dropped += counters.dropped;
+    }
+}
+
+/* --- erase --- */
+
+void cuckoo_cuda_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                       uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    cuckoo_cuda *self = cuda_of(index);
+    cudaStream_t stream = nullptr;
+    if (count == 0) {
+        return;
+    }
+    kvc::staged<const uint64_t> hashes(hash, count, true, false, stream);
+    kvc::staged<const uint32_t> locations(location, count, true, false, stream);
+    kvc::staged<uint32_t> outs(out, count, false, true, stream);
+    if (hashes.error() == cudaSuccess && locations.error() == cudaSuccess && outs.error() == cudaSuccess) {
+        kvc::insert_jobs jobs = {hashes.device(), locations.device(), nullptr, count, outs.device()};
+        reset_counters(self, stream);
+        uint32_t bits = group_bits(self, count);
+        if (bits > 0) {
+            grouped sorted(self, jobs, bits, stream);
+            kernels_of(self).erase<<<blocks_for(self, count), block_threads, 0, stream>>>(self->table,
+                                                                                          sorted.jobs());
+        } else {
+            kernels_of(self).erase<<<blocks_for(self, count), block_threads, 0, stream>>>(self->table, jobs);
+        }
+        outs.finish();
+    }
+    kvc::cuckoo_counters counters = read_counters(self, stream);
+    self->used -= counters.erased;
+    if (stats != nullptr) {
+        stats->erases += count;
+        stats->erased += counters.erased;
+        stats->erase_lines += counters.erase_lines;
+    }
+}
+
+/* --- the rest --- */
+
+uint64_t cuckoo_cuda_capacity(const struct kvc_index *index)
+{
+    return reinterpret_cast<const cuckoo_cuda *>(index)->params.bytes / 8;
+}
+
+uint64_t cuckoo_cuda_used(const struct kvc_index *index)
+{
+    return reinterpret_cast<const cuckoo_cuda *>(index)->used;
+}
+
+void cuckoo_cuda_free(struct kvc_index *index)
+{
+    cuckoo_cuda *self = cuda_of(index);
+    cudaFree(self->table.words);
+    cudaFree(self->table.counters);
+    cudaFree(self->locks);
+    cudaFree(self->rest_count);
+    delete self;
+}
+
+const struct kvc_index_ops cuckoo_cuda_ops = {
+    cuckoo_cuda_free,  cuckoo_cuda_search,   cuckoo_cuda_insert,
+    cuckoo_cuda_erase, cuckoo_cuda_capacity, cuckoo_cuda_used,
+};
+
+/* Empty cells have no signature; apart, they have no location either. */
+cudaError_t clear(cuckoo_cuda *self)
+{
+    uint64_t bytes = self->params.bytes;
+    if (self->params.layout == KVC_CUCKOO_INTERLEAVED) {
+        return cudaMemset(self->table.words, 0, bytes);
+    }
+    uint64_t half = self->params.cells * sizeof(uint32_t);
+    cudaError_t error = cudaMemset2D(self->table.words, 2 * half, 0, half, bytes / (2 * half));
+    return error != cudaSuccess ? error
+                                : cudaMemset2D(self->table.words + self->params.cells, 2 * half, 0xff, half,
+                                               bytes / (2 * half));
+}
+
+cudaError_t allocate(cuckoo_cuda *self)
+{
+    cudaError_t error;
+    cudaDeviceProp properties;
+    if ((error = cudaGetDeviceProperties(&properties, 0)) != cudaSuccess ||
+        (error = cudaMalloc(&self->table.words, self->params.bytes)) != cudaSuccess ||
+        (error = cudaMalloc(&self->table.counters, sizeof(*self->table.counters))) != cudaSuccess ||
+        (error = cudaMalloc(&self->locks, sizeof(*self->locks) * kvc::lock_count)) != cudaSuccess ||
+        (error = cudaMalloc(&self->rest_count, sizeof(*self->rest_count))) != cudaSuccess ||
+        (error = cudaMemset(self->locks, 0, sizeof(*self->locks) * kvc::lock_count)) != cudaSuccess ||
+        (error = clear(self)) != cudaSuccess || (error = cudaDeviceSynchronize()) != cudaSuccess) {
+        return error;
+    }
+    self->blocks_max =
+        static_cast<uint32_t>(properties.multiProcessorCount *
+                              (properties.maxThreadsPerMultiProcessor / static_cast<int>(block_threads)));
+    return cudaSuccess;
+}
+
+struct kvc_index *create_published(uint64_t bytes, uint64_t)
+{
+    struct kvc_cuckoo_params params = {};
+    params.bytes = bytes;
+    params.max_displacements = 64;
+    return kvc_cuckoo_cuda_create(&params);
+}
+
+struct kvc_index *create_interleaved(uint64_t bytes, uint64_t)
+{
+    struct kvc_cuckoo_params params = {};
+    params.bytes = bytes;
+    params.layout = KVC_CUCKOO_INTERLEAVED;
+    params.cells = 4;
+    params.max_displacements = 64;
+    return kvc_cuckoo_cuda_create(&params);
+}
+
+} // namespace
+
+void kvc_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
+                                  const uint64_t *hash, uint32_t count, uint32_t *location)
+{
+    cuckoo_cuda *self = cuda_of(index);
+    kernels_of(self)
+        .search<<<blocks_for(self, count), block_threads, 0, reinterpret_cast<cudaStream_t>(stream)>>>(
+            self->table, hash, count, location);
+}
+
+void kvc_cuckoo_cuda_exclusive_blocks(struct kvc_index *index, bool exclusive)
+{
+    cuda_of(index)->exclusive = exclusive;
+}
+
+bool kvc_cuckoo_cuda_download(const struct kvc_index *index, void *words)
+{
+    const cuckoo_cuda *self = reinterpret_cast<const cuckoo_cuda *>(index);
+    return cudaMemcpy(words, self->table.words, self->params.bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
+}
+
+struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params)
+{
+    cuckoo_cuda *self = new (std::nothrow) cuckoo_cuda();
+    if (self == nullptr) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    self->index.ops = &cuckoo_cuda_ops;
+    self->params = *params;
+    if (!kvc_cuckoo_params_complete(&self->params, &self->table.masks) || params->portable ||
+        params->seed != 0) {
+        delete self;
+        errno = EINVAL;
+        return nullptr;
+    }
+    if (self->params.threads == 0) {
+        self->params.threads = self->params.cells < 8 ? 2 : 4;
+    }
+    self->table.max_displacements = params->max_displacements;
+    self->bucket_bits = log2_of(static_cast<uint64_t>(self->table.masks.bucket) + 1);
+    cudaError_t error = allocate(self);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        cuckoo_cuda_free(&self->index);
+        errno = error == cudaErrorMemoryAllocation ? ENOMEM : ENODEV;
+        return nullptr;
+    }
+    return &self->index;
+}
+
+const struct kvc_index_kind kvc_cuckoo_cuda_kind = {
+    "megakv-cuckoo-cuda", "Mega-KV, VLDB J. 26(5) 2017, sec. 4", false, false, create_published,
+};
+
+const struct kvc_index_kind kvc_cuckoo_interleaved_cuda_kind = {
+    "cuckoo-interleaved-cuda",
+    "Mega-KV's cuckoo, cells of signature and location in one sector",
+    false,
+    false,
+    create_interleaved,
+};

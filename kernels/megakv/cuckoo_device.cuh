@@ -1,0 +1,105 @@
+/* The table as kernels see it. */
+#ifndef KVC_KERNELS_MEGAKV_CUCKOO_DEVICE_CUH
+#define KVC_KERNELS_MEGAKV_CUCKOO_DEVICE_CUH
+
+#include <cstdint>
+
+#include "kernels/megakv/cuckoo_layout.h"
+
+namespace kvc
+{
+
+/* What kernels count; added to by every block once. */
+struct cuckoo_counters {
+    unsigned long long search_hits, search_lines;
+    unsigned long long inserted, insert_lines, replaced, displacements, dropped;
+    unsigned long long erased, erase_lines;
+};
+
+struct cuckoo_table {
+    uint32_t *words;
+    struct kvc_cuckoo_layout_masks masks;
+    uint32_t max_displacements;
+    cuckoo_counters *counters;
+};
+
+/* `WORDS` words from an address aligned to as many (up to 4), past the first-level cache: another thread may
+ * just have written them. */
+template <int WORDS> __device__ __forceinline__ void load_words(const uint32_t *from, uint32_t (&word)[WORDS])
+{
+    if constexpr (WORDS == 1) {
+        word[0] = __ldcg(from);
+    } else if constexpr (WORDS == 2) {
+        uint2 two = __ldcg(reinterpret_cast<const uint2 *>(from));
+        word[0] = two.x;
+        word[1] = two.y;
+    } else {
+#pragma unroll
+        for (int i = 0; i < WORDS; i += 4) {
+            uint4 four = __ldcg(reinterpret_cast<const uint4 *>(from + i));
+            word[i] = four.x;
+            word[i + 1] = four.y;
+            word[i + 2] = four.z;
+            word[i + 3] = four.w;
+        }
+    }
+}
+
+/* The share of a bucket that one of THREADS threads looks at. Of the packed-apart layout, the signatures
+ * only. */
+template <int CELLS, int THREADS, bool APART> struct bucket_share {
+    static constexpr int cells = CELLS / THREADS;
+    static constexpr int words = APART ? cells : 2 * cells;
+    uint32_t word[words];
+
+    __device__ __forceinline__ void load(const uint32_t *bucket, uint32_t member)
+    {
+        load_words<words>(bucket + member * words, word);
+    }
+
+    __device__ __forceinline__ uint32_t signature(int cell) const
+    {
+        return word[APART ? cell : 2 * cell];
+    }
+
+    /* Interleaved only. */
+    __device__ __forceinline__ uint32_t location(int cell) const
+    {
+        return word[2 * cell + 1];
+    }
+
+    /* Interleaved only: a cell that never held an element. */
+    __device__ __forceinline__ bool never_used(int cell) const
+    {
+        return (word[2 * cell] | word[2 * cell + 1]) == 0;
+    }
+};
+
+template <int CELLS>
+__device__ __forceinline__ uint32_t *bucket_words(const cuckoo_table &table, uint32_t bucket)
+{
+    return table.words + static_cast<uint64_t>(bucket) * (2 * CELLS);
+}
+
+/* Adds what each thread of the block counted. All of the block call it. */
+__device__ __forceinline__ void add_count(unsigned long long *total, uint32_t mine)
+{
+    __shared__ unsigned long long block;
+    uint32_t warp = __reduce_add_sync(0xffffffffu, mine);
+    if (threadIdx.x == 0) {
+        block = 0;
+    }
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0 && warp != 0) {
+        atomicAdd(&block, static_cast<unsigned long long>(warp));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && block != 0) {
+        atomicAdd(total, block);
+    }
+    __syncthreads();
+}
+
+} // namespace kvc
+
+#endif

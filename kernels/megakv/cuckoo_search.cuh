@@ -1,0 +1,119 @@
+/* Search: every warp takes 32 jobs at a time, its processing units of THREADS threads take turns at them. All
+ * turns' reads of primary buckets are in flight together; only jobs that missed go on to their alternate
+ * bucket. */
+#ifndef KVC_KERNELS_MEGAKV_CUCKOO_SEARCH_CUH
+#define KVC_KERNELS_MEGAKV_CUCKOO_SEARCH_CUH
+
+#include "kernels/megakv/cuckoo_device.cuh"
+
+namespace kvc
+{
+
+/* Looks for `signature` of each lane's job in its `bucket`; jobs that are not `active` are left out. Each
+ * lane's `location` is set where its job is found; `closed` where the bucket has no cell that was never used.
+ */
+template <int CELLS, int THREADS, bool APART>
+__device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t bucket, uint32_t signature,
+                                           bool active, uint32_t *location, bool *closed)
+{
+    constexpr uint32_t all = 0xffffffffu;
+    constexpr int units = 32 / THREADS;
+    constexpr int turns = THREADS;
+    constexpr int at_once = turns < 4 ? turns : 4; /* bounds the registers */
+    using share = bucket_share<CELLS, THREADS, APART>;
+    uint32_t lane = threadIdx.x & 31, member = lane % THREADS, unit = lane / THREADS;
+    uint32_t my_turn = lane / units, my_unit = lane % units;
+    *closed = true;
+#pragma unroll
+    for (int first = 0; first < turns; first += at_once) {
+        share held[at_once];
+        bool serves[at_once];
+        uint32_t wanted[at_once], base[at_once];
+#pragma unroll
+        for (int i = 0; i < at_once; i++) {
+            int job = (first + i) * units + static_cast<int>(unit);
+            wanted[i] = THREADS == 1 ? signature : __shfl_sync(all, signature, job);
+            base[i] = THREADS == 1 ? bucket : __shfl_sync(all, bucket, job);
+            serves[i] = THREADS == 1 ? active : __shfl_sync(all, static_cast<int>(active), job) != 0;
+            if (serves[i]) {
+                held[i].load(bucket_words<CELLS>(table, base[i]), member);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < at_once; i++) {
+            uint32_t found = KVC_LOCATION_NONE;
+            bool match = false, unused = false;
+#pragma unroll
+            for (int cell = share::cells - 1; cell >= 0; cell--) {
+                bool equal = serves[i] && held[i].signature(cell) == wanted[i];
+                match |= equal;
+                if constexpr (APART) {
+                    found = equal ? static_cast<uint32_t>(cell) : found;
+                } else {
+                    found = equal ? held[i].location(cell) : found;
+                    unused |= serves[i] && held[i].never_used(cell);
+                }
+            }
+            if constexpr (APART) {
+                if (match) {
+                    found = __ldcg(bucket_words<CELLS>(table, base[i]) +
+                                   kvc_cuckoo_location_word(CELLS, true, member * share::cells + found));
+                }
+            }
+            if constexpr (THREADS == 1) {
+                *location = match ? found : *location;
+                *closed = !unused;
+            } else {
+                /* To the lane that the job belongs to, from the first thread of the unit that matched. */
+                uint32_t matches = __ballot_sync(all, match), unuseds = __ballot_sync(all, unused);
+                constexpr uint32_t unit_mask = static_cast<uint32_t>((UINT64_C(1) << THREADS) - 1);
+                uint32_t mine = matches >> my_unit * THREADS & unit_mask;
+                uint32_t from = my_unit * THREADS + (mine != 0 ? __ffs(static_cast<int>(mine)) - 1 : 0);
+                uint32_t value = __shfl_sync(all, found, static_cast<int>(from));
+                if (my_turn == static_cast<uint32_t>(first + i)) {
+                    *location = mine != 0 ? value : *location;
+                    *closed = (unuseds >> my_unit * THREADS & unit_mask) == 0;
+                }
+            }
+        }
+    }
+}
+
+template <int CELLS, int THREADS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_search(cuckoo_table table, const uint64_t *hash, uint32_t count, uint32_t *location)
+{
+    uint32_t hits = 0, lines = 0;
+    uint32_t stride = gridDim.x * blockDim.x;
+    uint32_t rounds = (count + stride - 1) / stride; /* the same for all threads: the warp works together */
+    for (uint32_t round = 0; round < rounds; round++) {
+        uint64_t job = static_cast<uint64_t>(round) * stride + blockIdx.x * blockDim.x + threadIdx.x;
+        bool active = job < count;
+        if (!__any_sync(0xffffffffu, active)) {
+            break;
+        }
+        uint64_t mine = active ? __ldcs(hash + job) : 0;
+        uint32_t signature = kvc_signature(mine);
+        uint32_t primary = kvc_cuckoo_primary(table.masks, mine);
+        uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+        uint32_t found = KVC_LOCATION_NONE;
+        bool closed;
+        probe_warp<CELLS, THREADS, APART>(table, primary, signature, active, &found, &closed);
+        lines += active;
+        bool again = active && found == KVC_LOCATION_NONE && closed && alternate != primary;
+        if (__any_sync(0xffffffffu, again)) {
+            probe_warp<CELLS, THREADS, APART>(table, alternate, signature, again, &found, &closed);
+            lines += again;
+        }
+        if (active) {
+            __stcs(location + job, found);
+            hits += found != KVC_LOCATION_NONE;
+        }
+    }
+    add_count(&table.counters->search_hits, hits);
+    add_count(&table.counters->search_lines, lines);
+}
+
+} // namespace kvc
+
+#endif
