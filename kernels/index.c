@@ -1,10 +1,12 @@
 #include "kernels/index.h"
 
+#include "kernels/bluecache/index.h"
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/memcachedgpu/set_assoc.h"
 
 const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_cuckoo_kind,
+    &kvc_bluecache_kind,
     &kvc_cuckoo_interleaved_kind,
     &kvc_set_assoc_kind,
     NULL,

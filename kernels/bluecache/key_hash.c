@@ -1,0 +1,23 @@
+#include "kernels/bluecache/key_hash.h"
+
+#include "kernels/bluecache/jenkins_hash.h"
+
+enum { CHUNK = 64 };
+
+bool kvc_bluecache_hash(struct kvc_sha1 *sha1, const uint8_t *keys, size_t stride, const uint8_t *bytes,
+                        size_t count, uint64_t *hash)
+{
+    for (size_t start = 0; start < count; start += CHUNK) {
+        size_t part = count - start < CHUNK ? count - start : CHUNK;
+        const uint8_t *from = keys + start * stride;
+        uint32_t digest[CHUNK];
+        if (!kvc_sha1_batch(sha1, from, stride, bytes + start, part, digest)) {
+            return false;
+        }
+        for (size_t i = 0; i < part; i++) {
+            uint32_t bucket = kvc_jenkins_hash(from + i * stride, bytes[start + i], 0);
+            hash[start + i] = (uint64_t)digest[i] << 32 | bucket;
+        }
+    }
+    return true;
+}

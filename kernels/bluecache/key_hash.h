@@ -1,0 +1,16 @@
+/* The two hashes of a key as the index wants them: Jenkins' in the low half, the start of SHA-1 in the high
+ * one (BlueCache sec. 3.3). */
+#ifndef KVC_KERNELS_BLUECACHE_KEY_HASH_H
+#define KVC_KERNELS_BLUECACHE_KEY_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/bluecache/sha1_hash.h"
+
+/* Key i starts at keys + i * stride and has bytes[i] bytes. False with errno EIO if SHA-1 fails. */
+bool kvc_bluecache_hash(struct kvc_sha1 *sha1, const uint8_t *keys, size_t stride, const uint8_t *bytes,
+                        size_t count, uint64_t *hash);
+
+#endif

@@ -1,0 +1,73 @@
+#include "kernels/bluecache/key_hash.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "kernels/bluecache/jenkins_hash.h"
+
+/* Values that the author of lookup3 gives for hashlittle. */
+Test(bluecache_hash, jenkins_known_values)
+{
+    const char *text = "Four score and seven years ago";
+    cr_assert_eq(kvc_jenkins_hash("", 0, 0), 0xdeadbeef);
+    cr_assert_eq(kvc_jenkins_hash("", 0, 0xdeadbeef), 0xbd5b7dde);
+    cr_assert_eq(kvc_jenkins_hash(text, 30, 0), 0x17770551);
+    cr_assert_eq(kvc_jenkins_hash(text, 30, 1), 0xcd628161);
+}
+
+/* Every byte of every length matters, and nothing behind the key does. */
+Test(bluecache_hash, jenkins_takes_every_byte)
+{
+    uint8_t key[64];
+    for (size_t bytes = 1; bytes <= 40; bytes++) {
+        memset(key, 7, sizeof(key));
+        uint32_t before = kvc_jenkins_hash(key, bytes, 0);
+        key[bytes] ^= 1;
+        cr_assert_eq(kvc_jenkins_hash(key, bytes, 0), before);
+        for (size_t i = 0; i < bytes; i++) {
+            key[i] ^= 1;
+            cr_assert_neq(kvc_jenkins_hash(key, bytes, 0), before, "byte %zu of %zu", i, bytes);
+            key[i] ^= 1;
+        }
+    }
+}
+
+/* Digests of FIPS 180. */
+Test(bluecache_hash, sha1_known_values)
+{
+    uint8_t keys[3][255] = {{0}};
+    uint8_t bytes[3] = {0, 3, 56};
+    uint32_t digest[3];
+    memcpy(keys[1], "abc", 3);
+    memcpy(keys[2], "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56);
+    struct kvc_sha1 *sha1 = kvc_sha1_create();
+    cr_assert_not_null(sha1);
+    for (int again = 0; again < 2; again++) {
+        cr_assert(kvc_sha1_batch(sha1, keys[0], 255, bytes, 3, digest));
+        cr_assert_eq(digest[0], 0xda39a3ee);
+        cr_assert_eq(digest[1], 0xa9993e36);
+        cr_assert_eq(digest[2], 0x84983e44);
+    }
+    kvc_sha1_free(sha1);
+    kvc_sha1_free(NULL);
+}
+
+Test(bluecache_hash, halves_are_the_two_hashes)
+{
+    enum { KEYS = 130 }; /* more than the batches inside */
+    uint8_t keys[KEYS][16] = {{0}}, bytes[KEYS];
+    uint64_t hash[KEYS];
+    uint32_t digest[KEYS];
+    for (int i = 0; i < KEYS; i++) {
+        keys[i][0] = (uint8_t)i;
+        bytes[i] = (uint8_t)(i % 17);
+    }
+    struct kvc_sha1 *sha1 = kvc_sha1_create();
+    cr_assert(kvc_bluecache_hash(sha1, keys[0], 16, bytes, KEYS, hash));
+    cr_assert(kvc_sha1_batch(sha1, keys[0], 16, bytes, KEYS, digest));
+    for (int i = 0; i < KEYS; i++) {
+        cr_assert_eq((uint32_t)hash[i], kvc_jenkins_hash(keys[i], bytes[i], 0));
+        cr_assert_eq(hash[i] >> 32, digest[i]);
+    }
+    kvc_sha1_free(sha1);
+}
