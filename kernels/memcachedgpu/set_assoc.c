@@ -8,11 +8,10 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    /* Keys between the stages of the pipeline (hash; tags; entry): enough lines in flight to cover the memory
-     * latency. */
-    SEARCH_AHEAD = 20,
-    WRITE_AHEAD = 12,
-    RING = 64, /* > 2 * SEARCH_AHEAD, power of two */
+    /* Keys go through the stages of a batch (place, entry, operation) in groups of this size. The lines of a
+     * group are fetched in one tight loop: a fetch whose page has to be looked up first holds back all that
+     * follows it, so the look-ups overlap only if the fetches are close together. */
+    GROUP = 32,
 };
 
 static inline struct kvc_set_assoc *table_of(struct kvc_index *index)
@@ -294,41 +293,59 @@ ALWAYS_INLINE bool valid_length(const struct kvc_set_assoc_table *table, uint32_
     return key_bytes - 1 < table->key_bytes_max;
 }
 
-/* First stage: a key's place; its control line is on the way from here on. */
-ALWAYS_INLINE struct kvc_set_assoc_place stage_place(const struct kvc_set_assoc_table *table,
-                                                     const struct key_source *from, uint32_t i, int write)
+/* First stage: the places of a group of keys; their control lines are on the way from here on. */
+ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const struct key_source *from,
+                                uint32_t first, uint32_t count, struct kvc_set_assoc_place *place, int write)
 {
-    struct kvc_set_assoc_place place = {0, 0};
-    if (valid_length(table, key_bytes_at(from, i))) {
-        place = kvc_set_assoc_place(table, key_at(from, i), key_bytes_at(from, i));
-        __builtin_prefetch(kvc_set_assoc_control(table, place.set), write);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t key_bytes = key_bytes_at(from, first + i);
+        place[i] = (struct kvc_set_assoc_place){0, 0};
+        if (valid_length(table, key_bytes)) {
+            place[i] = kvc_set_assoc_place(table, key_at(from, first + i), key_bytes);
+        }
     }
-    return place;
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(kvc_set_assoc_control(table, place[i].set), write);
+    }
 }
 
-/* Second stage, without the lock, since it only says what to fetch: the first entry with the tag. A key
- * without one fetches a line that is at hand: a branch would be mispredicted. */
-ALWAYS_INLINE void stage_entry(const struct kvc_set_assoc_table *table, struct kvc_set_assoc_place place)
+/* Second stage, without the lock, since it only says what to fetch: each key's first entry with its tag. A
+ * key without one fetches a line that is at hand: a branch would be mispredicted. */
+ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
+                                 const struct kvc_set_assoc_place *place, uint32_t count, int write)
 {
-    struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place.set);
-    uint32_t ways = match(control, place.tag);
-    uint8_t *entry = (uint8_t *)kvc_set_assoc_entry(table, control, (uint32_t)__builtin_ctz(ways | 1u << 31));
-    __builtin_prefetch(ways != 0 ? entry : (uint8_t *)control);
+    const void *line[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place[i].set);
+        uint32_t ways = match(control, place[i].tag);
+        const void *entry = kvc_set_assoc_entry(table, control, (uint32_t)__builtin_ctz(ways | 1u << 31));
+        line[i] = ways != 0 ? entry : control;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(line[i], write);
+    }
 }
 
-ALWAYS_INLINE void stage_write(const struct kvc_set_assoc_table *table, struct kvc_set_assoc_place place)
+/* The same for keys to be stored, which also want a free entry, or all headers of a full set. */
+ALWAYS_INLINE void stage_victims(const struct kvc_set_assoc_table *table,
+                                 const struct kvc_set_assoc_place *place, uint32_t count)
 {
-    struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place.set);
-    uint32_t ways = match(control, place.tag);
-    uint32_t free_ways = ~LOAD(&control->valid) & ((1u << table->ways) - 1);
-    if ((ways | free_ways) != 0) {
-        uint32_t way = (uint32_t)__builtin_ctz(ways != 0 ? ways : free_ways);
-        __builtin_prefetch(kvc_set_assoc_entry(table, control, way), 1);
-        return;
+    uint8_t *first[GROUP], *end[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place[i].set);
+        uint32_t ways = match(control, place[i].tag);
+        uint32_t free_ways = ~LOAD(&control->valid) & ((1u << table->ways) - 1);
+        uint32_t wanted = ways != 0 ? ways : free_ways;
+        uint32_t way = wanted != 0 ? (uint32_t)__builtin_ctz(wanted) : 0;
+        first[i] = (uint8_t *)kvc_set_assoc_entry(table, control, way);
+        end[i] = first[i] + (wanted != 0 ? 1 : table->ways) * table->entry_bytes;
     }
-    uint32_t step = table->entry_bytes < KVC_SET_ASSOC_LINE_BYTES ? 2 : 1;
-    for (uint32_t w = 0; w < table->ways; w += step) {
-        __builtin_prefetch(kvc_set_assoc_entry(table, control, w), 1);
+    uint32_t step =
+        table->entry_bytes < KVC_SET_ASSOC_LINE_BYTES ? KVC_SET_ASSOC_LINE_BYTES : table->entry_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint8_t *line = first[i]; line < end[i]; line += step) {
+            __builtin_prefetch(line, 1);
+        }
     }
 }
 
@@ -348,25 +365,33 @@ ALWAYS_INLINE void put_found(const struct found *to, uint32_t i, const struct kv
     }
 }
 
+/* Keys in group `g` of `count`. */
+ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t g)
+{
+    uint64_t left = count - g * GROUP;
+    return left < GROUP ? (uint32_t)left : GROUP;
+}
+
 ALWAYS_INLINE void search(struct kvc_set_assoc *owner, const struct key_source *from, uint32_t count,
                           uint32_t now, const struct found *to, struct kvc_index_stats *stats, bool shared)
 {
     const struct kvc_set_assoc_table table = owner->table;
-    struct kvc_set_assoc_place ring[RING];
+    struct kvc_set_assoc_place ring[3][GROUP];
     uint64_t hits = 0, lines = 0;
-    for (uint64_t i = 0; i < (uint64_t)count + 2 * SEARCH_AHEAD; i++) {
-        if (i < count) {
-            ring[i % RING] = stage_place(&table, from, (uint32_t)i, 0);
+    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    for (uint64_t g = 0; g < groups + 2; g++) {
+        if (g < groups) {
+            stage_places(&table, from, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3], 0);
         }
-        if (i >= SEARCH_AHEAD && i < (uint64_t)count + SEARCH_AHEAD) {
-            stage_entry(&table, ring[(i - SEARCH_AHEAD) % RING]);
+        if (g >= 1 && g < groups + 1) {
+            stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), 0);
         }
-        if (i >= 2 * SEARCH_AHEAD) {
-            uint32_t k = (uint32_t)(i - 2 * SEARCH_AHEAD);
+        for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
+            uint32_t k = (uint32_t)((g - 2) * GROUP) + i;
             struct kvc_set_assoc_item item = no_item;
             if (valid_length(&table, key_bytes_at(from, k))) {
-                hits += search_one(&table, ring[k % RING], key_at(from, k), key_bytes_at(from, k), now, &item,
-                                   &lines, shared);
+                hits += search_one(&table, ring[(g - 2) % 3][i], key_at(from, k), key_bytes_at(from, k), now,
+                                   &item, &lines, shared);
             }
             put_found(to, k, &item);
         }
@@ -413,23 +438,24 @@ ALWAYS_INLINE void write(struct kvc_set_assoc *owner, const struct key_source *f
                          struct kvc_index_stats *stats)
 {
     const struct kvc_set_assoc_table table = owner->table;
-    struct kvc_set_assoc_place ring[RING];
+    struct kvc_set_assoc_place ring[3][GROUP];
     struct kvc_index_stats local = {0};
-    for (uint64_t i = 0; i < (uint64_t)count + 2 * WRITE_AHEAD; i++) {
-        if (i < count) {
-            ring[i % RING] = stage_place(&table, from, (uint32_t)i, 1);
+    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    for (uint64_t g = 0; g < groups + 2; g++) {
+        if (g < groups) {
+            stage_places(&table, from, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3], 1);
         }
-        if (i >= WRITE_AHEAD && i < (uint64_t)count + WRITE_AHEAD) {
-            struct kvc_set_assoc_place place = ring[(i - WRITE_AHEAD) % RING];
+        if (g >= 1 && g < groups + 1) {
             if (change->insert) {
-                stage_write(&table, place);
+                stage_victims(&table, ring[(g - 1) % 3], group_size(count, g - 1));
             } else {
-                stage_entry(&table, place);
+                stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), 1);
             }
         }
-        if (i >= 2 * WRITE_AHEAD) {
-            uint32_t k = (uint32_t)(i - 2 * WRITE_AHEAD);
-            struct kvc_set_assoc_item left = change_one(owner, change, from, ring[k % RING], k, now, &local);
+        for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
+            uint32_t k = (uint32_t)((g - 2) * GROUP) + i;
+            struct kvc_set_assoc_item left =
+                change_one(owner, change, from, ring[(g - 2) % 3][i], k, now, &local);
             put_found(to, k, &left);
         }
     }
