@@ -1,6 +1,7 @@
 #include "kernels/index.h"
 
 #include "kernels/bluecache/index.h"
+#include "kernels/kvdirect/table.h"
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/memcachedgpu/set_assoc.h"
 
@@ -9,5 +10,6 @@ const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_bluecache_kind,
     &kvc_cuckoo_interleaved_kind,
     &kvc_set_assoc_kind,
+    &kvc_kvdirect_kind,
     NULL,
 };

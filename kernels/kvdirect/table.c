@@ -1,0 +1,839 @@
+#include "kernels/kvdirect/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hash.h"
+#include "kernels/kvdirect/bucket.h"
+#include "kernels/memory.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    BUCKET_AHEAD = 32,  /* operations whose first bucket is on its way */
+    SECOND_AHEAD = 16,  /* operations whose slab or second bucket is on its way */
+    RING = 64,          /* hashes of the operations ahead */
+    SEARCH_CHUNK = 256, /* keys of the index before their second buckets' turn */
+    HEADER_BYTES = 2,   /* of a slab pair: key size, unused bytes */
+    BUCKET_TYPE = 1,    /* slab type of a chained bucket */
+    TYPES = KVC_KVDIRECT_SLAB_TYPES,
+    NO_SLOT = KVC_KVDIRECT_SLOTS,
+};
+
+struct kvc_kvdirect {
+    struct kvc_index index;
+    uint8_t *memory; /* the index's buckets, then the slabs */
+    uint64_t bytes;
+    uint64_t buckets; /* of the index */
+    uint32_t inline_bytes;
+    uint64_t seed;
+    struct kvc_kvdirect_slab *slab; /* NULL: the index takes all memory */
+    uint64_t pairs, pair_bytes;
+    uint64_t released;            /* slabs, ever */
+    uint64_t exhausted_at[TYPES]; /* `released` + 1 when this type last ran out */
+};
+
+struct key {
+    const uint8_t *bytes;
+    uint32_t size;
+    uint64_t hash;
+    uint64_t prefix, mask; /* its first 8 bytes, or all */
+};
+
+/* Where a key is, or where its pair may go. */
+struct place {
+    struct kvc_kvdirect_bucket *bucket; /* has the key; NULL: absent */
+    struct kvc_kvdirect_bucket *before; /* the one whose chain pointer points to it; NULL: of the index */
+    struct kvc_kvdirect_meta meta;      /* of `bucket`, or of `last` if absent */
+    unsigned slot;
+    uint32_t slots;
+    uint32_t value_bytes;
+    uint8_t *value;
+    uint32_t granule; /* of its slab; 0: inline */
+    unsigned type;
+    struct kvc_kvdirect_bucket *room; /* first bucket seen with enough free slots; NULL: none */
+    struct kvc_kvdirect_bucket *last; /* seen */
+};
+
+ALWAYS_INLINE struct key make_key(const void *bytes, uint32_t size, uint64_t hash)
+{
+    struct key key = {.bytes = bytes, .size = size, .hash = hash};
+    uint8_t start[8] = {0};
+    memcpy(start, bytes, size < 8 ? size : 8);
+    key.prefix = kvc_kvdirect_load64(start);
+    key.mask = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
+    return key;
+}
+
+ALWAYS_INLINE struct kvc_kvdirect_bucket *bucket_at(const struct kvc_kvdirect *table, uint64_t granule)
+{
+    return (struct kvc_kvdirect_bucket *)(table->memory + granule * KVC_KVDIRECT_GRANULE_BYTES);
+}
+
+ALWAYS_INLINE uint8_t *slab_at(const struct kvc_kvdirect *table, uint64_t granule)
+{
+    return table->memory + granule * KVC_KVDIRECT_GRANULE_BYTES;
+}
+
+ALWAYS_INLINE struct kvc_kvdirect_bucket *first_bucket(const struct kvc_kvdirect *table, uint64_t hash)
+{
+    uint64_t number = (uint64_t)(uint32_t)hash * table->buckets >> 32;
+    return (struct kvc_kvdirect_bucket *)table->memory + number;
+}
+
+ALWAYS_INLINE uint32_t secondary_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 55);
+}
+
+static uint64_t lines_of(uint32_t bytes)
+{
+    return (bytes + KVC_KVDIRECT_BUCKET_BYTES - 1) / KVC_KVDIRECT_BUCKET_BYTES;
+}
+
+static bool in_index(const struct kvc_kvdirect *table, const struct kvc_kvdirect_bucket *bucket)
+{
+    return (uint64_t)(bucket - (const struct kvc_kvdirect_bucket *)table->memory) < table->buckets;
+}
+
+static void count_read(bool index, struct kvc_kvdirect_counts *counts)
+{
+    counts->index_reads += index;
+    counts->chain_reads += !index;
+    counts->lines++;
+}
+
+/* Stores a bucket's metadata: its line goes to memory. */
+static void write_bucket(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
+                         const struct kvc_kvdirect_meta *meta, struct kvc_kvdirect_counts *counts)
+{
+    kvc_kvdirect_meta_store(bucket, meta);
+    bool index = in_index(table, bucket);
+    counts->index_writes += index;
+    counts->chain_writes += !index;
+}
+
+/* The pair of this key in one bucket; false: not there. */
+ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_bucket *bucket, const struct kvc_kvdirect_meta *meta,
+                               const struct key *key, struct place *place)
+{
+    uint32_t equal = kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta->begin;
+    for (; equal != 0; equal &= equal - 1) {
+        unsigned slot = (unsigned)__builtin_ctz(equal);
+        struct kvc_kvdirect_inline pair = kvc_kvdirect_inline_at(meta, slot);
+        uint8_t *bytes = kvc_kvdirect_slot(bucket, slot);
+        if (pair.key_bytes == key->size &&
+            (key->size <= 8 || memcmp(bytes + 8, key->bytes + 8, key->size - 8) == 0)) {
+            place->slot = slot;
+            place->slots = pair.slots;
+            place->value_bytes = pair.value_bytes;
+            place->value = bytes + key->size;
+            place->granule = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_slab(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
+                      const struct kvc_kvdirect_meta *meta, const struct key *key, struct place *place,
+                      struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
+{
+    uint32_t equal = kvc_kvdirect_match_pointers(bucket, meta, secondary_of(key->hash));
+    for (; equal != 0; equal &= equal - 1) {
+        unsigned slot = (unsigned)__builtin_ctz(equal);
+        uint32_t granule = kvc_kvdirect_pointer_at(bucket, slot);
+        unsigned type = kvc_kvdirect_slab_type_at(meta, slot);
+        uint8_t *slab = slab_at(table, granule);
+        uint32_t used = kvc_kvdirect_slab_bytes(type) - slab[1];
+        counts->slab_reads++;
+        counts->slab_lines_read += lines_of(used);
+        counts->lines += lines_of(used);
+        if (slab[0] == key->size && memcmp(slab + HEADER_BYTES, key->bytes, key->size) == 0) {
+            place->slot = slot;
+            place->slots = 1;
+            place->value_bytes = used - HEADER_BYTES - key->size;
+            place->value = slab + HEADER_BYTES + key->size;
+            place->granule = granule;
+            place->type = type;
+            return true;
+        }
+        ++*false_matches;
+    }
+    return false;
+}
+
+/* Goes along the chain up to the key or to the end. `need`: slots that `room` must have. */
+ALWAYS_INLINE struct place find(const struct kvc_kvdirect *table, const struct key *key, uint32_t need,
+                                struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
+{
+    struct place place = {.bucket = NULL};
+    struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
+    for (;;) {
+        place.meta = kvc_kvdirect_meta_load(bucket);
+        count_read(place.last == NULL, counts);
+        if (find_inline(bucket, &place.meta, key, &place) ||
+            (place.meta.pointers &&
+             find_slab(table, bucket, &place.meta, key, &place, counts, false_matches))) {
+            place.bucket = bucket;
+            place.before = place.last;
+            place.last = bucket;
+            return place;
+        }
+        if (need != 0 && place.room == NULL &&
+            (uint32_t)__builtin_popcount(kvc_kvdirect_free_slots(&place.meta)) >= need) {
+            place.room = bucket;
+        }
+        place.last = bucket;
+        if (place.meta.chain == 0) {
+            return place;
+        }
+        bucket = bucket_at(table, place.meta.chain);
+    }
+}
+
+/* A slab, with the daemon's help; KVC_KVDIRECT_SLAB_NONE: there is none, and was none since the last slab
+ * was released. */
+static uint32_t allocate(struct kvc_kvdirect *table, unsigned type, struct kvc_kvdirect_slab_stats *stats)
+{
+    if (table->slab == NULL || table->exhausted_at[type] == table->released + 1) {
+        return KVC_KVDIRECT_SLAB_NONE;
+    }
+    uint32_t granule = kvc_kvdirect_slab_alloc(table->slab, type, stats);
+    if (granule == KVC_KVDIRECT_SLAB_NONE && kvc_kvdirect_slab_daemon(table->slab, stats)) {
+        granule = kvc_kvdirect_slab_alloc(table->slab, type, stats);
+    }
+    if (granule == KVC_KVDIRECT_SLAB_NONE) {
+        kvc_kvdirect_slab_recall(table->slab, stats);
+        kvc_kvdirect_slab_daemon(table->slab, stats);
+        granule = kvc_kvdirect_slab_alloc(table->slab, type, stats);
+    }
+    if (granule == KVC_KVDIRECT_SLAB_NONE) {
+        table->exhausted_at[type] = table->released + 1;
+    }
+    return granule;
+}
+
+static void release(struct kvc_kvdirect *table, uint32_t granule, unsigned type,
+                    struct kvc_kvdirect_slab_stats *stats)
+{
+    kvc_kvdirect_slab_release(table->slab, granule, type, stats);
+    table->released++;
+}
+
+/* Bytes and lines of a pair that goes into a slab. */
+static void write_slab(const struct kvc_kvdirect *table, uint32_t granule, unsigned type,
+                       const struct key *key, const void *value, uint32_t value_bytes,
+                       struct kvc_kvdirect_counts *counts)
+{
+    uint8_t *slab = slab_at(table, granule);
+    uint32_t used = HEADER_BYTES + key->size + value_bytes;
+    slab[0] = (uint8_t)key->size;
+    slab[1] = (uint8_t)(kvc_kvdirect_slab_bytes(type) - used);
+    memcpy(slab + HEADER_BYTES, key->bytes, key->size);
+    if (value_bytes > 0) {
+        memcpy(slab + HEADER_BYTES + key->size, value, value_bytes);
+    }
+    counts->slab_writes++;
+    counts->slab_lines_written += lines_of(used);
+}
+
+/* Adds an empty bucket behind the last one; NULL: no memory. Both are then written by the caller's last
+ * write_bucket (the new one) and here. */
+static struct kvc_kvdirect_bucket *append_bucket(struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *last,
+                                                 struct kvc_kvdirect_counts *counts,
+                                                 struct kvc_kvdirect_slab_stats *stats)
+{
+    uint32_t granule = allocate(table, BUCKET_TYPE, stats);
+    if (granule == KVC_KVDIRECT_SLAB_NONE) {
+        return NULL;
+    }
+    struct kvc_kvdirect_bucket *bucket = bucket_at(table, granule);
+    memset(bucket, 0, sizeof(*bucket));
+    struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(last);
+    meta.chain = granule;
+    write_bucket(table, last, &meta, counts);
+    counts->lines++;
+    return bucket;
+}
+
+/* Room behind the bucket that has the key, if there was none up to it. */
+static void find_room_behind(const struct kvc_kvdirect *table, struct place *place, uint32_t need,
+                             struct kvc_kvdirect_counts *counts)
+{
+    struct kvc_kvdirect_meta meta = place->meta;
+    while (place->room == NULL && meta.chain != 0) {
+        place->last = bucket_at(table, meta.chain);
+        meta = kvc_kvdirect_meta_load(place->last);
+        count_read(false, counts);
+        if ((uint32_t)__builtin_popcount(kvc_kvdirect_free_slots(&meta)) >= need) {
+            place->room = place->last;
+        }
+    }
+}
+
+struct put {
+    const struct key *key;
+    const void *value;
+    uint32_t value_bytes;
+    bool inlined;
+    uint32_t slots;
+    unsigned type;    /* of its slab */
+    uint32_t granule; /* of its slab, once it has one */
+};
+
+static void set_pair(struct kvc_kvdirect_bucket *bucket, struct kvc_kvdirect_meta *meta,
+                     const struct put *put)
+{
+    unsigned slot = kvc_kvdirect_make_room(bucket, meta, put->slots);
+    if (put->inlined) {
+        kvc_kvdirect_set_inline(bucket, meta, slot, put->key->bytes, put->key->size, put->value,
+                                put->value_bytes);
+    } else {
+        kvc_kvdirect_set_pointer(bucket, meta, slot, put->granule, secondary_of(put->key->hash), put->type);
+    }
+}
+
+/* Puts the pair into the bucket with room, or into a new one, and takes the old pair away. */
+static bool put_elsewhere(struct kvc_kvdirect *table, struct put *put, struct place *place,
+                          struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+{
+    if (!put->inlined) {
+        put->granule = allocate(table, put->type, stats);
+        if (put->granule == KVC_KVDIRECT_SLAB_NONE) {
+            return false;
+        }
+    }
+    struct kvc_kvdirect_bucket *target = place->room;
+    if (place->bucket != NULL) {
+        uint32_t free_slots = (uint32_t)__builtin_popcount(kvc_kvdirect_free_slots(&place->meta));
+        if (free_slots + place->slots >= put->slots) {
+            target = place->bucket;
+        } else {
+            find_room_behind(table, place, put->slots, counts);
+            target = place->room;
+        }
+    }
+    bool appended = target == NULL;
+    if (appended) {
+        target = append_bucket(table, place->last, counts, stats);
+        if (target == NULL) {
+            if (!put->inlined) {
+                release(table, put->granule, put->type, stats);
+            }
+            return false;
+        }
+    }
+    if (!put->inlined) {
+        write_slab(table, put->granule, put->type, put->key, put->value, put->value_bytes, counts);
+        counts->lines += lines_of(HEADER_BYTES + put->key->size + put->value_bytes);
+    }
+    if (place->bucket != NULL) {
+        if (place->granule != 0) {
+            release(table, place->granule, place->type, stats);
+        }
+        struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(place->bucket);
+        kvc_kvdirect_clear(&meta, place->slot, place->slots);
+        if (target == place->bucket) {
+            set_pair(target, &meta, put);
+            write_bucket(table, target, &meta, counts);
+            return true;
+        }
+        bool chained_here = appended && place->last == place->bucket; /* its write is counted already */
+        if (chained_here) {
+            kvc_kvdirect_meta_store(place->bucket, &meta);
+        } else {
+            write_bucket(table, place->bucket, &meta, counts);
+        }
+    }
+    struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(target);
+    set_pair(target, &meta, put);
+    write_bucket(table, target, &meta, counts);
+    return true;
+}
+
+/* False: no memory, nothing changed. */
+static bool put_pair(struct kvc_kvdirect *table, const struct key *key, const void *value,
+                     uint32_t value_bytes, bool inlined, struct place *place,
+                     struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+{
+    uint32_t bytes = key->size + value_bytes;
+    struct put put = {.key = key, .value = value, .value_bytes = value_bytes, .inlined = inlined, .slots = 1};
+    if (inlined) {
+        put.slots = kvc_kvdirect_slots_for(bytes);
+    } else {
+        put.type = kvc_kvdirect_slab_type(bytes + HEADER_BYTES);
+    }
+    bool was_inline = place->granule == 0;
+    if (place->bucket != NULL && was_inline && inlined && place->slots == put.slots) {
+        kvc_kvdirect_set_inline(place->bucket, &place->meta, place->slot, key->bytes, key->size, value,
+                                value_bytes);
+        write_bucket(table, place->bucket, &place->meta, counts);
+    } else if (place->bucket != NULL && !was_inline && !inlined && place->type == put.type) {
+        write_slab(table, place->granule, put.type, key, value, value_bytes, counts);
+    } else if (!put_elsewhere(table, &put, place, counts, stats)) {
+        return false;
+    }
+    if (place->bucket != NULL) {
+        table->pair_bytes -= place->value_bytes;
+        table->pair_bytes += value_bytes;
+    } else {
+        table->pairs++;
+        table->pair_bytes += bytes;
+    }
+    return true;
+}
+
+/* Takes away the pair that was found. */
+static void remove_pair(struct kvc_kvdirect *table, const struct key *key, struct place *place,
+                        struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+{
+    if (place->granule != 0) {
+        release(table, place->granule, place->type, stats);
+    }
+    struct kvc_kvdirect_meta *meta = &place->meta;
+    kvc_kvdirect_clear(meta, place->slot, place->slots);
+    if (place->before != NULL && kvc_kvdirect_free_slots(meta) == KVC_KVDIRECT_ALL_SLOTS) {
+        struct kvc_kvdirect_meta before = kvc_kvdirect_meta_load(place->before);
+        uint32_t granule = before.chain;
+        before.chain = meta->chain;
+        write_bucket(table, place->before, &before, counts);
+        release(table, granule, BUCKET_TYPE, stats);
+    } else {
+        write_bucket(table, place->bucket, meta, counts);
+    }
+    table->pairs--;
+    table->pair_bytes -= key->size + place->value_bytes;
+}
+
+static void run_get(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
+                    struct kvc_kvdirect_stats *stats)
+{
+    struct place place = find(table, key, 0, &stats->get, &stats->false_matches);
+    stats->get.operations++;
+    if (place.bucket == NULL) {
+        op->result = KVC_KVDIRECT_ABSENT;
+        return;
+    }
+    stats->get.found++;
+    op->result = place.value_bytes <= op->value_bytes ? KVC_KVDIRECT_OK : KVC_KVDIRECT_SIZE;
+    op->value_bytes = (uint16_t)place.value_bytes;
+    if (op->result == KVC_KVDIRECT_OK && place.value_bytes > 0) {
+        memcpy(op->value, place.value, place.value_bytes);
+    }
+}
+
+static void run_put(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
+                    struct kvc_kvdirect_stats *stats)
+{
+    uint32_t bytes = key->size + op->value_bytes;
+    stats->put.operations++;
+    if (key->size == 0 || bytes > KVC_KVDIRECT_PAIR_MAX) {
+        op->result = KVC_KVDIRECT_SIZE;
+        return;
+    }
+    bool inlined = bytes <= table->inline_bytes;
+    struct place place =
+        find(table, key, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &stats->put, &stats->false_matches);
+    stats->put.found += place.bucket != NULL;
+    bool ok = put_pair(table, key, op->value, op->value_bytes, inlined, &place, &stats->put, &stats->slab);
+    stats->full += !ok;
+    op->result = ok ? KVC_KVDIRECT_OK : KVC_KVDIRECT_FULL;
+}
+
+static void run_delete(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
+                       struct kvc_kvdirect_stats *stats)
+{
+    struct place place = find(table, key, 0, &stats->erase, &stats->false_matches);
+    stats->erase.operations++;
+    op->result = place.bucket != NULL ? KVC_KVDIRECT_OK : KVC_KVDIRECT_ABSENT;
+    if (place.bucket != NULL) {
+        stats->erase.found++;
+        remove_pair(table, key, &place, &stats->erase, &stats->slab);
+    }
+}
+
+static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
+                       struct kvc_kvdirect_stats *stats)
+{
+    struct kvc_kvdirect_counts *counts = &stats->update;
+    struct place place = find(table, key, 0, counts, &stats->false_matches);
+    counts->operations++;
+    if (place.bucket == NULL) {
+        op->result = KVC_KVDIRECT_ABSENT;
+        return;
+    }
+    counts->found++;
+    if (place.value_bytes != sizeof(op->original)) {
+        op->result = KVC_KVDIRECT_UNEQUAL;
+        return;
+    }
+    op->original = kvc_kvdirect_load64(place.value);
+    if (op->verb == KVC_KVDIRECT_SWAP && op->original != op->expected) {
+        op->result = KVC_KVDIRECT_UNEQUAL;
+        return;
+    }
+    op->result = KVC_KVDIRECT_OK;
+    kvc_kvdirect_store64(place.value,
+                         op->verb == KVC_KVDIRECT_ADD ? op->original + op->operand : op->operand);
+    if (place.granule == 0) {
+        write_bucket(table, place.bucket, &place.meta, counts);
+    } else {
+        counts->slab_writes++;
+        counts->slab_lines_written += lines_of(HEADER_BYTES + key->size + place.value_bytes);
+    }
+}
+
+/* Asks for what the operation will need behind its first bucket: the slab of a pointer that may be it, or
+ * the next bucket if the pair is not in this one. */
+ALWAYS_INLINE void prefetch_second(const struct kvc_kvdirect *table, const struct key *key)
+{
+    struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
+    struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
+    if (meta.pointers) {
+        uint32_t equal = kvc_kvdirect_match_pointers(bucket, &meta, secondary_of(key->hash));
+        if (equal != 0) {
+            unsigned slot = (unsigned)__builtin_ctz(equal);
+            const uint8_t *slab = slab_at(table, kvc_kvdirect_pointer_at(bucket, slot));
+            uint32_t bytes = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type_at(&meta, slot));
+            for (uint32_t at = 0; at < bytes; at += KVC_KVDIRECT_BUCKET_BYTES) {
+                __builtin_prefetch(slab + at);
+            }
+            return;
+        }
+    }
+    /* Without a branch, which would be mispredicted: who needs no second bucket prefetches its first. */
+    bool here = (kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta.begin) != 0;
+    uintptr_t second = (uintptr_t)bucket_at(table, meta.chain);
+    uintptr_t mask = -(uintptr_t)((!here) & (meta.chain != 0));
+    __builtin_prefetch((const void *)((second & mask) | ((uintptr_t)bucket & ~mask)));
+}
+
+void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, uint32_t count,
+                      struct kvc_kvdirect_stats *stats)
+{
+    struct key ring[RING];
+    uint64_t end = (uint64_t)count + BUCKET_AHEAD;
+    for (uint64_t i = 0; i < end; i++) {
+        if (i < count) {
+            uint64_t hash = kvc_hash(op[i].key, op[i].key_bytes, table->seed);
+            ring[i % RING] = make_key(op[i].key, op[i].key_bytes, hash);
+            __builtin_prefetch(first_bucket(table, hash));
+        }
+        uint64_t second = i - (BUCKET_AHEAD - SECOND_AHEAD);
+        if (second < count) {
+            prefetch_second(table, &ring[second % RING]);
+        }
+        uint64_t now = i - BUCKET_AHEAD;
+        if (now < count) {
+            const struct key *key = &ring[now % RING];
+            switch ((enum kvc_kvdirect_verb)op[now].verb) {
+            case KVC_KVDIRECT_GET:
+                run_get(table, &op[now], key, stats);
+                break;
+            case KVC_KVDIRECT_PUT:
+                run_put(table, &op[now], key, stats);
+                break;
+            case KVC_KVDIRECT_DELETE:
+                run_delete(table, &op[now], key, stats);
+                break;
+            case KVC_KVDIRECT_ADD:
+            case KVC_KVDIRECT_SWAP:
+                run_update(table, &op[now], key, stats);
+                break;
+            }
+        }
+    }
+}
+
+bool kvc_kvdirect_daemon(struct kvc_kvdirect *table, struct kvc_kvdirect_stats *stats)
+{
+    return table->slab == NULL || kvc_kvdirect_slab_daemon(table->slab, &stats->slab);
+}
+
+uint64_t kvc_kvdirect_pairs(const struct kvc_kvdirect *table)
+{
+    return table->pairs;
+}
+
+uint64_t kvc_kvdirect_pair_bytes(const struct kvc_kvdirect *table)
+{
+    return table->pair_bytes;
+}
+
+uint64_t kvc_kvdirect_bytes(const struct kvc_kvdirect *table)
+{
+    return table->bytes;
+}
+
+uint64_t kvc_kvdirect_free_slab_bytes(const struct kvc_kvdirect *table)
+{
+    return table->slab == NULL ? 0 : kvc_kvdirect_slab_free_bytes(table->slab);
+}
+
+uint64_t kvc_kvdirect_index_buckets(const struct kvc_kvdirect *table)
+{
+    return table->buckets;
+}
+
+uint64_t kvc_kvdirect_capacity(const struct kvc_kvdirect *table, uint32_t pair_bytes)
+{
+    if (pair_bytes == 0 || pair_bytes > KVC_KVDIRECT_PAIR_MAX) {
+        return 0;
+    }
+    uint64_t slab_bytes = table->bytes - table->buckets * KVC_KVDIRECT_BUCKET_BYTES;
+    if (pair_bytes <= table->inline_bytes) {
+        uint64_t per_bucket = KVC_KVDIRECT_SLOTS / kvc_kvdirect_slots_for(pair_bytes);
+        return table->bytes / KVC_KVDIRECT_BUCKET_BYTES * per_bucket;
+    }
+    uint64_t each = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(pair_bytes + HEADER_BYTES));
+    uint64_t index_slots = table->buckets * KVC_KVDIRECT_SLOTS;
+    if (slab_bytes / each <= index_slots) {
+        return slab_bytes / each;
+    }
+    /* Every further pair takes its slab and a tenth of a chained bucket. */
+    uint64_t left = slab_bytes - index_slots * each;
+    return index_slots + left * KVC_KVDIRECT_SLOTS / (KVC_KVDIRECT_SLOTS * each + KVC_KVDIRECT_BUCKET_BYTES);
+}
+
+enum { INDEX_KEY_BYTES = 8, INDEX_VALUE_BYTES = 4 };
+
+/* A hash as a key, the same on every machine. */
+ALWAYS_INLINE struct key index_key(uint64_t hash, uint8_t *bytes)
+{
+    kvc_kvdirect_store64(bytes, hash);
+    return (struct key){
+        .bytes = bytes, .size = INDEX_KEY_BYTES, .hash = hash, .prefix = hash, .mask = UINT64_MAX};
+}
+
+ALWAYS_INLINE uint32_t load_location(const uint8_t *value)
+{
+    uint32_t location;
+    memcpy(&location, value, sizeof(location));
+    return location;
+}
+
+/* Looks into the first buckets of a chunk, then along the chains for those that were not there. */
+static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                         struct kvc_index_stats *stats)
+{
+    const struct kvc_kvdirect *table = (const struct kvc_kvdirect *)index;
+    uint32_t missed[SEARCH_CHUNK];
+    uint64_t hits = 0;
+    uint64_t false_matches = 0;
+    uint8_t bytes[INDEX_KEY_BYTES];
+    for (uint32_t i = 0; i < BUCKET_AHEAD && i < count; i++) {
+        __builtin_prefetch(first_bucket(table, hash[i]));
+    }
+    for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
+        uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
+        uint32_t misses = 0;
+        for (uint32_t i = start; i < end; i++) {
+            uint32_t ahead = count - i > BUCKET_AHEAD ? i + BUCKET_AHEAD : count - 1;
+            __builtin_prefetch(first_bucket(table, hash[ahead]));
+            struct kvc_kvdirect_bucket *bucket = first_bucket(table, hash[i]);
+            struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
+            uint32_t equal = kvc_kvdirect_match(bucket, hash[i], UINT64_MAX) & meta.begin;
+            unsigned slot = (unsigned)__builtin_ctz(equal | 1u << (KVC_KVDIRECT_SLOTS - 2));
+            uint32_t found = load_location(kvc_kvdirect_slot(bucket, slot) + INDEX_KEY_BYTES);
+            bool hit = equal != 0;
+            location[i] = hit ? found : KVC_LOCATION_NONE;
+            hits += hit;
+            missed[misses] = i;
+            misses += (!hit) & (meta.pointers | (meta.chain != 0));
+            uintptr_t second = (uintptr_t)bucket_at(table, meta.chain);
+            uintptr_t mask = -(uintptr_t)((!hit) & (meta.chain != 0));
+            __builtin_prefetch((const void *)((second & mask) | ((uintptr_t)bucket & ~mask)));
+        }
+        stats->search_lines += end - start - misses; /* the others' are counted with their chains */
+        for (uint32_t m = 0; m < misses; m++) {
+            struct key key = index_key(hash[missed[m]], bytes);
+            struct kvc_kvdirect_counts counts = {0};
+            struct place place = find(table, &key, 0, &counts, &false_matches);
+            if (place.bucket != NULL) {
+                location[missed[m]] = load_location(place.value);
+                hits++;
+            }
+            stats->search_lines += counts.lines;
+        }
+    }
+    stats->searches += count;
+    stats->search_hits += hits;
+}
+
+typedef uint32_t change_fn(struct kvc_kvdirect *table, const struct key *key, uint32_t location,
+                           struct kvc_index_stats *stats);
+
+/* Runs a change on each key, with its buckets on their way. */
+ALWAYS_INLINE void change(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+{
+    struct kvc_kvdirect *table = (struct kvc_kvdirect *)index;
+    uint8_t bytes[INDEX_KEY_BYTES];
+    for (uint32_t i = 0; i < BUCKET_AHEAD && i < count; i++) {
+        __builtin_prefetch(first_bucket(table, hash[i]), 1);
+    }
+    for (uint32_t i = 0; i < SECOND_AHEAD && i < count; i++) {
+        struct key key = index_key(hash[i], bytes);
+        prefetch_second(table, &key);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > BUCKET_AHEAD) {
+            __builtin_prefetch(first_bucket(table, hash[i + BUCKET_AHEAD]), 1);
+        }
+        if (count - i > SECOND_AHEAD) {
+            struct key key = index_key(hash[i + SECOND_AHEAD], bytes);
+            prefetch_second(table, &key);
+        }
+        struct key key = index_key(hash[i], bytes);
+        uint32_t left = one(table, &key, location[i], stats);
+        if (out != NULL) {
+            out[i] = left;
+        }
+    }
+}
+
+ALWAYS_INLINE uint32_t insert_one(struct kvc_kvdirect *table, const struct key *key, uint32_t location,
+                                  struct kvc_index_stats *stats)
+{
+    const uint32_t bytes = INDEX_KEY_BYTES + INDEX_VALUE_BYTES;
+    struct kvc_kvdirect_counts counts = {0};
+    struct kvc_kvdirect_slab_stats slab_stats = {0};
+    uint64_t false_matches = 0;
+    bool inlined = bytes <= table->inline_bytes;
+    struct place place =
+        find(table, key, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &counts, &false_matches);
+    uint32_t old = KVC_LOCATION_NONE;
+    if (place.bucket != NULL) {
+        old = load_location(place.value);
+        stats->replaced++;
+    }
+    if (!put_pair(table, key, &location, sizeof(location), inlined, &place, &counts, &slab_stats)) {
+        old = location;
+        stats->dropped++;
+    }
+    stats->insert_lines += counts.lines;
+    return old;
+}
+
+ALWAYS_INLINE uint32_t erase_one(struct kvc_kvdirect *table, const struct key *key, uint32_t location,
+                                 struct kvc_index_stats *stats)
+{
+    struct kvc_kvdirect_counts counts = {0};
+    struct kvc_kvdirect_slab_stats slab_stats = {0};
+    uint64_t false_matches = 0;
+    struct place place = find(table, key, 0, &counts, &false_matches);
+    uint32_t old = KVC_LOCATION_NONE;
+    if (place.bucket != NULL) {
+        uint32_t found = load_location(place.value);
+        if (location == KVC_LOCATION_ANY || location == found) {
+            remove_pair(table, key, &place, &counts, &slab_stats);
+            stats->erased++;
+            old = found;
+        }
+    }
+    stats->erase_lines += counts.lines;
+    return old;
+}
+
+static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    stats->inserts += count;
+    change(index, hash, location, count, out, stats, insert_one);
+}
+
+static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    stats->erases += count;
+    change(index, hash, location, count, out, stats, erase_one);
+}
+
+static uint64_t index_capacity(const struct kvc_index *index)
+{
+    return kvc_kvdirect_capacity((const struct kvc_kvdirect *)index, INDEX_KEY_BYTES + INDEX_VALUE_BYTES);
+}
+
+static uint64_t index_used(const struct kvc_index *index)
+{
+    return ((const struct kvc_kvdirect *)index)->pairs;
+}
+
+static void index_free(struct kvc_index *index)
+{
+    kvc_kvdirect_free((struct kvc_kvdirect *)index);
+}
+
+static const struct kvc_index_ops index_ops = {
+    .free = index_free,
+    .search = index_search,
+    .insert = index_insert,
+    .erase = index_erase,
+    .capacity = index_capacity,
+    .used = index_used,
+};
+
+struct kvc_index *kvc_kvdirect_index(struct kvc_kvdirect *table)
+{
+    return &table->index;
+}
+
+void kvc_kvdirect_free(struct kvc_kvdirect *table)
+{
+    if (table != NULL) {
+        kvc_memory_free(table->memory, table->bytes);
+        kvc_kvdirect_slab_free(table->slab);
+        free(table);
+    }
+}
+
+struct kvc_kvdirect *kvc_kvdirect_create(const struct kvc_kvdirect_params *params)
+{
+    const uint64_t block_bytes = KVC_KVDIRECT_BLOCK_GRANULES * KVC_KVDIRECT_GRANULE_BYTES;
+    uint64_t bytes = params->bytes;
+    if (bytes < 1024 || bytes > UINT64_C(64) << 30 || bytes % block_bytes != 0 ||
+        !(params->hash_index_frac > 0 && params->hash_index_frac <= 1) ||
+        params->inline_bytes > KVC_KVDIRECT_INLINE_MAX) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct kvc_kvdirect *table = calloc(1, sizeof(*table));
+    if (table == NULL) {
+        return NULL;
+    }
+    uint64_t blocks = (uint64_t)(params->hash_index_frac * (double)(bytes / block_bytes) + 0.5);
+    uint64_t index_bytes = (blocks > 0 ? blocks : 1) * block_bytes;
+    *table = (struct kvc_kvdirect){.index = {&index_ops},
+                                   .bytes = bytes,
+                                   .buckets = index_bytes / KVC_KVDIRECT_BUCKET_BYTES,
+                                   .inline_bytes = params->inline_bytes,
+                                   .seed = params->seed};
+    table->memory = kvc_memory_alloc(bytes);
+    bool ok = table->memory != NULL;
+    if (ok && index_bytes < bytes) {
+        table->slab = kvc_kvdirect_slab_create(&(struct kvc_kvdirect_slab_params){
+            .first_granule = index_bytes / KVC_KVDIRECT_GRANULE_BYTES, .bytes = bytes - index_bytes});
+        ok = table->slab != NULL;
+    }
+    if (!ok) {
+        kvc_kvdirect_free(table);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return table;
+}
+
+static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
+{
+    struct kvc_kvdirect *table = kvc_kvdirect_create(&(struct kvc_kvdirect_params){
+        .bytes = bytes, .hash_index_frac = 0.625, .inline_bytes = 15, .seed = seed});
+    return table == NULL ? NULL : &table->index;
+}
+
+const struct kvc_index_kind kvc_kvdirect_kind = {
+    .name = "kvdirect",
+    .source = "KV-Direct, SOSP 2017, sec. 3.3.1",
+    .create = create_published,
+};
