@@ -224,7 +224,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_packet_key_guess(const uint8_t *packe
 {
     uint32_t text_bytes = kvc_packet_text_bytes(packet, bytes);
     uint32_t guess = text_bytes < 6 ? 0 : text_bytes - 6;
-    return guess < KVC_PACKET_KEY_MAX ? guess : KVC_PACKET_KEY_MAX;
+    return guess < KVC_PACKET_KEY_MAX ? guess : (uint32_t)KVC_PACKET_KEY_MAX;
 }
 
 /* The helper's response: headers without lengths and checksum, and the head of a hit. `response` is aligned
