@@ -339,6 +339,7 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
     uint32_t length = 0;
     uint32_t to; /* an empty cell */
     uint32_t dropped = KVC_LOCATION_NONE;
+    uint32_t displacing = signature;
     for (;;) {
         if (length > table->max_displacements || !extend_chain(table, length, bucket, cells)) {
             to = chain[--length];
@@ -354,7 +355,8 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
         if (length > table->max_displacements) {
             continue; /* it may not move, so its alternate bucket need not be read */
         }
-        uint32_t next = alternate_of(table, bucket, table->published_displacement ? signature : victim);
+        uint32_t next = alternate_of(table, bucket, table->published_displacement ? displacing : victim);
+        displacing = victim;
         if (next != bucket) {
             bucket = next;
             stats->insert_lines += lines_of(shape);

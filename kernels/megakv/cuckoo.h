@@ -50,9 +50,9 @@ struct kvc_cuckoo_params {
     uint32_t
         threads; /* of a GPU's processing unit, a power of two up to `cells`; 0: the fastest. 0 on a CPU */
     uint32_t max_displacements; /* per insert, 0 .. 1000 */
-    /* Take the alternate bucket of a displaced element from the signature of the new one, as the published
-     * kernel does (its published source, not the paper's text): the element is then where no search looks for
-     * it. */
+    /* Take the alternate bucket of a displaced element from the signature of the one that displaces it, as
+     * the published kernel does (its published source, not the paper's text): it is then where no search
+     * looks for it. */
     bool published_displacement;
     uint64_t seed; /* of the random victim choice */
     bool portable; /* use the portable twin in any case; same results, for tests. false on a GPU */

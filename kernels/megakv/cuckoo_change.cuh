@@ -17,7 +17,7 @@ namespace kvc
 constexpr uint32_t lock_count = 1u << 20;
 constexpr int path_max = 64;      /* elements on the way to an empty cell */
 constexpr int path_attempts = 64; /* random paths before an element is dropped */
-constexpr int tries_max = 1 << 16;
+constexpr int tries_max = 1 << 12;
 
 struct insert_jobs {
     const uint64_t *hash;
@@ -34,6 +34,57 @@ struct insert_rest {
     uint32_t *locks; /* lock_count, all 0 */
 };
 
+/* Jobs that blocks have taken so far. Blocks take them in order, so that those at work are near each other in
+ * a grouped batch, and so in the second-level cache; a fixed stride lets blocks drift apart. */
+struct job_tickets {
+    uint32_t *next;
+    const uint32_t *starts; /* instead: block b takes jobs starts[b] .. starts[b + 1] - 1 */
+};
+
+class job_queue
+{
+  public:
+    __device__ __forceinline__ job_queue(const job_tickets &tickets, uint32_t count)
+        : tickets_(tickets), end_(count)
+    {
+        if (tickets.starts != nullptr) {
+            at_ = tickets.starts[blockIdx.x];
+            end_ = tickets.starts[blockIdx.x + 1];
+        }
+    }
+
+    /* The thread's next job, which may be behind end(); false: none is left for the block. All of the block
+     * call. */
+    __device__ __forceinline__ bool take(uint64_t *job)
+    {
+        __shared__ uint32_t ticket;
+        if (tickets_.starts == nullptr && left_ == 0) {
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                ticket = atomicAdd(tickets_.next, turns * blockDim.x);
+            }
+            __syncthreads();
+            at_ = ticket;
+            left_ = turns;
+        }
+        left_--;
+        *job = static_cast<uint64_t>(at_) + threadIdx.x;
+        bool any = at_ < end_;
+        at_ += blockDim.x;
+        return any;
+    }
+
+    __device__ __forceinline__ uint32_t end() const
+    {
+        return end_;
+    }
+
+  private:
+    static constexpr uint32_t turns = 4;
+    job_tickets tickets_;
+    uint32_t at_ = 0, end_, left_ = 0;
+};
+
 __device__ __forceinline__ void report(const insert_jobs &jobs, uint32_t job, uint32_t left)
 {
     if (jobs.out != nullptr) {
@@ -43,12 +94,59 @@ __device__ __forceinline__ void report(const insert_jobs &jobs, uint32_t job, ui
 
 /* Cells of a bucket as one thread sees them. */
 template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APART> {
+    using share = bucket_share<CELLS, 1, APART>;
     uint32_t *words;
 
     __device__ __forceinline__ bucket_view(const cuckoo_table &table, uint32_t bucket)
         : words(bucket_words<CELLS>(table, bucket))
     {
         this->load(words, 0);
+    }
+
+    static constexpr int chunks = share::words / 4; /* of 16 bytes */
+    /* Larger ones would take too much shared memory; one thread's reads of them are wide anyway. */
+    static constexpr bool by_warp = chunks <= 4;
+
+    /* For a whole warp, each lane its own bucket: neighbouring lanes read neighbouring chunks, so that each
+     * memory sector is asked for once. `room`: 32 * chunks of shared memory, the warp's own. Lanes that are
+     * not `wanted` have nothing to look at. */
+    __device__ __forceinline__ bucket_view(const cuckoo_table &table, uint32_t bucket, bool wanted,
+                                           uint4 *room)
+        : words(bucket_words<CELLS>(table, bucket))
+    {
+        constexpr uint32_t all = 0xffffffffu;
+        uint32_t lane = threadIdx.x & 31;
+        if constexpr (!by_warp) {
+            if (wanted) {
+                this->load(words, 0);
+            }
+            return;
+        }
+        uint4 chunk[chunks];
+        uint32_t wants = __ballot_sync(all, wanted);
+#pragma unroll
+        for (int step = 0; step < chunks; step++) {
+            uint32_t number = step * 32 + lane, job = number / chunks, part = number % chunks;
+            uint32_t of = __shfl_sync(all, bucket, static_cast<int>(job));
+            if ((wants >> job & 1) != 0) {
+                chunk[step] = __ldcg(reinterpret_cast<const uint4 *>(bucket_words<CELLS>(table, of)) + part);
+            }
+        }
+        __syncwarp();
+#pragma unroll
+        for (int step = 0; step < chunks; step++) {
+            uint32_t number = step * 32 + lane, job = number / chunks, part = number % chunks;
+            room[job * chunks + (part + job) % chunks] = chunk[step]; /* rotated: fewer bank conflicts */
+        }
+        __syncwarp();
+#pragma unroll
+        for (int part = 0; part < chunks; part++) {
+            uint4 mine = room[lane * chunks + (part + lane) % chunks];
+            this->word[4 * part] = mine.x;
+            this->word[4 * part + 1] = mine.y;
+            this->word[4 * part + 2] = mine.z;
+            this->word[4 * part + 3] = mine.w;
+        }
     }
 
     /* CELLS: none. */
@@ -126,9 +224,12 @@ template <int CELLS, bool APART> struct cell_access {
     }
 };
 
+enum class insert_result { placed, replaced, both_full, beaten };
+
+/* Until it is in, or both its buckets are full. */
 template <int CELLS, bool APART>
-__device__ __forceinline__ bool insert_one(const cuckoo_table &table, uint64_t hash, uint32_t location,
-                                           uint32_t *left, uint32_t *replaced, uint32_t *lines)
+__device__ __noinline__ insert_result insert_alone(const cuckoo_table &table, uint64_t hash,
+                                                   uint32_t location, uint32_t *left, uint32_t *lines)
 {
     using access = cell_access<CELLS, APART>;
     uint32_t signature = kvc_signature(hash);
@@ -136,55 +237,101 @@ __device__ __forceinline__ bool insert_one(const cuckoo_table &table, uint64_t h
     uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
     for (;;) {
         bucket_view<CELLS, APART> home(table, primary);
-        uint32_t same = home.find(signature);
+        uint32_t *words = home.words;
+        uint32_t same = home.find(signature), empty = home.empty_for(signature);
         *lines += 1;
-        if (same != CELLS) {
-            *left = access::replace(home.words, same, location);
-            *replaced += *left != KVC_LOCATION_NONE;
-            return true;
-        }
-        uint32_t empty = home.empty_for(signature);
-        if (alternate != primary && !home.has_never_used()) {
+        if (same == CELLS && alternate != primary && !home.has_never_used()) {
             bucket_view<CELLS, APART> other(table, alternate);
-            same = other.find(signature);
             *lines += 1;
-            if (same != CELLS) {
-                *left = access::replace(other.words, same, location);
-                *replaced += *left != KVC_LOCATION_NONE;
-                return true;
-            }
-            if (empty == CELLS) {
+            same = other.find(signature);
+            if (same != CELLS || empty == CELLS) {
                 empty = other.empty_for(signature);
-                home.words = other.words;
+                words = other.words;
             }
+        }
+        if (same != CELLS) {
+            *left = access::replace(words, same, location);
+            return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
         }
         if (empty == CELLS) {
-            return false;
+            return insert_result::both_full;
         }
-        if (access::fill(home.words, empty, signature, location, left)) {
-            *replaced += *left != KVC_LOCATION_NONE;
-            return true;
+        if (access::fill(words, empty, signature, location, left)) {
+            return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
         }
     }
 }
 
-/* A share of the jobs. Exclusive blocks: block b takes partition b's, which lie together. */
+/* One job of each lane, read together. `beaten`: another thread took the cell; try again alone. */
+template <int CELLS, bool APART>
+__device__ __forceinline__ insert_result insert_together(const cuckoo_table &table, uint64_t hash,
+                                                         uint32_t location, bool active, uint32_t *left,
+                                                         uint32_t *lines, uint4 *room)
+{
+    using access = cell_access<CELLS, APART>;
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+    bucket_view<CELLS, APART> home(table, primary, active, room);
+    *lines += active;
+    uint32_t *words = home.words;
+    uint32_t same = active ? home.find(signature) : CELLS;
+    uint32_t empty = active ? home.empty_for(signature) : CELLS;
+    bool further = active && same == CELLS && alternate != primary && !home.has_never_used();
+    if (__any_sync(0xffffffffu, further)) {
+        bucket_view<CELLS, APART> other(table, alternate, further, room);
+        if (further) {
+            *lines += 1;
+            same = other.find(signature);
+            if (same != CELLS || empty == CELLS) {
+                empty = other.empty_for(signature);
+                words = other.words;
+            }
+        }
+    }
+    *left = KVC_LOCATION_NONE;
+    if (!active) {
+        return insert_result::placed;
+    }
+    if (same != CELLS) {
+        *left = access::replace(words, same, location);
+    } else if (empty == CELLS) {
+        return insert_result::both_full;
+    } else if (!access::fill(words, empty, signature, location, left)) {
+        return insert_result::beaten;
+    }
+    return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
+}
+
 template <int CELLS, bool APART>
 __global__ void __launch_bounds__(256)
-    cuckoo_insert(cuckoo_table table, insert_jobs jobs, insert_rest rest, const uint32_t *starts)
+    cuckoo_insert(cuckoo_table table, insert_jobs jobs, insert_rest rest, job_tickets tickets)
 {
+    using view = bucket_view<CELLS, APART>;
+    __shared__ uint4 rooms[view::by_warp ? 256 * view::chunks : 1];
+    uint4 *room = rooms + (view::by_warp ? threadIdx.x / 32 * 32 * view::chunks : 0);
     uint32_t placed = 0, replaced = 0, lines = 0;
-    uint64_t first = starts != nullptr ? starts[blockIdx.x] : blockIdx.x * blockDim.x;
-    uint64_t end = starts != nullptr ? starts[blockIdx.x + 1] : jobs.count;
-    uint32_t stride = starts != nullptr ? blockDim.x : gridDim.x * blockDim.x;
-    for (uint64_t job = first + threadIdx.x; job < end; job += stride) {
-        uint32_t left = KVC_LOCATION_NONE, before = replaced;
-        if (insert_one<CELLS, APART>(table, __ldcs(jobs.hash + job), __ldcs(jobs.location + job), &left,
-                                     &replaced, &lines)) {
-            placed += replaced == before;
-            report(jobs, static_cast<uint32_t>(job), left);
-        } else {
+    job_queue queue(tickets, jobs.count);
+    uint64_t job;
+    while (queue.take(&job)) {
+        bool active = job < queue.end();
+        uint64_t hash = active ? __ldcs(jobs.hash + job) : 0;
+        uint32_t location = active ? __ldcs(jobs.location + job) : 0;
+        uint32_t left;
+        insert_result result =
+            insert_together<CELLS, APART>(table, hash, location, active, &left, &lines, room);
+        if (result == insert_result::beaten) {
+            result = insert_alone<CELLS, APART>(table, hash, location, &left, &lines);
+        }
+        if (!active) {
+            continue;
+        }
+        if (result == insert_result::both_full) {
             rest.job[atomicAdd(rest.count, 1)] = static_cast<uint32_t>(job);
+        } else {
+            placed += result == insert_result::placed;
+            replaced += result == insert_result::replaced;
+            report(jobs, static_cast<uint32_t>(job), left);
         }
     }
     add_count(&table.counters->inserted, placed);
@@ -325,6 +472,12 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
             break; /* someone made room meanwhile */
         }
         bucket = kvc_cuckoo_alternate(table.masks, bucket, victim.signature);
+        for (int i = 0; i <= length; i++) {
+            if (path_bucket[i] == bucket) {
+                *long_path = true; /* in a circle */
+                return false;
+            }
+        }
         length++;
         path_bucket[length] = bucket;
         *lines += 1;
@@ -407,7 +560,6 @@ __global__ void __launch_bounds__(256)
         uint32_t job = rest.job[i];
         uint64_t hash = jobs.hash[job];
         element value = {kvc_signature(hash), jobs.location[job]};
-        uint32_t signature = value.signature;
         uint32_t bucket = kvc_cuckoo_primary(table.masks, hash);
         uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
         bool done = false;
@@ -431,8 +583,8 @@ __global__ void __launch_bounds__(256)
                     report(jobs, job, value.location);
                     break;
                 }
+                bucket = kvc_cuckoo_alternate(table.masks, bucket, value.signature);
                 value = victim;
-                bucket = kvc_cuckoo_alternate(table.masks, bucket, signature);
                 moves++;
             }
         }
@@ -473,31 +625,40 @@ __device__ __forceinline__ bool erase_one(uint32_t *words, uint32_t cell, uint32
 }
 
 template <int CELLS, bool APART>
-__global__ void __launch_bounds__(256) cuckoo_erase(cuckoo_table table, insert_jobs jobs)
+__global__ void __launch_bounds__(256) cuckoo_erase(cuckoo_table table, insert_jobs jobs, job_tickets tickets)
 {
+    using view = bucket_view<CELLS, APART>;
+    __shared__ uint4 rooms[view::by_warp ? 256 * view::chunks : 1];
+    uint4 *room = rooms + (view::by_warp ? threadIdx.x / 32 * 32 * view::chunks : 0);
     uint32_t erased = 0, lines = 0;
-    for (uint64_t job = blockIdx.x * blockDim.x + threadIdx.x; job < jobs.count;
-         job += gridDim.x * blockDim.x) {
-        uint64_t hash = __ldcs(jobs.hash + job);
-        uint32_t wanted = __ldcs(jobs.location + job);
+    job_queue queue(tickets, jobs.count);
+    uint64_t job;
+    while (queue.take(&job)) {
+        bool active = job < queue.end();
+        uint64_t hash = active ? __ldcs(jobs.hash + job) : 0;
+        uint32_t wanted = active ? __ldcs(jobs.location + job) : 0;
         uint32_t signature = kvc_signature(hash);
         uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
         uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
-        uint32_t left = KVC_LOCATION_NONE;
-        bool gone = false;
-        bucket_view<CELLS, APART> home(table, primary);
-        uint32_t cell = home.find(signature);
-        lines++;
-        if (cell != CELLS) {
-            gone = erase_one<CELLS, APART>(home.words, cell, signature, wanted, &left);
-        } else if (alternate != primary && !home.has_never_used()) {
-            bucket_view<CELLS, APART> other(table, alternate);
-            cell = other.find(signature);
-            lines++;
-            gone = cell != CELLS && erase_one<CELLS, APART>(other.words, cell, signature, wanted, &left);
+        view home(table, primary, active, room);
+        uint32_t *words = home.words;
+        uint32_t cell = active ? home.find(signature) : CELLS;
+        bool further = active && cell == CELLS && alternate != primary && !home.has_never_used();
+        lines += active;
+        if (__any_sync(0xffffffffu, further)) {
+            view other(table, alternate, further, room);
+            if (further) {
+                cell = other.find(signature);
+                words = other.words;
+                lines++;
+            }
         }
-        erased += gone;
-        report(jobs, static_cast<uint32_t>(job), gone ? left : KVC_LOCATION_NONE);
+        if (active) {
+            uint32_t left = KVC_LOCATION_NONE;
+            bool gone = cell != CELLS && erase_one<CELLS, APART>(words, cell, signature, wanted, &left);
+            erased += gone;
+            report(jobs, static_cast<uint32_t>(job), gone ? left : KVC_LOCATION_NONE);
+        }
     }
     add_count(&table.counters->erased, erased);
     add_count(&table.counters->erase_lines, lines);

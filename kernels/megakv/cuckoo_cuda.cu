@@ -20,7 +20,7 @@ struct cuckoo_cuda {
     struct kvc_cuckoo_params params;
     kvc::cuckoo_table table;
     uint32_t *locks;
-    uint32_t *rest_count;
+    uint32_t *counts; /* of jobs: in the rest, taken by blocks */
     uint32_t blocks_max;
     uint32_t bucket_bits;
     bool exclusive;
@@ -72,9 +72,9 @@ template <int CELLS, bool APART> search_kernel search_of_threads(uint32_t thread
 
 struct kernels {
     search_kernel search;
-    void (*insert)(kvc::cuckoo_table, kvc::insert_jobs, kvc::insert_rest, const uint32_t *);
+    void (*insert)(kvc::cuckoo_table, kvc::insert_jobs, kvc::insert_rest, kvc::job_tickets);
     void (*insert_rest)(kvc::cuckoo_table, kvc::insert_jobs, kvc::insert_rest);
-    void (*erase)(kvc::cuckoo_table, kvc::insert_jobs);
+    void (*erase)(kvc::cuckoo_table, kvc::insert_jobs, kvc::job_tickets);
 };
 
 template <int CELLS, bool APART> kernels kernels_of(const struct kvc_cuckoo_params &params)
@@ -303,16 +303,16 @@ void launch_insert(cuckoo_cuda *self, const kvc::insert_jobs &jobs, bool sorted,
     if (cudaMallocAsync(&scratch, sizeof(*scratch) * (jobs.count + partitions + 1), stream) != cudaSuccess) {
         return;
     }
-    kvc::insert_rest rest = {scratch, self->rest_count, self->locks};
+    kvc::insert_rest rest = {scratch, self->counts, self->locks};
     uint32_t *starts = exclusive ? scratch + jobs.count : nullptr;
-    cudaMemsetAsync(self->rest_count, 0, sizeof(*self->rest_count), stream);
+    cudaMemsetAsync(self->counts, 0, 2 * sizeof(*self->counts), stream);
     if (exclusive) {
         find_starts<<<(partitions + block_threads) / block_threads, block_threads, 0, stream>>>(
             jobs.hash, jobs.count, self->table.masks.bucket,
             static_cast<int>(self->bucket_bits - log2_of(partitions)), partitions, starts);
     }
     uint32_t blocks = exclusive ? partitions : blocks_for(self, jobs.count);
-    run.insert<<<blocks, block_threads, 0, stream>>>(self->table, jobs, rest, starts);
+    run.insert<<<blocks, block_threads, 0, stream>>>(self->table, jobs, rest, {self->counts + 1, starts});
     run.insert_rest<<<blocks_for(self, jobs.count), block_threads, 0, stream>>>(self->table, jobs, rest);
     cudaFreeAsync(scratch, stream);
 }
@@ -353,6 +353,13 @@ void cuckoo_cuda_insert(struct kvc_index *index, const uint64_t *hash, const uin
 
 /* --- erase --- */
 
+void launch_erase(cuckoo_cuda *self, const kvc::insert_jobs &jobs, cudaStream_t stream)
+{
+    cudaMemsetAsync(self->counts, 0, 2 * sizeof(*self->counts), stream);
+    kernels_of(self).erase<<<blocks_for(self, jobs.count), block_threads, 0, stream>>>(
+        self->table, jobs, {self->counts + 1, nullptr});
+}
+
 void cuckoo_cuda_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
@@ -370,10 +377,9 @@ void cuckoo_cuda_erase(struct kvc_index *index, const uint64_t *hash, const uint
         uint32_t bits = group_bits(self, count);
         if (bits > 0) {
             grouped sorted(self, jobs, bits, stream);
-            kernels_of(self).erase<<<blocks_for(self, count), block_threads, 0, stream>>>(self->table,
-                                                                                          sorted.jobs());
+            launch_erase(self, sorted.jobs(), stream);
         } else {
-            kernels_of(self).erase<<<blocks_for(self, count), block_threads, 0, stream>>>(self->table, jobs);
+            launch_erase(self, jobs, stream);
         }
         outs.finish();
     }
@@ -404,7 +410,7 @@ void cuckoo_cuda_free(struct kvc_index *index)
     cudaFree(self->table.words);
     cudaFree(self->table.counters);
     cudaFree(self->locks);
-    cudaFree(self->rest_count);
+    cudaFree(self->counts);
     delete self;
 }
 
@@ -435,9 +441,16 @@ cudaError_t allocate(cuckoo_cuda *self)
         (error = cudaMalloc(&self->table.words, self->params.bytes)) != cudaSuccess ||
         (error = cudaMalloc(&self->table.counters, sizeof(*self->table.counters))) != cudaSuccess ||
         (error = cudaMalloc(&self->locks, sizeof(*self->locks) * kvc::lock_count)) != cudaSuccess ||
-        (error = cudaMalloc(&self->rest_count, sizeof(*self->rest_count))) != cudaSuccess ||
+        (error = cudaMalloc(&self->counts, 2 * sizeof(*self->counts))) != cudaSuccess ||
         (error = cudaMemset(self->locks, 0, sizeof(*self->locks) * kvc::lock_count)) != cudaSuccess ||
         (error = clear(self)) != cudaSuccess || (error = cudaDeviceSynchronize()) != cudaSuccess) {
+        return error;
+    }
+    /* Scratch memory of large batches is kept for the next one. */
+    uint64_t keep = UINT64_MAX;
+    cudaMemPool_t pool;
+    if ((error = cudaDeviceGetDefaultMemPool(&pool, 0)) != cudaSuccess ||
+        (error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep)) != cudaSuccess) {
         return error;
     }
     self->blocks_max =

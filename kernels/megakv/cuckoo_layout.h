@@ -10,6 +10,10 @@
 #include "kernels/hash.h"
 #include "kernels/megakv/cuckoo.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Signature of an empty cell. In the interleaved layout its location tells whether it ever held an element.
  */
 #define KVC_CUCKOO_EMPTY 0u
@@ -22,6 +26,10 @@ struct kvc_cuckoo_layout_masks {
 
 /* false: not a table that can be. Fills in the defaults. */
 bool kvc_cuckoo_params_complete(struct kvc_cuckoo_params *params, struct kvc_cuckoo_layout_masks *masks);
+
+#ifdef __cplusplus
+}
+#endif
 
 static inline KVC_HOST_DEVICE uint32_t kvc_cuckoo_primary(struct kvc_cuckoo_layout_masks masks, uint64_t hash)
 {

@@ -1,0 +1,270 @@
+/* The GPU twin of the cuckoo index against a plain map and against the CPU's. Exit status 0 is success, 77:
+ * no device. */
+#include <cerrno>
+#include <cstring>
+#include <unordered_map>
+
+#include "kernels/cuda_bench.cuh"
+#include "kernels/megakv/cuckoo_cuda.h"
+
+namespace
+{
+
+struct random_source {
+    uint64_t state;
+    uint64_t next()
+    {
+        return kvc::mix_64(state += 0x9e3779b97f4a7c15u);
+    }
+};
+
+struct kvc_cuckoo_params params_of(uint64_t bytes, enum kvc_cuckoo_layout layout, uint32_t cells,
+                                   uint32_t threads, uint32_t partitions)
+{
+    struct kvc_cuckoo_params params = {};
+    params.bytes = bytes;
+    params.layout = layout;
+    params.cells = cells;
+    params.threads = threads;
+    params.partitions = partitions;
+    params.max_displacements = 200;
+    return params;
+}
+
+struct kvc_index *create(const struct kvc_cuckoo_params &params)
+{
+    struct kvc_index *index = kvc_cuckoo_cuda_create(&params);
+    if (index == nullptr) {
+        std::perror("create");
+        std::exit(3);
+    }
+    return index;
+}
+
+void expect(bool right, const char *what)
+{
+    if (!right) {
+        kvc::die(what);
+    }
+}
+
+/* Random batches with keys that come several times in one batch, against a map. Of equal keys in a batch any
+ * may win, but every location is either in the table or reported. */
+void test_random_batches(const struct kvc_cuckoo_params &params, uint32_t universe, random_source random)
+{
+    struct kvc_index *index = create(params);
+    std::unordered_map<uint64_t, uint32_t> map;
+    std::vector<uint64_t> keys(universe);
+    struct kvc_index_stats stats = {};
+    uint32_t next_location = 1;
+    for (uint64_t &key : keys) {
+        key = random.next();
+    }
+    for (int round = 0; round < 60; round++) {
+        uint32_t count = static_cast<uint32_t>(random.next() % 3000);
+        std::vector<uint64_t> hash(count);
+        std::vector<uint32_t> location(count), out(count, 12345), found(count);
+        for (uint32_t i = 0; i < count; i++) {
+            hash[i] = keys[random.next() % universe];
+            location[i] = next_location++;
+        }
+        if (round % 3 == 2) {
+            for (uint32_t i = 0; i < count; i++) {
+                auto at = map.find(hash[i]);
+                location[i] = random.next() % 4 == 0                      ? KVC_LOCATION_ANY
+                              : at != map.end() && random.next() % 4 != 0 ? at->second
+                                                                          : 7;
+            }
+            kvc_index_erase(index, hash.data(), location.data(), count, out.data(), &stats);
+            for (uint32_t i = 0; i < count; i++) {
+                auto at = map.find(hash[i]);
+                if (out[i] != KVC_LOCATION_NONE) {
+                    expect(at != map.end() && at->second == out[i], "erased what was not there");
+                    expect(location[i] == out[i] || location[i] == KVC_LOCATION_ANY,
+                           "erased another location");
+                    map.erase(at);
+                }
+            }
+            for (uint32_t i = 0; i < count; i++) {
+                auto at = map.find(hash[i]);
+                expect(at == map.end() || (location[i] != at->second && location[i] != KVC_LOCATION_ANY),
+                       "not erased");
+            }
+        } else {
+            std::unordered_map<uint32_t, uint64_t> alive; /* location -> hash, of the keys of this batch */
+            kvc_index_insert(index, hash.data(), location.data(), count, out.data(), &stats);
+            for (uint32_t i = 0; i < count; i++) {
+                auto at = map.find(hash[i]);
+                if (at != map.end()) {
+                    alive[at->second] = hash[i];
+                }
+                alive[location[i]] = hash[i];
+            }
+            for (uint32_t i = 0; i < count; i++) {
+                expect(out[i] == KVC_LOCATION_NONE || alive.erase(out[i]) == 1,
+                       "reported a location twice, or none of ours");
+            }
+            for (auto &one : alive) {
+                map[one.second] = one.first;
+            }
+            for (uint32_t i = 0; i < count; i++) {
+                auto at = map.find(hash[i]);
+                if (at != map.end() && alive.find(at->second) == alive.end()) {
+                    map.erase(at); /* all of this key were reported as dropped */
+                }
+            }
+            std::unordered_map<uint64_t, int> copies;
+            for (auto &one : alive) {
+                expect(++copies[one.second] == 1, "two locations of one key are said to be in the table");
+            }
+        }
+        expect(kvc_index_used(index) == map.size(), "used() is not what is in the map");
+        kvc_index_search(index, keys.data(), universe, (found.resize(universe), found.data()), &stats);
+        for (uint32_t i = 0; i < universe; i++) {
+            auto at = map.find(keys[i]);
+            expect(found[i] == (at == map.end() ? KVC_LOCATION_NONE : at->second),
+                   "search differs from the map");
+        }
+    }
+    kvc_index_free(index);
+}
+
+/* Distinct keys in one call up to `load` of the cells: nothing lost below `lossless`, all losses reported
+ * above. */
+void test_fill(const struct kvc_cuckoo_params &params, double load, bool lossless, random_source random)
+{
+    struct kvc_index *index = create(params);
+    uint32_t count = static_cast<uint32_t>(load * static_cast<double>(params.bytes / 8));
+    std::vector<uint64_t> hash(count);
+    std::vector<uint32_t> location(count), out(count), found(count);
+    struct kvc_index_stats stats = {};
+    for (uint32_t i = 0; i < count; i++) {
+        hash[i] = random.next();
+        location[i] = i;
+    }
+    kvc_index_insert(index, hash.data(), location.data(), count, out.data(), &stats);
+    kvc_index_search(index, hash.data(), count, found.data(), &stats);
+    uint64_t dropped = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        expect(out[i] == KVC_LOCATION_NONE || out[i] == i,
+               "an insert of new keys reported another's location");
+        expect(found[i] == (out[i] == i ? KVC_LOCATION_NONE : i),
+               "a key that was put and not reported is not found");
+        dropped += out[i] == i;
+    }
+    expect(dropped == stats.dropped, "drops are not counted");
+    expect(kvc_index_used(index) + dropped == count, "used() after a fill");
+    expect(!lossless || dropped == 0, "elements were dropped at a load that the design holds");
+    expect(lossless || dropped > 0, "an overfull table dropped nothing");
+    kvc_index_erase(index, hash.data(), location.data(), count, out.data(), &stats);
+    expect(stats.erased + dropped == count && kvc_index_used(index) == 0, "erasing all");
+    kvc_index_free(index);
+}
+
+/* The same calls on both twins, keys distinct within a call: the same answers. */
+void test_twins(struct kvc_cuckoo_params params, random_source random)
+{
+    struct kvc_index *device = create(params);
+    params.threads = 0;
+    struct kvc_index *host = kvc_cuckoo_create(&params);
+    uint32_t count = static_cast<uint32_t>(params.bytes / 8 * 8 / 10);
+    std::vector<uint64_t> hash(2 * count);
+    std::vector<uint32_t> location(2 * count), left(2 * count), right(2 * count);
+    struct kvc_index_stats host_stats = {}, device_stats = {};
+    expect(host != nullptr, "the CPU twin was not created");
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        hash[i] = random.next();
+        location[i] = i;
+    }
+    for (int round = 0; round < 3; round++) {
+        kvc_index_insert(host, hash.data(), location.data(), count, left.data(), &host_stats);
+        kvc_index_insert(device, hash.data(), location.data(), count, right.data(), &device_stats);
+        expect(std::memcmp(left.data(), right.data(), count * 4) == 0,
+               "the twins' inserts report differently");
+        kvc_index_erase(host, hash.data() + count / 2, location.data() + count / 2, count, left.data(),
+                        &host_stats);
+        kvc_index_erase(device, hash.data() + count / 2, location.data() + count / 2, count, right.data(),
+                        &device_stats);
+        expect(std::memcmp(left.data(), right.data(), count * 4) == 0,
+               "the twins' erasures report differently");
+        kvc_index_search(host, hash.data(), 2 * count, left.data(), &host_stats);
+        kvc_index_search(device, hash.data(), 2 * count, right.data(), &device_stats);
+        expect(std::memcmp(left.data(), right.data(), 2 * count * 4) == 0, "the twins' searches differ");
+    }
+    expect(host_stats.search_hits == device_stats.search_hits && host_stats.erased == device_stats.erased &&
+               host_stats.replaced == device_stats.replaced && host_stats.dropped == device_stats.dropped,
+           "the twins count differently");
+    kvc_index_free(host);
+    kvc_index_free(device);
+}
+
+void test_bad_params()
+{
+    struct kvc_cuckoo_params bad[] = {
+        params_of(100, KVC_CUCKOO_APART, 8, 0, 1),        params_of(1 << 20, KVC_CUCKOO_APART, 5, 0, 1),
+        params_of(1 << 20, KVC_CUCKOO_APART, 8, 16, 1),   params_of(1 << 20, KVC_CUCKOO_APART, 8, 3, 1),
+        params_of(1 << 20, KVC_CUCKOO_APART, 8, 0, 2048),
+    };
+    for (struct kvc_cuckoo_params &params : bad) {
+        errno = 0;
+        expect(kvc_cuckoo_cuda_create(&params) == nullptr && errno == EINVAL, "bad parameters were taken");
+    }
+}
+
+/* Pointers of all kinds give the same. */
+void test_pointers(random_source random)
+{
+    constexpr uint32_t count = 1000;
+    struct kvc_index *index = create(params_of(1 << 20, KVC_CUCKOO_INTERLEAVED, 4, 0, 1));
+    uint64_t *pinned = static_cast<uint64_t *>(kvc_cuda_alloc_pinned(count * 8));
+    uint64_t *device = static_cast<uint64_t *>(kvc_cuda_alloc(count * 8));
+    uint32_t *device_found = static_cast<uint32_t *>(kvc_cuda_alloc(count * 4));
+    std::vector<uint32_t> location(count), found(count);
+    for (uint32_t i = 0; i < count; i++) {
+        pinned[i] = random.next();
+        location[i] = i;
+    }
+    struct kvc_index_stats stats = {};
+    kvc_index_insert(index, pinned, location.data(), count, nullptr, &stats);
+    cudaMemcpy(device, pinned, count * 8, cudaMemcpyHostToDevice);
+    kvc_index_search(index, device, count, device_found, nullptr);
+    cudaMemcpy(found.data(), device_found, count * 4, cudaMemcpyDeviceToHost);
+    expect(found == location, "search with device pointers");
+    kvc_index_search(index, pinned, 0, found.data(), &stats);
+    kvc_cuda_free(device);
+    kvc_cuda_free(device_found);
+    kvc_cuda_free_pinned(pinned);
+    kvc_index_free(index);
+}
+
+} // namespace
+
+int main()
+{
+    kvc::need_device();
+    random_source random = {1};
+    test_bad_params();
+    test_pointers(random);
+    for (enum kvc_cuckoo_layout layout : {KVC_CUCKOO_APART, KVC_CUCKOO_INTERLEAVED}) {
+        for (uint32_t cells : {4u, 8u, 16u, 32u}) {
+            for (uint32_t threads = 1; threads <= cells; threads *= 2) {
+                for (uint32_t partitions : {1u, 16u}) {
+                    struct kvc_cuckoo_params params = params_of(1 << 17, layout, cells, threads, partitions);
+                    test_twins(params, {random.next()});
+                    test_random_batches(params, 3000, {random.next()});
+                    test_random_batches(params_of(1 << 14, layout, cells, threads, partitions), 2500,
+                                        {random.next()});
+                }
+            }
+            test_fill(params_of(64 << 20, layout, cells, 0, 1), cells == 4 ? 0.9 : 0.93, true,
+                      {random.next()});
+            test_fill(params_of(1 << 20, layout, cells, 0, 64), 1.2, false, {random.next()});
+            std::printf("%s, %u cells: ok\n", layout == KVC_CUCKOO_APART ? "apart" : "interleaved", cells);
+        }
+    }
+    struct kvc_index *index = create(params_of(1 << 20, KVC_CUCKOO_APART, 8, 0, 256));
+    kvc_cuckoo_cuda_exclusive_blocks(index, true);
+    kvc_index_free(index);
+    std::printf("all right\n");
+    return 0;
+}
