@@ -169,6 +169,44 @@ Test(kvdirect_slab, the_daemon_splits_only_when_called)
     kvc_kvdirect_slab_free(slab);
 }
 
+Test(kvdirect_slab, reads_less_than_a_batch_only_when_empty)
+{
+    struct kvc_kvdirect_slab *slab = create(20 * 512);
+    struct kvc_kvdirect_slab_stats stats = {0};
+    for (int i = 0; i < 16; i++) {
+        cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+        cr_assert_eq(stats.dma_reads, 1);
+    }
+    for (int i = 0; i < 4; i++) {
+        cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+        cr_assert_eq(stats.dma_reads, 2);
+    }
+    cr_assert_eq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+    cr_assert_eq(stats.dma_entries, 20);
+    kvc_kvdirect_slab_free(slab);
+}
+
+Test(kvdirect_slab, the_daemon_takes_back_what_it_split)
+{
+    struct kvc_kvdirect_slab *slab = create(64 * 512);
+    struct kvc_kvdirect_slab_stats stats = {0};
+    cr_assert_eq(kvc_kvdirect_slab_alloc(slab, 0, &stats), KVC_KVDIRECT_SLAB_NONE);
+    cr_assert(kvc_kvdirect_slab_daemon(slab, &stats));
+    cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 0, &stats), KVC_KVDIRECT_SLAB_NONE);
+    cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, 0), 16, "half of the slabs, less a batch");
+    for (int i = 0; i < 32; i++) {
+        cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+    }
+    cr_assert_eq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+    cr_assert(kvc_kvdirect_slab_daemon(slab, &stats));
+    cr_assert_eq(stats.merges, 1);
+    for (int i = 0; i < 16; i++) {
+        cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+    }
+    cr_assert_eq(kvc_kvdirect_slab_alloc(slab, 4, &stats), KVC_KVDIRECT_SLAB_NONE);
+    kvc_kvdirect_slab_free(slab);
+}
+
 Test(kvdirect_slab, random_operations_agree_with_a_map)
 {
     for (int round = 0; round < 8; round++) {

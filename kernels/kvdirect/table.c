@@ -365,12 +365,7 @@ static bool put_pair(struct kvc_kvdirect *table, const struct key *key, const vo
     } else {
         put.type = kvc_kvdirect_slab_type(bytes + HEADER_BYTES);
     }
-    bool was_inline = place->granule == 0;
-    if (place->bucket != NULL && was_inline && inlined && place->slots == put.slots) {
-        kvc_kvdirect_set_inline(place->bucket, &place->meta, place->slot, key->bytes, key->size, value,
-                                value_bytes);
-        write_bucket(table, place->bucket, &place->meta, counts);
-    } else if (place->bucket != NULL && !was_inline && !inlined && place->type == put.type) {
+    if (place->bucket != NULL && place->granule != 0 && !inlined && place->type == put.type) {
         write_slab(table, place->granule, put.type, key, value, value_bytes, counts);
     } else if (!put_elsewhere(table, &put, place, counts, stats)) {
         return false;

@@ -268,6 +268,81 @@ Test(kvdirect_table, accesses_along_a_chain)
     kvc_kvdirect_free(table);
 }
 
+Test(kvdirect_table, a_pair_that_outgrows_its_bucket)
+{
+    struct kvc_kvdirect *table = create(1 << 16, 0.5, 50);
+    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_stats was = {0};
+    uint64_t key[6];
+    keys_of_bucket(table, key, 6);
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_OK);
+    }
+    was.put = stats.put;
+    cr_assert_eq(put_pair(table, key[1], 30, &stats), KVC_KVDIRECT_OK);
+    assert_counts(&stats.put, &was.put, 1, 1, 0, 1, 0, 0);
+    cr_assert_eq(put_pair(table, key[2], 20, &stats), KVC_KVDIRECT_OK,
+                 "in the two slots that are free and its own");
+    assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
+    cr_assert_eq(put_pair(table, key[3], 20, &stats), KVC_KVDIRECT_OK, "in the chained bucket's last four");
+    assert_counts(&stats.put, &was.put, 1, 1, 1, 1, 0, 0);
+    cr_assert_eq(put_pair(table, key[1], 40, &stats), KVC_KVDIRECT_OK, "in a third bucket");
+    assert_counts(&stats.put, &was.put, 1, 0, 1, 2, 0, 0);
+    cr_assert(has_pair(table, key[0], 10, &stats));
+    cr_assert(has_pair(table, key[1], 40, &stats));
+    cr_assert(has_pair(table, key[2], 20, &stats));
+    cr_assert(has_pair(table, key[3], 20, &stats));
+    cr_assert(has_pair(table, key[4], 10, &stats));
+    kvc_kvdirect_free(table);
+}
+
+Test(kvdirect_table, keys_that_begin_alike)
+{
+    struct kvc_kvdirect *table = create(1 << 15, 0.1, 50);
+    struct kvc_kvdirect_stats stats = {0};
+    uint8_t key[40], value[4];
+    memset(key, 'x', sizeof(key));
+    for (uint32_t bytes = 9; bytes <= 40; bytes++) {
+        for (uint8_t last = 0; last < 10; last++) {
+            key[bytes - 1] = last;
+            cr_assert_eq(put(table, key, bytes, &(uint32_t){bytes * 256 + last}, 4, &stats), KVC_KVDIRECT_OK);
+        }
+        key[bytes - 1] = 'x';
+    }
+    cr_assert_eq(kvc_kvdirect_pairs(table), 32 * 10);
+    for (uint32_t bytes = 9; bytes <= 40; bytes++) {
+        for (uint8_t last = 0; last < 10; last++) {
+            key[bytes - 1] = last;
+            cr_assert_eq(get(table, key, bytes, value, &stats), 4);
+            cr_assert_eq(memcmp(value, &(uint32_t){bytes * 256 + last}, 4), 0);
+        }
+        key[bytes - 1] = 'x';
+    }
+    kvc_kvdirect_free(table);
+}
+
+/* A key that is another one and the first byte of its value, with the same bucket and secondary hash. */
+Test(kvdirect_table, a_key_that_runs_into_the_value)
+{
+    struct kvc_kvdirect *table = create(1024, 0.5, 0);
+    struct kvc_kvdirect_stats stats = {0};
+    uint8_t key[9] = {0};
+    for (uint64_t i = 0;; i++) {
+        memcpy(key, &i, 8);
+        key[8] = (uint8_t)(i * 31);
+        uint64_t shorter = kvc_hash(key, 8, seed), longer = kvc_hash(key, 9, seed);
+        if (shorter >> 55 == longer >> 55 && (shorter & 0xffffffff) >> 29 == (longer & 0xffffffff) >> 29) {
+            break;
+        }
+    }
+    cr_assert_eq(kvc_kvdirect_index_buckets(table), 8);
+    cr_assert_eq(put(table, key, 8, key + 8, 1, &stats), KVC_KVDIRECT_OK);
+    uint8_t value[512];
+    cr_assert_eq(get(table, key, 9, value, &stats), -1);
+    cr_assert_eq(stats.false_matches, 1);
+    kvc_kvdirect_free(table);
+}
+
 Test(kvdirect_table, all_keys_in_one_bucket)
 {
     struct kvc_kvdirect *table = create(1 << 17, 0.125, 25);
@@ -523,8 +598,20 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         }
         cr_assert_eq(put_pair(table, there, pair_bytes, &stats), KVC_KVDIRECT_OK);
         cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_FULL);
+        uint64_t asked = stats.slab.failed;
+        cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_FULL);
+        cr_assert_eq(stats.slab.failed, asked, "nothing was released, so the allocator is left alone");
         cr_assert(has_pair(table, there, pair_bytes, &stats));
         cr_assert_eq(kvc_kvdirect_pairs(table), held);
+        /* Room that deleted pairs leave is used again. */
+        uint64_t deleted = 0, again = 0;
+        for (uint64_t key = 0; key < TRIES; key += 2) {
+            deleted += erase(table, &key, 8, &stats) == KVC_KVDIRECT_OK;
+        }
+        for (uint64_t key = TRIES; key < 2 * TRIES; key++) {
+            again += put_pair(table, key, pair_bytes, &stats) == KVC_KVDIRECT_OK;
+        }
+        cr_assert_gt(again, deleted * 95 / 100);
         kvc_kvdirect_free(table);
     }
 }
