@@ -560,11 +560,27 @@ static const struct kvc_index_ops set_assoc_ops = {
     .used = index_used,
 };
 
-struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *params)
+bool kvc_set_assoc_geometry(const struct kvc_set_assoc_params *params, struct kvc_set_assoc_table *table)
 {
     if (params->sets == 0 || params->ways == 0 || params->ways > KVC_SET_ASSOC_WAYS ||
         (params->ways & (params->ways - 1)) != 0 || params->key_bytes_max == 0 ||
         params->key_bytes_max > KVC_SET_ASSOC_KEY_MAX) {
+        return false;
+    }
+    *table = (struct kvc_set_assoc_table){
+        .set_count = params->sets,
+        .set_bytes = kvc_set_assoc_set_bytes(params->ways, params->key_bytes_max),
+        .entry_bytes = kvc_set_assoc_entry_bytes(params->key_bytes_max),
+        .ways = params->ways,
+        .key_bytes_max = params->key_bytes_max,
+    };
+    return true;
+}
+
+struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *params)
+{
+    struct kvc_set_assoc_table geometry;
+    if (!kvc_set_assoc_geometry(params, &geometry)) {
         errno = EINVAL;
         return NULL;
     }
@@ -573,15 +589,8 @@ struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *pa
         return NULL;
     }
     *table = (struct kvc_set_assoc){
-        .index = {&set_assoc_ops},
-        .table = {.set_count = params->sets,
-                  .set_bytes = kvc_set_assoc_set_bytes(params->ways, params->key_bytes_max),
-                  .entry_bytes = kvc_set_assoc_entry_bytes(params->key_bytes_max),
-                  .ways = params->ways,
-                  .key_bytes_max = params->key_bytes_max},
-        .shared_lock = params->shared_lock,
-    };
-    table->table.sets = kvc_memory_alloc((uint64_t)params->sets * table->table.set_bytes);
+        .index = {&set_assoc_ops}, .table = geometry, .shared_lock = params->shared_lock};
+    table->table.sets = kvc_memory_alloc((uint64_t)geometry.set_count * geometry.set_bytes);
     if (table->table.sets == NULL) {
         free(table);
         errno = ENOMEM;

@@ -64,6 +64,9 @@ struct kvc_set_assoc_keys {
     const uint8_t *bytes;
 };
 
+/* The geometry that the params ask for, without memory. false: they are out of range. */
+bool kvc_set_assoc_geometry(const struct kvc_set_assoc_params *params, struct kvc_set_assoc_table *table);
+
 void kvc_set_assoc_free(struct kvc_set_assoc *table); /* NULL is allowed */
 
 /* NULL with errno EINVAL (params) or ENOMEM. `&table->index` offers it as an index of 8-byte keys; then
