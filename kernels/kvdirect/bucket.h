@@ -75,17 +75,27 @@ static inline uint32_t kvc_kvdirect_inline_slots(const struct kvc_kvdirect_meta 
 /* Bit s is set where slot s holds a pointer. */
 static inline uint32_t kvc_kvdirect_pointer_slots(const struct kvc_kvdirect_meta *meta)
 {
-    uint32_t any = meta->types | meta->types >> 1 | meta->types >> 2;
-    uint32_t slots = 0;
-    for (unsigned s = 0; s < KVC_KVDIRECT_SLOTS; s++) {
-        slots |= (any >> 3 * s & 1) << s;
-    }
+    /* Gathers every third bit. */
+    uint32_t slots = (meta->types | meta->types >> 1 | meta->types >> 2) & 0x09249249;
+    slots = (slots | slots >> 2) & 0x030c30c3;
+    slots = (slots | slots >> 4) & 0x0300f00f;
+    slots = (slots | slots >> 8) & 0x030000ff;
+    slots = (slots | slots >> 16) & KVC_KVDIRECT_ALL_SLOTS;
     return slots & ~kvc_kvdirect_inline_slots(meta);
 }
 
 static inline uint32_t kvc_kvdirect_free_slots(const struct kvc_kvdirect_meta *meta)
 {
     return KVC_KVDIRECT_ALL_SLOTS & ~(kvc_kvdirect_inline_slots(meta) | kvc_kvdirect_pointer_slots(meta));
+}
+
+static inline bool kvc_kvdirect_has_room(const struct kvc_kvdirect_meta *meta, uint32_t slots)
+{
+    uint32_t left = kvc_kvdirect_free_slots(meta);
+    for (uint32_t i = 1; i < slots; i++) {
+        left &= left - 1; /* 0 stays 0 */
+    }
+    return left != 0;
 }
 
 static inline void kvc_kvdirect_meta_store(struct kvc_kvdirect_bucket *bucket,
@@ -167,7 +177,8 @@ static inline void kvc_kvdirect_clear(struct kvc_kvdirect_meta *meta, unsigned s
 
 /* Moves everything to the left, so that the free slots follow each other. The line is written whole anyway.
  */
-static inline void kvc_kvdirect_compact(struct kvc_kvdirect_bucket *bucket, struct kvc_kvdirect_meta *meta)
+static __attribute__((noinline, unused)) void kvc_kvdirect_compact(struct kvc_kvdirect_bucket *bucket,
+                                                                   struct kvc_kvdirect_meta *meta)
 {
     struct kvc_kvdirect_bucket from = *bucket;
     struct kvc_kvdirect_meta old = *meta;
@@ -202,7 +213,9 @@ static inline unsigned kvc_kvdirect_make_room(struct kvc_kvdirect_bucket *bucket
         if (run != 0) {
             return (unsigned)__builtin_ctz(run);
         }
-        kvc_kvdirect_compact(bucket, meta);
+        struct kvc_kvdirect_meta moved = *meta; /* a copy, so that what is common stays in registers */
+        kvc_kvdirect_compact(bucket, &moved);
+        *meta = moved;
     }
 }
 

@@ -18,7 +18,8 @@ enum {
     HEADER_BYTES = 2,   /* of a slab pair: key size, unused bytes */
     BUCKET_TYPE = 1,    /* slab type of a chained bucket */
     TYPES = KVC_KVDIRECT_SLAB_TYPES,
-    NO_SLOT = KVC_KVDIRECT_SLOTS,
+    INDEX_PAIRS = 3, /* of the index's 12 bytes in a bucket */
+    ANY_PAIRS = KVC_KVDIRECT_SLOTS,
 };
 
 struct kvc_kvdirect {
@@ -87,17 +88,17 @@ ALWAYS_INLINE uint32_t secondary_of(uint64_t hash)
     return (uint32_t)(hash >> 55);
 }
 
-static uint64_t lines_of(uint32_t bytes)
+ALWAYS_INLINE uint64_t lines_of(uint32_t bytes)
 {
     return (bytes + KVC_KVDIRECT_BUCKET_BYTES - 1) / KVC_KVDIRECT_BUCKET_BYTES;
 }
 
-static bool in_index(const struct kvc_kvdirect *table, const struct kvc_kvdirect_bucket *bucket)
+ALWAYS_INLINE bool in_index(const struct kvc_kvdirect *table, const struct kvc_kvdirect_bucket *bucket)
 {
     return (uint64_t)(bucket - (const struct kvc_kvdirect_bucket *)table->memory) < table->buckets;
 }
 
-static void count_read(bool index, struct kvc_kvdirect_counts *counts)
+ALWAYS_INLINE void count_read(bool index, struct kvc_kvdirect_counts *counts)
 {
     counts->index_reads += index;
     counts->chain_reads += !index;
@@ -105,8 +106,8 @@ static void count_read(bool index, struct kvc_kvdirect_counts *counts)
 }
 
 /* Stores a bucket's metadata: its line goes to memory. */
-static void write_bucket(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
-                         const struct kvc_kvdirect_meta *meta, struct kvc_kvdirect_counts *counts)
+ALWAYS_INLINE void write_bucket(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
+                                const struct kvc_kvdirect_meta *meta, struct kvc_kvdirect_counts *counts)
 {
     kvc_kvdirect_meta_store(bucket, meta);
     bool index = in_index(table, bucket);
@@ -114,11 +115,31 @@ static void write_bucket(const struct kvc_kvdirect *table, struct kvc_kvdirect_b
     counts->chain_writes += !index;
 }
 
+/* First slots of the inline pairs that begin with the key's first bytes. `most`: pairs of the key's sort in a
+ * bucket, known when this is inlined: three are looked at one by one, without a branch. */
+ALWAYS_INLINE uint32_t match_inline(const struct kvc_kvdirect_bucket *bucket,
+                                    const struct kvc_kvdirect_meta *meta, const struct key *key,
+                                    unsigned most)
+{
+    if (most > INDEX_PAIRS) {
+        return kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta->begin;
+    }
+    uint32_t equal = 0;
+    uint32_t begin = meta->begin;
+    for (unsigned i = 0; i < INDEX_PAIRS; i++) {
+        unsigned slot = (unsigned)__builtin_ctz(begin | 1u << (KVC_KVDIRECT_SLOTS - 1));
+        uint64_t word = kvc_kvdirect_load64(bucket->byte + KVC_KVDIRECT_SLOT_BYTES * slot);
+        equal |= ((uint32_t)((word & key->mask) == key->prefix) << slot) & begin;
+        begin &= begin - 1;
+    }
+    return equal;
+}
+
 /* The pair of this key in one bucket; false: not there. */
 ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_bucket *bucket, const struct kvc_kvdirect_meta *meta,
-                               const struct key *key, struct place *place)
+                               const struct key *key, unsigned most, struct place *place)
 {
-    uint32_t equal = kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta->begin;
+    uint32_t equal = match_inline(bucket, meta, key, most);
     for (; equal != 0; equal &= equal - 1) {
         unsigned slot = (unsigned)__builtin_ctz(equal);
         struct kvc_kvdirect_inline pair = kvc_kvdirect_inline_at(meta, slot);
@@ -136,9 +157,11 @@ ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_bucket *bucket, const struct 
     return false;
 }
 
-static bool find_slab(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
-                      const struct kvc_kvdirect_meta *meta, const struct key *key, struct place *place,
-                      struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
+static __attribute__((noinline)) bool find_slab(const struct kvc_kvdirect *table,
+                                                struct kvc_kvdirect_bucket *bucket,
+                                                const struct kvc_kvdirect_meta *meta, const struct key *key,
+                                                struct place *place, struct kvc_kvdirect_counts *counts,
+                                                uint64_t *false_matches)
 {
     uint32_t equal = kvc_kvdirect_match_pointers(bucket, meta, secondary_of(key->hash));
     for (; equal != 0; equal &= equal - 1) {
@@ -165,24 +188,27 @@ static bool find_slab(const struct kvc_kvdirect *table, struct kvc_kvdirect_buck
 }
 
 /* Goes along the chain up to the key or to the end. `need`: slots that `room` must have. */
-ALWAYS_INLINE struct place find(const struct kvc_kvdirect *table, const struct key *key, uint32_t need,
-                                struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
+ALWAYS_INLINE struct place find(const struct kvc_kvdirect *table, const struct key *key, unsigned most,
+                                uint32_t need, struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
 {
     struct place place = {.bucket = NULL};
     struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
     for (;;) {
         place.meta = kvc_kvdirect_meta_load(bucket);
         count_read(place.last == NULL, counts);
-        if (find_inline(bucket, &place.meta, key, &place) ||
-            (place.meta.pointers &&
-             find_slab(table, bucket, &place.meta, key, &place, counts, false_matches))) {
+        bool found = find_inline(bucket, &place.meta, key, most, &place);
+        if (!found && place.meta.pointers) {
+            struct place in_slab = place; /* a copy, so that what is common stays in registers */
+            found = find_slab(table, bucket, &in_slab.meta, key, &in_slab, counts, false_matches);
+            place = in_slab;
+        }
+        if (found) {
             place.bucket = bucket;
             place.before = place.last;
             place.last = bucket;
             return place;
         }
-        if (need != 0 && place.room == NULL &&
-            (uint32_t)__builtin_popcount(kvc_kvdirect_free_slots(&place.meta)) >= need) {
+        if (need != 0 && place.room == NULL && kvc_kvdirect_has_room(&place.meta, need)) {
             place.room = bucket;
         }
         place.last = bucket;
@@ -267,7 +293,7 @@ static void find_room_behind(const struct kvc_kvdirect *table, struct place *pla
         place->last = bucket_at(table, meta.chain);
         meta = kvc_kvdirect_meta_load(place->last);
         count_read(false, counts);
-        if ((uint32_t)__builtin_popcount(kvc_kvdirect_free_slots(&meta)) >= need) {
+        if (kvc_kvdirect_has_room(&meta, need)) {
             place->room = place->last;
         }
     }
@@ -296,8 +322,9 @@ static void set_pair(struct kvc_kvdirect_bucket *bucket, struct kvc_kvdirect_met
 }
 
 /* Puts the pair into the bucket with room, or into a new one, and takes the old pair away. */
-static bool put_elsewhere(struct kvc_kvdirect *table, struct put *put, struct place *place,
-                          struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+static __attribute__((noinline)) bool put_elsewhere(struct kvc_kvdirect *table, struct put *put,
+                                                    struct place *place, struct kvc_kvdirect_counts *counts,
+                                                    struct kvc_kvdirect_slab_stats *stats)
 {
     if (!put->inlined) {
         put->granule = allocate(table, put->type, stats);
@@ -307,8 +334,9 @@ static bool put_elsewhere(struct kvc_kvdirect *table, struct put *put, struct pl
     }
     struct kvc_kvdirect_bucket *target = place->room;
     if (place->bucket != NULL) {
-        uint32_t free_slots = (uint32_t)__builtin_popcount(kvc_kvdirect_free_slots(&place->meta));
-        if (free_slots + place->slots >= put->slots) {
+        struct kvc_kvdirect_meta without = place->meta;
+        kvc_kvdirect_clear(&without, place->slot, place->slots);
+        if (kvc_kvdirect_has_room(&without, put->slots)) {
             target = place->bucket;
         } else {
             find_room_behind(table, place, put->slots, counts);
@@ -354,58 +382,65 @@ static bool put_elsewhere(struct kvc_kvdirect *table, struct put *put, struct pl
 }
 
 /* False: no memory, nothing changed. */
-static bool put_pair(struct kvc_kvdirect *table, const struct key *key, const void *value,
-                     uint32_t value_bytes, bool inlined, struct place *place,
-                     struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+ALWAYS_INLINE bool put_pair(struct kvc_kvdirect *table, const struct key *key, const void *value,
+                            uint32_t value_bytes, bool inlined, struct place place,
+                            struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
 {
     uint32_t bytes = key->size + value_bytes;
-    struct put put = {.key = key, .value = value, .value_bytes = value_bytes, .inlined = inlined, .slots = 1};
-    if (inlined) {
-        put.slots = kvc_kvdirect_slots_for(bytes);
+    uint32_t slots = inlined ? kvc_kvdirect_slots_for(bytes) : 1;
+    unsigned type = inlined ? 0 : kvc_kvdirect_slab_type(bytes + HEADER_BYTES);
+    bool found = place.bucket != NULL;
+    bool same_slots = found && inlined && place.granule == 0 && place.slots == slots;
+    if (same_slots || (!found && inlined && place.room != NULL)) {
+        struct kvc_kvdirect_bucket *target = same_slots ? place.bucket : place.room;
+        struct kvc_kvdirect_meta meta = target == place.last ? place.meta : kvc_kvdirect_meta_load(target);
+        unsigned slot = same_slots ? place.slot : kvc_kvdirect_make_room(target, &meta, slots);
+        kvc_kvdirect_set_inline(target, &meta, slot, key->bytes, key->size, value, value_bytes);
+        write_bucket(table, target, &meta, counts);
+    } else if (found && !inlined && place.granule != 0 && place.type == type) {
+        write_slab(table, place.granule, type, key, value, value_bytes, counts);
     } else {
-        put.type = kvc_kvdirect_slab_type(bytes + HEADER_BYTES);
+        struct put put = {.key = key,
+                          .value = value,
+                          .value_bytes = value_bytes,
+                          .inlined = inlined,
+                          .slots = slots,
+                          .type = type};
+        struct place copy = place;
+        if (!put_elsewhere(table, &put, &copy, counts, stats)) {
+            return false;
+        }
     }
-    if (place->bucket != NULL && place->granule != 0 && !inlined && place->type == put.type) {
-        write_slab(table, place->granule, put.type, key, value, value_bytes, counts);
-    } else if (!put_elsewhere(table, &put, place, counts, stats)) {
-        return false;
-    }
-    if (place->bucket != NULL) {
-        table->pair_bytes -= place->value_bytes;
-        table->pair_bytes += value_bytes;
-    } else {
-        table->pairs++;
-        table->pair_bytes += bytes;
-    }
+    table->pairs += !found;
+    table->pair_bytes += found ? value_bytes - (uint64_t)place.value_bytes : bytes;
     return true;
 }
 
 /* Takes away the pair that was found. */
-static void remove_pair(struct kvc_kvdirect *table, const struct key *key, struct place *place,
-                        struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+ALWAYS_INLINE void remove_pair(struct kvc_kvdirect *table, const struct key *key, struct place place,
+                               struct kvc_kvdirect_counts *counts, struct kvc_kvdirect_slab_stats *stats)
 {
-    if (place->granule != 0) {
-        release(table, place->granule, place->type, stats);
+    if (place.granule != 0) {
+        release(table, place.granule, place.type, stats);
     }
-    struct kvc_kvdirect_meta *meta = &place->meta;
-    kvc_kvdirect_clear(meta, place->slot, place->slots);
-    if (place->before != NULL && kvc_kvdirect_free_slots(meta) == KVC_KVDIRECT_ALL_SLOTS) {
-        struct kvc_kvdirect_meta before = kvc_kvdirect_meta_load(place->before);
+    kvc_kvdirect_clear(&place.meta, place.slot, place.slots);
+    if (place.before != NULL && kvc_kvdirect_free_slots(&place.meta) == KVC_KVDIRECT_ALL_SLOTS) {
+        struct kvc_kvdirect_meta before = kvc_kvdirect_meta_load(place.before);
         uint32_t granule = before.chain;
-        before.chain = meta->chain;
-        write_bucket(table, place->before, &before, counts);
+        before.chain = place.meta.chain;
+        write_bucket(table, place.before, &before, counts);
         release(table, granule, BUCKET_TYPE, stats);
     } else {
-        write_bucket(table, place->bucket, meta, counts);
+        write_bucket(table, place.bucket, &place.meta, counts);
     }
     table->pairs--;
-    table->pair_bytes -= key->size + place->value_bytes;
+    table->pair_bytes -= key->size + place.value_bytes;
 }
 
 static void run_get(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
                     struct kvc_kvdirect_stats *stats)
 {
-    struct place place = find(table, key, 0, &stats->get, &stats->false_matches);
+    struct place place = find(table, key, ANY_PAIRS, 0, &stats->get, &stats->false_matches);
     stats->get.operations++;
     if (place.bucket == NULL) {
         op->result = KVC_KVDIRECT_ABSENT;
@@ -429,10 +464,10 @@ static void run_put(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, cons
         return;
     }
     bool inlined = bytes <= table->inline_bytes;
-    struct place place =
-        find(table, key, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &stats->put, &stats->false_matches);
+    struct place place = find(table, key, ANY_PAIRS, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &stats->put,
+                              &stats->false_matches);
     stats->put.found += place.bucket != NULL;
-    bool ok = put_pair(table, key, op->value, op->value_bytes, inlined, &place, &stats->put, &stats->slab);
+    bool ok = put_pair(table, key, op->value, op->value_bytes, inlined, place, &stats->put, &stats->slab);
     stats->full += !ok;
     op->result = ok ? KVC_KVDIRECT_OK : KVC_KVDIRECT_FULL;
 }
@@ -440,12 +475,12 @@ static void run_put(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, cons
 static void run_delete(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
                        struct kvc_kvdirect_stats *stats)
 {
-    struct place place = find(table, key, 0, &stats->erase, &stats->false_matches);
+    struct place place = find(table, key, ANY_PAIRS, 0, &stats->erase, &stats->false_matches);
     stats->erase.operations++;
     op->result = place.bucket != NULL ? KVC_KVDIRECT_OK : KVC_KVDIRECT_ABSENT;
     if (place.bucket != NULL) {
         stats->erase.found++;
-        remove_pair(table, key, &place, &stats->erase, &stats->slab);
+        remove_pair(table, key, place, &stats->erase, &stats->slab);
     }
 }
 
@@ -453,7 +488,7 @@ static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
                        struct kvc_kvdirect_stats *stats)
 {
     struct kvc_kvdirect_counts *counts = &stats->update;
-    struct place place = find(table, key, 0, counts, &stats->false_matches);
+    struct place place = find(table, key, ANY_PAIRS, 0, counts, &stats->false_matches);
     counts->operations++;
     if (place.bucket == NULL) {
         op->result = KVC_KVDIRECT_ABSENT;
@@ -482,7 +517,7 @@ static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
 
 /* Asks for what the operation will need behind its first bucket: the slab of a pointer that may be it, or
  * the next bucket if the pair is not in this one. */
-ALWAYS_INLINE void prefetch_second(const struct kvc_kvdirect *table, const struct key *key)
+ALWAYS_INLINE void prefetch_second(const struct kvc_kvdirect *table, const struct key *key, unsigned most)
 {
     struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
     struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
@@ -499,7 +534,7 @@ ALWAYS_INLINE void prefetch_second(const struct kvc_kvdirect *table, const struc
         }
     }
     /* Without a branch, which would be mispredicted: who needs no second bucket prefetches its first. */
-    bool here = (kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta.begin) != 0;
+    bool here = match_inline(bucket, &meta, key, most) != 0;
     uintptr_t second = (uintptr_t)bucket_at(table, meta.chain);
     uintptr_t mask = -(uintptr_t)((!here) & (meta.chain != 0));
     __builtin_prefetch((const void *)((second & mask) | ((uintptr_t)bucket & ~mask)));
@@ -518,7 +553,7 @@ void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, ui
         }
         uint64_t second = i - (BUCKET_AHEAD - SECOND_AHEAD);
         if (second < count) {
-            prefetch_second(table, &ring[second % RING]);
+            prefetch_second(table, &ring[second % RING], ANY_PAIRS);
         }
         uint64_t now = i - BUCKET_AHEAD;
         if (now < count) {
@@ -609,141 +644,180 @@ ALWAYS_INLINE uint32_t load_location(const uint8_t *value)
     return location;
 }
 
-/* Looks into the first buckets of a chunk, then along the chains for those that were not there. */
+/* What a search has not found yet, and where to look next. */
+struct pending {
+    uint32_t i;
+    uint32_t chain; /* granule; 0: nowhere */
+};
+
+/* The rare pair in a slab, when the threshold is that low. */
+static __attribute__((noinline)) uint32_t search_slabs(const struct kvc_kvdirect *table,
+                                                       struct kvc_kvdirect_bucket *bucket, uint64_t hash,
+                                                       struct kvc_index_stats *stats)
+{
+    uint8_t bytes[INDEX_KEY_BYTES];
+    struct key key = index_key(hash, bytes);
+    struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
+    struct kvc_kvdirect_counts counts = {0};
+    uint64_t false_matches = 0;
+    struct place place;
+    bool found = find_slab(table, bucket, &meta, &key, &place, &counts, &false_matches);
+    stats->search_lines += counts.lines;
+    return found ? load_location(place.value) : KVC_LOCATION_NONE;
+}
+
+/* One bucket: the location, and what is to be done if it is not here. Without a branch on whether it is,
+ * which would be mispredicted. */
+ALWAYS_INLINE uint32_t search_bucket(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
+                                     uint64_t hash, uint32_t i, struct pending *pending, uint32_t *count,
+                                     struct kvc_index_stats *stats)
+{
+    struct key key = {.prefix = hash, .mask = UINT64_MAX};
+    struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
+    uint32_t equal = match_inline(bucket, &meta, &key, INDEX_PAIRS);
+    unsigned slot = (unsigned)__builtin_ctz(equal | 1u << (KVC_KVDIRECT_SLOTS - 2));
+    uint32_t location = load_location(kvc_kvdirect_slot(bucket, slot) + INDEX_KEY_BYTES);
+    location = equal != 0 ? location : KVC_LOCATION_NONE;
+    if (meta.pointers && equal == 0) {
+        location = search_slabs(table, bucket, hash, stats);
+    }
+    bool further = (location == KVC_LOCATION_NONE) & (meta.chain != 0);
+    pending[*count] = (struct pending){i, meta.chain};
+    *count += further;
+    uintptr_t mask = -(uintptr_t)further;
+    __builtin_prefetch(
+        (const void *)(((uintptr_t)bucket_at(table, meta.chain) & mask) | ((uintptr_t)bucket & ~mask)));
+    return location;
+}
+
+/* Looks into the first buckets of a chunk, then into the next ones of those that were not there, and so on.
+ */
 static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                          struct kvc_index_stats *stats)
 {
     const struct kvc_kvdirect *table = (const struct kvc_kvdirect *)index;
-    uint32_t missed[SEARCH_CHUNK];
-    uint64_t hits = 0;
-    uint64_t false_matches = 0;
-    uint8_t bytes[INDEX_KEY_BYTES];
+    struct pending pending[SEARCH_CHUNK + 1];
+    uint64_t hits = 0, lines = 0;
     for (uint32_t i = 0; i < BUCKET_AHEAD && i < count; i++) {
         __builtin_prefetch(first_bucket(table, hash[i]));
     }
     for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
         uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
-        uint32_t misses = 0;
+        uint32_t left = 0;
         for (uint32_t i = start; i < end; i++) {
             uint32_t ahead = count - i > BUCKET_AHEAD ? i + BUCKET_AHEAD : count - 1;
             __builtin_prefetch(first_bucket(table, hash[ahead]));
-            struct kvc_kvdirect_bucket *bucket = first_bucket(table, hash[i]);
-            struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
-            uint32_t equal = kvc_kvdirect_match(bucket, hash[i], UINT64_MAX) & meta.begin;
-            unsigned slot = (unsigned)__builtin_ctz(equal | 1u << (KVC_KVDIRECT_SLOTS - 2));
-            uint32_t found = load_location(kvc_kvdirect_slot(bucket, slot) + INDEX_KEY_BYTES);
-            bool hit = equal != 0;
-            location[i] = hit ? found : KVC_LOCATION_NONE;
-            hits += hit;
-            missed[misses] = i;
-            misses += (!hit) & (meta.pointers | (meta.chain != 0));
-            uintptr_t second = (uintptr_t)bucket_at(table, meta.chain);
-            uintptr_t mask = -(uintptr_t)((!hit) & (meta.chain != 0));
-            __builtin_prefetch((const void *)((second & mask) | ((uintptr_t)bucket & ~mask)));
+            location[i] =
+                search_bucket(table, first_bucket(table, hash[i]), hash[i], i, pending, &left, stats);
+            hits += location[i] != KVC_LOCATION_NONE;
         }
-        stats->search_lines += end - start - misses; /* the others' are counted with their chains */
-        for (uint32_t m = 0; m < misses; m++) {
-            struct key key = index_key(hash[missed[m]], bytes);
-            struct kvc_kvdirect_counts counts = {0};
-            struct place place = find(table, &key, 0, &counts, &false_matches);
-            if (place.bucket != NULL) {
-                location[missed[m]] = load_location(place.value);
-                hits++;
+        lines += end - start;
+        while (left > 0) {
+            uint32_t now = left;
+            left = 0;
+            for (uint32_t p = 0; p < now; p++) { /* `left` is never ahead of p */
+                uint32_t i = pending[p].i;
+                location[i] = search_bucket(table, bucket_at(table, pending[p].chain), hash[i], i, pending,
+                                            &left, stats);
+                hits += location[i] != KVC_LOCATION_NONE;
             }
-            stats->search_lines += counts.lines;
+            lines += now;
         }
     }
     stats->searches += count;
     stats->search_hits += hits;
+    stats->search_lines += lines;
 }
 
-typedef uint32_t change_fn(struct kvc_kvdirect *table, const struct key *key, uint32_t location,
-                           struct kvc_index_stats *stats);
+/* What a batch of changes adds up. */
+struct change {
+    struct kvc_kvdirect *table;
+    struct kvc_index_stats *stats;
+    struct kvc_kvdirect_counts counts;
+    struct kvc_kvdirect_slab_stats slab;
+    uint64_t false_matches;
+};
 
-/* Runs a change on each key, with its buckets on their way. */
-ALWAYS_INLINE void change(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
-                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+typedef uint32_t change_fn(struct change *change, const struct key *key, uint32_t location);
+
+/* Runs a change on each key, with its buckets on their way. Returns the lines touched. */
+ALWAYS_INLINE uint64_t run_changes(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                                   uint32_t count, uint32_t *out, struct kvc_index_stats *stats,
+                                   change_fn *one)
 {
-    struct kvc_kvdirect *table = (struct kvc_kvdirect *)index;
+    struct change change = {.table = (struct kvc_kvdirect *)index, .stats = stats};
     uint8_t bytes[INDEX_KEY_BYTES];
     for (uint32_t i = 0; i < BUCKET_AHEAD && i < count; i++) {
-        __builtin_prefetch(first_bucket(table, hash[i]), 1);
+        __builtin_prefetch(first_bucket(change.table, hash[i]), 1);
     }
     for (uint32_t i = 0; i < SECOND_AHEAD && i < count; i++) {
         struct key key = index_key(hash[i], bytes);
-        prefetch_second(table, &key);
+        prefetch_second(change.table, &key, INDEX_PAIRS);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (count - i > BUCKET_AHEAD) {
-            __builtin_prefetch(first_bucket(table, hash[i + BUCKET_AHEAD]), 1);
+            __builtin_prefetch(first_bucket(change.table, hash[i + BUCKET_AHEAD]), 1);
         }
         if (count - i > SECOND_AHEAD) {
             struct key key = index_key(hash[i + SECOND_AHEAD], bytes);
-            prefetch_second(table, &key);
+            prefetch_second(change.table, &key, INDEX_PAIRS);
         }
         struct key key = index_key(hash[i], bytes);
-        uint32_t left = one(table, &key, location[i], stats);
+        uint32_t left = one(&change, &key, location[i]);
         if (out != NULL) {
             out[i] = left;
         }
     }
+    return change.counts.lines;
 }
 
-ALWAYS_INLINE uint32_t insert_one(struct kvc_kvdirect *table, const struct key *key, uint32_t location,
-                                  struct kvc_index_stats *stats)
+ALWAYS_INLINE uint32_t insert_one(struct change *change, const struct key *key, uint32_t location)
 {
     const uint32_t bytes = INDEX_KEY_BYTES + INDEX_VALUE_BYTES;
-    struct kvc_kvdirect_counts counts = {0};
-    struct kvc_kvdirect_slab_stats slab_stats = {0};
-    uint64_t false_matches = 0;
+    struct kvc_kvdirect *table = change->table;
     bool inlined = bytes <= table->inline_bytes;
-    struct place place =
-        find(table, key, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &counts, &false_matches);
+    struct place place = find(table, key, INDEX_PAIRS, inlined ? kvc_kvdirect_slots_for(bytes) : 1,
+                              &change->counts, &change->false_matches);
     uint32_t old = KVC_LOCATION_NONE;
     if (place.bucket != NULL) {
         old = load_location(place.value);
-        stats->replaced++;
+        change->stats->replaced++;
     }
-    if (!put_pair(table, key, &location, sizeof(location), inlined, &place, &counts, &slab_stats)) {
-        old = location;
-        stats->dropped++;
-    }
-    stats->insert_lines += counts.lines;
-    return old;
+    bool ok = inlined ? put_pair(table, key, &location, INDEX_VALUE_BYTES, true, place, &change->counts,
+                                 &change->slab)
+                      : put_pair(table, key, &location, INDEX_VALUE_BYTES, false, place, &change->counts,
+                                 &change->slab);
+    change->stats->dropped += !ok;
+    return ok ? old : location;
 }
 
-ALWAYS_INLINE uint32_t erase_one(struct kvc_kvdirect *table, const struct key *key, uint32_t location,
-                                 struct kvc_index_stats *stats)
+ALWAYS_INLINE uint32_t erase_one(struct change *change, const struct key *key, uint32_t location)
 {
-    struct kvc_kvdirect_counts counts = {0};
-    struct kvc_kvdirect_slab_stats slab_stats = {0};
-    uint64_t false_matches = 0;
-    struct place place = find(table, key, 0, &counts, &false_matches);
-    uint32_t old = KVC_LOCATION_NONE;
-    if (place.bucket != NULL) {
-        uint32_t found = load_location(place.value);
-        if (location == KVC_LOCATION_ANY || location == found) {
-            remove_pair(table, key, &place, &counts, &slab_stats);
-            stats->erased++;
-            old = found;
-        }
+    struct place place = find(change->table, key, INDEX_PAIRS, 0, &change->counts, &change->false_matches);
+    if (place.bucket == NULL) {
+        return KVC_LOCATION_NONE;
     }
-    stats->erase_lines += counts.lines;
-    return old;
+    uint32_t found = load_location(place.value);
+    if (location != KVC_LOCATION_ANY && location != found) {
+        return KVC_LOCATION_NONE;
+    }
+    remove_pair(change->table, key, place, &change->counts, &change->slab);
+    change->stats->erased++;
+    return found;
 }
 
 static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     stats->inserts += count;
-    change(index, hash, location, count, out, stats, insert_one);
+    stats->insert_lines += run_changes(index, hash, location, count, out, stats, insert_one);
 }
 
 static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     stats->erases += count;
-    change(index, hash, location, count, out, stats, erase_one);
+    stats->erase_lines += run_changes(index, hash, location, count, out, stats, erase_one);
 }
 
 static uint64_t index_capacity(const struct kvc_index *index)
