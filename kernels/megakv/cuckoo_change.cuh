@@ -356,10 +356,10 @@ __device__ __forceinline__ uint32_t lock_of(uint32_t bucket)
     return bucket & (lock_count - 1);
 }
 
-/* Both or none. */
+/* Both or none; the lower one first, so that of several threads in step that want the same two, one gets them. */
 __device__ __forceinline__ bool try_lock_pair(uint32_t *locks, uint32_t one, uint32_t other)
 {
-    uint32_t first = lock_of(one), second = lock_of(other);
+    uint32_t first = min(lock_of(one), lock_of(other)), second = max(lock_of(one), lock_of(other));
     if (atomicCAS(locks + first, 0, 1) != 0) {
         return false;
     }

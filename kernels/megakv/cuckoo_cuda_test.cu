@@ -60,7 +60,7 @@ void test_random_batches(const struct kvc_cuckoo_params &params, uint32_t univer
     for (uint64_t &key : keys) {
         key = random.next();
     }
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 24; round++) {
         uint32_t count = static_cast<uint32_t>(random.next() % 3000);
         std::vector<uint64_t> hash(count);
         std::vector<uint32_t> location(count), out(count, 12345), found(count);
@@ -243,6 +243,7 @@ int main()
 {
     kvc::need_device();
     random_source random = {1};
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     test_bad_params();
     test_pointers(random);
     for (enum kvc_cuckoo_layout layout : {KVC_CUCKOO_APART, KVC_CUCKOO_INTERLEAVED}) {
