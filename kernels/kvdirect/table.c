@@ -11,9 +11,10 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    BUCKET_AHEAD = 32,  /* operations whose first bucket is on its way */
-    SECOND_AHEAD = 16,  /* operations whose slab or second bucket is on its way */
-    RING = 64,          /* hashes of the operations ahead */
+    /* Operations asked for together, in a loop of nothing else: a prefetch waits for the address translation,
+     * and only such a loop has many translations under way at once. */
+    GROUP = 32,
+    RING = 4 * GROUP,   /* keys of three groups, on their way through the stages */
     SEARCH_CHUNK = 256, /* keys of the index before their second buckets' turn */
     HEADER_BYTES = 2,   /* of a slab pair: key size, unused bytes */
     BUCKET_TYPE = 1,    /* slab type of a chained bucket */
@@ -515,9 +516,14 @@ static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
     }
 }
 
-/* Asks for what the operation will need behind its first bucket: the slab of a pointer that may be it, or
- * the next bucket if the pair is not in this one. */
-ALWAYS_INLINE void prefetch_second(const struct kvc_kvdirect *table, const struct key *key, unsigned most)
+/* What an operation will need behind its first bucket: the slab of a pointer that may be it, or the next
+ * bucket if the pair is not in this one, else the first again. Without a branch on where it is. */
+struct second {
+    const uint8_t *start;
+    uint32_t bytes;
+};
+
+ALWAYS_INLINE struct second second_of(const struct kvc_kvdirect *table, const struct key *key, unsigned most)
 {
     struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
     struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
@@ -525,54 +531,76 @@ ALWAYS_INLINE void prefetch_second(const struct kvc_kvdirect *table, const struc
         uint32_t equal = kvc_kvdirect_match_pointers(bucket, &meta, secondary_of(key->hash));
         if (equal != 0) {
             unsigned slot = (unsigned)__builtin_ctz(equal);
-            const uint8_t *slab = slab_at(table, kvc_kvdirect_pointer_at(bucket, slot));
-            uint32_t bytes = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type_at(&meta, slot));
-            for (uint32_t at = 0; at < bytes; at += KVC_KVDIRECT_BUCKET_BYTES) {
-                __builtin_prefetch(slab + at);
-            }
-            return;
+            return (struct second){slab_at(table, kvc_kvdirect_pointer_at(bucket, slot)),
+                                   kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type_at(&meta, slot))};
         }
     }
-    /* Without a branch, which would be mispredicted: who needs no second bucket prefetches its first. */
     bool here = match_inline(bucket, &meta, key, most) != 0;
     uintptr_t second = (uintptr_t)bucket_at(table, meta.chain);
     uintptr_t mask = -(uintptr_t)((!here) & (meta.chain != 0));
-    __builtin_prefetch((const void *)((second & mask) | ((uintptr_t)bucket & ~mask)));
+    return (struct second){(const uint8_t *)((second & mask) | ((uintptr_t)bucket & ~mask)), 1};
 }
 
+ALWAYS_INLINE void prefetch_seconds(const struct second *second, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(second[i].start);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t at = KVC_KVDIRECT_BUCKET_BYTES; at < second[i].bytes; at += KVC_KVDIRECT_BUCKET_BYTES) {
+            __builtin_prefetch(second[i].start + at);
+        }
+    }
+}
+
+static uint64_t least(uint64_t left, uint64_t right)
+{
+    return left < right ? left : right;
+}
+
+static void run_one(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
+                    struct kvc_kvdirect_stats *stats)
+{
+    switch ((enum kvc_kvdirect_verb)op->verb) {
+    case KVC_KVDIRECT_GET:
+        run_get(table, op, key, stats);
+        break;
+    case KVC_KVDIRECT_PUT:
+        run_put(table, op, key, stats);
+        break;
+    case KVC_KVDIRECT_DELETE:
+        run_delete(table, op, key, stats);
+        break;
+    case KVC_KVDIRECT_ADD:
+    case KVC_KVDIRECT_SWAP:
+        run_update(table, op, key, stats);
+        break;
+    }
+}
+
+/* Three stages, each a group ahead of the next: first bucket, second line, operation. */
 void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, uint32_t count,
                       struct kvc_kvdirect_stats *stats)
 {
     struct key ring[RING];
-    uint64_t end = (uint64_t)count + BUCKET_AHEAD;
-    for (uint64_t i = 0; i < end; i++) {
-        if (i < count) {
-            uint64_t hash = kvc_hash(op[i].key, op[i].key_bytes, table->seed);
-            ring[i % RING] = make_key(op[i].key, op[i].key_bytes, hash);
-            __builtin_prefetch(first_bucket(table, hash));
+    uint64_t hashed = 0, asked = 0;
+    for (uint64_t done = 0; done < count;) {
+        uint64_t start = hashed;
+        for (; hashed < least(done + 3 * GROUP, count); hashed++) {
+            uint64_t hash = kvc_hash(op[hashed].key, op[hashed].key_bytes, table->seed);
+            ring[hashed % RING] = make_key(op[hashed].key, op[hashed].key_bytes, hash);
         }
-        uint64_t second = i - (BUCKET_AHEAD - SECOND_AHEAD);
-        if (second < count) {
-            prefetch_second(table, &ring[second % RING], ANY_PAIRS);
+        for (uint64_t i = start; i < hashed; i++) {
+            __builtin_prefetch(first_bucket(table, ring[i % RING].hash));
         }
-        uint64_t now = i - BUCKET_AHEAD;
-        if (now < count) {
-            const struct key *key = &ring[now % RING];
-            switch ((enum kvc_kvdirect_verb)op[now].verb) {
-            case KVC_KVDIRECT_GET:
-                run_get(table, &op[now], key, stats);
-                break;
-            case KVC_KVDIRECT_PUT:
-                run_put(table, &op[now], key, stats);
-                break;
-            case KVC_KVDIRECT_DELETE:
-                run_delete(table, &op[now], key, stats);
-                break;
-            case KVC_KVDIRECT_ADD:
-            case KVC_KVDIRECT_SWAP:
-                run_update(table, &op[now], key, stats);
-                break;
-            }
+        struct second second[2 * GROUP];
+        uint32_t seconds = 0;
+        for (; asked < least(done + 2 * GROUP, count); asked++) {
+            second[seconds++] = second_of(table, &ring[asked % RING], ANY_PAIRS);
+        }
+        prefetch_seconds(second, seconds);
+        for (uint64_t end = least(done + GROUP, count); done < end; done++) {
+            run_one(table, &op[done], &ring[done % RING], stats);
         }
     }
 }
@@ -684,9 +712,6 @@ ALWAYS_INLINE uint32_t search_bucket(const struct kvc_kvdirect *table, struct kv
     bool further = (location == KVC_LOCATION_NONE) & (meta.chain != 0);
     pending[*count] = (struct pending){i, meta.chain};
     *count += further;
-    uintptr_t mask = -(uintptr_t)further;
-    __builtin_prefetch(
-        (const void *)(((uintptr_t)bucket_at(table, meta.chain) & mask) | ((uintptr_t)bucket & ~mask)));
     return location;
 }
 
@@ -697,24 +722,27 @@ static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t
 {
     const struct kvc_kvdirect *table = (const struct kvc_kvdirect *)index;
     struct pending pending[SEARCH_CHUNK + 1];
-    uint64_t hits = 0, lines = 0;
-    for (uint32_t i = 0; i < BUCKET_AHEAD && i < count; i++) {
-        __builtin_prefetch(first_bucket(table, hash[i]));
-    }
-    for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
-        uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
+    uint64_t hits = 0, lines = 0, asked = 0;
+    for (uint64_t start = 0; start < count; start += SEARCH_CHUNK) {
+        uint64_t end = least(start + SEARCH_CHUNK, count);
         uint32_t left = 0;
-        for (uint32_t i = start; i < end; i++) {
-            uint32_t ahead = count - i > BUCKET_AHEAD ? i + BUCKET_AHEAD : count - 1;
-            __builtin_prefetch(first_bucket(table, hash[ahead]));
-            location[i] =
-                search_bucket(table, first_bucket(table, hash[i]), hash[i], i, pending, &left, stats);
-            hits += location[i] != KVC_LOCATION_NONE;
+        for (uint64_t i = start; i < end;) {
+            for (; asked < least(i + 2 * GROUP, count); asked++) {
+                __builtin_prefetch(first_bucket(table, hash[asked]));
+            }
+            for (uint64_t stop = least(i + GROUP, end); i < stop; i++) {
+                location[i] = search_bucket(table, first_bucket(table, hash[i]), hash[i], (uint32_t)i,
+                                            pending, &left, stats);
+                hits += location[i] != KVC_LOCATION_NONE;
+            }
         }
         lines += end - start;
         while (left > 0) {
             uint32_t now = left;
             left = 0;
+            for (uint32_t p = 0; p < now; p++) {
+                __builtin_prefetch(bucket_at(table, pending[p].chain));
+            }
             for (uint32_t p = 0; p < now; p++) { /* `left` is never ahead of p */
                 uint32_t i = pending[p].i;
                 location[i] = search_bucket(table, bucket_at(table, pending[p].chain), hash[i], i, pending,
@@ -747,25 +775,24 @@ ALWAYS_INLINE uint64_t run_changes(struct kvc_index *index, const uint64_t *hash
 {
     struct change change = {.table = (struct kvc_kvdirect *)index, .stats = stats};
     uint8_t bytes[INDEX_KEY_BYTES];
-    for (uint32_t i = 0; i < BUCKET_AHEAD && i < count; i++) {
-        __builtin_prefetch(first_bucket(change.table, hash[i]), 1);
-    }
-    for (uint32_t i = 0; i < SECOND_AHEAD && i < count; i++) {
-        struct key key = index_key(hash[i], bytes);
-        prefetch_second(change.table, &key, INDEX_PAIRS);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (count - i > BUCKET_AHEAD) {
-            __builtin_prefetch(first_bucket(change.table, hash[i + BUCKET_AHEAD]), 1);
+    uint64_t first = 0, asked = 0;
+    for (uint64_t done = 0; done < count;) {
+        for (; first < least(done + 3 * GROUP, count); first++) {
+            __builtin_prefetch(first_bucket(change.table, hash[first]), 1);
         }
-        if (count - i > SECOND_AHEAD) {
-            struct key key = index_key(hash[i + SECOND_AHEAD], bytes);
-            prefetch_second(change.table, &key, INDEX_PAIRS);
+        struct second second[2 * GROUP];
+        uint32_t seconds = 0;
+        for (; asked < least(done + 2 * GROUP, count); asked++) {
+            struct key key = index_key(hash[asked], bytes);
+            second[seconds++] = second_of(change.table, &key, INDEX_PAIRS);
         }
-        struct key key = index_key(hash[i], bytes);
-        uint32_t left = one(&change, &key, location[i]);
-        if (out != NULL) {
-            out[i] = left;
+        prefetch_seconds(second, seconds);
+        for (uint64_t end = least(done + GROUP, count); done < end; done++) {
+            struct key key = index_key(hash[done], bytes);
+            uint32_t left = one(&change, &key, location[done]);
+            if (out != NULL) {
+                out[done] = left;
+            }
         }
     }
     return change.counts.lines;
