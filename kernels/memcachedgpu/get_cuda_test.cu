@@ -358,7 +358,9 @@ void test_index(bool device_arrays)
     uint32_t *outs = device_arrays ? to_device(out) : out.data();
     struct kvc_index_stats stats = {};
     kvc_index_insert(index, hashes, locations, count, outs, &stats);
-    out = device_arrays ? to_host(outs, count) : out;
+    if (device_arrays) {
+        out = to_host(outs, count);
+    }
     std::vector<bool> gone(count);
     uint64_t evicted = 0;
     for (uint32_t left : out) {

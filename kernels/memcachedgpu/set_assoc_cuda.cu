@@ -155,6 +155,7 @@ __device__ struct kvc_set_assoc_item insert_one(const kvc::set_table &table, con
                                : (table.ways * table.entry_bytes + KVC_SET_ASSOC_LINE_BYTES - 1) /
                                      KVC_SET_ASSOC_LINE_BYTES;
         }
+        __syncwarp(); /* all have read what is written now */
         *lines += header_lines + kvc_set_assoc_entry_lines(entry, 16 + key_bytes) - 1;
         uint32_t at = 8 * lane;
         if (at < key_bytes) {

@@ -245,7 +245,8 @@ __device__ __forceinline__ void unlock_exclusive(set_control *control, uint32_t 
     }
 }
 
-/* Under the exclusive lock, one warp: the way that has the key, or 32. Lane l compares 8 bytes. */
+/* Under the exclusive lock, one warp: the way that has the key, or 32. Lane l compares 8 bytes. No thread
+ * returns before all have read, so that each may write. */
 __device__ __forceinline__ uint32_t find_way(const set_table &table, set_control *control, uint32_t tag,
                                              const uint8_t *key, uint32_t key_bytes, uint32_t lane,
                                              uint4 *header, uint32_t *lines)
@@ -272,9 +273,10 @@ __device__ __forceinline__ uint32_t find_way(const set_table &table, set_control
             differing != 0 ? static_cast<uint32_t>(__ffs(static_cast<int>(differing))) : (key_bytes + 7) / 8;
         *lines += kvc_set_assoc_entry_lines(entry, 16 + 8 * words);
         if (differing == 0) {
-            return way;
+            return way; /* the vote was the meeting point */
         }
     }
+    __syncwarp();
     return 32;
 }
 
