@@ -106,6 +106,9 @@ struct kvc_index_kind {
     const char *source; /* publication and section */
     bool caches;        /* a full bucket evicts; others drop only what finds no place */
     bool forgets;       /* elements may go without notice, e.g. overwritten in a circular log */
+    bool
+        partial; /* compares a part of the hash: now and then a hit is another key's, whom the caller tells */
+    bool many_readers; /* any number of threads may search at once; else one thread uses it */
     /* Its published geometry in about `bytes` (a power of two, 64 KiB or more) of memory. NULL with errno. */
     struct kvc_index *(*create)(uint64_t bytes, uint64_t seed);
 };

@@ -441,5 +441,6 @@ const struct kvc_index_kind kvc_bluecache_kind = {
     .name = "bluecache",
     .source = "BlueCache, VLDB 10(4) 2016, sec. 3.3",
     .caches = true,
+    .partial = true,
     .create = create_published,
 };

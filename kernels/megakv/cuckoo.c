@@ -638,11 +638,15 @@ static struct kvc_index *create_interleaved(uint64_t bytes, uint64_t seed)
 const struct kvc_index_kind kvc_cuckoo_kind = {
     .name = "megakv-cuckoo",
     .source = "Mega-KV, VLDB J. 26(5) 2017, sec. 4",
+    .partial = true,
+    .many_readers = true,
     .create = create_published,
 };
 
 const struct kvc_index_kind kvc_cuckoo_interleaved_kind = {
     .name = "cuckoo-interleaved",
     .source = "Mega-KV's cuckoo, cells of signature and location in one sector",
+    .partial = true,
+    .many_readers = true,
     .create = create_interleaved,
 };

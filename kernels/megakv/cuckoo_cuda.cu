@@ -530,7 +530,7 @@ struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params)
 }
 
 const struct kvc_index_kind kvc_cuckoo_cuda_kind = {
-    "megakv-cuckoo-cuda", "Mega-KV, VLDB J. 26(5) 2017, sec. 4", false, false, create_published,
+    "megakv-cuckoo-cuda", "Mega-KV, VLDB J. 26(5) 2017, sec. 4", false, false, true, false, create_published,
 };
 
 const struct kvc_index_kind kvc_cuckoo_interleaved_cuda_kind = {

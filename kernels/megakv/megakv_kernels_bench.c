@@ -2,7 +2,7 @@
  *
  * Every figure is the median of several runs over different keys, taken one after the other in one process.
  * The limit is measured in the same run: a loop that reads one word of random lines in as much memory and
- * prefetches as far ahead as the kernels do. "of limit" is the lines that a kernel touches in a second over
+ * prefetches ahead. "of limit" is the lines that a kernel touches in a second over
  * that. What fills fresh memory pays for the system's page faults too. Results are verified before they are
  * timed. */
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernels/megakv/cuckoo.h"
+#include "kernels/bench.h"
 #include "kernels/hash.h"
 #include "kernels/memory.h"
 #include "kernels/megakv/slab.h"
@@ -22,7 +22,6 @@ enum {
     RUNS = 7,
     RUN_KEYS = 4 << 20,
     BATCH_MAX = 1 << 16,
-    LINE_AHEAD = 32,
 };
 
 static const uint64_t hash_seed = 0x6b766361;
@@ -48,76 +47,9 @@ struct buffers {
     uint8_t ring[KVC_SLAB_VALUE_MAX];
 };
 
-static double now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median(double *value, int count)
-{
-    qsort(value, (size_t)count, sizeof(*value), compare_doubles);
-    return value[count / 2];
-}
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static void die(const char *what)
-{
-    fprintf(stderr, "kernels_bench: %s\n", what);
-    exit(3);
-}
-
-static void *allocate(uint64_t bytes)
-{
-    void *memory = kvc_memory_alloc(bytes);
-    if (memory == NULL) {
-        die("out of memory");
-    }
-    return memory;
-}
-
-/* `lines` that each operation touches; 0: no matter. */
-static void row(const char *name, double mops, double lines, double limit_mops)
-{
-    printf("%-46s %7.1f M/s %7.2f ns", name, mops, 1e3 / mops);
-    if (lines > 0) {
-        printf(" %6.2f lines %6.2f of limit", lines, mops * lines / limit_mops);
-    }
-    printf("\n");
-    fflush(stdout);
-}
-
 static void print_header(const struct options *options)
 {
-    char cpu[128] = "unknown", line[256];
-    FILE *info = fopen("/proc/cpuinfo", "r");
-    while (info != NULL && fgets(line, sizeof(line), info) != NULL) {
-        if (sscanf(line, "model name : %127[^\n]", cpu) == 1) {
-            break;
-        }
-    }
-    if (info != NULL) {
-        fclose(info);
-    }
-#ifdef __clang__
-    const char *compiler = "clang";
-#else
-    const char *compiler = "gcc";
-#endif
-    printf("cpu %s, compiler %s %s\n", cpu, compiler, __VERSION__);
+    kvc_bench_print_machine();
     printf("table %" PRIu64 " MiB, store of %" PRIu64
            " items, batches of %u, one core, median of %d runs of %d keys\n\n",
            options->table_bytes >> 20, options->items, options->batch, RUNS, RUN_KEYS);
@@ -127,7 +59,7 @@ static void print_header(const struct options *options)
 static void draw_lookups(struct lookups *lookups, uint64_t keys, uint8_t *key_bytes)
 {
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i++) {
-        lookups->key[i] = mix(i + 12345) % keys;
+        lookups->key[i] = kvc_bench_mix(i + 12345) % keys;
     }
     memset(key_bytes, 8, BATCH_MAX);
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i += BATCH_MAX) {
@@ -141,47 +73,26 @@ static double bench_hash(const struct lookups *lookups, struct buffers *buffers)
     double seconds[RUNS];
     for (uint32_t i = 0; i < 1000; i++) {
         if (lookups->hash[i] != kvc_hash_portable(&lookups->key[i], 8, hash_seed)) {
-            die("the batch hash differs from the portable one");
+            kvc_bench_die("the batch hash differs from the portable one");
         }
     }
     for (int run = 0; run < RUNS; run++) {
-        double start = now_s();
+        double start = kvc_bench_now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += 1024) {
             kvc_hash_batch((const uint8_t *)&lookups->key[(uint64_t)run * RUN_KEYS + i], 8,
                            buffers->key_bytes, 1024, hash_seed, buffers->hash);
         }
-        seconds[run] = now_s() - start;
+        seconds[run] = kvc_bench_now_s() - start;
     }
-    return RUN_KEYS / median(seconds, RUNS) / 1e6;
+    return RUN_KEYS / kvc_bench_median(seconds, RUNS) / 1e6;
 }
 
-static double bench_lines(uint64_t bytes, const struct lookups *lookups)
+static double bench_lines(uint64_t bytes)
 {
-    uint64_t words = bytes / 8;
-    uint64_t mask = words / 8 - 1;
-    uint64_t *table = allocate(bytes);
-    for (uint64_t i = 0; i < words; i++) {
-        table[i] = mix(i);
-    }
-    double seconds[RUNS];
-    volatile uint64_t keep = 0;
-    for (int run = 0; run < RUNS; run++) {
-        const uint64_t *hash = &lookups->hash[(uint64_t)run * RUN_KEYS];
-        uint64_t sum = 0;
-        double start = now_s();
-        for (uint64_t i = 0; i < RUN_KEYS; i++) {
-            uint64_t ahead = i + LINE_AHEAD < RUN_KEYS ? i + LINE_AHEAD : i;
-            __builtin_prefetch(&table[(hash[ahead] & mask) * 8]);
-            sum += table[(hash[i] & mask) * 8];
-        }
-        seconds[run] = now_s() - start;
-        keep += sum;
-    }
-    kvc_memory_free(table, bytes);
     char name[64];
-    double mops = RUN_KEYS / median(seconds, RUNS) / 1e6;
+    double mops = kvc_bench_line_limit_mops(bytes);
     snprintf(name, sizeof(name), "limit: random lines in %" PRIu64 " MiB", bytes >> 20);
-    row(name, mops, 1, mops);
+    kvc_bench_row(name, mops, 1, mops);
     return mops;
 }
 
@@ -200,23 +111,23 @@ static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
             buffers->location[i] = (uint32_t)(done + i);
         }
         kvc_hash_batch((const uint8_t *)buffers->key, 8, buffers->key_bytes, batch, hash_seed, buffers->hash);
-        double start = now_s();
+        double start = kvc_bench_now_s();
         if (slab != NULL) {
             uint32_t evictions;
             if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, evicted, &evictions, &slab_stats) !=
                     batch ||
                 evictions != 0) {
-                die("the slab store is too small");
+                kvc_bench_die("the slab store is too small");
             }
             for (uint32_t i = 0; i < batch; i++) {
                 uint64_t value = ~buffers->key[i];
                 kvc_slab_write(slab, buffers->location[i], &buffers->key[i], 8, &value, 8, &slab_stats);
             }
         }
-        double middle = now_s();
+        double middle = kvc_bench_now_s();
         kvc_index_insert(table, buffers->hash, buffers->location, batch, NULL, stats);
         seconds[0] += middle - start;
-        seconds[1] += now_s() - middle;
+        seconds[1] += kvc_bench_now_s() - middle;
         done += batch;
     }
 }
@@ -227,43 +138,43 @@ static void bench_index(const struct options *options, const struct lookups *loo
     struct kvc_index *table = kvc_cuckoo_create(
         &(struct kvc_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
     if (table == NULL) {
-        die("out of memory");
+        kvc_bench_die("out of memory");
     }
     uint64_t keys = kvc_index_capacity(table) / 4 * 3;
     struct kvc_index_stats inserted = {0}, searched = {0}, replaced = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
     load(table, NULL, keys, options, buffers, seconds, &inserted);
-    row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6,
-        (double)inserted.insert_lines / (double)inserted.inserts, limit);
+    kvc_bench_row("insert to load 0.75, index only, fresh memory", (double)keys / seconds[1] / 1e6,
+                  (double)inserted.insert_lines / (double)inserted.inserts, limit);
     for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
         kvc_index_search(table, &lookups->hash[i], options->batch, buffers->location, &searched);
         for (uint32_t j = 0; j < options->batch; j++) {
             if (buffers->location[j] != (uint32_t)lookups->key[i + j] &&
                 inserted.replaced + inserted.dropped == 0) {
-                die("a key was not found where it was put");
+                kvc_bench_die("a key was not found where it was put");
             }
         }
     }
     for (int run = 0; run < RUNS; run++) {
-        double start = now_s();
+        double start = kvc_bench_now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
             kvc_index_search(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], options->batch,
                              buffers->location, &searched);
         }
-        run_seconds[run] = now_s() - start;
+        run_seconds[run] = kvc_bench_now_s() - start;
     }
-    row("search, index only, load 0.75, hits", RUN_KEYS / median(run_seconds, RUNS) / 1e6,
-        (double)searched.search_lines / (double)searched.searches, limit);
+    kvc_bench_row("search, index only, load 0.75, hits", RUN_KEYS / kvc_bench_median(run_seconds, RUNS) / 1e6,
+                  (double)searched.search_lines / (double)searched.searches, limit);
     for (int run = 0; run < RUNS; run++) {
-        double start = now_s();
+        double start = kvc_bench_now_s();
         for (uint64_t i = 0; i < RUN_KEYS; i += options->batch) {
             kvc_index_insert(table, &lookups->hash[(uint64_t)run * RUN_KEYS + i], buffers->location,
                              options->batch, NULL, &replaced);
         }
-        run_seconds[run] = now_s() - start;
+        run_seconds[run] = kvc_bench_now_s() - start;
     }
-    row("insert, index only, replacing", RUN_KEYS / median(run_seconds, RUNS) / 1e6,
-        (double)replaced.insert_lines / (double)replaced.inserts, limit);
+    kvc_bench_row("insert, index only, replacing", RUN_KEYS / kvc_bench_median(run_seconds, RUNS) / 1e6,
+                  (double)replaced.insert_lines / (double)replaced.inserts, limit);
     printf("displacements per insert %.4f, dropped %" PRIu64 "\n",
            (double)inserted.displacements / (double)inserted.inserts, inserted.dropped);
     kvc_index_free(table);
@@ -310,7 +221,7 @@ static double bench_evicting(struct kvc_slab *slab, const struct options *option
     uint64_t key = UINT64_C(1) << 40;
     for (int run = -1; run < RUNS; run++) {
         uint64_t goal = run < 0 ? kvc_slab_capacity_bytes(slab) / 32 : RUN_KEYS; /* first until it is full */
-        double start = now_s();
+        double start = kvc_bench_now_s();
         for (uint64_t done = 0; done < goal; done += options->batch) {
             uint32_t count;
             kvc_slab_alloc(slab, 8, 8, options->batch, buffers->location, evicted, &count, &stats);
@@ -318,14 +229,14 @@ static double bench_evicting(struct kvc_slab *slab, const struct options *option
                 kvc_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
             }
             if (run >= 0 && count != options->batch) {
-                die("a full slab store did not evict");
+                kvc_bench_die("a full slab store did not evict");
             }
         }
         if (run >= 0) {
-            seconds[run] = now_s() - start;
+            seconds[run] = kvc_bench_now_s() - start;
         }
     }
-    return RUN_KEYS / median(seconds, RUNS) / 1e6;
+    return RUN_KEYS / kvc_bench_median(seconds, RUNS) / 1e6;
 }
 
 static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers)
@@ -340,12 +251,12 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
         footprint *= 2;
     }
     printf("\n");
-    double limit = bench_lines(footprint, lookups);
+    double limit = bench_lines(footprint);
     struct kvc_index *table =
         kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
     struct kvc_slab *slab = kvc_slab_create(slab_bytes, hash_seed);
     if (table == NULL || slab == NULL) {
-        die("out of memory");
+        kvc_bench_die("out of memory");
     }
     struct kvc_index_stats stats = {0};
     struct kvc_slab_stats slab_stats = {0};
@@ -354,24 +265,25 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     printf("store: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
            (double)kvc_index_used(table) / (double)kvc_index_capacity(table),
            (double)kvc_slab_capacity_bytes(slab) / (1 << 30));
-    row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, 0, limit);
-    row("index insert of the same", (double)options->items / seconds[1] / 1e6,
-        (double)stats.insert_lines / (double)stats.inserts, limit);
+    kvc_bench_row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, 0,
+                  limit);
+    kvc_bench_row("index insert of the same", (double)options->items / seconds[1] / 1e6,
+                  (double)stats.insert_lines / (double)stats.inserts, limit);
     draw_lookups(lookups, options->items, buffers->key_bytes);
     uint64_t right = read_run(table, slab, options, lookups, 0, buffers, true, &stats, &slab_stats);
     if (right != RUN_KEYS && stats.replaced + stats.dropped == 0) {
-        die("a read did not give its key's value");
+        kvc_bench_die("a read did not give its key's value");
     }
     for (int run = 0; run < RUNS; run++) {
-        double start = now_s();
+        double start = kvc_bench_now_s();
         read_run(table, slab, options, lookups, run, buffers, false, &stats, &slab_stats);
-        run_seconds[run] = now_s() - start;
+        run_seconds[run] = kvc_bench_now_s() - start;
     }
     double lines = (double)stats.search_lines / (double)stats.searches +
                    (double)slab_stats.read_lines / (double)slab_stats.reads;
-    row("search and slab read, key check, value copy", RUN_KEYS / median(run_seconds, RUNS) / 1e6, lines,
-        limit);
-    row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), 0, limit);
+    kvc_bench_row("search and slab read, key check, value copy",
+                  RUN_KEYS / kvc_bench_median(run_seconds, RUNS) / 1e6, lines, limit);
+    kvc_bench_row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), 0, limit);
     kvc_slab_free(slab);
     kvc_index_free(table);
 }
@@ -410,12 +322,12 @@ int main(int argc, char **argv)
         return 2;
     }
     uint64_t lookup_bytes = (uint64_t)RUNS * RUN_KEYS * 8;
-    struct lookups lookups = {.key = allocate(lookup_bytes), .hash = allocate(lookup_bytes)};
-    struct buffers *buffers = allocate(sizeof(*buffers));
+    struct lookups lookups = {.key = kvc_bench_alloc(lookup_bytes), .hash = kvc_bench_alloc(lookup_bytes)};
+    struct buffers *buffers = kvc_bench_alloc(sizeof(*buffers));
     print_header(&options);
     draw_lookups(&lookups, options.table_bytes / 8 / 4 * 3, buffers->key_bytes);
-    row("hash, keys of 8 B, batched", bench_hash(&lookups, buffers), 0, 0);
-    double limit = bench_lines(options.table_bytes, &lookups);
+    kvc_bench_row("hash, keys of 8 B, batched", bench_hash(&lookups, buffers), 0, 0);
+    double limit = bench_lines(options.table_bytes);
     bench_index(&options, &lookups, buffers, limit);
     bench_store(&options, &lookups, buffers);
     kvc_memory_free(buffers, sizeof(*buffers));
