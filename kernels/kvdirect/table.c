@@ -11,9 +11,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    /* Operations asked for together, in a loop of nothing else: a prefetch waits for the address translation,
-     * and only such a loop has many translations under way at once. */
-    GROUP = 32,
+    /* Operations asked for together, in a loop of nothing else: spread over the work between them, the
+     * prefetches' address translations would hardly overlap. Few enough for a core's line fill buffers. */
+    GROUP = 16,
     RING = 4 * GROUP,   /* keys of three groups, on their way through the stages */
     SEARCH_CHUNK = 256, /* keys of the index before their second buckets' turn */
     HEADER_BYTES = 2,   /* of a slab pair: key size, unused bytes */
