@@ -293,9 +293,20 @@ ALWAYS_INLINE bool valid_length(const struct kvc_set_assoc_table *table, uint32_
     return key_bytes - 1 < table->key_bytes_max;
 }
 
+/* `for_write` is a constant wherever this is inlined. */
+ALWAYS_INLINE void fetch(const void *line, bool for_write)
+{
+    if (for_write) {
+        __builtin_prefetch(line, 1);
+    } else {
+        __builtin_prefetch(line, 0);
+    }
+}
+
 /* First stage: the places of a group of keys; their control lines are on the way from here on. */
 ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const struct key_source *from,
-                                uint32_t first, uint32_t count, struct kvc_set_assoc_place *place, int write)
+                                uint32_t first, uint32_t count, struct kvc_set_assoc_place *place,
+                                bool for_write)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t key_bytes = key_bytes_at(from, first + i);
@@ -305,14 +316,14 @@ ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const s
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        __builtin_prefetch(kvc_set_assoc_control(table, place[i].set), write);
+        fetch(kvc_set_assoc_control(table, place[i].set), for_write);
     }
 }
 
 /* Second stage, without the lock, since it only says what to fetch: each key's first entry with its tag. A
  * key without one fetches a line that is at hand: a branch would be mispredicted. */
 ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
-                                 const struct kvc_set_assoc_place *place, uint32_t count, int write)
+                                 const struct kvc_set_assoc_place *place, uint32_t count, bool for_write)
 {
     const void *line[GROUP];
     for (uint32_t i = 0; i < count; i++) {
@@ -322,7 +333,7 @@ ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
         line[i] = ways != 0 ? entry : control;
     }
     for (uint32_t i = 0; i < count; i++) {
-        __builtin_prefetch(line[i], write);
+        fetch(line[i], for_write);
     }
 }
 
@@ -381,10 +392,10 @@ ALWAYS_INLINE void search(struct kvc_set_assoc *owner, const struct key_source *
     uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
     for (uint64_t g = 0; g < groups + 2; g++) {
         if (g < groups) {
-            stage_places(&table, from, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3], 0);
+            stage_places(&table, from, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3], false);
         }
         if (g >= 1 && g < groups + 1) {
-            stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), 0);
+            stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), false);
         }
         for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
             uint32_t k = (uint32_t)((g - 2) * GROUP) + i;
@@ -443,13 +454,13 @@ ALWAYS_INLINE void write(struct kvc_set_assoc *owner, const struct key_source *f
     uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
     for (uint64_t g = 0; g < groups + 2; g++) {
         if (g < groups) {
-            stage_places(&table, from, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3], 1);
+            stage_places(&table, from, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3], true);
         }
         if (g >= 1 && g < groups + 1) {
             if (change->insert) {
                 stage_victims(&table, ring[(g - 1) % 3], group_size(count, g - 1));
             } else {
-                stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), 1);
+                stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), true);
             }
         }
         for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
