@@ -104,13 +104,13 @@ static inline uint64_t kvc_index_used(const struct kvc_index *index)
 struct kvc_index_kind {
     const char *name;   /* "megakv-cuckoo" */
     const char *source; /* publication and section */
+    /* Its published geometry in about `bytes` (a power of two, 64 KiB or more) of memory. NULL with errno. */
+    struct kvc_index *(*create)(uint64_t bytes, uint64_t seed);
     bool caches;        /* a full bucket evicts; others drop only what finds no place */
     bool forgets;       /* elements may go without notice, e.g. overwritten in a circular log */
     bool
         partial; /* compares a part of the hash: now and then a hit is another key's, whom the caller tells */
     bool many_readers; /* any number of threads may search at once; else one thread uses it */
-    /* Its published geometry in about `bytes` (a power of two, 64 KiB or more) of memory. NULL with errno. */
-    struct kvc_index *(*create)(uint64_t bytes, uint64_t seed);
 };
 
 extern const struct kvc_index_kind *const kvc_index_kinds[]; /* ends with NULL */

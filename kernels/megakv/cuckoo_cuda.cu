@@ -530,13 +530,15 @@ struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params)
 }
 
 const struct kvc_index_kind kvc_cuckoo_cuda_kind = {
-    "megakv-cuckoo-cuda", "Mega-KV, VLDB J. 26(5) 2017, sec. 4", false, false, true, false, create_published,
+    .name = "megakv-cuckoo-cuda",
+    .source = "Mega-KV, VLDB J. 26(5) 2017, sec. 4",
+    .create = create_published,
+    .partial = true,
 };
 
 const struct kvc_index_kind kvc_cuckoo_interleaved_cuda_kind = {
-    "cuckoo-interleaved-cuda",
-    "Mega-KV's cuckoo, cells of signature and location in one sector",
-    false,
-    false,
-    create_interleaved,
+    .name = "cuckoo-interleaved-cuda",
+    .source = "Mega-KV's cuckoo, cells of signature and location in one sector",
+    .create = create_interleaved,
+    .partial = true,
 };

@@ -537,5 +537,8 @@ struct kvc_set_assoc_table kvc_set_assoc_cuda_table(const struct kvc_index *inde
 }
 
 const struct kvc_index_kind kvc_set_assoc_cuda_kind = {
-    "memcachedgpu-set-assoc-cuda", "MemcachedGPU, SoCC 2015, sec. 4.1-4.2", true, false, create_published,
+    .name = "memcachedgpu-set-assoc-cuda",
+    .source = "MemcachedGPU, SoCC 2015, sec. 4.1-4.2",
+    .create = create_published,
+    .caches = true,
 };
