@@ -192,7 +192,7 @@ bool kvc_flash_log_flush(struct kvc_flash_log *log)
     tell(log);
     log->stats.chunks_written += pages != 0;
     reset_buffer(log);
-    if (done < pages) {
+    if (done < pages || start > 0) {
         log->sequence++; /* what is cut short here does not go on in the next page */
         errno = ENOSPC;
         return false;
