@@ -931,5 +931,6 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 const struct kvc_index_kind kvc_kvdirect_kind = {
     .name = "kvdirect",
     .source = "KV-Direct, SOSP 2017, sec. 3.3.1",
+    .many_readers = true,
     .create = create_published,
 };

@@ -569,9 +569,20 @@ Test(kvdirect_table, random_operations_agree_with_a_map)
 
 Test(kvdirect_table, a_full_table_loses_nothing)
 {
-    for (int kind = 0; kind < 3; kind++) {
-        const uint32_t pair_bytes = kind == 0 ? 10 : kind == 1 ? 60 : 254;
-        struct kvc_kvdirect *table = create(1 << 18, kind == 2 ? 0.05 : 0.5, 50);
+    static const struct {
+        uint32_t pair_bytes, inline_bytes;
+        double hash_index_frac;
+        uint64_t reached_percent; /* of the capacity, at least */
+    } shapes[] = {
+        {10, 50, 0.5, 75}, /* chaining leaves gaps in inline buckets */
+        {60, 50, 0.5, 97}, /* slabs are handed out to the last */
+        {254, 50, 0.05, 97},
+        {40, 0, 0.02, 95}, /* most slots are in chained buckets */
+    };
+    for (size_t shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++) {
+        const uint32_t pair_bytes = shapes[shape].pair_bytes;
+        struct kvc_kvdirect *table =
+            create(1 << 18, shapes[shape].hash_index_frac, shapes[shape].inline_bytes);
         struct kvc_kvdirect_stats stats = {0};
         enum { TRIES = 40000 };
         static bool in[TRIES];
@@ -586,8 +597,8 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         cr_assert_gt(stats.full, 0);
         cr_assert_eq(kvc_kvdirect_pairs(table), held);
         cr_assert_leq(held, kvc_kvdirect_capacity(table, pair_bytes));
-        /* Chaining leaves gaps in inline buckets; slabs are handed out to the last. */
-        cr_assert_geq(held, kvc_kvdirect_capacity(table, pair_bytes) * (kind == 0 ? 75 : 97) / 100);
+        cr_assert_geq(held, kvc_kvdirect_capacity(table, pair_bytes) * shapes[shape].reached_percent / 100,
+                      "%u bytes: %lu", pair_bytes, (unsigned long)held);
         for (uint64_t key = 0; key < TRIES; key++) {
             cr_assert_eq(has_pair(table, key, pair_bytes, &stats), in[key]);
         }
@@ -614,6 +625,36 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         cr_assert_gt(again, deleted * 95 / 100);
         kvc_kvdirect_free(table);
     }
+}
+
+Test(kvdirect_table, capacity)
+{
+    struct kvc_kvdirect *table = create(1 << 16, 0.5, 20);
+    cr_assert_eq(kvc_kvdirect_index_buckets(table), 512);
+    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), 1 << 15);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 0), 0);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 5), 1024 * 10);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 6), 1024 * 5);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 12), 1024 * 3);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 21), 32768 / 32);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 254), 32768 / 256);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 255), 32768 / 512);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 510), 32768 / 512);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 511), 0);
+    kvc_kvdirect_free(table);
+    table = create(1 << 16, 0.001, 0); /* 8 buckets, 65024 bytes of slabs */
+    cr_assert_eq(kvc_kvdirect_index_buckets(table), 8);
+    /* 80 slabs of 32 bytes for the index's slots, then 384 bytes for each ten. */
+    cr_assert_eq(kvc_kvdirect_capacity(table, 30), 80 + (65024 - 80 * 32) * 10 / 384);
+    kvc_kvdirect_free(table);
+    table = create(1024, 1, 50);
+    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), 0);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 50), 16);
+    cr_assert_eq(kvc_kvdirect_capacity(table, 51), 0);
+    struct kvc_kvdirect_stats stats = {0};
+    cr_assert_eq(put_pair(table, 1, 51, &stats), KVC_KVDIRECT_FULL);
+    cr_assert(kvc_kvdirect_daemon(table, &stats));
+    kvc_kvdirect_free(table);
 }
 
 Test(kvdirect_table, updates)
