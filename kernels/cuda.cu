@@ -6,10 +6,12 @@
 #include <cuda_runtime.h>
 
 #include "kernels/megakv/cuckoo_cuda.h"
+#include "kernels/memcachedgpu/set_assoc_cuda.h"
 
 const struct kvc_index_kind *const kvc_cuda_index_kinds[] = {
     &kvc_cuckoo_cuda_kind,
     &kvc_cuckoo_interleaved_cuda_kind,
+    &kvc_set_assoc_cuda_kind,
     nullptr,
 };
 
