@@ -19,9 +19,9 @@ extern "C" {
 #endif
 
 /* One launch in `stream`; returns at once. `index` is a table of set_assoc_cuda.h. All of the batch is in
- * device or pinned host memory; `packets` and `responses` are aligned to 16 bytes, and the packets' memory
- * ends no earlier than the multiple of 16 bytes behind the last packet. Packets at multiples of 16 bytes are
- * loaded with the fewest accesses. If the device fails, kvc_cuda_stream_wait says so. */
+ * device or pinned host memory; `packets` and `responses` are aligned to 16 bytes, `packet` to 8, and the
+ * packets' memory ends no earlier than the multiple of 16 bytes behind the last packet. Packets at multiples
+ * of 16 bytes are loaded with the fewest accesses. If the device fails, kvc_cuda_stream_wait says so. */
 void kvc_get_cuda(const struct kvc_index *index, const struct kvc_get_batch *batch,
                   struct kvc_cuda_stream *stream);
 

@@ -36,7 +36,7 @@ struct random_source {
 
 template <typename T> T *to_device(const std::vector<T> &host)
 {
-    T *device = kvc::device_array<T>(host.size() + 1);
+    T *device = kvc::device_array<T>(host.size() + 16); /* keys are read by the word */
     kvc::check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "copy in");
     return device;
 }

@@ -626,6 +626,7 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 const struct kvc_index_kind kvc_set_assoc_kind = {
     .name = "memcachedgpu-set-assoc",
     .source = "MemcachedGPU, SoCC 2015, sec. 4.2",
-    .caches = true,
     .create = create_published,
+    .caches = true,
+    .many_readers = true,
 };

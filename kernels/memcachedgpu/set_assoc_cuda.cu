@@ -541,4 +541,7 @@ const struct kvc_index_kind kvc_set_assoc_cuda_kind = {
     .source = "MemcachedGPU, SoCC 2015, sec. 4.1-4.2",
     .create = create_published,
     .caches = true,
+    .forgets = false,
+    .partial = false,
+    .many_readers = false,
 };
