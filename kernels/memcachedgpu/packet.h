@@ -1,11 +1,16 @@
 /* memcached GET over UDP: parsing a request packet, building the head of the response.
  *
  * Source: MemcachedGPU (SoCC 2015), sec. 3.2.2 and 4.1.1; memcached's protocol.txt. A request is one Ethernet
- * frame: offset  0  Ethernet header (destination, source, type 0x0800) 14  IPv4 header of 20 bytes 34  UDP
- * header 42  memcached's frame header: request id, sequence number, datagrams in all, reserved 50  "get
- * <key>\r\n" and its response has the same headers with both ends exchanged, then "VALUE <key> <flags>
- * <bytes>\r\n", where the CPU puts the value and "\r\nEND\r\n" behind it, or "END\r\n" for a miss. Lengths
- * and checksum of the head count the value in.
+ * frame, with at offset
+ *  - 0: Ethernet header (destination, source, type 0x0800);
+ *  - 14: IPv4 header of 20 bytes;
+ *  - 34: UDP header;
+ *  - 42: memcached's frame header (request id, sequence number, datagrams in all, reserved);
+ *  - 50: "get <key>" and the line end.
+ *
+ * Its response has the same headers with both ends exchanged, then "VALUE <key> <flags> <bytes>" and the line
+ * end, where the CPU puts the value, a line end and "END" behind it, or "END" alone for a miss. Lengths and
+ * checksum of the head count the value in.
  *
  * The work comes in the paper's two parts, which two threads may do at the same time: the helper checks the
  * headers and writes all of the response that does not depend on what is found (kvc_packet_check,

@@ -1,12 +1,11 @@
 /* libFuzzer target: any bytes as a GET packet. Besides what the sanitizers find, it checks that
- *  - one thread and the two of the GPU (checks and parsing independent of each other) come to the same
- * status,
- *  - a key lies inside the packet, has no space or control character, and "\r\n" behind it ends the request,
- *  - the response built for the key, hit and miss, reads back as what went in, and stays within its slot,
+ *  - one thread, and the two of the GPU independent of each other, come to the same status;
+ *  - a key lies inside the packet, has no space or control character, and a line end ends the request;
+ *  - the response built for the key, hit and miss, reads back as what went in, and stays within its slot;
  *  - a batch of one answers the same (kvc_get).
+ *
  * The first input byte chooses what is made right before parsing, so that the mutations get behind the
- * checksum: bit 0: lengths, checksum; bit 1: all headers; bits 2-7: the item's value length, times 50 bytes.
- */
+ * checksum: bit 0: lengths, checksum; bit 1: all headers; bits 2-7: the item's value length, times 50. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,17 +3,17 @@
  * Source: Hetherington, O'Connor, Aamodt, "MemcachedGPU", SoCC 2015, sec. 4.2. What the paper says and this
  * table does:
  *  - a fixed number of sets, 16 ways unless fewer are asked for (its figure 2 varies them);
- *  - an entry is a header (valid flag, last-accessed timestamp, key and value length, 8-bit key hash, pointer
- * to the item in CPU memory: here a 32-bit location) and the key, in a slot for the longest one allowed;
+ *  - an entry is a header and the key, in a slot for the longest one allowed;
+ *  - a header has a valid flag, the timestamp of the last access, the lengths of key and value, an 8-bit hash
+ *    of the key and a pointer to the item in CPU memory, which here is a 32-bit location;
  *  - a search compares the 8-bit hashes first, and whole keys only where those are equal;
  *  - SET takes the entry of an equal key, else a free one (here the lowest), else the least recently used of
  *    the set (of equally old ones here the lowest);
- *  - GETs write nothing but the timestamp, and all GETs of a batch write the same one; a SET has one of its
- * own;
+ *  - GETs write nothing but the timestamp, all those of a batch the same one; a SET has one of its own;
  *  - each set has a lock that readers share and a writer excludes all others from;
- *  - who is evicted is returned with its timestamp, so that the caller can wait for the GETs that saw it
- * (sec. 4.3). The lookup3 hash picks the set and the 8-bit hash. The layout, and the lines touched, are in
- * set_assoc_layout.h.
+ *  - who is evicted is returned with its timestamp: the caller can wait for the GETs that saw it (sec. 4.3).
+ *
+ * The lookup3 hash picks the set and the 8-bit hash. Layout and lines touched: set_assoc_layout.h.
  *
  * An addition: readers need not take the shared lock. The lock word has a version, odd while a writer has the
  * set; a reader that finds the version even and unchanged after reading has seen no writer, so it need not
