@@ -20,8 +20,9 @@
  * The daemon of the slab allocator runs when an allocation fails, and when kvc_kvdirect_daemon is called.
  *
  * Not modelled: the out-of-order engine (operations of a batch take effect in their order), the NIC's DRAM
- * cache, DMA latency, vector operations. One thread,
- * or any number of them that only search the index. */
+ * cache, DMA latency, vector operations.
+ *
+ * Threads: one, or any number of them that only search the index. */
 #ifndef KVC_KERNELS_KVDIRECT_TABLE_H
 #define KVC_KERNELS_KVDIRECT_TABLE_H
 

@@ -811,6 +811,39 @@ Test(kvdirect_index, agrees_with_a_map)
     }
 }
 
+Test(kvdirect_index, lines_along_a_chain)
+{
+    struct kvc_kvdirect *table = create(1 << 14, 0.5, 12);
+    struct kvc_index *index = kvc_kvdirect_index(table);
+    for (uint64_t i = 0; i < 7; i++) { /* all in bucket 0, three to a bucket */
+        struct kvc_index_stats stats = {0};
+        uint64_t hash = i << 32;
+        uint32_t location = (uint32_t)i, out;
+        kvc_index_insert(index, &hash, &location, 1, &out, &stats);
+        cr_assert_eq(stats.insert_lines, i / 3 + 1, "a new bucket is one more line");
+        cr_assert_eq(stats.replaced, 0);
+    }
+    uint64_t hash[8];
+    uint32_t out[8];
+    for (uint64_t i = 0; i < 8; i++) {
+        struct kvc_index_stats stats = {0};
+        hash[i] = i << 32;
+        kvc_index_search(index, &hash[i], 1, &out[i], &stats);
+        cr_assert_eq(out[i], i < 7 ? i : KVC_LOCATION_NONE);
+        cr_assert_eq(stats.search_lines, i < 7 ? i / 3 + 1 : 3);
+        cr_assert_eq(stats.search_hits, i < 7);
+    }
+    struct kvc_index_stats stats = {0};
+    kvc_index_search(index, hash, 8, out, &stats);
+    cr_assert_eq(stats.search_lines, 3 * 1 + 3 * 2 + 3 + 3);
+    cr_assert_eq(stats.search_hits, 7);
+    uint32_t any = KVC_LOCATION_ANY;
+    kvc_index_erase(index, &hash[6], &any, 1, out, &stats);
+    cr_assert_eq(out[0], 6);
+    cr_assert_eq(stats.erase_lines, 3);
+    kvc_index_free(index);
+}
+
 Test(kvdirect_index, published_geometry)
 {
     struct kvc_index *index = kvc_kvdirect_kind.create(1 << 20, 1);
