@@ -6,10 +6,11 @@
  *    item leaves for flash;
  *  - the victim is the item with the oldest timestamp among four drawn at random from its class;
  *  - an item that was deleted or replaced is not given back: only its index entry goes, and the item stays
- * until it happens to be a victim. The caller then sees that its index entry no longer points to it. What the
- * paper leaves open and is chosen here: classes of 64 bytes and then four to a doubling; slabs of 2 MiB,
- * given to a class when it first needs one and for good; the timestamp is kept in the item as well as in its
- * index entry, so that drawing four items reads four lines and not eight. The same item may be drawn twice.
+ *    until it happens to be a victim. The caller then sees that its index entry no longer points to it.
+ * What the paper leaves open and is chosen here: classes of 64 bytes and then four to a doubling; slabs of
+ * 2 MiB, given to a class when it first needs one and for good; the timestamp is kept in the item as well as
+ * in its index entry, so that drawing four items reads four lines and not eight. The same item may be drawn
+ * twice.
  *
  * Item layout: backward pointer, lengths and timestamp (16 bytes), key bytes, value bytes. An item's pointer
  * is its first byte's offset in the store, below 2^40.

@@ -2,28 +2,29 @@
  *
  * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4, 3.5. What the paper says and this log does:
  *  - victims from DRAM are collected in a write buffer and go to flash in chunks of 128 pages, striped over
- * the chips; the index entry of each is re-pointed by its backward pointer when its chunk is on flash;
+ *    the chips; the index entry of each is re-pointed by its backward pointer when its chunk is on flash;
  *  - when space is needed, what is oldest is erased and overwritten, and the keys that lived there are
- * removed from the index: no live data is ever copied;
+ *    removed from the index: no live data is ever copied;
  *  - a list of bad blocks is kept; they are skipped;
  *  - a hit in the index costs one page read for a key and value that fit into a page;
  *  - the index is written to a region of its own now and then; after a crash it is read back, and the log is
  *    replayed from there on, each record as a SET in the order of writing.
  * What the paper leaves open and is chosen here:
  *  - pages are striped over all chips of a row (flash_medium.h). Flash is erased in blocks, so a row, which
- * holds (chips * pages per block / 128) chunks, is reclaimed as a whole. With chips * pages per block = 128 a
- * row is the chunk of the paper;
+ *    holds chips * pages per block / 128 chunks, is reclaimed as a whole. With chips * pages per block = 128
+ *    a row is the chunk of the paper;
  *  - a pointer is the place in the row-wise order of pages, times the page size, plus the offset; bad blocks
- * leave holes in that order, so that blocks going bad later change no pointer. A chunk may go on in the next
- * row;
+ *    leave holes in that order, so that blocks going bad later change no pointer. A chunk may go on in the
+ *    next row;
  *  - records that fit into a page never cross into the next one, larger ones start with a page;
  *  - a block whose programming failed is bad from then on; what it held before can be read until its row is
  *    reclaimed. The list is saved with checkpoints, and what was learnt later is learnt again;
  *  - pages carry checksums, sequence numbers and how far behind the page written before is. After a crash,
- * what follows without a gap up to the newest page counts, and nothing before: a row whose erasing was cut
- * short must not give old values of keys whose newer ones are erased already. For the same reason a page that
- * rots costs all that is older. The row that was being written is closed: the rest of its pages stay unused
- * until it is reclaimed, since what a cut program left there cannot be trusted;
+ *    what follows without a gap up to the newest page counts, and nothing before: a row whose erasing was cut
+ *    short must not give old values of keys whose newer ones are erased already. For the same reason a page
+ *    that rots costs all that is older; the newest page, rotten, cannot be told from one that a cut tore;
+ *  - the row that was being written at a crash is closed: the rest of its pages stay unused until it is
+ *    reclaimed, since what a cut program left there cannot be trusted;
  *  - tombstones, for callers who want deletes to outlive a crash. The paper logs none.
  *
  * After recovery a key has the value of the last record of its that was wholly on flash, or none (where the

@@ -534,12 +534,15 @@ Test(flash_log, bad_blocks_are_skipped)
         /* The list of bad blocks outlives a restart with the checkpoint. */
         cr_assert(kvc_flash_log_checkpoint(map->log));
         uint64_t known = stats->blocks_gone_bad;
+        uint64_t pointer[KEYS];
+        memcpy(pointer, map->pointer, sizeof(pointer));
         uint64_t failures = kvc_flash_memory_stats(map->memory)->failures;
         kvc_flash_log_free(map->log);
         start_log(map);
         struct kvc_flash_recovery recovery;
         kvc_flash_log_recover(map->log, &recovery);
         cr_assert(recovery.checkpoint);
+        cr_assert_arr_eq(map->pointer, pointer, sizeof(pointer), "nothing is lost in a restart");
         check_all(map);
         for (int n = 0; n < 1000; n++) {
             append(map, (uint32_t)(random_word() % KEYS), false);
@@ -709,6 +712,129 @@ Test(flash_log, checkpoint_shortens_the_replay)
     cr_assert_eq(recovery.records_replayed, KEYS + 1);
     cr_assert_eq(read_version(map, 7), seventh);
     cr_assert_eq(read_version(map, 8), 9);
+    free_map(map);
+}
+
+/* After a restart the older checkpoint makes place, so that a power cut leaves the newer one. */
+Test(flash_log, power_cut_in_a_checkpoint_leaves_the_other)
+{
+    struct map *map = create_map(&small);
+    struct kvc_flash_recovery recovery;
+    kvc_flash_log_format(map->log);
+    append(map, 1, false);
+    cr_assert(checkpoint(map));
+    for (uint64_t at = 0; at < 8; at++) { /* four erases, four pages */
+        restart(map);
+        kvc_flash_memory_cut_power(map->memory, at, 300);
+        cr_assert_not(checkpoint(map));
+        restart(map);
+        kvc_flash_log_recover(map->log, &recovery);
+        cr_assert(recovery.checkpoint, "cut %lu", at);
+        cr_assert_eq(recovery.records_replayed, 0);
+        cr_assert_eq(read_version(map, 1), 1);
+    }
+    free_map(map);
+}
+
+/* With a page that cannot be read, its keys and those of older pages are gone, and the others are as they
+ * were: an older value must not come back for the one that is lost. */
+Test(flash_log, a_rotten_page_brings_no_old_value_back)
+{
+    struct map *map = create_map(&small);
+    uint64_t bytes, newest, partly = 0;
+    uint8_t *flash = kvc_flash_memory_bytes(map->memory, &bytes);
+    kvc_flash_log_format(map->log);
+    for (int n = 0; n < 1200; n++) {
+        append(map, (uint32_t)(random_word() % KEYS), random_word() % 8 == 0);
+    }
+    cr_assert(flush(map));
+    newest = kvc_flash_log_stats(map->log)->pages_written; /* sequences count from 1 */
+    uint32_t version[KEYS];
+    memcpy(version, map->version, sizeof(version));
+    uint64_t pointer[KEYS];
+    memcpy(pointer, map->pointer, sizeof(pointer));
+    for (uint32_t i = 0; i < 8 * 16; i++) { /* page i of the rows is page i / 4 % 4 of block i % 4 */
+        uint8_t *page = flash + ((i / 16 * 4 + i % 4) * 4 + i / 4 % 4) * 512;
+        struct kvc_flash_page_header rotten, header;
+        if (!kvc_flash_page_open(page, 512, KVC_FLASH_PAGE_LOG, &rotten) || rotten.sequence == newest) {
+            continue; /* the newest page, whose end a power cut might have torn as well */
+        }
+        page[0] ^= 1;
+        restart(map);
+        for (uint32_t key = 0; key < KEYS; key++) {
+            if (map->pointer[key] != KVC_BLUECACHE_NOWHERE) {
+                cr_assert_eq(map->pointer[key], pointer[key], "page %u, key %u", i, key);
+                cr_assert_eq(read_version(map, key), version[key]);
+                partly++;
+            } else if (pointer[key] != KVC_BLUECACHE_NOWHERE) {
+                uint64_t lost = (pointer[key] & (KVC_BLUECACHE_FLASH - 1)) / 512;
+                const uint8_t *there = flash + ((lost / 16 * 4 + lost % 4) * 4 + lost / 4 % 4) * 512;
+                cr_assert(lost == i || (kvc_flash_page_open(there, 512, KVC_FLASH_PAGE_LOG, &header) &&
+                                        header.sequence < rotten.sequence));
+            }
+        }
+        page[0] ^= 1;
+    }
+    cr_assert_gt(partly, 1000);
+    free_map(map);
+}
+
+/* So few good blocks that a chunk goes round and over its own start: that part is given up, and it is said.
+ */
+Test(flash_log, a_chunk_that_overwrites_itself_is_reported)
+{
+    struct map *map = create_map(&small);
+    kvc_flash_log_format(map->log);
+    for (uint32_t block = 0; block < 31; block++) {
+        kvc_flash_memory_wear_out(map->memory, block);
+    }
+    for (uint32_t key = 0; key < 6; key++) { /* a page each; the good block has four */
+        uint8_t value[440] = {0};
+        cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, key, "k", 1, value, 440,
+                                       &map->pointer[key]));
+    }
+    errno = 0;
+    cr_assert_not(kvc_flash_log_flush(map->log));
+    cr_assert_eq(errno, ENOSPC);
+    cr_assert_eq(kvc_flash_log_stats(map->log)->keys_lost, 4);
+    for (uint32_t key = 0; key < 6; key++) {
+        uint8_t value[440];
+        uint32_t length;
+        cr_assert_eq(map->pointer[key] == KVC_BLUECACHE_NOWHERE, key < 4);
+        cr_assert(key < 4 || kvc_flash_log_get(map->log, map->pointer[key], "k", 1, value, 440, &length));
+    }
+    free_map(map);
+}
+
+/* A record of three pages, of which the power left one: it does not go on in what is written next. */
+Test(flash_log, a_torn_record_does_not_go_on_elsewhere)
+{
+    struct map *map = create_map(&small);
+    uint8_t value[1200] = {1};
+    uint32_t length;
+    uint64_t pointer = KVC_BLUECACHE_FLASH | KVC_FLASH_PAGE_HEADER_BYTES; /* the log's first record */
+    for (int whole = 0; whole < 2; whole++) {
+        kvc_flash_log_format(map->log);
+        cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, 0, "k", 1, value, 1200, NULL));
+        kvc_flash_memory_cut_power(map->memory, whole ? 3 : 1, 0);
+        cr_assert_eq(kvc_flash_log_flush(map->log), whole);
+        kvc_flash_log_free(map->log);
+        kvc_flash_memory_power_on(map->memory);
+        struct kvc_flash_log_params params = params_for(map);
+        params.owner.replayed = NULL;
+        struct kvc_flash_recovery recovery;
+        map->log = kvc_flash_log_create(&params);
+        kvc_flash_log_recover(map->log, &recovery);
+        cr_assert_eq(recovery.records_cut, !whole);
+        cr_assert_eq(recovery.records_replayed, whole);
+        for (uint32_t i = 0; i < 4; i++) {
+            cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, 0, "l", 1, value, 400, NULL));
+        }
+        cr_assert(kvc_flash_log_flush(map->log));
+        cr_assert_eq(kvc_flash_log_get(map->log, pointer, "k", 1, value, 1200, &length), whole);
+        kvc_flash_log_free(map->log);
+        start_log(map);
+    }
     free_map(map);
 }
 

@@ -88,7 +88,8 @@ static bool program_page(struct kvc_flash_medium *medium, uint32_t block, uint32
     uint32_t bytes = medium->geometry.page_bytes;
     bool cut = cut_now(memory);
     if (cut || memory->blocks[block].worn) {
-        uint32_t torn = !cut ? bytes / 2 : memory->torn_bytes < bytes ? memory->torn_bytes : bytes;
+        uint32_t failing = block % 2 == 0 ? bytes / 2 : bytes;
+        uint32_t torn = !cut ? failing : memory->torn_bytes < bytes ? memory->torn_bytes : bytes;
         memcpy(page_at(memory, block, page), data, torn);
         return fail(memory);
     }

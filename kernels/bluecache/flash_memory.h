@@ -30,7 +30,8 @@ uint8_t *kvc_flash_memory_bytes(struct kvc_flash_memory *memory, uint64_t *bytes
 /* Takes all blocks for fully programmed: each must be erased before it is written. */
 void kvc_flash_memory_scar(struct kvc_flash_memory *memory);
 
-/* From now on erasing and programming this block fails; the pages programmed before can be read. */
+/* From now on erasing and programming this block fails; the pages programmed before can be read. The page
+ * whose programming fails gets half its bytes, or in blocks of odd number all of them. */
 void kvc_flash_memory_wear_out(struct kvc_flash_memory *memory, uint32_t block);
 
 /* The power fails in the middle of the `after`-th program or erase from now (0: of the next). That page keeps

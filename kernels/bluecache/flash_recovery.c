@@ -63,7 +63,8 @@ static void find_pages(struct kvc_flash_log *log, uint64_t checkpoint, struct sc
                 info->regular = info->regular && follows(&header, info->end - 1);
             }
             info->end = header.sequence + 1;
-            if (!scan->any || header.sequence > scan->sequence) {
+            bool second = scan->any && header.sequence == scan->sequence && row == scan->row + 1;
+            if (!scan->any || header.sequence > scan->sequence || second) { /* as in filter_row */
                 *scan = (struct scan){true, header.sequence, header.tail, row};
             }
         }
@@ -91,11 +92,13 @@ static void drop_pages(struct kvc_flash_log *log, uint32_t row, uint32_t count,
 }
 
 /* Keeps of a row the last pages that follow one another, leaving aside those below `tail`, which bad blocks
- * keep, and above `last`, or written twice, which is how a failed program may look. */
+ * keep, and above `last`. Of a page that is there twice, because a program failed and yet can be read, the
+ * second counts. */
 static void filter_row(struct kvc_flash_log *log, uint32_t row, uint64_t tail, uint64_t last,
                        struct kvc_flash_recovery *recovery)
 {
     struct kvc_flash_row *info = &log->row_info[row];
+    uint32_t before = 0; /* the page kept last */
     *info = (struct kvc_flash_row){0};
     for (uint32_t i = 0; i < log->row_pages; i++) {
         struct kvc_flash_page_header header;
@@ -103,17 +106,20 @@ static void filter_row(struct kvc_flash_log *log, uint32_t row, uint64_t tail, u
             continue;
         }
         if (!read_log_page(log, row, i, &header) || header.sequence < tail || header.sequence > last ||
-            header.sequence < info->end) {
+            header.sequence + 1 < info->end) {
             drop_page(log, row, i, recovery);
             continue;
         }
         if (info->end == 0) {
             *info = (struct kvc_flash_row){.start = header.sequence, .step = header.step};
+        } else if (header.sequence + 1 == info->end) {
+            drop_page(log, row, before, recovery);
         } else if (!follows(&header, info->end - 1)) {
             drop_pages(log, row, i, recovery);
             *info = (struct kvc_flash_row){.start = header.sequence}; /* step 0: the log starts here */
         }
         info->end = header.sequence + 1;
+        before = i;
     }
 }
 

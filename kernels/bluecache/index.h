@@ -3,14 +3,15 @@
  * Source: Xu et al., "BlueCache: A Scalable Distributed Flash-based Key-value Store", VLDB 10(4) 2016,
  * sec. 2.3 and 3.3. What the paper says and this table does:
  *  - an entry is a 41-bit pointer whose top bit tells flash from DRAM (sec. 3.4), 8 bits of key length, 20
- * bits of value length, a 32-bit time of the last access and 21 bits of the key's SHA-1; the 6 bits that are
- * left of 128 are not described, one of them is "valid" here;
+ *    bits of value length, a 32-bit time of the last access and 21 bits of the key's SHA-1; the 6 bits that
+ *    are left of 128 are not described, one of them is "valid" here;
  *  - the bucket comes from the Jenkins hash of the key; all four entries are compared at once, and an entry
- * is hit when abbreviated key and key length are equal: one line read, one line written;
+ *    is hit when abbreviated key and key length are equal: one line read, one line written;
  *  - a fifth key for a bucket takes the place of the entry used least recently; the data that this one
- * pointed to is left where it is and found dead later. Erasing removes just the entry, too. Because the full
- * key is elsewhere, a hit may be another key's (2^-21 for each entry of the bucket) and must be compared with
- * it; a put or an erase that meets such a false match takes that entry for its own.
+ *    pointed to is left where it is and found dead later. Erasing removes just the entry, too.
+ *
+ * Because the full key is elsewhere, a hit may be another key's (2^-21 for each entry of the bucket) and must
+ * be compared with it; a put or an erase that meets such a false match takes that entry for its own.
  *
  * The paper does not give the clock's unit: here it advances by one with every operation, and ages are taken
  * modulo 2^32, so that an entry untouched for 2^32 operations looks young again. The paper counts a 2 TB
