@@ -70,9 +70,14 @@ ALWAYS_INLINE void lock_exclusive(struct kvc_set_assoc_control *control)
     }
 }
 
-ALWAYS_INLINE void unlock_exclusive(struct kvc_set_assoc_control *control)
+/* Where no reader ever shares the lock, nobody but its writer changes it, and it need not add in one step. */
+ALWAYS_INLINE void unlock_exclusive(struct kvc_set_assoc_control *control, bool shared)
 {
-    __atomic_fetch_add(&control->lock, KVC_SET_ASSOC_WRITER, __ATOMIC_RELEASE);
+    if (shared) {
+        __atomic_fetch_add(&control->lock, KVC_SET_ASSOC_WRITER, __ATOMIC_RELEASE);
+    } else {
+        STORE(&control->lock, __atomic_load_n(&control->lock, __ATOMIC_RELAXED) + KVC_SET_ASSOC_WRITER);
+    }
 }
 
 /* Bit i is set where byte i of the word is zero. */
@@ -235,8 +240,6 @@ ALWAYS_INLINE struct kvc_set_assoc_item insert_one(struct kvc_set_assoc *owner,
         if ((control->valid >> way & 1) != 0) {
             left = item_of(entry);
             stats->evicted++;
-        } else {
-            __atomic_fetch_add(&owner->used, 1, __ATOMIC_RELAXED);
         }
         uint32_t entry_lines = kvc_set_assoc_entry_lines(entry, (uint32_t)sizeof(*entry) + key_bytes);
         stats->insert_lines += lines != 0 ? lines + entry_lines - 1 : entry_lines;
@@ -245,7 +248,7 @@ ALWAYS_INLINE struct kvc_set_assoc_item insert_one(struct kvc_set_assoc *owner,
         write_key(entry, key, key_bytes);
     }
     write_item(entry, item, now);
-    unlock_exclusive(control);
+    unlock_exclusive(control, owner->shared_lock);
     return left;
 }
 
@@ -265,10 +268,9 @@ ALWAYS_INLINE struct kvc_set_assoc_item erase_one(struct kvc_set_assoc *owner,
     if (entry != NULL && (location == KVC_LOCATION_ANY || location == entry->location)) {
         left = item_of(entry);
         STORE(&control->valid, control->valid & ~(1u << way));
-        __atomic_fetch_sub(&owner->used, 1, __ATOMIC_RELAXED);
         stats->erased++;
     }
-    unlock_exclusive(control);
+    unlock_exclusive(control, owner->shared_lock);
     return left;
 }
 
@@ -470,6 +472,8 @@ ALWAYS_INLINE void write(struct kvc_set_assoc *owner, const struct key_source *f
             put_found(to, k, &left);
         }
     }
+    uint64_t came = change->insert ? count - local.replaced - local.evicted - local.dropped : 0;
+    __atomic_fetch_add(&owner->used, came - local.erased, __ATOMIC_RELAXED);
     stats->inserts += change->insert ? count : 0;
     stats->erases += change->insert ? 0 : count;
     stats->insert_lines += local.insert_lines;
