@@ -5,7 +5,8 @@
  *  - a batch of one answers the same (kvc_get).
  *
  * The first input byte chooses what is made right before parsing, so that the mutations get behind the
- * checksum: bit 0: lengths, checksum; bit 1: all headers; bits 2-7: the item's value length, times 50. */
+ * checks: bit 0: lengths; bit 1: other headers; bit 2: checksum; bit 3: command and line end; bits 4-7: the
+ * item's value length, times 200. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,20 +36,27 @@ static void repair(uint8_t *packet, uint32_t bytes, unsigned what)
         return;
     }
     if ((what & 2) != 0) {
-        static const uint8_t ip[10] = {0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17};
         store_16(packet + 12, 0x0800);
-        memcpy(packet + 14, ip, sizeof(ip));
+        packet[14] = 0x45;
+        store_16(packet + 20, 0);
+        packet[23] = 17;
         store_16(packet + 36, PORT);
         store_16(packet + 44, 0);
         store_16(packet + 46, 1);
     }
-    if ((what & 3) != 0) {
+    if ((what & 1) != 0) {
         store_16(packet + 16, bytes - 14);
         store_16(packet + 38, bytes - 34);
+    }
+    if ((what & 4) != 0) {
         store_16(packet + 24, 0);
         uint32_t checksum = ~kvc_packet_ip_sum(packet + 14) & 0xffff;
         packet[24] = (uint8_t)checksum;
         packet[25] = (uint8_t)(checksum >> 8);
+    }
+    if ((what & 8) != 0 && bytes >= KVC_PACKET_KEY_OFFSET + 2) {
+        memcpy(packet + KVC_PACKET_TEXT_OFFSET, "get ", 4);
+        memcpy(packet + bytes - 2, "\r\n", 2);
     }
 }
 
@@ -147,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(memcmp(packet + KVC_PACKET_KEY_OFFSET + key_bytes, "\r\n", 2) == 0);
         struct kvc_packet_item hit = {.found = true,
                                       .flags = (uint16_t)kvc_packet_load_16(packet + 42),
-                                      .value_bytes = (data[0] >> 2) * 50u};
+                                      .value_bytes = (data[0] >> 4) * 200u};
         struct kvc_packet_item miss = {.found = false};
         check_response(packet, bytes, key_bytes, &hit);
         check_response(packet, bytes, key_bytes, &miss);
