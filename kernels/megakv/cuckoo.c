@@ -9,9 +9,9 @@
 
 /* ThreadSanitizer takes vector loads of words that another thread stores for races: it gets the portable
  * twin. */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#include <immintrin.h>
-#define KVC_CUCKOO_AVX2 1
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#include <emmintrin.h>
+#define KVC_CUCKOO_SSE2 1
 #endif
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -19,6 +19,7 @@
 enum {
     SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
     SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
+    FEW = 4,            /* keys below which a search does not prefetch */
     WRITE_AHEAD = 16,   /* two lines each */
     LINE_WORDS = 16,
     DISPLACEMENTS_MAX = 1000,
@@ -29,7 +30,7 @@ enum {
 struct shape {
     uint32_t cells;
     bool apart;
-    bool simd; /* 8 cells apart, on a machine that has AVX2 */
+    bool simd; /* 8 cells apart, on a machine with 16-byte vectors */
 };
 
 static const struct shape published = {KVC_CUCKOO_CELLS, true, true};
@@ -109,21 +110,24 @@ ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature
     return cells;
 }
 
-#ifdef KVC_CUCKOO_AVX2
-__attribute__((target("avx2"))) static inline uint32_t match_avx2(const uint32_t *bucket, uint32_t signature)
+#ifdef KVC_CUCKOO_SSE2
+/* Two 16-byte vectors, which every x86-64 has: 32-byte ones are no faster here, and code around them would
+ * pay for changing over. */
+ALWAYS_INLINE uint32_t match_sse2(const uint32_t *bucket, uint32_t signature)
 {
-    __m256i cells = _mm256_load_si256((const __m256i *)bucket);
-    __m256i equal = _mm256_cmpeq_epi32(cells, _mm256_set1_epi32((int)signature));
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+    const __m128i *cells = (const __m128i *)bucket;
+    __m128i wanted = _mm_set1_epi32((int)signature);
+    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(cells), wanted);
+    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(cells + 1), wanted);
+    return (uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 }
-#define AVX2_TARGET __attribute__((target("avx2")))
 #endif
 
 ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
-#ifdef KVC_CUCKOO_AVX2
+#ifdef KVC_CUCKOO_SSE2
     if (shape.simd) {
-        return match_avx2(bucket, signature);
+        return match_sse2(bucket, signature);
     }
 #endif
     return match_portable(bucket, signature, shape);
@@ -194,6 +198,45 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t has
         if (location != KVC_LOCATION_NONE) {
             return location;
         }
+    }
+}
+
+/* The rest of a search that missed in the primary bucket. */
+static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_cuckoo *table, uint64_t hash,
+                                                           uint64_t moves, struct kvc_index_stats *stats)
+{
+    struct shape shape = {table->shape.cells, table->shape.apart, false};
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    uint32_t alternate = alternate_of(table, primary, signature);
+    uint32_t found = KVC_LOCATION_NONE;
+    if (alternate != primary && !never_full(bucket_of(table, primary, shape), shape)) {
+        found = probe(bucket_of(table, alternate, shape), signature, shape);
+        stats->search_lines += lines_of(shape);
+    }
+    if (found == KVC_LOCATION_NONE) {
+        found = search_again(table, hash, moves, stats, shape);
+        stats->search_hits -= found == KVC_LOCATION_NONE;
+    }
+    return found;
+}
+
+/* Too few to be worth a pipeline: little but the probes, so that the processor overlaps this call with the
+ * caller's next ones. */
+ALWAYS_INLINE void search_few(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+                              uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+{
+    stats->searches += count;
+    stats->search_hits += count;
+    stats->search_lines += count * lines_of(shape);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t moves = moves_so_far(table);
+        uint32_t found =
+            probe(bucket_of(table, primary_of(table, hash[i]), shape), kvc_signature(hash[i]), shape);
+        if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
+            found = search_alternate(table, hash[i], moves, stats);
+        }
+        location[i] = found;
     }
 }
 
@@ -475,26 +518,6 @@ ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const 
     }
 }
 
-#ifdef KVC_CUCKOO_AVX2
-AVX2_TARGET static void search_avx2(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
-                                    uint32_t *location, struct kvc_index_stats *stats)
-{
-    search(table, hash, count, location, stats, published);
-}
-
-AVX2_TARGET static void insert_avx2(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                                    uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
-{
-    change(table, hash, location, count, out, stats, insert_one, published);
-}
-
-AVX2_TARGET static void erase_avx2(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                                   uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
-{
-    change(table, hash, location, count, out, stats, erase_one, published);
-}
-#endif
-
 static void cuckoo_free(struct kvc_index *index)
 {
     struct kvc_cuckoo *table = table_of(index);
@@ -517,13 +540,13 @@ static void cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_
                           struct kvc_index_stats *stats)
 {
     const struct kvc_cuckoo *table = table_of(index);
-#ifdef KVC_CUCKOO_AVX2
-    if (table->shape.simd) {
-        search_avx2(table, hash, count, location, stats);
-        return;
+    if (!table->shape.simd) {
+        search(table, hash, count, location, stats, table->shape);
+    } else if (count < FEW) {
+        search_few(table, hash, count, location, stats, published);
+    } else {
+        search(table, hash, count, location, stats, published);
     }
-#endif
-    search(table, hash, count, location, stats, table->shape);
 }
 
 static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
@@ -531,13 +554,11 @@ static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const u
 {
     struct kvc_cuckoo *table = table_of(index);
     stats->inserts += count;
-#ifdef KVC_CUCKOO_AVX2
     if (table->shape.simd) {
-        insert_avx2(table, hash, location, count, out, stats);
-        return;
+        change(table, hash, location, count, out, stats, insert_one, published);
+    } else {
+        change(table, hash, location, count, out, stats, insert_one, table->shape);
     }
-#endif
-    change(table, hash, location, count, out, stats, insert_one, table->shape);
 }
 
 static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
@@ -545,13 +566,11 @@ static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const ui
 {
     struct kvc_cuckoo *table = table_of(index);
     stats->erases += count;
-#ifdef KVC_CUCKOO_AVX2
     if (table->shape.simd) {
-        erase_avx2(table, hash, location, count, out, stats);
-        return;
+        change(table, hash, location, count, out, stats, erase_one, published);
+    } else {
+        change(table, hash, location, count, out, stats, erase_one, table->shape);
     }
-#endif
-    change(table, hash, location, count, out, stats, erase_one, table->shape);
 }
 
 static const struct kvc_index_ops cuckoo_ops = {
@@ -606,9 +625,8 @@ struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *given)
                                  .max_displacements = params.max_displacements,
                                  .published_displacement = params.published_displacement,
                                  .random = params.seed};
-#ifdef KVC_CUCKOO_AVX2
-    table->shape.simd = !params.portable && params.cells == published.cells && table->shape.apart &&
-                        __builtin_cpu_supports("avx2");
+#ifdef KVC_CUCKOO_SSE2
+    table->shape.simd = !params.portable && params.cells == published.cells && table->shape.apart;
 #endif
     table->chain = calloc(params.max_displacements + 1, sizeof(*table->chain));
     table->words = kvc_memory_alloc(params.bytes);

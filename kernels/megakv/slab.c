@@ -15,6 +15,7 @@ enum {
     BITMAP_WORDS = 65536 / 64,
     CLASS_COUNT = 59,
     LEVELS = 3,          /* of reference bits */
+    FEW = 4,             /* reads below which nothing is prefetched */
     READ_AHEAD = 24,     /* items in flight */
     READ_WINDOW = 32,    /* power of two above READ_AHEAD */
     PREFETCH_LINES = 16, /* of one item; the processor's own prefetcher does the rest */
@@ -657,12 +658,48 @@ bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t has
            kvc_slab_release(slab, location);
 }
 
-void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+/* Reads request i, whose item this is. */
+static inline void read_one(struct kvc_slab *slab, const struct kvc_slab_reads *reads, uint32_t i,
+                            const uint8_t *item, uint32_t *position, struct kvc_slab_stats *stats)
+{
+    const uint8_t *key = reads->keys + (uint64_t)i * reads->key_stride;
+    enum kvc_read_result result;
+    uint32_t value_bytes = 0;
+    if (item == NULL) {
+        result = reads->location[i] == KVC_LOCATION_NONE ? KVC_READ_ABSENT : KVC_READ_CHANGED;
+    } else if (reads->compare && reads->key_bytes[i] == 8 && read_8_8(item, key, reads, position)) {
+        result = KVC_READ_HIT;
+        value_bytes = 8;
+        stats->read_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
+    } else {
+        result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, position, &value_bytes,
+                           stats);
+    }
+    if (result == KVC_READ_HIT && !surely_referenced(slab, reads->location[i])) {
+        mark_referenced(slab, reads->location[i]);
+    }
+    reads->result[i] = (uint8_t)result;
+    if (reads->value_bytes != NULL) {
+        reads->value_bytes[i] = value_bytes;
+    }
+}
+
+/* Little but the reads, so that the processor overlaps this call with the caller's next ones. */
+static void read_few(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+{
+    for (uint32_t i = 0; i < reads->count; i++) {
+        uint32_t item_bytes;
+        uint32_t location = reads->location[i];
+        const uint8_t *item = location == KVC_LOCATION_NONE ? NULL : item_of(slab, location, &item_bytes);
+        read_one(slab, reads, i, item, reads->out_position, stats);
+    }
+}
+
+static void read_many(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
 {
     const uint8_t *window[READ_WINDOW];
     uint32_t position = *reads->out_position;
     uint32_t count = reads->count;
-    uint64_t lines_8_8 = 0;
     for (uint32_t i = 0; i < READ_AHEAD && i < count; i++) {
         window[i] = prefetch_item(slab, reads->location[i]);
     }
@@ -670,33 +707,19 @@ void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, st
         if (count - i > READ_AHEAD) {
             window[(i + READ_AHEAD) % READ_WINDOW] = prefetch_item(slab, reads->location[i + READ_AHEAD]);
         }
-        const uint8_t *item = window[i % READ_WINDOW];
-        const uint8_t *key = reads->keys + (uint64_t)i * reads->key_stride;
-        enum kvc_read_result result;
-        uint32_t value_bytes = 0;
-        if (item == NULL) {
-            result = reads->location[i] == KVC_LOCATION_NONE ? KVC_READ_ABSENT : KVC_READ_CHANGED;
-        } else if (reads->compare && reads->key_bytes[i] == 8 && read_8_8(item, key, reads, &position)) {
-            result = KVC_READ_HIT;
-            value_bytes = 8;
-            lines_8_8 += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
-        } else {
-            result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, &position,
-                               &value_bytes, stats);
-        }
-        if (result == KVC_READ_HIT) {
-            if (!surely_referenced(slab, reads->location[i])) {
-                mark_referenced(slab, reads->location[i]);
-            }
-        }
-        reads->result[i] = (uint8_t)result;
-        if (reads->value_bytes != NULL) {
-            reads->value_bytes[i] = value_bytes;
-        }
+        read_one(slab, reads, i, window[i % READ_WINDOW], &position, stats);
     }
-    stats->reads += count;
-    stats->read_lines += lines_8_8;
     *reads->out_position = position;
+}
+
+void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+{
+    stats->reads += reads->count;
+    if (reads->count < FEW) {
+        read_few(slab, reads, stats);
+    } else {
+        read_many(slab, reads, stats);
+    }
 }
 
 uint64_t kvc_slab_used_items(const struct kvc_slab *slab)
