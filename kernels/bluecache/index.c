@@ -100,12 +100,20 @@ ALWAYS_INLINE uint64_t get_one(struct table *table, uint64_t hash, uint32_t key_
     return ways != 0 ? entry->place : KVC_BLUECACHE_NOWHERE;
 }
 
-/* How much a new element of this tag wants a way: most of all its own, then an empty one, then the oldest. */
-ALWAYS_INLINE uint64_t preference(const struct entry *entry, uint32_t tag, uint32_t clock)
+/* How much a new element of this tag wants way `w`: most of all its own, then an empty one, then the oldest,
+ * and the first of equals. Without branches, and with the way in the last bits, so that the largest tells
+ * which it is. */
+ALWAYS_INLINE uint64_t preference(const struct bucket *bucket, unsigned w, uint32_t tag, uint32_t clock)
 {
-    uint64_t age = clock - entry->timestamp;
-    uint64_t score = entry->tag == 0 ? UINT64_C(1) << 32 : age;
-    return entry->tag == tag ? UINT64_C(2) << 32 : score;
+    const struct entry *entry = &bucket->way[w];
+    uint64_t score = (uint32_t)(clock - entry->timestamp);
+    score |= (uint64_t)(1 - entry->tag / valid_bit) << 32 | (uint64_t)(entry->tag == tag) << 33;
+    return score << 2 | (KVC_BLUECACHE_WAYS - 1 - w);
+}
+
+ALWAYS_INLINE uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Returns the place that was given up, or KVC_BLUECACHE_NOWHERE. */
@@ -114,18 +122,15 @@ ALWAYS_INLINE uint64_t put_one(struct table *table, uint64_t hash, uint32_t key_
 {
     struct bucket *bucket = bucket_of(table, hash);
     uint32_t tag = tag_of(hash, key_bytes);
-    unsigned best = 0;
-    uint64_t most = preference(&bucket->way[0], tag, table->clock);
-    for (unsigned w = 1; w < KVC_BLUECACHE_WAYS; w++) {
-        uint64_t score = preference(&bucket->way[w], tag, table->clock);
-        best = score > most ? w : best;
-        most = score > most ? score : most;
-    }
+    uint32_t clock = table->clock++;
+    uint64_t most = larger(larger(preference(bucket, 0, tag, clock), preference(bucket, 1, tag, clock)),
+                           larger(preference(bucket, 2, tag, clock), preference(bucket, 3, tag, clock)));
+    unsigned best = KVC_BLUECACHE_WAYS - 1 - (unsigned)(most % KVC_BLUECACHE_WAYS);
     struct entry *entry = &bucket->way[best];
-    bool empty = entry->tag == 0;
+    bool empty = entry->tag / valid_bit == 0;
     bool same = entry->tag == tag;
-    uint64_t gone = empty ? KVC_BLUECACHE_NOWHERE : entry->place;
-    *entry = (struct entry){.place = place, .tag = tag, .timestamp = table->clock++};
+    uint64_t gone = entry->place | -(uint64_t)empty; /* all ones: nowhere */
+    *entry = (struct entry){.place = place, .tag = tag, .timestamp = clock};
     table->used += empty;
     stats->replaced += same;
     stats->evicted += !empty & !same;
