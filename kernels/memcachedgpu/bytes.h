@@ -12,10 +12,12 @@
 static inline KVC_HOST_DEVICE uint32_t kvc_bytes_word(const uint8_t *from, uint32_t bytes)
 {
 #ifdef __CUDA_ARCH__
-    uintptr_t address = (uintptr_t)from;
-    uint32_t shift = 8 * (uint32_t)(address & 3);
-    uint32_t low = *(const uint32_t *)(address & ~(uintptr_t)3);
-    uint32_t high = *(const uint32_t *)((address + bytes - 1) & ~(uintptr_t)3);
+    /* Pointers stay pointers, so that the compiler sees which memory they are to. */
+    uint32_t lead = (uint32_t)((uintptr_t)from & 3);
+    const uint8_t *aligned = from - lead;
+    uint32_t shift = 8 * lead;
+    uint32_t low = *(const uint32_t *)aligned;
+    uint32_t high = *(const uint32_t *)(aligned + ((lead + bytes - 1) & ~3u));
     uint32_t word = __funnelshift_r(low, shift != 0 ? high : 0, shift);
     return word & 0xffffffffu >> 8 * (4 - bytes);
 #else
