@@ -1,8 +1,10 @@
-/* One writer against many readers, under ThreadSanitizer. A plain main: exit status 0 is success.
+/* Many threads on one index and one store, under ThreadSanitizer. A plain main: exit status 0 is success.
  *
- * Index: elements that stay must be found by every search, with their own location, while others come and go
- * around them and push them from bucket to bucket. Store: every hit's value must belong to its key, while the
- * writer rewrites, evicts and releases items. */
+ * Index: elements that stay must be found by every search, with their own location, while one writer lets
+ * others come and go around them and push them from bucket to bucket. Store: every hit's value must belong to
+ * its key, while the writer rewrites, evicts and releases items. Receivers: several of them allocate, write,
+ * rewrite and release items of the same classes while others read; no item is ever given to two of them, none
+ * gets lost. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -253,7 +255,7 @@ static void write_store(struct shared *shared)
         }
         if (round % 4 == 1) {
             bytes = make_value(key, round + 1, value); /* in place, under the readers' eyes */
-            kvc_slab_write(shared->slab, location, &key, 8, value, bytes, &slab_stats);
+            kvc_slab_rewrite(shared->slab, location, &key, 8, value, bytes, &slab_stats);
         }
     }
     printf("store: %" PRIu64 " items evicted\n", slab_stats.evicted);
@@ -277,9 +279,208 @@ static bool test_store(void)
     return right;
 }
 
+enum {
+    RECEIVERS = 3,
+    SENDERS = 2,
+    RECEIVER_ROUNDS = 6000,
+    SLABS = 6,
+    BOARD = 512, /* keys whose last location is known to all */
+    ALLOCATE_MAX = 8,
+};
+
+enum item_state {
+    ITEM_GIVEN_BACK, /* or never handed out */
+    ITEM_OWNED,      /* allocated, not yet written */
+    ITEM_PUBLISHED,  /* written: CLOCK may take it at any time */
+};
+
+struct exchange {
+    struct kvc_slab *slab;
+    uint32_t board[BOARD];      /* location of key k, or KVC_LOCATION_NONE */
+    uint8_t state[SLABS << 16]; /* enum item_state, by location */
+    bool done;
+};
+
+struct receiver {
+    pthread_t thread;
+    struct exchange *exchange;
+    uint64_t random, written, refused, released, evicted, wrong;
+};
+
+/* Two classes, by key. */
+static uint32_t class_value_bytes(uint64_t key)
+{
+    return key % 2 == 0 ? ITEM_BYTES : ITEM_BYTES / 3;
+}
+
+static void receive_batch(struct receiver *receiver, uint64_t round)
+{
+    struct exchange *exchange = receiver->exchange;
+    struct kvc_slab_stats stats = {0};
+    uint64_t value[VALUE_WORDS + 1];
+    uint32_t location[ALLOCATE_MAX], evicted_count;
+    struct kvc_evicted evicted[ALLOCATE_MAX];
+    uint64_t parity = next_random(&receiver->random) % 2;
+    uint32_t wanted = 1 + (uint32_t)(next_random(&receiver->random) % ALLOCATE_MAX);
+    uint32_t given = kvc_slab_alloc(exchange->slab, 8, class_value_bytes(parity), wanted, location, evicted,
+                                    &evicted_count, &stats);
+    receiver->evicted += evicted_count;
+    for (uint32_t i = 0; i < given; i++) {
+        uint8_t was = __atomic_exchange_n(&exchange->state[location[i]], ITEM_OWNED, __ATOMIC_ACQ_REL);
+        receiver->wrong += was == ITEM_OWNED;
+    }
+    for (uint32_t i = 0; i < given; i++) {
+        uint64_t key = next_random(&receiver->random) % (BOARD / 2) * 2 + parity;
+        uint32_t bytes = make_value(key, round & 0xffffffff, value);
+        uint64_t hash = kvc_hash(&key, 8, hash_seed);
+        __atomic_store_n(&exchange->state[location[i]], ITEM_PUBLISHED, __ATOMIC_RELEASE);
+        kvc_slab_write(exchange->slab, location[i], &key, 8, value, bytes, &stats);
+        receiver->written++;
+        uint32_t old = __atomic_exchange_n(&exchange->board[key], location[i], __ATOMIC_ACQ_REL);
+        if (old != KVC_LOCATION_NONE && round % 2 == 0) {
+            receiver->released += kvc_slab_release_key(exchange->slab, old, hash);
+        }
+    }
+}
+
+/* Writes an item again that may be evicted, released or rewritten by others at the same time. */
+static void rewrite(struct receiver *receiver, uint64_t round)
+{
+    struct exchange *exchange = receiver->exchange;
+    struct kvc_slab_stats stats = {0};
+    uint64_t value[VALUE_WORDS + 1];
+    uint64_t key = next_random(&receiver->random) % BOARD;
+    uint32_t location = __atomic_load_n(&exchange->board[key], __ATOMIC_ACQUIRE);
+    if (location != KVC_LOCATION_NONE) {
+        uint32_t bytes = make_value(key, round & 0xffffffff, value);
+        receiver->refused += !kvc_slab_rewrite(exchange->slab, location, &key, 8, value, bytes, &stats);
+    }
+}
+
+static void *receive(void *argument)
+{
+    struct receiver *receiver = argument;
+    for (uint64_t round = 0; round < RECEIVER_ROUNDS; round++) {
+        receive_batch(receiver, round);
+        if (round % 3 == 0) {
+            rewrite(receiver, round);
+        }
+    }
+    return NULL;
+}
+
+static void *send(void *argument)
+{
+    struct receiver *sender = argument;
+    struct exchange *exchange = sender->exchange;
+    struct kvc_slab_stats stats = {0};
+    enum { RING = VALUE_WORDS * 8 };
+    uint8_t *ring = malloc(RING);
+    while (!__atomic_load_n(&exchange->done, __ATOMIC_ACQUIRE)) {
+        uint64_t key = next_random(&sender->random) % BOARD;
+        uint32_t location = __atomic_load_n(&exchange->board[key], __ATOMIC_ACQUIRE);
+        uint32_t position = 0, bytes;
+        uint8_t key_bytes = 8, result;
+        kvc_slab_read(exchange->slab,
+                      &(struct kvc_slab_reads){.count = 1,
+                                               .location = &location,
+                                               .keys = (const uint8_t *)&key,
+                                               .key_stride = 8,
+                                               .key_bytes = &key_bytes,
+                                               .compare = true,
+                                               .out = ring,
+                                               .out_bytes = RING,
+                                               .out_position = &position,
+                                               .result = &result,
+                                               .value_bytes = &bytes},
+                      &stats);
+        if (result == KVC_READ_HIT) {
+            sender->wrong += !is_value_of(key, ring, bytes);
+            sender->written++;
+        }
+    }
+    free(ring);
+    return NULL;
+}
+
+/* Every item of the store is given out exactly once when all are asked for and none is written. */
+static bool nothing_is_lost(struct exchange *exchange)
+{
+    struct kvc_slab_stats stats = {0};
+    uint64_t bytes = 0;
+    memset(exchange->state, ITEM_GIVEN_BACK, sizeof(exchange->state));
+    for (uint64_t parity = 0; parity < 2; parity++) {
+        uint32_t location[ALLOCATE_MAX], evicted_count, given;
+        struct kvc_evicted evicted[ALLOCATE_MAX];
+        uint64_t items = 0;
+        uint32_t item_bytes = kvc_slab_item_bytes(8, class_value_bytes(parity));
+        do {
+            given = kvc_slab_alloc(exchange->slab, 8, class_value_bytes(parity), ALLOCATE_MAX, location,
+                                   evicted, &evicted_count, &stats);
+            for (uint32_t i = 0; i < given; i++) {
+                if (exchange->state[location[i]] == ITEM_OWNED) {
+                    return false;
+                }
+                exchange->state[location[i]] = ITEM_OWNED;
+            }
+            items += given;
+        } while (given == ALLOCATE_MAX);
+        uint32_t of_slab = KVC_SLAB_BYTES / item_bytes;
+        if (items % of_slab != 0) {
+            return false;
+        }
+        bytes += items / of_slab * KVC_SLAB_BYTES;
+    }
+    return bytes == kvc_slab_capacity_bytes(exchange->slab) && kvc_slab_used_items(exchange->slab) == 0;
+}
+
+static bool test_receivers(void)
+{
+    static struct exchange exchange;
+    struct receiver receivers[RECEIVERS] = {{0}}, senders[SENDERS] = {{0}};
+    uint64_t written = 0, refused = 0, released = 0, evicted = 0, wrong = 0, read = 0;
+    exchange.slab = kvc_slab_create(SLABS * (uint64_t)KVC_SLAB_BYTES, hash_seed);
+    if (exchange.slab == NULL) {
+        return false;
+    }
+    for (uint32_t k = 0; k < BOARD; k++) {
+        exchange.board[k] = KVC_LOCATION_NONE;
+    }
+    for (uint32_t i = 0; i < RECEIVERS + SENDERS; i++) {
+        struct receiver *one = i < RECEIVERS ? &receivers[i] : &senders[i - RECEIVERS];
+        one->exchange = &exchange;
+        one->random = i + 1;
+        if (pthread_create(&one->thread, NULL, i < RECEIVERS ? receive : send, one) != 0) {
+            perror("pthread_create");
+            exit(1);
+        }
+    }
+    for (uint32_t i = 0; i < RECEIVERS; i++) {
+        pthread_join(receivers[i].thread, NULL);
+        written += receivers[i].written;
+        refused += receivers[i].refused;
+        released += receivers[i].released;
+        evicted += receivers[i].evicted;
+        wrong += receivers[i].wrong;
+    }
+    __atomic_store_n(&exchange.done, true, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        pthread_join(senders[i].thread, NULL);
+        wrong += senders[i].wrong;
+        read += senders[i].written;
+    }
+    bool whole = nothing_is_lost(&exchange);
+    printf("receivers: %" PRIu64 " written, %" PRIu64 " evicted, %" PRIu64 " released, %" PRIu64
+           " rewrites refused, %" PRIu64 " hits checked, %" PRIu64 " wrong, %s\n",
+           written, evicted, released, refused, read, wrong, whole ? "nothing lost" : "ITEMS LOST");
+    kvc_slab_free(exchange.slab);
+    return wrong == 0 && whole && read > 0 && evicted > 1000 && released > 100;
+}
+
 int main(void)
 {
     bool index = test_index();
     bool store = test_store();
-    return index && store ? 0 : 1;
+    bool receivers = test_receivers();
+    return index && store && receivers ? 0 : 1;
 }

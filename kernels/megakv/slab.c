@@ -1,6 +1,7 @@
 #include "kernels/megakv/slab.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,22 +31,23 @@ enum {
 static const uint64_t tag_using = 1;
 static const uint64_t shape_mask = 0xffffffff; /* all but the version */
 
-/* The writer's view of a slab. */
+/* Of a slab; its class's lock guards it. */
 struct slab_info {
     uint32_t class_index;
     uint32_t free_items;
     uint32_t free_word; /* no bitmap word below has a free item */
     uint32_t next_free; /* next slab of the class with free items */
     uint32_t next;      /* next slab of the class, in a ring */
-    uint32_t using_items;
 };
 
 struct size_class {
+    /* Taken once a batch of allocations, and for what is rare: giving items back, writing one again. A slab
+     * is its class's for good, so this lock guards the slab's bitmaps, too. On lines of its own. */
+    _Alignas(64) pthread_mutex_t lock;
     uint32_t last;       /* of the ring of slabs */
     uint32_t first_free; /* slab with free items */
     uint32_t hand_slab, hand_item;
     uint32_t items; /* of a slab */
-    uint64_t using_items;
 };
 
 struct kvc_slab {
@@ -56,11 +58,12 @@ struct kvc_slab {
     uint64_t *referenced[LEVELS];
     uint32_t *item_bytes;
     uint32_t slab_count;
-    /* For the writer. */
+    /* For those who write. An item is free (on the free list), using, or neither: its owner's, who was given
+     * it and has not yet written it. Bits of `free_bits` change under the class's lock; those of `using_bits`
+     * are cleared under it and set without. */
     uint32_t assigned;
     uint64_t hash_seed;
-    uint64_t using_items;
-    uint64_t *free_bits; /* on the free list; neither free nor using: allocated, not yet written */
+    uint64_t *free_bits;
     uint64_t *using_bits;
     struct slab_info *info;
     struct size_class classes[CLASS_COUNT];
@@ -271,13 +274,16 @@ static void reference_the_rest(struct kvc_slab *slab, uint32_t number, uint32_t 
     }
 }
 
-/* Gives the next unused slab to a class; false: none is left. */
+/* Gives the next unused slab to a class, whose lock is held; false: none is left. */
 static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t class_bytes)
 {
-    if (slab->assigned == slab->slab_count) {
-        return false;
-    }
-    uint32_t number = slab->assigned++;
+    uint32_t number = __atomic_load_n(&slab->assigned, __ATOMIC_RELAXED);
+    do {
+        if (number == slab->slab_count) {
+            return false;
+        }
+    } while (!__atomic_compare_exchange_n(&slab->assigned, &number, number + 1, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
     struct size_class *class = &slab->classes[class_index];
     class->items = KVC_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_SLAB_BYTES / class_bytes : ITEMS_MAX;
     struct slab_info *info = &slab->info[number];
@@ -342,7 +348,7 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
     uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
     uint64_t *using_word = &slab->using_bits[word_of(word_location)];
     uint64_t referenced = __atomic_load_n(&slab->referenced[0][word_of(word_location)], __ATOMIC_RELAXED);
-    uint64_t passed = *using_word & from_bit(class->hand_item & 63);
+    uint64_t passed = __atomic_load_n(using_word, __ATOMIC_ACQUIRE) & from_bit(class->hand_item & 63);
     uint64_t victims = spare ? passed & ~referenced : passed;
     uint64_t evicted = 0;
     uint32_t found = 0;
@@ -360,38 +366,41 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
     if ((passed & referenced) != 0) {
         clear_referenced(slab, word_location, passed);
     }
-    *using_word &= ~evicted;
+    if (evicted != 0) {
+        __atomic_fetch_and(using_word, ~evicted, __ATOMIC_ACQ_REL);
+    }
     stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
-    slab->info[class->hand_slab].using_items -= found;
     return found;
 }
 
-/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use. */
+/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use. Its lock is held.
+ */
 static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint32_t count,
                            uint32_t *location, struct kvc_slab_stats *stats)
 {
+    if (class->last == NO_SLAB) {
+        return 0;
+    }
     uint32_t found = 0;
     uint32_t start_slab = class->hand_slab;
     uint32_t start_item = class->hand_item;
+    /* The first turn clears what is referenced, the second one finds it, the third takes what there is:
+     * readers that keep marking cannot make it go on for ever. */
     unsigned turns = 0;
-    while (found < count && found < class->using_items) {
-        if (class->hand_item >= class->items || slab->info[class->hand_slab].using_items == 0) {
+    while (found < count && turns < 4) {
+        if (class->hand_item >= class->items) {
             class->hand_slab = slab->info[class->hand_slab].next;
             class->hand_item = 0;
-            /* The first turn clears what is referenced, the second one finds it; readers that keep marking
-             * cannot make it go on for ever. */
             turns += class->hand_slab == start_slab;
             continue;
         }
         bool spare = turns < 2 || (turns == 2 && class->hand_item < start_item);
         found += sweep_word(slab, class, count - found, spare, location + found, stats);
     }
-    class->using_items -= found;
-    slab->using_items -= found;
     return found;
 }
 
-/* Takes the items from their readers and reports the hashes of their keys. */
+/* Takes the items, which are the caller's now, from their readers and reports the hashes of their keys. */
 static void report_evicted(struct kvc_slab *slab, uint32_t count, const uint32_t *location,
                            struct kvc_evicted *evicted)
 {
@@ -509,6 +518,9 @@ void kvc_slab_free(struct kvc_slab *slab)
     for (int level = 0; level < LEVELS; level++) {
         kvc_memory_free(slab->referenced[level], bitmap_bytes >> 6 * level);
     }
+    for (uint32_t i = 0; i < CLASS_COUNT; i++) {
+        pthread_mutex_destroy(&slab->classes[i].lock);
+    }
     kvc_memory_free(slab->free_bits, bitmap_bytes);
     kvc_memory_free(slab->using_bits, bitmap_bytes);
     free(slab->item_bytes);
@@ -522,13 +534,15 @@ struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed)
         errno = EINVAL;
         return NULL;
     }
-    struct kvc_slab *slab = calloc(1, sizeof(*slab));
+    struct kvc_slab *slab = aligned_alloc(_Alignof(struct kvc_slab), sizeof(*slab));
     if (slab == NULL) {
         return NULL;
     }
+    memset(slab, 0, sizeof(*slab));
     slab->slab_count = (uint32_t)((bytes + KVC_SLAB_BYTES - 1) / KVC_SLAB_BYTES);
     slab->hash_seed = hash_seed;
     for (uint32_t i = 0; i < CLASS_COUNT; i++) {
+        pthread_mutex_init(&slab->classes[i].lock, NULL); /* with no attributes, it cannot fail on Linux */
         slab->classes[i].last = NO_SLAB;
         slab->classes[i].first_free = NO_SLAB;
     }
@@ -570,19 +584,46 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
         return 0;
     }
     struct size_class *class = &slab->classes[class_index];
+    uint32_t found = 0;
+    pthread_mutex_lock(&class->lock);
     uint32_t taken = take_free(slab, class, count, location);
     while (taken < count && assign_slab(slab, class_index, class_bytes)) {
         taken += take_free(slab, class, count - taken, location + taken);
     }
     if (taken < count) {
-        uint32_t found = turn_clock(slab, class, count - taken, location + taken, stats);
-        report_evicted(slab, found, location + taken, evicted);
-        *evicted_count = found;
-        stats->evicted += found;
-        taken += found;
+        found = turn_clock(slab, class, count - taken, location + taken, stats);
     }
-    stats->allocated += taken;
-    return taken;
+    pthread_mutex_unlock(&class->lock);
+    report_evicted(slab, found, location + taken, evicted);
+    *evicted_count = found;
+    stats->evicted += found;
+    stats->allocated += taken + found;
+    return taken + found;
+}
+
+static struct size_class *lock_class_of(struct kvc_slab *slab, uint32_t location)
+{
+    struct size_class *class = &slab->classes[slab->info[location >> 16].class_index];
+    pthread_mutex_lock(&class->lock);
+    return class;
+}
+
+static bool in_use(const struct kvc_slab *slab, uint32_t location)
+{
+    return (__atomic_load_n(&slab->using_bits[word_of(location)], __ATOMIC_ACQUIRE) & bit_of(location)) != 0;
+}
+
+/* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use. The
+ * class's lock is held. */
+static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location)
+{
+    uint64_t was =
+        __atomic_fetch_and(&slab->using_bits[word_of(location)], ~bit_of(location), __ATOMIC_ACQ_REL);
+    if ((was & bit_of(location)) == 0) {
+        return false;
+    }
+    store_header(item, load_header(item) & ~tag_using);
+    return true;
 }
 
 void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
@@ -590,26 +631,49 @@ void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, u
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
-    uint64_t header = load_header(item);
-    if ((header & tag_using) != 0) {
-        store_header(item, header & ~tag_using);
-    }
+    uint64_t version = (load_header(item) >> 32) + 1;
     fence_release();
     copy_in(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
     copy_in(item + KVC_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
-    uint64_t version = (header >> 32) + 1;
     store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
-    uint64_t *using_word = &slab->using_bits[word_of(location)];
-    if ((*using_word & bit_of(location)) == 0) {
-        struct slab_info *info = &slab->info[location >> 16];
-        *using_word |= bit_of(location);
-        info->using_items++;
-        slab->classes[info->class_index].using_items++;
-        slab->using_items++;
-    }
     mark_referenced(slab, location);
+    __atomic_fetch_or(&slab->using_bits[word_of(location)], bit_of(location), __ATOMIC_RELEASE);
     stats->writes++;
     stats->write_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes);
+}
+
+bool kvc_slab_rewrite(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+                      const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL || KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes > item_bytes) {
+        return false;
+    }
+    struct size_class *class = lock_class_of(slab, location);
+    bool mine = in_use(slab, location) && header_key_bytes(load_header(item)) == key_bytes &&
+                same_bytes(item + KVC_SLAB_HEADER_BYTES, key, key_bytes) && claim(slab, item, location);
+    pthread_mutex_unlock(&class->lock);
+    if (mine) {
+        kvc_slab_write(slab, location, key, key_bytes, value, value_bytes, stats);
+    }
+    return mine;
+}
+
+/* Puts an item that nobody else can have on the free list. The class's lock is held. */
+static void put_free(struct kvc_slab *slab, struct size_class *class, uint32_t location)
+{
+    uint32_t number = location >> 16;
+    uint32_t word = (location & 0xffff) / 64;
+    struct slab_info *info = &slab->info[number];
+    slab->free_bits[word_of(location)] |= bit_of(location);
+    if (info->free_items++ == 0) {
+        info->free_word = word;
+        info->next_free = class->first_free;
+        class->first_free = number;
+    } else if (word < info->free_word) {
+        info->free_word = word;
+    }
 }
 
 bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
@@ -619,43 +683,35 @@ bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
     if (item == NULL) {
         return false;
     }
-    uint32_t number = location >> 16;
-    struct slab_info *info = &slab->info[number];
-    struct size_class *class = &slab->classes[info->class_index];
-    uint64_t *free_word = &slab->free_bits[word_of(location)];
-    uint64_t *using_word = &slab->using_bits[word_of(location)];
-    if ((location & 0xffff) >= class->items || (*free_word & bit_of(location)) != 0) {
-        return false;
+    struct size_class *class = lock_class_of(slab, location);
+    bool is_free = (slab->free_bits[word_of(location)] & bit_of(location)) != 0;
+    bool released = (location & 0xffff) < class->items && !is_free;
+    if (released) {
+        claim(slab, item, location);
+        put_free(slab, class, location);
     }
-    if ((*using_word & bit_of(location)) != 0) {
-        store_header(item, load_header(item) & ~tag_using);
-        *using_word &= ~bit_of(location);
-        info->using_items--;
-        class->using_items--;
-        slab->using_items--;
-    }
-    *free_word |= bit_of(location);
-    uint32_t word = (location & 0xffff) / 64;
-    if (info->free_items++ == 0) {
-        info->free_word = word;
-        info->next_free = class->first_free;
-        class->first_free = number;
-    } else if (word < info->free_word) {
-        info->free_word = word;
-    }
-    return true;
+    pthread_mutex_unlock(&class->lock);
+    return released;
 }
 
 bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t hash)
 {
     uint32_t item_bytes;
-    const uint8_t *item = item_of(slab, location, &item_bytes);
-    if (item == NULL || (slab->using_bits[word_of(location)] & bit_of(location)) == 0) {
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL) {
         return false;
     }
-    uint32_t key_bytes = header_key_bytes(load_header(item));
-    return kvc_hash(item + KVC_SLAB_HEADER_BYTES, key_bytes, slab->hash_seed) == hash &&
-           kvc_slab_release(slab, location);
+    /* Nobody takes or writes an item in use without this lock, so its key stays while it is read. */
+    struct size_class *class = lock_class_of(slab, location);
+    bool released =
+        in_use(slab, location) &&
+        kvc_hash(item + KVC_SLAB_HEADER_BYTES, header_key_bytes(load_header(item)), slab->hash_seed) == hash;
+    if (released) {
+        claim(slab, item, location);
+        put_free(slab, class, location);
+    }
+    pthread_mutex_unlock(&class->lock);
+    return released;
 }
 
 /* Reads request i, whose item this is. */
@@ -724,7 +780,12 @@ void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, st
 
 uint64_t kvc_slab_used_items(const struct kvc_slab *slab)
 {
-    return slab->using_items;
+    uint64_t items = 0;
+    uint64_t words = (uint64_t)__atomic_load_n(&slab->assigned, __ATOMIC_RELAXED) * BITMAP_WORDS;
+    for (uint64_t word = 0; word < words; word++) {
+        items += (uint32_t)__builtin_popcountll(__atomic_load_n(&slab->using_bits[word], __ATOMIC_RELAXED));
+    }
+    return items;
 }
 
 uint64_t kvc_slab_capacity_bytes(const struct kvc_slab *slab)

@@ -12,8 +12,12 @@
  * Size classes: 32, 48 and 64 bytes, then four to a doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab
  * stays with its class for good, as in memcached before it learnt to move slabs: not modelled.
  *
- * Threads: one writer (alloc, write, free) at a time; any number of concurrent kvc_slab_read. A torn read is
- * reported as KVC_READ_CHANGED, its bytes are never used. */
+ * Threads: any number of them may allocate, write, release and read at once. Allocation takes its class's
+ * lock once a batch; writing an allocated item takes none, as it is its owner's alone until it is written.
+ * What moves under a reader is told by the version: a torn read is reported as KVC_READ_CHANGED, its bytes
+ * are never used. A location that an index remembers may be another key's by the time it is released:
+ * kvc_slab_release_key looks. (Should it hold the same key again by then, this newer item goes: a miss, never
+ * a wrong value.) */
 #ifndef KVC_KERNELS_SLAB_H
 #define KVC_KERNELS_SLAB_H
 
@@ -70,12 +74,18 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
                         uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
                         struct kvc_slab_stats *stats);
 
-/* Writes key and value into an allocated item and marks it "using" and referenced. They must fit the class
- * that it was allocated from. Writing an item again is allowed. */
+/* Writes key and value into an item that the caller was given and has not yet written, and marks it "using"
+ * and referenced: from then on it may be evicted. They must fit the class that it was allocated from. */
 void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
                     const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
 
-/* Gives an item back to its free list, written or not; false: it was free already, or is no item. */
+/* Gives the item of this key another value in place. false: the key is not there any more, another thread is
+ * writing it, or the value does not fit. */
+bool kvc_slab_rewrite(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+                      const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
+
+/* Gives an item back to its free list, written or not; false: it was free already, or is no item. The caller
+ * must know that the item is its own or still what it takes it for. */
 bool kvc_slab_release(struct kvc_slab *slab, uint32_t location);
 
 /* As kvc_slab_release, but only while the item in use there still has a key of this hash: a location that an
@@ -102,6 +112,7 @@ struct kvc_slab_reads {
 };
 void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats);
 
+/* Items in use; counts them all. */
 uint64_t kvc_slab_used_items(const struct kvc_slab *slab);
 uint64_t kvc_slab_capacity_bytes(const struct kvc_slab *slab);
 
