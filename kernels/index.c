@@ -4,6 +4,7 @@
 #include "kernels/kvdirect/table.h"
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/memcachedgpu/set_assoc.h"
+#include "kernels/mica/mica.h"
 
 const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_cuckoo_kind,
@@ -11,5 +12,6 @@ const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_cuckoo_interleaved_kind,
     &kvc_set_assoc_kind,
     &kvc_kvdirect_kind,
+    &kvc_mica_kind,
     NULL,
 };
