@@ -3,7 +3,7 @@
 .PHONY: run test sanitize bench clean setup
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
-           libcriterion-dev gnuplot-nox
+           libcriterion-dev libssl-dev libxxhash-dev gnuplot-nox
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 CTEST = ctest --output-on-failure --label-exclude 'slow|gpu|bench'
 

@@ -282,7 +282,7 @@ static bool test_store(void)
 enum {
     RECEIVERS = 3,
     SENDERS = 2,
-    RECEIVER_ROUNDS = 6000,
+    RECEIVER_ROUNDS = 2500,
     SLABS = 6,
     BOARD = 512, /* keys whose last location is known to all */
     ALLOCATE_MAX = 8,

@@ -61,6 +61,13 @@ Test(cuckoo, rejects_bad_params)
         {.bytes = 96},
         {.bytes = UINT64_C(64) << 30},
         {.bytes = 64, .max_displacements = 1001},
+        {.bytes = 1 << 20, .cells = 6},
+        {.bytes = 1 << 20, .cells = 64},
+        {.bytes = 1 << 20, .partitions = 3},
+        {.bytes = 1 << 20, .partitions = 2048},
+        {.bytes = 1024, .partitions = 32},
+        {.bytes = 1 << 20, .threads = 8},
+        {.bytes = 128, .cells = 32},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         errno = 0;
@@ -255,16 +262,15 @@ static void reference_drop(struct reference *reference, uint32_t location)
     cr_assert_fail("location %u was reported but not stored", location);
 }
 
-static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t keys, uint32_t rounds)
+static void operate_on(const struct kvc_cuckoo_params *params, uint32_t keys, uint32_t rounds)
 {
     enum { BATCH = 100 };
-    struct kvc_index *table = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
-        .bytes = buckets * 64, .max_displacements = 50, .seed = seed, .portable = portable});
+    struct kvc_index *table = kvc_cuckoo_create(params);
     struct reference *reference = calloc(1, sizeof(*reference));
     struct kvc_index_stats stats = {0};
     uint32_t next_location = 0;
     uint64_t used = 0, hits = 0;
-    random_state = seed;
+    random_state = params->seed;
     reference->keys = keys;
     for (uint32_t k = 0; k < keys; k++) {
         reference->hash[k] = random_word();
@@ -324,6 +330,91 @@ static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t key
     cr_assert_eq(stats.search_hits, hits);
     cr_assert_gt(stats.erased, 0);
     free(reference);
+    kvc_index_free(table);
+}
+
+static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t keys, uint32_t rounds)
+{
+    operate_on(
+        &(struct kvc_cuckoo_params){
+            .bytes = buckets * 64, .max_displacements = 50, .seed = seed, .portable = portable},
+        keys, rounds);
+}
+
+Test(cuckoo, every_geometry_agrees_with_a_plain_map)
+{
+    for (uint32_t cells = 4; cells <= 32; cells *= 2) {
+        for (uint32_t partitions = 1; partitions <= 16; partitions *= 16) {
+            struct kvc_cuckoo_params params = {.cells = cells,
+                                               .partitions = partitions,
+                                               .bytes = 16 << 10, /* 2048 cells */
+                                               .max_displacements = 50,
+                                               .seed = cells};
+            operate_on(&params, 1500, 600);
+            operate_on(&params, 4000, 600);
+            params.layout = KVC_CUCKOO_INTERLEAVED;
+            operate_on(&params, 1500, 600);
+            operate_on(&params, 4000, 600);
+        }
+    }
+}
+
+/* Of elements put into a table until it is at `load`, those that a search does not find. */
+static uint32_t wrong_at(struct kvc_cuckoo_params params, double load, uint64_t *displacements)
+{
+    struct kvc_index *table = kvc_cuckoo_create(&params);
+    struct kvc_index_stats stats = {0};
+    uint32_t count = (uint32_t)(load * (double)kvc_index_capacity(table)), wrong = 0;
+    random_state = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        insert(table, random_word(), i, &stats);
+    }
+    cr_assert_eq(stats.dropped, 0);
+    random_state = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        wrong += search(table, random_word(), &stats) != i;
+    }
+    *displacements = stats.displacements;
+    kvc_index_free(table);
+    return wrong;
+}
+
+Test(cuckoo, published_displacement_loses_elements_ours_does_not)
+{
+    struct kvc_cuckoo_params params = {.bytes = 4 << 20, .max_displacements = 500, .seed = 1};
+    uint64_t displacements;
+    cr_assert_eq(wrong_at(params, 0.9, &displacements), 0);
+    params.layout = KVC_CUCKOO_INTERLEAVED;
+    params.cells = 4;
+    cr_assert_eq(wrong_at(params, 0.9, &displacements), 0);
+    params = (struct kvc_cuckoo_params){
+        .bytes = 4 << 20, .max_displacements = 500, .seed = 1, .published_displacement = true};
+    /* About one element is lost for each that was moved. */
+    uint32_t wrong = wrong_at(params, 0.8, &displacements);
+    cr_assert_gt(wrong, (double)displacements / 2, "%u wrong, %lu moved", wrong,
+                 (unsigned long)displacements);
+    cr_assert_gt(wrong, 0.005 * 0.8 * (4 << 20) / 8);
+}
+
+/* Interleaved, a bucket with a cell that was never used answers for both. */
+Test(cuckoo, never_used_cells_save_the_second_bucket)
+{
+    struct kvc_index *table = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
+        .bytes = 1 << 16, .layout = KVC_CUCKOO_INTERLEAVED, .max_displacements = 10});
+    struct kvc_index_stats stats = {0};
+    insert(table, hash_of(3, 5), 0, &stats);
+    cr_assert_eq(stats.insert_lines, 1);
+    cr_assert_eq(search(table, hash_of(3, 6), &stats), KVC_LOCATION_NONE);
+    cr_assert_eq(stats.search_lines, 1);
+    for (uint32_t i = 0; i < 8; i++) {
+        insert(table, hash_of(3, 100 + 1000 * i), i, &stats);
+    }
+    cr_assert_eq(kvc_index_used(table), 9);
+    cr_assert_eq(search(table, hash_of(3, 100 + 7000), &stats), 7, "in the alternate bucket");
+    for (uint32_t i = 0; i < 7; i++) {
+        cr_assert_eq(erase(table, hash_of(3, 100 + 1000 * i), i, &stats), i);
+    }
+    cr_assert_eq(search(table, hash_of(3, 100 + 7000), &stats), 7, "erased cells do not count as never used");
     kvc_index_free(table);
 }
 
