@@ -482,6 +482,8 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
         change_keys.push_back(keys.device());
         change_items.push_back(to_device(items));
     }
+    /* So that GETs that overtake all SETs find something, too. */
+    kvc_set_assoc_cuda_insert(device, changes, &change_keys[0], change_items[0], batch_count, 0, nullptr);
     kvc::check(cudaDeviceSynchronize(), "preparation");
     for (uint32_t l = 0; l < launches; l++) {
         kvc_set_assoc_cuda_insert(device, changes, &change_keys[l], change_items[l], batch_count,
