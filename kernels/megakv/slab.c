@@ -1,5 +1,6 @@
 #include "kernels/megakv/slab.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,12 +27,13 @@ enum {
 #define NO_SLAB UINT32_MAX
 
 /* Item header, one word so that it is read and written whole:
- * bit 0 tag, bits 1..8 key length, bits 9..31 value length, bits 32..63 version (one more after
- * every write). */
+ * bit 0 tag, bits 1..8 key length, bits 9..30 value length, bit 31 being written again (never with the tag),
+ * bits 32..63 version (one more after every write). */
 static const uint64_t tag_using = 1;
+static const uint64_t tag_writing = UINT64_C(1) << 31;
 static const uint64_t shape_mask = 0xffffffff; /* all but the version */
 
-/* Of a slab; its class's lock guards it. */
+/* Of a slab; its class's lock guards it, but for class_index, which stays. */
 struct slab_info {
     uint32_t class_index;
     uint32_t free_items;
@@ -48,6 +50,7 @@ struct size_class {
     uint32_t first_free; /* slab with free items */
     uint32_t hand_slab, hand_item;
     uint32_t items; /* of a slab */
+    uint32_t slabs;
 };
 
 struct kvc_slab {
@@ -221,14 +224,15 @@ static inline bool surely_referenced(const struct kvc_slab *slab, uint32_t locat
             bit_of(index)) != 0;
 }
 
-static void mark_referenced(struct kvc_slab *slab, uint32_t location)
+/* Sets the reference bits `marks` of the word that `location` is in. */
+static void set_referenced(struct kvc_slab *slab, uint32_t location, uint64_t marks)
 {
     uint64_t *below = &slab->referenced[0][word_of(location)];
-    /* Only where it is not set: a write would take the line from other readers' caches. */
-    if ((__atomic_load_n(below, __ATOMIC_RELAXED) & bit_of(location)) != 0) {
+    /* Only where they are not set: a write would take the line from other readers' caches. */
+    if ((~__atomic_load_n(below, __ATOMIC_RELAXED) & marks) == 0) {
         return;
     }
-    uint64_t bits = __atomic_fetch_or(below, bit_of(location), __ATOMIC_SEQ_CST) | bit_of(location);
+    uint64_t bits = __atomic_fetch_or(below, marks, __ATOMIC_SEQ_CST) | marks;
     uint32_t index = location;
     for (int level = 1; level < LEVELS && bits == ~UINT64_C(0); level++) {
         index /= 64;
@@ -241,6 +245,11 @@ static void mark_referenced(struct kvc_slab *slab, uint32_t location)
         }
         below = word;
     }
+}
+
+static void mark_referenced(struct kvc_slab *slab, uint32_t location)
+{
+    set_referenced(slab, location, bit_of(location));
 }
 
 /* Clears the reference bits `bits` of the word that `location` is in. */
@@ -299,6 +308,7 @@ static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t cl
         class->hand_slab = number;
     }
     class->last = number;
+    class->slabs++;
     uint64_t *free_bits = &slab->free_bits[word_of(location_of(number, 0))];
     for (uint32_t item = 0; item < class->items; item += 64) {
         uint32_t left = class->items - item;
@@ -309,6 +319,23 @@ static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t cl
     return true;
 }
 
+/* Takes up to `count` items out of one word of a slab's free list and marks them as referenced, which spares
+ * whoever writes them an atomic operation each. */
+static uint32_t take_word(struct kvc_slab *slab, uint32_t word_location, uint32_t count, uint32_t *location)
+{
+    uint64_t *word = &slab->free_bits[word_of(word_location)];
+    uint64_t left = *word;
+    uint32_t taken = 0;
+    for (; taken < count && left != 0; left &= left - 1) {
+        location[taken++] = word_location | (uint32_t)__builtin_ctzll(left);
+    }
+    if (taken != 0) {
+        set_referenced(slab, word_location, *word & ~left);
+        __atomic_store_n(word, left, __ATOMIC_RELAXED);
+    }
+    return taken;
+}
+
 /* Takes up to `count` items off the class's free list. */
 static uint32_t take_free(struct kvc_slab *slab, struct size_class *class, uint32_t count, uint32_t *location)
 {
@@ -316,16 +343,12 @@ static uint32_t take_free(struct kvc_slab *slab, struct size_class *class, uint3
     while (taken < count && class->first_free != NO_SLAB) {
         uint32_t number = class->first_free;
         struct slab_info *info = &slab->info[number];
-        uint64_t *words = &slab->free_bits[word_of(location_of(number, 0))];
         while (taken < count && info->free_items > 0) {
-            uint64_t word = words[info->free_word];
-            if (word == 0) {
-                info->free_word++;
-                continue;
-            }
-            location[taken++] = location_of(number, info->free_word * 64 + (uint32_t)__builtin_ctzll(word));
-            words[info->free_word] = word & (word - 1);
-            info->free_items--;
+            uint32_t found =
+                take_word(slab, location_of(number, info->free_word * 64), count - taken, location + taken);
+            info->free_word += taken + found < count; /* else there may be more */
+            info->free_items -= found;
+            taken += found;
         }
         if (info->free_items == 0) {
             class->first_free = info->next_free;
@@ -368,35 +391,48 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
     }
     if (evicted != 0) {
         __atomic_fetch_and(using_word, ~evicted, __ATOMIC_ACQ_REL);
+        set_referenced(slab, word_location, evicted); /* as in take_word */
     }
     stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
     return found;
 }
 
-/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use. Its lock is held.
- */
+/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use: then it stays
+ * behind the last item in use that it saw. The class's lock is held. */
 static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint32_t count,
                            uint32_t *location, struct kvc_slab_stats *stats)
 {
-    if (class->last == NO_SLAB) {
+    if (class->slabs == 0) {
         return 0;
     }
     uint32_t found = 0;
     uint32_t start_slab = class->hand_slab;
     uint32_t start_item = class->hand_item;
-    /* The first turn clears what is referenced, the second one finds it, the third takes what there is:
-     * readers that keep marking cannot make it go on for ever. */
+    uint32_t seen_slab = start_slab;
+    uint32_t seen_item = start_item;
+    uint32_t barren = 0; /* slabs entered since then */
     unsigned turns = 0;
-    while (found < count && turns < 4) {
+    while (found < count && barren <= class->slabs) {
         if (class->hand_item >= class->items) {
             class->hand_slab = slab->info[class->hand_slab].next;
             class->hand_item = 0;
+            /* The first turn clears what is referenced, the second one finds it; readers that keep marking
+             * cannot make it go on for ever. */
             turns += class->hand_slab == start_slab;
+            barren++;
             continue;
         }
         bool spare = turns < 2 || (turns == 2 && class->hand_item < start_item);
+        uint64_t steps = stats->clock_steps;
         found += sweep_word(slab, class, count - found, spare, location + found, stats);
+        if (stats->clock_steps != steps) {
+            seen_slab = class->hand_slab;
+            seen_item = class->hand_item;
+            barren = 0;
+        }
     }
+    class->hand_slab = seen_slab;
+    class->hand_item = seen_item;
     return found;
 }
 
@@ -613,6 +649,11 @@ static bool in_use(const struct kvc_slab *slab, uint32_t location)
     return (__atomic_load_n(&slab->using_bits[word_of(location)], __ATOMIC_ACQUIRE) & bit_of(location)) != 0;
 }
 
+static bool is_free(const struct kvc_slab *slab, uint32_t location)
+{
+    return (__atomic_load_n(&slab->free_bits[word_of(location)], __ATOMIC_RELAXED) & bit_of(location)) != 0;
+}
+
 /* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use. The
  * class's lock is held. */
 static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location)
@@ -626,20 +667,60 @@ static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location)
     return true;
 }
 
-void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+/* Writes an item that is the caller's own and makes it everybody's. */
+static void fill(struct kvc_slab *slab, uint32_t location, uint8_t *item, uint64_t header, const void *key,
+                 uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+{
+    fence_release(); /* readers see the cleared tag before any of what follows */
+    copy_in(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
+    copy_in(item + KVC_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
+    uint64_t version = (header >> 32) + 1;
+    store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
+    __atomic_fetch_or(&slab->using_bits[word_of(location)], bit_of(location), __ATOMIC_RELEASE);
+    stats->writes++;
+    stats->write_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes);
+}
+
+static bool has_key(const uint8_t *item, const void *key, uint32_t key_bytes)
+{
+    return header_key_bytes(load_header(item)) == key_bytes &&
+           same_bytes(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
+}
+
+/* Writes an item in use again: of any key, or (`key_stays`) only if it has this one. Its bytes stay while the
+ * lock is held, as all who would change them have to take it out of use first. */
+static bool refill(struct kvc_slab *slab, uint32_t location, uint8_t *item, bool key_stays, const void *key,
+                   uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+{
+    uint64_t header = 0;
+    struct size_class *class = lock_class_of(slab, location);
+    bool mine = in_use(slab, location) && (!key_stays || has_key(item, key, key_bytes)) &&
+                claim(slab, item, location);
+    if (mine) {
+        header = load_header(item) | tag_writing;
+        store_header(item, header);
+        mark_referenced(slab, location);
+    }
+    pthread_mutex_unlock(&class->lock);
+    if (mine) {
+        fill(slab, location, item, header, key, key_bytes, value, value_bytes, stats);
+    }
+    return mine;
+}
+
+bool kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
                     const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
-    uint64_t version = (load_header(item) >> 32) + 1;
-    fence_release();
-    copy_in(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
-    copy_in(item + KVC_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
-    store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
-    mark_referenced(slab, location);
-    __atomic_fetch_or(&slab->using_bits[word_of(location)], bit_of(location), __ATOMIC_RELEASE);
-    stats->writes++;
-    stats->write_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes);
+    uint64_t header = load_header(item);
+    assert(KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes);
+    if ((header & (tag_using | tag_writing)) != 0) {
+        return refill(slab, location, item, false, key, key_bytes, value, value_bytes, stats);
+    }
+    assert(!is_free(slab, location) && !in_use(slab, location));
+    fill(slab, location, item, header, key, key_bytes, value, value_bytes, stats);
+    return true;
 }
 
 bool kvc_slab_rewrite(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
@@ -647,17 +728,8 @@ bool kvc_slab_rewrite(struct kvc_slab *slab, uint32_t location, const void *key,
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
-    if (item == NULL || KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes > item_bytes) {
-        return false;
-    }
-    struct size_class *class = lock_class_of(slab, location);
-    bool mine = in_use(slab, location) && header_key_bytes(load_header(item)) == key_bytes &&
-                same_bytes(item + KVC_SLAB_HEADER_BYTES, key, key_bytes) && claim(slab, item, location);
-    pthread_mutex_unlock(&class->lock);
-    if (mine) {
-        kvc_slab_write(slab, location, key, key_bytes, value, value_bytes, stats);
-    }
-    return mine;
+    return item != NULL && (uint64_t)KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes &&
+           refill(slab, location, item, true, key, key_bytes, value, value_bytes, stats);
 }
 
 /* Puts an item that nobody else can have on the free list. The class's lock is held. */
@@ -666,7 +738,8 @@ static void put_free(struct kvc_slab *slab, struct size_class *class, uint32_t l
     uint32_t number = location >> 16;
     uint32_t word = (location & 0xffff) / 64;
     struct slab_info *info = &slab->info[number];
-    slab->free_bits[word_of(location)] |= bit_of(location);
+    uint64_t *free_word = &slab->free_bits[word_of(location)];
+    __atomic_store_n(free_word, *free_word | bit_of(location), __ATOMIC_RELAXED);
     if (info->free_items++ == 0) {
         info->free_word = word;
         info->next_free = class->first_free;
@@ -684,8 +757,9 @@ bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
         return false;
     }
     struct size_class *class = lock_class_of(slab, location);
-    bool is_free = (slab->free_bits[word_of(location)] & bit_of(location)) != 0;
-    bool released = (location & 0xffff) < class->items && !is_free;
+    /* Not in use, and yet its header says so: another thread is evicting it or writing it again. */
+    bool others = !in_use(slab, location) && (load_header(item) & (tag_using | tag_writing)) != 0;
+    bool released = (location & 0xffff) < class->items && !is_free(slab, location) && !others;
     if (released) {
         claim(slab, item, location);
         put_free(slab, class, location);

@@ -12,12 +12,22 @@
  * Size classes: 32, 48 and 64 bytes, then four to a doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab
  * stays with its class for good, as in memcached before it learnt to move slabs: not modelled.
  *
- * Threads: any number of them may allocate, write, release and read at once. Allocation takes its class's
- * lock once a batch; writing an allocated item takes none, as it is its owner's alone until it is written.
- * What moves under a reader is told by the version: a torn read is reported as KVC_READ_CHANGED, its bytes
- * are never used. A location that an index remembers may be another key's by the time it is released:
- * kvc_slab_release_key looks. (Should it hold the same key again by then, this newer item goes: a miss, never
- * a wrong value.) */
+ * Threads: any number of them may allocate, write, release and read at once. At any time an item is
+ *   - free: on its class's free list;
+ *   - its owner's: allocated, and not yet written or released. Only the owner may write or release it, which
+ *     is for the callers to keep to;
+ *   - in use: everybody's. Any thread may read it, write it again, release it, or evict it by allocating.
+ * Allocation, eviction included, takes its class's lock once a batch; a fresh slab is taken with a
+ * compare-and-swap. Releasing an item and writing one again take that lock, too. Writing an allocated item
+ * and reading take none: one atomic operation puts a written item in use, and whoever evicts it, releases it
+ * or writes it again has to take it out of use first, which only one can. A reader takes nothing: the tag and
+ * the version, which every write moves on, tell it what happened meanwhile; a torn read is reported as
+ * KVC_READ_CHANGED, its bytes are never used.
+ * A location that an index remembers may have been evicted and be another's by the time it is used:
+ * kvc_slab_release_key and kvc_slab_rewrite look at the key, while kvc_slab_release and kvc_slab_write take
+ * the caller's word for it. (Should it hold the same key again by then, kvc_slab_release_key releases the
+ * newer item: a miss, never a wrong value.) Statistics are the caller's own. Locks are the process's own:
+ * fork only while no thread is inside. */
 #ifndef KVC_KERNELS_SLAB_H
 #define KVC_KERNELS_SLAB_H
 
@@ -69,23 +79,27 @@ uint32_t kvc_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
  * tag still "free". Takes free items, then fresh slabs, then evicts. `evicted` receives up to `count`
  * entries, *evicted_count how many. Returns how many were allocated: fewer than `count` only when no slab is
  * left and the class has nothing more to evict: it has no slab, or all its items were allocated and are not
- * yet written. */
+ * yet written (those that another thread is writing again count as such). */
 uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
                         uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
                         struct kvc_slab_stats *stats);
 
-/* Writes key and value into an item that the caller was given and has not yet written, and marks it "using"
- * and referenced: from then on it may be evicted. They must fit the class that it was allocated from. */
-void kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+/* Writes key and value into an allocated item and marks it "using" and referenced: from then on it may be
+ * evicted. They must fit the class that it was allocated from. Takes no lock. Writing an item in use again is
+ * allowed, if no other thread may have evicted it meanwhile (else: kvc_slab_rewrite), and takes the class's
+ * lock; false, with nothing written: another thread is writing, releasing or evicting it. */
+bool kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
                     const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
 
-/* Gives the item of this key another value in place. false: the key is not there any more, another thread is
- * writing it, or the value does not fit. */
+/* Gives an item in use another value in place, if its key is this one. false, with nothing written: the key
+ * is not there any more, another thread is writing, releasing or evicting the item, or the value does not fit
+ * its class. */
 bool kvc_slab_rewrite(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
                       const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats);
 
-/* Gives an item back to its free list, written or not; false: it was free already, or is no item. The caller
- * must know that the item is its own or still what it takes it for. */
+/* Gives an item back to its free list, written or not; false: it was free already, is no item, or another
+ * thread is evicting it or writing it again. Of several threads that release an item at once, one gets true.
+ */
 bool kvc_slab_release(struct kvc_slab *slab, uint32_t location);
 
 /* As kvc_slab_release, but only while the item in use there still has a key of this hash: a location that an
@@ -112,7 +126,8 @@ struct kvc_slab_reads {
 };
 void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats);
 
-/* Items in use; counts them all. */
+/* Items in use. Counts them all, a bit each: not for every request. Exact while no other thread writes,
+ * releases or allocates. */
 uint64_t kvc_slab_used_items(const struct kvc_slab *slab);
 uint64_t kvc_slab_capacity_bytes(const struct kvc_slab *slab);
 
