@@ -252,7 +252,7 @@ ALWAYS_INLINE struct found find(const struct geometry *geometry, const struct pa
         struct found found = {.word = (uint32_t)__builtin_ctz(words)};
         found.entry = LOAD(bucket + found.word);
         /* The tail after the entry: it is behind the item for certain. */
-        if (found.entry >> TAG_SHIFT != tag || !is_live(geometry, LOAD(&partition->tail), found.entry)) {
+        if (!is_live(geometry, LOAD(&partition->tail), found.entry)) {
             continue;
         }
         found.item = item_at(geometry, partition, found.entry);
@@ -891,4 +891,3 @@ const struct kvc_index_kind kvc_mica_kind = {
     .forgets = true,
     .many_readers = true,
 };
-

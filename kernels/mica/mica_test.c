@@ -284,11 +284,34 @@ Test(mica, tag_zero)
     struct kvc_mica *store = create(1, 64, 0, 1 << 16, 0);
     struct kvc_index_stats stats = {0};
     cr_assert_eq(get_hash(store, 0), KVC_LOCATION_NONE);
-    put_hash(store, hash_of(0, 0), 5, &stats);
-    put_hash(store, hash_of(1, 0), 6, &stats);
-    cr_assert_eq(get_hash(store, hash_of(0, 0)), 5);
-    cr_assert_eq(get_hash(store, hash_of(1, 0)), 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        cr_assert_eq(put_hash(store, hash_of(i % 2, i), 5 + i, &stats), KVC_LOCATION_NONE);
+        cr_assert_eq(kvc_index_used(kvc_mica_index(store)), i + 1);
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        cr_assert_eq(get_hash(store, hash_of(i % 2, i)), 5 + i);
+    }
     kvc_mica_free(store);
+}
+
+/* Offsets come round many times, and no overwritten item's entry is ever counted among the live ones. */
+Test(mica, stale_entries_stay_stale)
+{
+    enum { LOG_ITEMS = 128 };
+    for (uint32_t buckets = 1000; buckets <= 4000; buckets += 3000) {
+        struct kvc_mica *store = create(1, buckets, 0, LOG_ITEMS * 32, 15);
+        struct kvc_index_stats stats = {0};
+        struct kvc_mica_usage usage;
+        for (uint32_t i = 0; i < 100 * LOG_ITEMS; i++) {
+            put_hash(store, random_word(), i, &stats);
+            kvc_mica_usage(store, &usage);
+            cr_assert_eq(usage.live, i + 1 < LOG_ITEMS ? i + 1 : LOG_ITEMS, "%lu live after %u",
+                         (unsigned long)usage.live, i + 1);
+        }
+        cr_assert_eq(stats.evicted, 0);
+        cr_assert_gt(usage.forgotten, 80 * LOG_ITEMS);
+        kvc_mica_free(store);
+    }
 }
 
 /* One item after the other: the log holds exactly the last ones that fit, whatever their size. */
