@@ -3,6 +3,8 @@
 #include "kernels/bluecache/index.h"
 #include "kernels/kvdirect/table.h"
 #include "kernels/megakv/cuckoo.h"
+#include "kernels/memcachedgpu/chained.h"
+#include "kernels/memcachedgpu/hopscotch.h"
 #include "kernels/memcachedgpu/set_assoc.h"
 #include "kernels/mica/mica.h"
 
@@ -13,5 +15,7 @@ const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_set_assoc_kind,
     &kvc_kvdirect_kind,
     &kvc_mica_kind,
+    &kvc_hopscotch_kind,
+    &kvc_chained_kind,
     NULL,
 };

@@ -1,0 +1,330 @@
+#include "kernels/memcachedgpu/chained.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kernels/memory.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    /* Keys go through the stages of a batch in groups: fetches close together overlap even where their pages
+     * have to be looked up first. */
+    GROUP = 32,
+};
+
+static const uint32_t count_max = UINT32_C(1) << 31;
+
+enum operation { SEARCH, INSERT, ERASE };
+
+static inline struct kvc_chained *table_of(struct kvc_index *index)
+{
+    return (struct kvc_chained *)index; /* its first member */
+}
+
+ALWAYS_INLINE void fetch(const void *line, bool for_write)
+{
+    if (for_write) {
+        __builtin_prefetch(line, 1);
+    } else {
+        __builtin_prefetch(line, 0);
+    }
+}
+
+/* First stage: the heads of a group of keys, on the way from here on. */
+ALWAYS_INLINE void stage_heads(const struct kvc_chained_table *table, const struct kvc_table_batch *batch,
+                               uint32_t first, uint32_t count, uint32_t **head, bool for_write)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_table_key key = kvc_table_key(batch, first + i);
+        head[i] = table->heads;
+        if (kvc_table_key_valid(key, table->key_bytes_max)) {
+            head[i] = kvc_chained_head(table, key);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fetch(head[i], for_write);
+    }
+}
+
+/* An entry's memory, or a line that is at hand: a branch would be mispredicted. */
+ALWAYS_INLINE const void *entry_or(const struct kvc_chained_table *table, uint32_t number, const void *other)
+{
+    const void *entry = kvc_chained_entry(table, number);
+    return number != KVC_CHAINED_NONE ? entry : other;
+}
+
+/* Second stage: the first entries of the chains. */
+ALWAYS_INLINE void stage_first(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
+{
+    const void *line[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        line[i] = entry_or(table, *head[i], head[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fetch(line[i], true);
+    }
+}
+
+/* Third stage: the second entry of the chain, and, as far as the first one is likely to be the key's, its
+ * neighbours in the queue. */
+ALWAYS_INLINE void stage_next(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
+{
+    const void *line[3][GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_chained_entry at_hand = {0};
+        const struct kvc_chained_entry *entry = entry_or(table, *head[i], &at_hand);
+        line[0][i] = entry_or(table, entry->next, head[i]);
+        line[1][i] = entry_or(table, entry->newer, head[i]);
+        line[2][i] = entry_or(table, entry->older, head[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fetch(line[0][i], true);
+        fetch(line[1][i], true);
+        fetch(line[2][i], true);
+    }
+}
+
+/* `operation` is a constant wherever this is inlined. */
+ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_chained_table *table,
+                                               const struct kvc_table_batch *batch, uint32_t i,
+                                               uint32_t *head, uint32_t now, struct kvc_index_stats *stats,
+                                               enum operation operation)
+{
+    struct kvc_table_key key = kvc_table_key(batch, i);
+    bool valid = kvc_table_key_valid(key, table->key_bytes_max);
+    if (operation == SEARCH) {
+        return valid ? kvc_chained_search_one(table, head, key, now, stats) : kvc_table_no_item();
+    }
+    if (operation == ERASE) {
+        return valid ? kvc_chained_erase_one(table, head, key, kvc_table_wanted(batch, i), stats)
+                     : kvc_table_no_item();
+    }
+    struct kvc_set_assoc_item item = kvc_table_item(batch, i);
+    if (!valid || item.location >= KVC_LOCATION_ANY) {
+        stats->dropped++;
+        return item;
+    }
+    return kvc_chained_insert_one(table, head, key, &item, now + i, stats);
+}
+
+ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group)
+{
+    uint64_t left = count - group * GROUP;
+    return left < GROUP ? (uint32_t)left : GROUP;
+}
+
+ALWAYS_INLINE void run(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+                       uint32_t now, struct kvc_index_stats *stats, enum operation operation)
+{
+    const struct kvc_chained_table table = owner->table;
+    uint32_t *ring[4][GROUP];
+    struct kvc_index_stats local = {0};
+    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    for (uint64_t g = 0; g < groups + 3; g++) {
+        if (g < groups) {
+            stage_heads(&table, batch, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 4],
+                        operation != SEARCH);
+        }
+        if (g >= 1 && g < groups + 1) {
+            stage_first(&table, ring[(g - 1) % 4], group_size(count, g - 1));
+        }
+        if (g >= 2 && g < groups + 2) {
+            stage_next(&table, ring[(g - 2) % 4], group_size(count, g - 2));
+        }
+        for (uint32_t i = 0; g >= 3 && i < group_size(count, g - 3); i++) {
+            uint32_t k = (uint32_t)((g - 3) * GROUP) + i;
+            kvc_table_answer(batch, k,
+                             do_one(&table, batch, k, ring[(g - 3) % 4][i], now, &local, operation));
+        }
+    }
+    stats->searches += operation == SEARCH ? count : 0;
+    stats->inserts += operation == INSERT ? count : 0;
+    stats->erases += operation == ERASE ? count : 0;
+    stats->search_hits += local.search_hits;
+    stats->search_lines += local.search_lines;
+    stats->insert_lines += local.insert_lines;
+    stats->erase_lines += local.erase_lines;
+    stats->replaced += local.replaced;
+    stats->dropped += local.dropped;
+    stats->evicted += local.evicted;
+    stats->erased += local.erased;
+}
+
+static void search(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+                   uint32_t now, struct kvc_index_stats *stats)
+{
+    run(owner, batch, count, now, stats, SEARCH);
+}
+
+static void insert(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+                   uint32_t now, struct kvc_index_stats *stats)
+{
+    run(owner, batch, count, now, stats, INSERT);
+}
+
+static void erase(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+                  struct kvc_index_stats *stats)
+{
+    run(owner, batch, count, 0, stats, ERASE);
+}
+
+void kvc_chained_search(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
+                        uint32_t now, struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    search(table, &(struct kvc_table_batch){.keys = *keys, .item_out = items}, count, now, stats);
+}
+
+void kvc_chained_insert(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
+                        const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
+                        struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    insert(table, &(struct kvc_table_batch){.keys = *keys, .item = items, .item_out = out}, count, now,
+           stats);
+}
+
+void kvc_chained_erase(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
+                       const uint32_t *location, uint32_t count, struct kvc_set_assoc_item *out,
+                       struct kvc_index_stats *stats)
+{
+    erase(table, &(struct kvc_table_batch){.keys = *keys, .location = location, .item_out = out}, count,
+          stats);
+}
+
+static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                         struct kvc_index_stats *stats)
+{
+    struct kvc_chained *table = table_of(index);
+    search(table, &(struct kvc_table_batch){.hash = hash, .location_out = location}, count, table->clock++,
+           stats);
+}
+
+static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    struct kvc_chained *table = table_of(index);
+    uint32_t now = table->clock;
+    table->clock += count;
+    insert(table, &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out}, count,
+           now, stats);
+}
+
+static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    erase(table_of(index), &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out},
+          count, stats);
+}
+
+static uint64_t index_capacity(const struct kvc_index *index)
+{
+    return ((const struct kvc_chained *)index)->table.capacity;
+}
+
+static uint64_t index_used(const struct kvc_index *index)
+{
+    return ((const struct kvc_chained *)index)->state.used;
+}
+
+void kvc_chained_free(struct kvc_chained *table)
+{
+    if (table != NULL) {
+        kvc_memory_free(table->table.heads, kvc_chained_heads_bytes(&table->table));
+        kvc_memory_free(table->table.entries, kvc_chained_entries_bytes(&table->table));
+        free(table);
+    }
+}
+
+static void index_free(struct kvc_index *index)
+{
+    kvc_chained_free(table_of(index));
+}
+
+static const struct kvc_index_ops chained_ops = {
+    .free = index_free,
+    .search = index_search,
+    .insert = index_insert,
+    .erase = index_erase,
+    .capacity = index_capacity,
+    .used = index_used,
+};
+
+bool kvc_chained_geometry(const struct kvc_chained_params *params, struct kvc_chained_table *table)
+{
+    if (params->buckets == 0 || params->buckets > count_max ||
+        (params->buckets & (params->buckets - 1)) != 0 || params->capacity == 0 ||
+        params->capacity > count_max || params->key_bytes_max == 0 ||
+        params->key_bytes_max > KVC_SET_ASSOC_KEY_MAX) {
+        return false;
+    }
+    *table = (struct kvc_chained_table){
+        .buckets = params->buckets,
+        .capacity = params->capacity,
+        .entry_bytes = kvc_chained_entry_bytes(params->key_bytes_max),
+        .key_bytes_max = params->key_bytes_max,
+        .bump_after = params->bump_after,
+    };
+    return true;
+}
+
+struct kvc_chained *kvc_chained_create(const struct kvc_chained_params *params)
+{
+    struct kvc_chained_table geometry;
+    if (!kvc_chained_geometry(params, &geometry)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct kvc_chained *table = malloc(sizeof(*table));
+    if (table == NULL) {
+        return NULL;
+    }
+    *table = (struct kvc_chained){.index = {&chained_ops}, .table = geometry};
+    table->table.state = &table->state;
+    table->table.heads = kvc_memory_alloc(kvc_chained_heads_bytes(&geometry));
+    table->table.entries = kvc_memory_alloc(kvc_chained_entries_bytes(&geometry));
+    if (table->table.heads == NULL || table->table.entries == NULL) {
+        kvc_chained_free(table);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return table;
+}
+
+bool kvc_chained_published(uint64_t bytes, struct kvc_chained_params *params)
+{
+    uint64_t entry_bytes = kvc_chained_entry_bytes(sizeof(uint64_t));
+    uint64_t buckets = 1;
+    if (bytes / entry_bytes > count_max) {
+        return false;
+    }
+    /* As many entries as fit beside so many buckets that growing them would not pay yet. */
+    while (3 * buckets < 2 * (bytes / entry_bytes)) {
+        buckets *= 2;
+    }
+    uint64_t heads_bytes = buckets * sizeof(uint32_t);
+    *params = (struct kvc_chained_params){
+        .buckets = (uint32_t)buckets,
+        .capacity = (uint32_t)(bytes > heads_bytes ? (bytes - heads_bytes) / entry_bytes : 0),
+        .key_bytes_max = sizeof(uint64_t),
+    };
+    return true;
+}
+
+static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
+{
+    struct kvc_chained_params params;
+    (void)seed; /* nothing random */
+    if (!kvc_chained_published(bytes, &params)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct kvc_chained *table = kvc_chained_create(&params);
+    return table != NULL ? &table->index : NULL;
+}
+
+const struct kvc_index_kind kvc_chained_kind = {
+    .name = "memcachedgpu-chained",
+    .source = "memcached's chains as in MemcachedGPU, SoCC 2015, sec. 5.2",
+    .create = create_published,
+    .caches = true,
+};

@@ -1,0 +1,331 @@
+#include "kernels/memcachedgpu/hopscotch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kernels/memory.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    /* Keys go through the stages of a batch in groups: fetches close together overlap even where their pages
+     * have to be looked up first. */
+    GROUP = 32,
+};
+
+static const uint32_t homes_max = UINT32_C(1) << 31;
+
+enum operation { SEARCH, INSERT, ERASE };
+
+static inline struct kvc_hopscotch *table_of(struct kvc_index *index)
+{
+    return (struct kvc_hopscotch *)index; /* its first member */
+}
+
+ALWAYS_INLINE void fetch(const void *line, bool for_write)
+{
+    if (for_write) {
+        __builtin_prefetch(line, 1);
+    } else {
+        __builtin_prefetch(line, 0);
+    }
+}
+
+/* First stage: the places of a group of keys; their tags are on the way from here on. */
+ALWAYS_INLINE void stage_places(const struct kvc_hopscotch_table *table, const struct kvc_table_batch *batch,
+                                uint32_t first, uint32_t count, struct kvc_hopscotch_place *place,
+                                bool for_write)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_table_key key = kvc_table_key(batch, first + i);
+        place[i] = (struct kvc_hopscotch_place){0, 1};
+        if (kvc_table_key_valid(key, table->key_bytes_max)) {
+            place[i] = kvc_hopscotch_place(table, key);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *tags = table->tags + place[i].home;
+        fetch(tags, for_write);
+        fetch(tags + table->neighbours - 1, for_write); /* the same line, mostly */
+    }
+}
+
+/* Second stage: each key's first entry with its tag. A key without one fetches a line that is at hand: a
+ * branch would be mispredicted. */
+ALWAYS_INLINE void stage_entries(const struct kvc_hopscotch_table *table,
+                                 const struct kvc_hopscotch_place *place, uint32_t count, bool for_write)
+{
+    const void *line[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t found = kvc_hopscotch_match(table, place[i].home, place[i].tag);
+        const void *entry =
+            kvc_hopscotch_entry(table, place[i].home + kvc_hopscotch_lowest(found | 1u << 31));
+        line[i] = found != 0 ? entry : table->tags + place[i].home;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fetch(line[i], for_write);
+    }
+}
+
+/* The same for keys to be stored, which also want an empty entry, or all headers of a full neighbourhood. */
+ALWAYS_INLINE void stage_victims(const struct kvc_hopscotch_table *table,
+                                 const struct kvc_hopscotch_place *place, uint32_t count)
+{
+    uint8_t *first[GROUP], *end[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t found = kvc_hopscotch_match(table, place[i].home, place[i].tag);
+        uint32_t empty = kvc_hopscotch_match(table, place[i].home, 0);
+        uint32_t wanted = found != 0 ? found : empty;
+        uint32_t number = place[i].home + (wanted != 0 ? kvc_hopscotch_lowest(wanted) : 0);
+        uint8_t *entry = (uint8_t *)kvc_hopscotch_entry(table, number);
+        first[i] = entry - ((uintptr_t)entry & (KVC_SET_ASSOC_LINE_BYTES - 1));
+        end[i] = entry + (wanted != 0 ? 1 : table->neighbours) * table->entry_bytes;
+    }
+    uint32_t step =
+        table->entry_bytes < KVC_SET_ASSOC_LINE_BYTES ? KVC_SET_ASSOC_LINE_BYTES : table->entry_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint8_t *line = first[i]; line < end[i]; line += step) {
+            fetch(line, true);
+        }
+    }
+}
+
+/* `operation` and `neighbours` are constants wherever this is inlined. */
+ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_hopscotch_table *table,
+                                               const struct kvc_table_batch *batch, uint32_t i,
+                                               struct kvc_hopscotch_place place, uint32_t now,
+                                               struct kvc_index_stats *stats, enum operation operation)
+{
+    struct kvc_table_key key = kvc_table_key(batch, i);
+    bool valid = kvc_table_key_valid(key, table->key_bytes_max);
+    if (operation == SEARCH) {
+        return valid ? kvc_hopscotch_search_one(table, place, key, now, stats) : kvc_table_no_item();
+    }
+    if (operation == ERASE) {
+        return valid ? kvc_hopscotch_erase_one(table, place, key, kvc_table_wanted(batch, i), stats)
+                     : kvc_table_no_item();
+    }
+    struct kvc_set_assoc_item item = kvc_table_item(batch, i);
+    if (!valid || item.location >= KVC_LOCATION_ANY) {
+        stats->dropped++;
+        return item;
+    }
+    return kvc_hopscotch_insert_one(table, place, key, &item, now + i, stats);
+}
+
+ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group)
+{
+    uint64_t left = count - group * GROUP;
+    return left < GROUP ? (uint32_t)left : GROUP;
+}
+
+ALWAYS_INLINE void run(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
+                       uint32_t now, struct kvc_index_stats *stats, enum operation operation,
+                       uint32_t neighbours)
+{
+    struct kvc_hopscotch_table table = owner->table;
+    table.neighbours = neighbours;
+    struct kvc_hopscotch_place ring[3][GROUP];
+    struct kvc_index_stats local = {0};
+    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    for (uint64_t g = 0; g < groups + 2; g++) {
+        if (g < groups) {
+            stage_places(&table, batch, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3],
+                         operation != SEARCH);
+        }
+        if (g >= 1 && g < groups + 1) {
+            if (operation == INSERT) {
+                stage_victims(&table, ring[(g - 1) % 3], group_size(count, g - 1));
+            } else {
+                stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), true);
+            }
+        }
+        for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
+            uint32_t k = (uint32_t)((g - 2) * GROUP) + i;
+            kvc_table_answer(batch, k,
+                             do_one(&table, batch, k, ring[(g - 2) % 3][i], now, &local, operation));
+        }
+    }
+    if (operation == INSERT) {
+        owner->used += count - local.replaced - local.evicted - local.dropped;
+    }
+    owner->used -= local.erased;
+    stats->searches += operation == SEARCH ? count : 0;
+    stats->inserts += operation == INSERT ? count : 0;
+    stats->erases += operation == ERASE ? count : 0;
+    stats->search_hits += local.search_hits;
+    stats->search_lines += local.search_lines;
+    stats->insert_lines += local.insert_lines;
+    stats->erase_lines += local.erase_lines;
+    stats->replaced += local.replaced;
+    stats->dropped += local.dropped;
+    stats->evicted += local.evicted;
+    stats->erased += local.erased;
+}
+
+ALWAYS_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
+                           uint32_t now, struct kvc_index_stats *stats, enum operation operation)
+{
+    if (owner->table.neighbours == KVC_HOPSCOTCH_NEIGHBOURS) {
+        run(owner, batch, count, now, stats, operation, KVC_HOPSCOTCH_NEIGHBOURS);
+    } else {
+        run(owner, batch, count, now, stats, operation, owner->table.neighbours);
+    }
+}
+
+static void search(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
+                   uint32_t now, struct kvc_index_stats *stats)
+{
+    run_any(owner, batch, count, now, stats, SEARCH);
+}
+
+static void insert(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
+                   uint32_t now, struct kvc_index_stats *stats)
+{
+    run_any(owner, batch, count, now, stats, INSERT);
+}
+
+static void erase(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
+                  struct kvc_index_stats *stats)
+{
+    run_any(owner, batch, count, 0, stats, ERASE);
+}
+
+void kvc_hopscotch_search(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
+                          uint32_t now, struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    search(table, &(struct kvc_table_batch){.keys = *keys, .item_out = items}, count, now, stats);
+}
+
+void kvc_hopscotch_insert(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
+                          const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
+                          struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    insert(table, &(struct kvc_table_batch){.keys = *keys, .item = items, .item_out = out}, count, now,
+           stats);
+}
+
+void kvc_hopscotch_erase(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
+                         const uint32_t *location, uint32_t count, struct kvc_set_assoc_item *out,
+                         struct kvc_index_stats *stats)
+{
+    erase(table, &(struct kvc_table_batch){.keys = *keys, .location = location, .item_out = out}, count,
+          stats);
+}
+
+static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                         struct kvc_index_stats *stats)
+{
+    struct kvc_hopscotch *table = table_of(index);
+    search(table, &(struct kvc_table_batch){.hash = hash, .location_out = location}, count, table->clock++,
+           stats);
+}
+
+static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    struct kvc_hopscotch *table = table_of(index);
+    uint32_t now = table->clock;
+    table->clock += count;
+    insert(table, &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out}, count,
+           now, stats);
+}
+
+static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    erase(table_of(index), &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out},
+          count, stats);
+}
+
+static uint64_t index_capacity(const struct kvc_index *index)
+{
+    return kvc_hopscotch_capacity(&((const struct kvc_hopscotch *)index)->table);
+}
+
+static uint64_t index_used(const struct kvc_index *index)
+{
+    return ((const struct kvc_hopscotch *)index)->used;
+}
+
+void kvc_hopscotch_free(struct kvc_hopscotch *table)
+{
+    if (table != NULL) {
+        kvc_memory_free(table->table.tags, kvc_hopscotch_tags_bytes(&table->table));
+        kvc_memory_free(table->table.entries, kvc_hopscotch_entries_bytes(&table->table));
+        free(table);
+    }
+}
+
+static void index_free(struct kvc_index *index)
+{
+    kvc_hopscotch_free(table_of(index));
+}
+
+static const struct kvc_index_ops hopscotch_ops = {
+    .free = index_free,
+    .search = index_search,
+    .insert = index_insert,
+    .erase = index_erase,
+    .capacity = index_capacity,
+    .used = index_used,
+};
+
+bool kvc_hopscotch_geometry(const struct kvc_hopscotch_params *params, struct kvc_hopscotch_table *table)
+{
+    uint32_t neighbours = params->neighbours != 0 ? params->neighbours : KVC_HOPSCOTCH_NEIGHBOURS;
+    if (params->homes == 0 || params->homes > homes_max ||
+        (neighbours != 8 && neighbours != 16 && neighbours != KVC_HOPSCOTCH_NEIGHBOURS_MAX) ||
+        params->key_bytes_max == 0 || params->key_bytes_max > KVC_SET_ASSOC_KEY_MAX) {
+        return false;
+    }
+    *table = (struct kvc_hopscotch_table){
+        .homes = params->homes,
+        .neighbours = neighbours,
+        .entry_bytes = kvc_set_assoc_entry_bytes(params->key_bytes_max),
+        .key_bytes_max = params->key_bytes_max,
+    };
+    return true;
+}
+
+struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *params)
+{
+    struct kvc_hopscotch_table geometry;
+    if (!kvc_hopscotch_geometry(params, &geometry)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct kvc_hopscotch *table = malloc(sizeof(*table));
+    if (table == NULL) {
+        return NULL;
+    }
+    *table = (struct kvc_hopscotch){.index = {&hopscotch_ops}, .table = geometry};
+    table->table.tags = kvc_memory_alloc(kvc_hopscotch_tags_bytes(&geometry));
+    table->table.entries = kvc_memory_alloc(kvc_hopscotch_entries_bytes(&geometry));
+    if (table->table.tags == NULL || table->table.entries == NULL) {
+        kvc_hopscotch_free(table);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return table;
+}
+
+static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
+{
+    (void)seed; /* nothing random */
+    uint64_t homes = bytes / (1 + kvc_set_assoc_entry_bytes(sizeof(uint64_t)));
+    if (homes > homes_max) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct kvc_hopscotch *table = kvc_hopscotch_create(
+        &(struct kvc_hopscotch_params){.homes = (uint32_t)homes, .key_bytes_max = sizeof(uint64_t)});
+    return table != NULL ? &table->index : NULL;
+}
+
+const struct kvc_index_kind kvc_hopscotch_kind = {
+    .name = "memcachedgpu-hopscotch",
+    .source = "MemcachedGPU, SoCC 2015, sec. 4.2.1",
+    .create = create_published,
+    .caches = true,
+};

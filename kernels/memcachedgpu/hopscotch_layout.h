@@ -1,0 +1,201 @@
+/* The hopscotch table, on the host and on the device: its layout and one operation on it.
+ *
+ * Entry e has an 8-bit tag in an array of tags, 0 where it is empty, and a header and a key in an array of
+ * entries. A key whose home is entry h is in one of the entries h .. h + neighbours - 1, so a search reads
+ * `neighbours` tags in a row, 1 line of 64 bytes or, (neighbours - 1) times in 64, 2. Entries are as in the
+ * set-associative table (set_assoc_layout.h). */
+#ifndef KVC_KERNELS_MEMCACHEDGPU_HOPSCOTCH_LAYOUT_H
+#define KVC_KERNELS_MEMCACHEDGPU_HOPSCOTCH_LAYOUT_H
+
+#include "kernels/memcachedgpu/table_batch.h"
+
+enum {
+    KVC_HOPSCOTCH_NEIGHBOURS = 16,
+    KVC_HOPSCOTCH_NEIGHBOURS_MAX = 32,
+};
+
+#define KVC_HOPSCOTCH_NO_ENTRY 0xffffffffu
+
+/* A table wherever its memory is; passed to kernels by value. */
+struct kvc_hopscotch_table {
+    uint8_t *tags;    /* aligned to 64 bytes */
+    uint8_t *entries; /* as well */
+    uint32_t homes;
+    uint32_t neighbours; /* 8, 16 or 32 */
+    uint32_t entry_bytes;
+    uint32_t key_bytes_max;
+};
+
+struct kvc_hopscotch_place {
+    uint32_t home;
+    uint32_t tag; /* 1 .. 255 */
+};
+
+static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_capacity(const struct kvc_hopscotch_table *table)
+{
+    return table->homes + table->neighbours - 1;
+}
+
+static inline KVC_HOST_DEVICE uint64_t kvc_hopscotch_tags_bytes(const struct kvc_hopscotch_table *table)
+{
+    uint64_t bytes = kvc_hopscotch_capacity(table);
+    return (bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES * KVC_SET_ASSOC_LINE_BYTES;
+}
+
+static inline KVC_HOST_DEVICE uint64_t kvc_hopscotch_entries_bytes(const struct kvc_hopscotch_table *table)
+{
+    return (uint64_t)kvc_hopscotch_capacity(table) * table->entry_bytes;
+}
+
+/* The primary hash picks the home, the secondary one is the tag. */
+static inline KVC_HOST_DEVICE struct kvc_hopscotch_place
+kvc_hopscotch_place(const struct kvc_hopscotch_table *table, struct kvc_table_key key)
+{
+    uint64_t hash = kvc_lookup3_inline(key.data, key.bytes, 0, 0);
+    struct kvc_hopscotch_place place;
+    place.home = (uint32_t)((hash & 0xffffffffu) * table->homes >> 32);
+    place.tag = (uint32_t)(hash >> 32) & 0xff;
+    place.tag += place.tag == 0;
+    return place;
+}
+
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_entry *
+kvc_hopscotch_entry(const struct kvc_hopscotch_table *table, uint32_t entry)
+{
+    return (struct kvc_set_assoc_entry *)(table->entries + (uint64_t)entry * table->entry_bytes);
+}
+
+/* Bit i is set where entry home + i has this tag; 0: where it is empty. */
+static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_match(const struct kvc_hopscotch_table *table,
+                                                           uint32_t home, uint32_t tag)
+{
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t all = tag * UINT64_C(0x0101010101010101);
+    uint32_t matching = 0;
+    for (uint32_t i = 0; i < table->neighbours; i += 8) {
+        uint64_t word = kvc_bytes_word_64(table->tags + home + i, 8) ^ all;
+        uint64_t zero = ~(((word & low) + low) | word | low); /* 0x80 where the byte is zero, exactly */
+        matching |= (uint32_t)((zero >> 7) * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    return matching;
+}
+
+static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_lowest(uint32_t bits)
+{
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffs((int)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctz(bits);
+#endif
+}
+
+static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_tag_lines(const struct kvc_hopscotch_table *table,
+                                                               uint32_t home)
+{
+    return (home % KVC_SET_ASSOC_LINE_BYTES + table->neighbours + KVC_SET_ASSOC_LINE_BYTES - 1) /
+           KVC_SET_ASSOC_LINE_BYTES;
+}
+
+/* The entry of a key, or KVC_HOPSCOTCH_NO_ENTRY. Adds the lines read. */
+static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_find(const struct kvc_hopscotch_table *table,
+                                                          struct kvc_hopscotch_place place,
+                                                          struct kvc_table_key key, uint64_t *lines)
+{
+    *lines += kvc_hopscotch_tag_lines(table, place.home);
+    for (uint32_t found = kvc_hopscotch_match(table, place.home, place.tag); found != 0; found &= found - 1) {
+        uint32_t number = place.home + kvc_hopscotch_lowest(found);
+        const struct kvc_set_assoc_entry *entry = kvc_hopscotch_entry(table, number);
+        uint32_t bytes_read;
+        bool same = kvc_table_entry_has_key(entry, key, &bytes_read);
+        *lines += kvc_set_assoc_entry_lines(entry, bytes_read);
+        if (same) {
+            return number;
+        }
+    }
+    return KVC_HOPSCOTCH_NO_ENTRY;
+}
+
+/* The empty entry nearest to the home, else the least recently used one, of equally old ones the nearest. */
+static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_choose(const struct kvc_hopscotch_table *table,
+                                                            uint32_t home, uint32_t now, uint64_t *lines)
+{
+    uint32_t empty = kvc_hopscotch_match(table, home, 0);
+    if (empty != 0) {
+        return home + kvc_hopscotch_lowest(empty);
+    }
+    uint32_t oldest = 0;
+    int32_t oldest_age = INT32_MIN;
+    for (uint32_t i = 0; i < table->neighbours; i++) {
+        const struct kvc_set_assoc_entry *entry = kvc_hopscotch_entry(table, home + i);
+        int32_t age = kvc_set_assoc_age(now, entry->stamp);
+        oldest = age > oldest_age ? i : oldest;
+        oldest_age = age > oldest_age ? age : oldest_age;
+        /* Shared with the entry before? */
+        *lines += i == 0 || ((uintptr_t)entry & (KVC_SET_ASSOC_LINE_BYTES - 1)) < table->entry_bytes;
+    }
+    return home + oldest;
+}
+
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
+kvc_hopscotch_search_one(const struct kvc_hopscotch_table *table, struct kvc_hopscotch_place place,
+                         struct kvc_table_key key, uint32_t now, struct kvc_index_stats *stats)
+{
+    uint32_t number = kvc_hopscotch_find(table, place, key, &stats->search_lines);
+    if (number == KVC_HOPSCOTCH_NO_ENTRY) {
+        return kvc_table_no_item();
+    }
+    struct kvc_set_assoc_entry *entry = kvc_hopscotch_entry(table, number);
+    entry->stamp = now;
+    stats->search_hits++;
+    return kvc_table_entry_item(entry);
+}
+
+/* Returns what was replaced or evicted. */
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
+kvc_hopscotch_insert_one(const struct kvc_hopscotch_table *table, struct kvc_hopscotch_place place,
+                         struct kvc_table_key key, const struct kvc_set_assoc_item *item, uint32_t now,
+                         struct kvc_index_stats *stats)
+{
+    struct kvc_set_assoc_item left = kvc_table_no_item();
+    uint32_t number = kvc_hopscotch_find(table, place, key, &stats->insert_lines);
+    if (number != KVC_HOPSCOTCH_NO_ENTRY) {
+        struct kvc_set_assoc_entry *entry = kvc_hopscotch_entry(table, number);
+        left = kvc_table_entry_item(entry);
+        stats->replaced++;
+        kvc_table_entry_set_item(entry, item, now);
+        return left;
+    }
+    uint64_t lines = 0;
+    number = kvc_hopscotch_choose(table, place.home, now, &lines);
+    struct kvc_set_assoc_entry *entry = kvc_hopscotch_entry(table, number);
+    uint32_t entry_lines = kvc_set_assoc_entry_lines(entry, (uint32_t)sizeof(*entry) + key.bytes);
+    stats->insert_lines += lines != 0 ? lines + entry_lines - 1 : entry_lines;
+    if (table->tags[number] != 0) {
+        left = kvc_table_entry_item(entry);
+        stats->evicted++;
+    }
+    table->tags[number] = (uint8_t)place.tag;
+    kvc_table_entry_set_key(entry, key);
+    kvc_table_entry_set_item(entry, item, now);
+    return left;
+}
+
+/* Returns what was erased. */
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
+kvc_hopscotch_erase_one(const struct kvc_hopscotch_table *table, struct kvc_hopscotch_place place,
+                        struct kvc_table_key key, uint32_t location, struct kvc_index_stats *stats)
+{
+    uint32_t number = kvc_hopscotch_find(table, place, key, &stats->erase_lines);
+    if (number == KVC_HOPSCOTCH_NO_ENTRY) {
+        return kvc_table_no_item();
+    }
+    struct kvc_set_assoc_item item = kvc_table_entry_item(kvc_hopscotch_entry(table, number));
+    if (location != KVC_LOCATION_ANY && location != item.location) {
+        return kvc_table_no_item();
+    }
+    table->tags[number] = 0;
+    stats->erased++;
+    return item;
+}
+
+#endif
