@@ -1,12 +1,14 @@
-/* Many threads on one index and one store, under ThreadSanitizer. A plain main: exit status 0 is success.
+/* Many threads on one index and one store, with ThreadSanitizer and, longer, without. A plain main: exit
+ * status 0 is success.
  *
  * Index: elements that stay must be found by every search, with their own location, while one writer lets
  * others come and go around them and push them from bucket to bucket. Store: every hit's value must belong to
  * its key, while the writer rewrites, evicts and releases items. Receivers: several of them allocate, write,
  * rewrite and release items of the same classes while others read; no item is ever given to two of them, none
- * gets lost. */
+ * gets lost. Contests: two threads release or write the same items at once. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,11 @@ enum {
     VISITORS = 1750,  /* load 0.93: long chains, and yet hardly ever a drop */
     INDEX_ROUNDS = 60000,
     STORE_KEYS = 400,
+#ifdef __SANITIZE_THREAD__
     STORE_ROUNDS = 10000,
+#else
+    STORE_ROUNDS = 300000,
+#endif
     VALUE_WORDS = 128,  /* most, of 8 bytes each */
     ITEM_BYTES = 50000, /* items this large fill the slabs soon, though their values are short */
 };
@@ -282,78 +288,142 @@ static bool test_store(void)
 enum {
     RECEIVERS = 3,
     SENDERS = 2,
+#ifdef __SANITIZE_THREAD__
     RECEIVER_ROUNDS = 2500,
+    RELEASE_ROUNDS = 50,
+    REWRITE_ROUNDS = 3000,
+#else
+    RECEIVER_ROUNDS = 150000,
+    RELEASE_ROUNDS = 3000,
+    REWRITE_ROUNDS = 1000000,
+#endif
     SLABS = 6,
-    BOARD = 512, /* keys whose last location is known to all */
+    CLASSES = 3,
+    BOARD = 510, /* keys whose last location is known to all */
     ALLOCATE_MAX = 8,
+    SHARED_ITEMS = 500,
+    LONGEST_VARIANT = 24, /* as makes value_words() VALUE_WORDS */
 };
+
+/* Of the items; their values are shorter, so that any fits any class. */
+static const uint32_t class_value_bytes[CLASSES] = {50000, 16000, 2000};
 
 enum item_state {
     ITEM_GIVEN_BACK, /* or never handed out */
     ITEM_OWNED,      /* allocated, not yet written */
-    ITEM_PUBLISHED,  /* written: CLOCK may take it at any time */
+    ITEM_PUBLISHED,  /* written: CLOCK may take it at any time, and any thread release it */
+};
+
+/* What the test itself knows of an item. */
+struct ledger {
+    uint32_t state;        /* enum item_state */
+    uint32_t begun, ended; /* tries to release it */
+    uint32_t begun_before; /* it was published; another number if some had not ended */
+    uint64_t key;          /* in use there */
 };
 
 struct exchange {
     struct kvc_slab *slab;
-    uint32_t board[BOARD];      /* location of key k, or KVC_LOCATION_NONE */
-    uint8_t state[SLABS << 16]; /* enum item_state, by location */
+    uint32_t board[BOARD]; /* location of key k, or KVC_LOCATION_NONE */
+    struct ledger ledger[SLABS << 16];
     bool done;
 };
 
 struct receiver {
     pthread_t thread;
     struct exchange *exchange;
-    uint64_t random, written, refused, released, evicted, wrong;
+    uint64_t random, refused, released, hits, wrong;
+    struct kvc_slab_stats stats;
 };
 
-/* Two classes, by key. */
-static uint32_t class_value_bytes(uint64_t key)
+static struct ledger *ledger_of(struct exchange *exchange, uint32_t location)
 {
-    return key % 2 == 0 ? ITEM_BYTES : ITEM_BYTES / 3;
+    return &exchange->ledger[location];
+}
+
+/* Takes down an item that the store handed out. It must have been nobody's: evicted as reported, or given
+ * back by its owner, or in use and at least tried to release since. */
+static bool own(struct exchange *exchange, uint32_t location, const struct kvc_evicted *evicted)
+{
+    struct ledger *ledger = ledger_of(exchange, location);
+    uint32_t was = __atomic_exchange_n(&ledger->state, ITEM_OWNED, __ATOMIC_ACQ_REL);
+    if (evicted != NULL) {
+        return was == ITEM_PUBLISHED && evicted->location == location &&
+               evicted->hash == kvc_hash(&ledger->key, 8, hash_seed);
+    }
+    bool tried = __atomic_load_n(&ledger->begun, __ATOMIC_SEQ_CST) != ledger->begun_before;
+    return was == ITEM_GIVEN_BACK || (was == ITEM_PUBLISHED && tried);
+}
+
+static void try_release(struct receiver *receiver, uint32_t location, uint64_t key)
+{
+    struct exchange *exchange = receiver->exchange;
+    if (location != KVC_LOCATION_NONE) {
+        struct ledger *ledger = ledger_of(exchange, location);
+        __atomic_fetch_add(&ledger->begun, 1, __ATOMIC_SEQ_CST);
+        receiver->released += kvc_slab_release_key(exchange->slab, location, kvc_hash(&key, 8, hash_seed));
+        __atomic_fetch_add(&ledger->ended, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void publish(struct receiver *receiver, uint32_t location, uint64_t key, uint64_t round)
+{
+    struct exchange *exchange = receiver->exchange;
+    struct ledger *ledger = ledger_of(exchange, location);
+    uint64_t value[VALUE_WORDS + 1];
+    uint32_t bytes = make_value(key, round, value);
+    ledger->key = key;
+    uint32_t ended = __atomic_load_n(&ledger->ended, __ATOMIC_SEQ_CST);
+    uint32_t begun = __atomic_load_n(&ledger->begun, __ATOMIC_SEQ_CST);
+    ledger->begun_before = begun == ended ? begun : begun - 1;
+    __atomic_store_n(&ledger->state, ITEM_PUBLISHED, __ATOMIC_RELEASE);
+    receiver->wrong += !kvc_slab_write(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
+    uint32_t old = __atomic_exchange_n(&exchange->board[key], location, __ATOMIC_ACQ_REL);
+    if (round % 2 == 0) {
+        try_release(receiver, old, key);
+    }
 }
 
 static void receive_batch(struct receiver *receiver, uint64_t round)
 {
     struct exchange *exchange = receiver->exchange;
-    struct kvc_slab_stats stats = {0};
-    uint64_t value[VALUE_WORDS + 1];
     uint32_t location[ALLOCATE_MAX], evicted_count;
     struct kvc_evicted evicted[ALLOCATE_MAX];
-    uint64_t parity = next_random(&receiver->random) % 2;
+    uint64_t class = next_random(&receiver->random) % CLASSES;
     uint32_t wanted = 1 + (uint32_t)(next_random(&receiver->random) % ALLOCATE_MAX);
-    uint32_t given = kvc_slab_alloc(exchange->slab, 8, class_value_bytes(parity), wanted, location, evicted,
-                                    &evicted_count, &stats);
-    receiver->evicted += evicted_count;
+    uint32_t given = kvc_slab_alloc(exchange->slab, 8, class_value_bytes[class], wanted, location, evicted,
+                                    &evicted_count, &receiver->stats);
+    receiver->wrong += given == 0;
     for (uint32_t i = 0; i < given; i++) {
-        uint8_t was = __atomic_exchange_n(&exchange->state[location[i]], ITEM_OWNED, __ATOMIC_ACQ_REL);
-        receiver->wrong += was == ITEM_OWNED;
+        uint32_t from_free = given - evicted_count;
+        receiver->wrong += !own(exchange, location[i], i < from_free ? NULL : &evicted[i - from_free]);
     }
     for (uint32_t i = 0; i < given; i++) {
-        uint64_t key = next_random(&receiver->random) % (BOARD / 2) * 2 + parity;
-        uint32_t bytes = make_value(key, round & 0xffffffff, value);
-        uint64_t hash = kvc_hash(&key, 8, hash_seed);
-        __atomic_store_n(&exchange->state[location[i]], ITEM_PUBLISHED, __ATOMIC_RELEASE);
-        kvc_slab_write(exchange->slab, location[i], &key, 8, value, bytes, &stats);
-        receiver->written++;
-        uint32_t old = __atomic_exchange_n(&exchange->board[key], location[i], __ATOMIC_ACQ_REL);
-        if (old != KVC_LOCATION_NONE && round % 2 == 0) {
-            receiver->released += kvc_slab_release_key(exchange->slab, old, hash);
+        uint64_t key = next_random(&receiver->random) % (BOARD / CLASSES) * CLASSES + class;
+        if (next_random(&receiver->random) % 16 == 0) {
+            __atomic_store_n(&ledger_of(exchange, location[i])->state, ITEM_GIVEN_BACK, __ATOMIC_RELEASE);
+            bool released = kvc_slab_release(exchange->slab, location[i]);
+            receiver->released += released;
+            receiver->wrong += !released;
+        } else {
+            publish(receiver, location[i], key, round);
         }
     }
 }
 
-/* Writes an item again that may be evicted, released or rewritten by others at the same time. */
-static void rewrite(struct receiver *receiver, uint64_t round)
+/* An item that may be evicted, released or written again by others at the same time. */
+static void disturb(struct receiver *receiver, uint64_t round)
 {
     struct exchange *exchange = receiver->exchange;
-    struct kvc_slab_stats stats = {0};
     uint64_t value[VALUE_WORDS + 1];
     uint64_t key = next_random(&receiver->random) % BOARD;
     uint32_t location = __atomic_load_n(&exchange->board[key], __ATOMIC_ACQUIRE);
-    if (location != KVC_LOCATION_NONE) {
-        uint32_t bytes = make_value(key, round & 0xffffffff, value);
-        receiver->refused += !kvc_slab_rewrite(exchange->slab, location, &key, 8, value, bytes, &stats);
+    if (round % 8 == 0) {
+        try_release(receiver, location, key);
+    } else if (location != KVC_LOCATION_NONE) {
+        uint32_t bytes = make_value(key, round, value);
+        receiver->refused +=
+            !kvc_slab_rewrite(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
     }
 }
 
@@ -362,119 +432,326 @@ static void *receive(void *argument)
     struct receiver *receiver = argument;
     for (uint64_t round = 0; round < RECEIVER_ROUNDS; round++) {
         receive_batch(receiver, round);
-        if (round % 3 == 0) {
-            rewrite(receiver, round);
-        }
+        disturb(receiver, round);
     }
     return NULL;
+}
+
+/* Reads the item at `location`; without `compare`, its value must still be of one key. */
+static void read_location(struct receiver *sender, uint32_t location, uint64_t key, bool compare)
+{
+    uint64_t ring[VALUE_WORDS];
+    uint32_t position = 0, bytes;
+    uint8_t key_bytes = 8, result;
+    kvc_slab_read(sender->exchange->slab,
+                  &(struct kvc_slab_reads){.count = 1,
+                                           .location = &location,
+                                           .keys = (const uint8_t *)&key,
+                                           .key_stride = 8,
+                                           .key_bytes = &key_bytes,
+                                           .compare = compare,
+                                           .out = (uint8_t *)ring,
+                                           .out_bytes = sizeof(ring),
+                                           .out_position = &position,
+                                           .result = &result,
+                                           .value_bytes = &bytes},
+                  &sender->stats);
+    if (result == KVC_READ_HIT) {
+        sender->wrong += !is_value_of(compare ? key : ring[0] >> 32, (const uint8_t *)ring, bytes);
+        sender->hits++;
+    }
 }
 
 static void *send(void *argument)
 {
     struct receiver *sender = argument;
     struct exchange *exchange = sender->exchange;
-    struct kvc_slab_stats stats = {0};
-    enum { RING = VALUE_WORDS * 8 };
-    uint8_t *ring = malloc(RING);
     while (!__atomic_load_n(&exchange->done, __ATOMIC_ACQUIRE)) {
         uint64_t key = next_random(&sender->random) % BOARD;
         uint32_t location = __atomic_load_n(&exchange->board[key], __ATOMIC_ACQUIRE);
-        uint32_t position = 0, bytes;
-        uint8_t key_bytes = 8, result;
-        kvc_slab_read(exchange->slab,
-                      &(struct kvc_slab_reads){.count = 1,
-                                               .location = &location,
-                                               .keys = (const uint8_t *)&key,
-                                               .key_stride = 8,
-                                               .key_bytes = &key_bytes,
-                                               .compare = true,
-                                               .out = ring,
-                                               .out_bytes = RING,
-                                               .out_position = &position,
-                                               .result = &result,
-                                               .value_bytes = &bytes},
-                      &stats);
-        if (result == KVC_READ_HIT) {
-            sender->wrong += !is_value_of(key, ring, bytes);
-            sender->written++;
-        }
+        read_location(sender, location, key, key % 8 != 0);
     }
-    free(ring);
     return NULL;
 }
 
-/* Every item of the store is given out exactly once when all are asked for and none is written. */
-static bool nothing_is_lost(struct exchange *exchange)
+/* Allocates what is left of a class on its free list, one item at a time. */
+static uint64_t drain_free(struct kvc_slab *slab, uint32_t value_bytes)
 {
     struct kvc_slab_stats stats = {0};
-    uint64_t bytes = 0;
-    memset(exchange->state, ITEM_GIVEN_BACK, sizeof(exchange->state));
-    for (uint64_t parity = 0; parity < 2; parity++) {
-        uint32_t location[ALLOCATE_MAX], evicted_count, given;
-        struct kvc_evicted evicted[ALLOCATE_MAX];
-        uint64_t items = 0;
-        uint32_t item_bytes = kvc_slab_item_bytes(8, class_value_bytes(parity));
-        do {
-            given = kvc_slab_alloc(exchange->slab, 8, class_value_bytes(parity), ALLOCATE_MAX, location,
-                                   evicted, &evicted_count, &stats);
-            for (uint32_t i = 0; i < given; i++) {
-                if (exchange->state[location[i]] == ITEM_OWNED) {
-                    return false;
-                }
-                exchange->state[location[i]] = ITEM_OWNED;
-            }
-            items += given;
-        } while (given == ALLOCATE_MAX);
-        uint32_t of_slab = KVC_SLAB_BYTES / item_bytes;
-        if (items % of_slab != 0) {
-            return false;
+    struct kvc_evicted evicted;
+    uint32_t location, evicted_count;
+    uint64_t items = 0;
+    while (kvc_slab_alloc(slab, 8, value_bytes, 1, &location, &evicted, &evicted_count, &stats) == 1) {
+        if (evicted_count == 1) { /* put back what that took */
+            uint64_t key = 0, value = 0;
+            kvc_slab_write(slab, location, &key, 8, &value, 8, &stats);
+            break;
         }
-        bytes += items / of_slab * KVC_SLAB_BYTES;
+        items++;
     }
-    return bytes == kvc_slab_capacity_bytes(exchange->slab) && kvc_slab_used_items(exchange->slab) == 0;
+    return items;
+}
+
+/* All threads have left. What a walk over all items finds in use is what the store counts, and every item is
+ * in use or on a free list. Then all are released, and all of them can be had again, each once. */
+static bool nothing_is_lost(struct exchange *exchange, uint64_t in_use)
+{
+    struct kvc_slab *slab = exchange->slab;
+    struct receiver walk = {.exchange = exchange};
+    struct kvc_slab_stats stats = {0};
+    uint64_t bytes = 0, unused = 0, released = 0, items = 0;
+    for (uint32_t location = 0; location < SLABS << 16; location++) {
+        read_location(&walk, location, 0, false);
+    }
+    bool right = walk.wrong == 0 && walk.hits == in_use && kvc_slab_used_items(slab) == in_use;
+    for (uint32_t class = 0; class < CLASSES; class ++) {
+        unused += drain_free(slab, class_value_bytes[class]);
+    }
+    right = right && kvc_slab_used_items(slab) == in_use;
+    for (uint32_t location = 0; location < SLABS << 16; location++) {
+        released += kvc_slab_release(slab, location);
+        right = right && !kvc_slab_release(slab, location);
+    }
+    right = right && released == in_use + unused && kvc_slab_used_items(slab) == 0;
+    memset(exchange->ledger, 0, sizeof(exchange->ledger));
+    for (uint32_t class = 0; class < CLASSES; class ++) {
+        uint32_t location, evicted_count;
+        struct kvc_evicted evicted;
+        uint32_t of_slab = KVC_SLAB_BYTES / kvc_slab_item_bytes(8, class_value_bytes[class]);
+        uint64_t of_class = 0;
+        while (kvc_slab_alloc(slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
+                              &stats) == 1) {
+            right = right && evicted_count == 0 && own(exchange, location, NULL);
+            of_class++;
+        }
+        right = right && of_class % of_slab == 0;
+        items += of_class;
+        bytes += of_class / of_slab * KVC_SLAB_BYTES;
+    }
+    return right && items == released && bytes == kvc_slab_capacity_bytes(slab);
+}
+
+static void start(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+    if (pthread_create(thread, NULL, run, argument) != 0) {
+        perror("pthread_create");
+        exit(1);
+    }
 }
 
 static bool test_receivers(void)
 {
     static struct exchange exchange;
-    struct receiver receivers[RECEIVERS] = {{0}}, senders[SENDERS] = {{0}};
-    uint64_t written = 0, refused = 0, released = 0, evicted = 0, wrong = 0, read = 0;
+    struct receiver threads[RECEIVERS + SENDERS] = {{0}}, sum = {0};
     exchange.slab = kvc_slab_create(SLABS * (uint64_t)KVC_SLAB_BYTES, hash_seed);
     if (exchange.slab == NULL) {
         return false;
+    }
+    for (uint32_t class = 0; class < CLASSES; class ++) { /* a slab each, whoever comes first */
+        uint32_t location, evicted_count;
+        struct kvc_evicted evicted;
+        kvc_slab_alloc(exchange.slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
+                       &sum.stats);
+        sum.released += kvc_slab_release(exchange.slab, location);
     }
     for (uint32_t k = 0; k < BOARD; k++) {
         exchange.board[k] = KVC_LOCATION_NONE;
     }
     for (uint32_t i = 0; i < RECEIVERS + SENDERS; i++) {
-        struct receiver *one = i < RECEIVERS ? &receivers[i] : &senders[i - RECEIVERS];
-        one->exchange = &exchange;
-        one->random = i + 1;
-        if (pthread_create(&one->thread, NULL, i < RECEIVERS ? receive : send, one) != 0) {
-            perror("pthread_create");
-            exit(1);
+        threads[i].exchange = &exchange;
+        threads[i].random = i + 1;
+        start(&threads[i].thread, i < RECEIVERS ? receive : send, &threads[i]);
+    }
+    for (uint32_t i = 0; i < RECEIVERS + SENDERS; i++) {
+        if (i == RECEIVERS) {
+            __atomic_store_n(&exchange.done, true, __ATOMIC_RELEASE);
         }
+        pthread_join(threads[i].thread, NULL);
+        sum.refused += threads[i].refused;
+        sum.released += threads[i].released;
+        sum.hits += threads[i].hits;
+        sum.wrong += threads[i].wrong;
+        sum.stats.allocated += threads[i].stats.allocated;
+        sum.stats.evicted += threads[i].stats.evicted;
     }
-    for (uint32_t i = 0; i < RECEIVERS; i++) {
-        pthread_join(receivers[i].thread, NULL);
-        written += receivers[i].written;
-        refused += receivers[i].refused;
-        released += receivers[i].released;
-        evicted += receivers[i].evicted;
-        wrong += receivers[i].wrong;
-    }
-    __atomic_store_n(&exchange.done, true, __ATOMIC_RELEASE);
-    for (uint32_t i = 0; i < SENDERS; i++) {
-        pthread_join(senders[i].thread, NULL);
-        wrong += senders[i].wrong;
-        read += senders[i].written;
-    }
-    bool whole = nothing_is_lost(&exchange);
-    printf("receivers: %" PRIu64 " written, %" PRIu64 " evicted, %" PRIu64 " released, %" PRIu64
-           " rewrites refused, %" PRIu64 " hits checked, %" PRIu64 " wrong, %s\n",
-           written, evicted, released, refused, read, wrong, whole ? "nothing lost" : "ITEMS LOST");
+    uint64_t in_use = sum.stats.allocated - sum.stats.evicted - sum.released;
+    bool whole = nothing_is_lost(&exchange, in_use);
+    printf("receivers: %" PRIu64 " allocated, %" PRIu64 " evicted, %" PRIu64 " released, %" PRIu64
+           " in use, %" PRIu64 " rewrites refused, %" PRIu64 " hits checked, %" PRIu64 " wrong, %s\n",
+           sum.stats.allocated, sum.stats.evicted, sum.released, in_use, sum.refused, sum.hits, sum.wrong,
+           whole ? "nothing lost" : "ITEMS LOST");
     kvc_slab_free(exchange.slab);
-    return wrong == 0 && whole && read > 0 && evicted > 1000 && released > 100;
+    return sum.wrong == 0 && whole && sum.hits > 0 && sum.stats.evicted > RECEIVER_ROUNDS &&
+           sum.released > RECEIVER_ROUNDS / 2;
+}
+
+/* Items that two threads are let loose on at once. */
+struct contest {
+    struct kvc_slab *slab;
+    pthread_barrier_t barrier;
+    uint32_t location[SHARED_ITEMS];
+    uint64_t released[2], written[2];
+    bool done;
+};
+
+struct contestant {
+    struct contest *contest;
+    uint32_t number;
+};
+
+static void fill_contest(struct contest *contest, uint32_t count)
+{
+    struct kvc_slab_stats stats = {0};
+    uint32_t evicted_count;
+    struct kvc_evicted evicted[SHARED_ITEMS];
+    uint64_t value[VALUE_WORDS + 1];
+    kvc_slab_alloc(contest->slab, 8, 2000, count, contest->location, evicted, &evicted_count, &stats);
+    for (uint64_t key = 0; key < count; key++) {
+        uint32_t bytes = make_value(key, 0, value);
+        kvc_slab_write(contest->slab, contest->location[key], &key, 8, value, bytes, &stats);
+    }
+}
+
+static void *release_all(void *argument)
+{
+    struct contestant *contestant = argument;
+    struct contest *contest = contestant->contest;
+    for (uint32_t round = 0; round < RELEASE_ROUNDS; round++) {
+        pthread_barrier_wait(&contest->barrier);
+        for (uint64_t i = 0; i < SHARED_ITEMS; i++) {
+            uint64_t key = i;
+            contest->released[contestant->number] +=
+                round % 2 == 0
+                    ? kvc_slab_release(contest->slab, contest->location[i])
+                    : kvc_slab_release_key(contest->slab, contest->location[i], kvc_hash(&key, 8, hash_seed));
+        }
+        pthread_barrier_wait(&contest->barrier);
+    }
+    return NULL;
+}
+
+/* Values of key 0 are all as long as can be: only the version tells one from the next. */
+static uint64_t longest(uint64_t round)
+{
+    return round * (VALUE_WORDS - 1) + LONGEST_VARIANT;
+}
+
+static void *write_all(void *argument)
+{
+    struct contestant *contestant = argument;
+    struct contest *contest = contestant->contest;
+    struct kvc_slab_stats stats = {0};
+    uint64_t value[VALUE_WORDS + 1];
+    for (uint64_t round = 1; round <= REWRITE_ROUNDS; round++) {
+        uint64_t key = round / 2 % 2;
+        uint32_t location = contest->location[key];
+        uint32_t bytes = make_value(key, longest(round * 2 + contestant->number), value);
+        contest->written[contestant->number] +=
+            round % 2 == 0 ? kvc_slab_write(contest->slab, location, &key, 8, value, bytes, &stats)
+                           : kvc_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
+    }
+    return NULL;
+}
+
+static void *rewrite_all(void *argument)
+{
+    struct contestant *contestant = argument;
+    struct contest *contest = contestant->contest;
+    struct kvc_slab_stats stats = {0};
+    uint64_t value[VALUE_WORDS + 1];
+    for (uint64_t key = 0; !__atomic_load_n(&contest->done, __ATOMIC_ACQUIRE); key = !key) {
+        uint32_t location = __atomic_load_n(&contest->location[key], __ATOMIC_ACQUIRE);
+        uint32_t bytes = make_value(key, longest(1), value);
+        contest->written[0] += kvc_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
+    }
+    return NULL;
+}
+
+/* Each item is released by exactly one of those who try. */
+static bool contest_releases(struct contest *contest)
+{
+    struct contestant contestants[2] = {{contest, 0}, {contest, 1}};
+    pthread_t threads[2];
+    bool right = pthread_barrier_init(&contest->barrier, NULL, 3) == 0;
+    start(&threads[0], release_all, &contestants[0]);
+    start(&threads[1], release_all, &contestants[1]);
+    for (uint64_t round = 0; round < RELEASE_ROUNDS; round++) {
+        fill_contest(contest, SHARED_ITEMS);
+        pthread_barrier_wait(&contest->barrier);
+        pthread_barrier_wait(&contest->barrier);
+        right = right && contest->released[0] + contest->released[1] == (round + 1) * SHARED_ITEMS &&
+                kvc_slab_used_items(contest->slab) == 0;
+    }
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    pthread_barrier_destroy(&contest->barrier);
+    printf("contests: %" PRIu64 " + %" PRIu64 " released\n", contest->released[0], contest->released[1]);
+    return right;
+}
+
+/* Items that two write again at once stay whole. */
+static bool contest_writes(struct contest *contest, struct receiver *reader)
+{
+    struct contestant contestants[2] = {{contest, 0}, {contest, 1}};
+    pthread_t threads[2];
+    fill_contest(contest, 2);
+    start(&threads[0], write_all, &contestants[0]);
+    start(&threads[1], write_all, &contestants[1]);
+    for (uint64_t round = 0; round < REWRITE_ROUNDS; round++) {
+        read_location(reader, contest->location[round % 2], round % 2, true);
+    }
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    printf("contests: %" PRIu64 " + %" PRIu64 " written\n", contest->written[0], contest->written[1]);
+    return contest->written[0] > 0 && contest->written[1] > 0 && kvc_slab_used_items(contest->slab) == 2 &&
+           kvc_slab_release(contest->slab, contest->location[0]) &&
+           kvc_slab_release(contest->slab, contest->location[1]);
+}
+
+/* What one thread allocates, writes and releases, another one writes again whenever it can. */
+static bool contest_rewrites(struct contest *contest, struct receiver *reader)
+{
+    struct contestant contestant = {contest, 0};
+    pthread_t thread;
+    uint64_t refused = 0;
+    bool right = true;
+    fill_contest(contest, 2);
+    start(&thread, rewrite_all, &contestant);
+    for (uint64_t round = 0; round < REWRITE_ROUNDS; round++) {
+        uint64_t key = round % 2, value[VALUE_WORDS + 1];
+        struct kvc_slab_stats stats = {0};
+        struct kvc_evicted evicted;
+        uint32_t location, evicted_count, bytes = make_value(key, longest(0), value);
+        read_location(reader, contest->location[key], key, true);
+        while (!kvc_slab_release(contest->slab, contest->location[key])) {
+            refused++; /* while the other one is at it */
+            sched_yield();
+        }
+        kvc_slab_alloc(contest->slab, 8, 2000, 1, &location, &evicted, &evicted_count, &stats);
+        right = right && kvc_slab_write(contest->slab, location, &key, 8, value, bytes, &stats);
+        __atomic_store_n(&contest->location[key], location, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&contest->done, true, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    printf("contests: %" PRIu64 " releases refused\n", refused);
+    return right && kvc_slab_used_items(contest->slab) == 2;
+}
+
+static bool test_contests(void)
+{
+    static struct exchange exchange;
+    struct contest contest = {.slab = kvc_slab_create(2 * (uint64_t)KVC_SLAB_BYTES, hash_seed)};
+    struct receiver reader = {.exchange = &exchange};
+    exchange.slab = contest.slab;
+    if (contest.slab == NULL) {
+        return false;
+    }
+    bool releases = contest_releases(&contest);
+    bool writes = contest_writes(&contest, &reader);
+    bool rewrites = contest_rewrites(&contest, &reader);
+    printf("contests: %" PRIu64 " hits checked, %" PRIu64 " wrong\n", reader.hits, reader.wrong);
+    kvc_slab_free(contest.slab);
+    return releases && writes && rewrites && reader.hits > 0 && reader.wrong == 0;
 }
 
 int main(void)
@@ -482,5 +759,6 @@ int main(void)
     bool index = test_index();
     bool store = test_store();
     bool receivers = test_receivers();
-    return index && store && receivers ? 0 : 1;
+    bool contests = test_contests();
+    return index && store && receivers && contests ? 0 : 1;
 }

@@ -654,16 +654,16 @@ static bool is_free(const struct kvc_slab *slab, uint32_t location)
     return (__atomic_load_n(&slab->free_bits[word_of(location)], __ATOMIC_RELAXED) & bit_of(location)) != 0;
 }
 
-/* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use. The
- * class's lock is held. */
-static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location)
+/* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use.
+ * `tag` (0 or tag_writing) takes the place of tag_using, at once. The class's lock is held. */
+static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location, uint64_t tag)
 {
     uint64_t was =
         __atomic_fetch_and(&slab->using_bits[word_of(location)], ~bit_of(location), __ATOMIC_ACQ_REL);
     if ((was & bit_of(location)) == 0) {
         return false;
     }
-    store_header(item, load_header(item) & ~tag_using);
+    store_header(item, (load_header(item) & ~tag_using) | tag);
     return true;
 }
 
@@ -695,10 +695,9 @@ static bool refill(struct kvc_slab *slab, uint32_t location, uint8_t *item, bool
     uint64_t header = 0;
     struct size_class *class = lock_class_of(slab, location);
     bool mine = in_use(slab, location) && (!key_stays || has_key(item, key, key_bytes)) &&
-                claim(slab, item, location);
+                claim(slab, item, location, tag_writing);
     if (mine) {
-        header = load_header(item) | tag_writing;
-        store_header(item, header);
+        header = load_header(item);
         mark_referenced(slab, location);
     }
     pthread_mutex_unlock(&class->lock);
@@ -761,7 +760,7 @@ bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
     bool others = !in_use(slab, location) && (load_header(item) & (tag_using | tag_writing)) != 0;
     bool released = (location & 0xffff) < class->items && !is_free(slab, location) && !others;
     if (released) {
-        claim(slab, item, location);
+        claim(slab, item, location, 0);
         put_free(slab, class, location);
     }
     pthread_mutex_unlock(&class->lock);
@@ -781,7 +780,7 @@ bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t has
         in_use(slab, location) &&
         kvc_hash(item + KVC_SLAB_HEADER_BYTES, header_key_bytes(load_header(item)), slab->hash_seed) == hash;
     if (released) {
-        claim(slab, item, location);
+        claim(slab, item, location, 0);
         put_free(slab, class, location);
     }
     pthread_mutex_unlock(&class->lock);

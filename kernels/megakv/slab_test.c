@@ -238,6 +238,57 @@ Test(slab, rewriting_in_place)
     kvc_slab_free(slab);
 }
 
+Test(slab, rewriting_asks_for_the_key)
+{
+    struct kvc_slab *slab = create(2 << 20);
+    struct kvc_slab_stats stats = {0};
+    uint32_t location[2], evicted_count;
+    struct kvc_evicted evicted[2];
+    uint64_t key = 5, other = 6, value = 7;
+    uint8_t large[32] = {0};
+    store_words(slab, key, 1, location, evicted, &evicted_count, &stats);
+    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, &location[1], evicted, &evicted_count, &stats), 1);
+    cr_assert_not(kvc_slab_rewrite(slab, location[0], &other, 8, &value, 8, &stats));
+    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 7, &value, 8, &stats), "half the key");
+    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 8, large, 17, &stats), "does not fit");
+    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 8, large, UINT32_MAX - 8, &stats));
+    cr_assert_not(kvc_slab_rewrite(slab, location[1], &key, 8, &value, 8, &stats), "not yet written");
+    cr_assert_not(kvc_slab_rewrite(slab, KVC_LOCATION_NONE, &key, 8, &value, 8, &stats));
+    cr_assert_not(kvc_slab_rewrite(slab, 65535, &key, 8, &value, 8, &stats), "an item that no one can have");
+    cr_assert_eq(stats.writes, 1);
+    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_READ_HIT);
+    cr_assert_eq(value, ~key);
+    value = 7;
+    cr_assert(kvc_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats));
+    cr_assert_eq(stats.writes, 2);
+    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_READ_HIT);
+    cr_assert_eq(value, 7);
+    cr_assert(kvc_slab_rewrite(slab, location[0], &key, 8, large, 16, &stats), "another length");
+    cr_assert_eq(kvc_slab_used_items(slab), 1);
+    cr_assert(kvc_slab_release_key(slab, location[0], kvc_hash(&key, 8, hash_seed)));
+    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats), "free");
+    cr_assert_eq(kvc_slab_used_items(slab), 0);
+    kvc_slab_free(slab);
+}
+
+Test(slab, writing_again_may_change_the_key)
+{
+    struct kvc_slab *slab = create(2 << 20);
+    struct kvc_slab_stats stats = {0};
+    uint32_t location, evicted_count;
+    struct kvc_evicted evicted;
+    uint64_t key = 6, value = 7;
+    store_words(slab, 5, 1, &location, &evicted, &evicted_count, &stats);
+    cr_assert(kvc_slab_write(slab, location, &key, 8, &value, 8, &stats));
+    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_READ_MISMATCH);
+    cr_assert_eq(read_word(slab, location, 6, &value, &stats), KVC_READ_HIT);
+    cr_assert_eq(value, 7);
+    cr_assert(kvc_slab_release(slab, location));
+    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, &location, &evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(kvc_slab_used_items(slab), 0);
+    kvc_slab_free(slab);
+}
+
 Test(slab, release_of_a_key_spares_other_keys)
 {
     struct kvc_slab *slab = create(2 << 20);
@@ -447,6 +498,36 @@ Test(slab, exhausted_memory_gives_fewer)
     cr_assert_eq(location[2], location[1]);
     cr_assert_eq(kvc_slab_used_items(slab), 0);
     cr_assert_eq(stats.allocated, 3);
+    free(value);
+    kvc_slab_free(slab);
+}
+
+/* A class whose items are all allocated, and some not yet written, evicts the rest and no more; the hand
+ * stays behind the last that it took. */
+Test(slab, hand_stays_where_a_class_ran_out)
+{
+    enum { VALUE = 120000, ITEMS = 16 };
+    struct kvc_slab *slab = create(2 << 20);
+    struct kvc_slab_stats stats = {0};
+    uint32_t location[ITEMS], more[ITEMS], evicted_count;
+    struct kvc_evicted evicted[ITEMS];
+    uint8_t *value = calloc(1, VALUE);
+    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, ITEMS, location, evicted, &evicted_count, &stats), ITEMS);
+    for (uint64_t key = 2; key < 6; key++) {
+        cr_assert(kvc_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
+    }
+    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, 9, more, evicted, &evicted_count, &stats), 4);
+    cr_assert_eq(evicted_count, 4);
+    cr_assert_eq(stats.clock_steps, 8, "each once to clear, once to take");
+    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, 1, more, evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(stats.clock_steps, 8);
+    for (uint64_t key = 0; key < ITEMS; key++) {
+        cr_assert(kvc_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
+    }
+    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, 3, more, evicted, &evicted_count, &stats), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_assert_eq(more[i], location[i], "the hand had come to the end of the word, and so of the slab");
+    }
     free(value);
     kvc_slab_free(slab);
 }
