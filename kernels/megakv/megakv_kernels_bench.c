@@ -4,8 +4,13 @@
  * The limit is measured in the same run: a loop that reads one word of random lines in as much memory and
  * prefetches ahead. "of limit" is the lines that a kernel touches in a second over
  * that. What fills fresh memory pays for the system's page faults too. Results are verified before they are
- * timed. */
+ * timed.
+ *
+ * Rows of several threads: all start at a barrier, each on keys and buffers of its own; the operations of all
+ * over the seconds of the slowest, next to one such thread alone, turn by turn. Their limit is one core's
+ * times the threads. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +27,7 @@ enum {
     RUNS = 7,
     RUN_KEYS = 4 << 20,
     BATCH_MAX = 1 << 16,
+    THREADS = 2,
 };
 
 static const uint64_t hash_seed = 0x6b766361;
@@ -44,6 +50,7 @@ struct buffers {
     uint8_t key_bytes[BATCH_MAX];
     uint64_t key[BATCH_MAX];
     uint8_t result[BATCH_MAX];
+    struct kvc_evicted evicted[BATCH_MAX];
     uint8_t ring[KVC_SLAB_VALUE_MAX];
 };
 
@@ -103,7 +110,6 @@ static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
                  struct kvc_index_stats *stats)
 {
     struct kvc_slab_stats slab_stats = {0};
-    static struct kvc_evicted evicted[BATCH_MAX];
     for (uint64_t done = 0; done < count;) {
         uint32_t batch = count - done < options->batch ? (uint32_t)(count - done) : options->batch;
         for (uint32_t i = 0; i < batch; i++) {
@@ -114,8 +120,8 @@ static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
         double start = kvc_bench_now_s();
         if (slab != NULL) {
             uint32_t evictions;
-            if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, evicted, &evictions, &slab_stats) !=
-                    batch ||
+            if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, buffers->evicted, &evictions,
+                               &slab_stats) != batch ||
                 evictions != 0) {
                 kvc_bench_die("the slab store is too small");
             }
@@ -212,31 +218,120 @@ static uint64_t read_run(struct kvc_index *table, struct kvc_slab *slab, const s
     return right;
 }
 
+/* Slab allocation and write of `count` new keys from `key` on; returns how many items were evicted. */
+static uint64_t write_run(struct kvc_slab *slab, const struct options *options, uint64_t key, uint64_t count,
+                          struct buffers *buffers)
+{
+    struct kvc_slab_stats stats = {0};
+    for (uint64_t done = 0; done < count; done += options->batch) {
+        uint32_t evictions;
+        kvc_slab_alloc(slab, 8, 8, options->batch, buffers->location, buffers->evicted, &evictions, &stats);
+        for (uint32_t i = 0; i < options->batch; i++, key++) {
+            kvc_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
+        }
+    }
+    return stats.evicted;
+}
+
 /* Slab allocation and write where every new item takes the place of one that CLOCK evicts. */
 static double bench_evicting(struct kvc_slab *slab, const struct options *options, struct buffers *buffers)
 {
-    static struct kvc_evicted evicted[BATCH_MAX];
-    struct kvc_slab_stats stats = {0};
     double seconds[RUNS];
     uint64_t key = UINT64_C(1) << 40;
-    for (int run = -1; run < RUNS; run++) {
-        uint64_t goal = run < 0 ? kvc_slab_capacity_bytes(slab) / 32 : RUN_KEYS; /* first until it is full */
+    write_run(slab, options, key, kvc_slab_capacity_bytes(slab) / 32, buffers); /* until it is full */
+    for (int run = 0; run < RUNS; run++) {
+        key += UINT64_C(1) << 32;
         double start = kvc_bench_now_s();
-        for (uint64_t done = 0; done < goal; done += options->batch) {
-            uint32_t count;
-            kvc_slab_alloc(slab, 8, 8, options->batch, buffers->location, evicted, &count, &stats);
-            for (uint32_t i = 0; i < options->batch; i++, key++) {
-                kvc_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
-            }
-            if (run >= 0 && count != options->batch) {
-                kvc_bench_die("a full slab store did not evict");
-            }
-        }
-        if (run >= 0) {
-            seconds[run] = kvc_bench_now_s() - start;
+        uint64_t evicted = write_run(slab, options, key, RUN_KEYS, buffers);
+        seconds[run] = kvc_bench_now_s() - start;
+        if (evicted != RUN_KEYS) {
+            kvc_bench_die("a full slab store did not evict");
         }
     }
     return RUN_KEYS / kvc_bench_median(seconds, RUNS) / 1e6;
+}
+
+struct store {
+    struct kvc_index *table;
+    struct kvc_slab *slab;
+    const struct options *options;
+    const struct lookups *lookups;
+};
+
+/* One thread of a row of several. */
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const struct store *store;
+    struct buffers *buffers;
+    bool writes; /* else it searches and reads */
+    int run;
+    double seconds;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    const struct store *store = worker->store;
+    struct kvc_index_stats stats = {0};
+    struct kvc_slab_stats slab_stats = {0};
+    uint64_t key = (UINT64_C(1) << 41) + ((uint64_t)worker->run << 32);
+    pthread_barrier_wait(worker->start);
+    double start = kvc_bench_now_s();
+    if (worker->writes) {
+        write_run(store->slab, store->options, key, RUN_KEYS, worker->buffers);
+    } else {
+        read_run(store->table, store->slab, store->options, store->lookups, worker->run, worker->buffers,
+                 false, &stats, &slab_stats);
+    }
+    worker->seconds = kvc_bench_now_s() - start;
+    return NULL;
+}
+
+/* Seconds of the slowest of `count` workers, which take the runs from `run` on. */
+static double run_workers(struct worker *workers, int count, int run)
+{
+    pthread_barrier_t start;
+    double slowest = 0;
+    if (pthread_barrier_init(&start, NULL, (unsigned)count) != 0) {
+        kvc_bench_die("no barrier");
+    }
+    for (int t = 0; t < count; t++) {
+        workers[t].start = &start;
+        workers[t].run = (run + t) % RUNS;
+        if (pthread_create(&workers[t].thread, NULL, work, &workers[t]) != 0) {
+            kvc_bench_die("no thread");
+        }
+    }
+    for (int t = 0; t < count; t++) {
+        pthread_join(workers[t].thread, NULL);
+        slowest = workers[t].seconds > slowest ? workers[t].seconds : slowest;
+    }
+    pthread_barrier_destroy(&start);
+    return slowest;
+}
+
+static void bench_threads(const struct store *store, bool writes, const char *name, double lines,
+                          double limit)
+{
+    struct worker workers[THREADS];
+    double one[RUNS], all[RUNS];
+    for (int t = 0; t < THREADS; t++) {
+        workers[t] = (struct worker){
+            .store = store, .buffers = kvc_bench_alloc(sizeof(struct buffers)), .writes = writes};
+        memset(workers[t].buffers->key_bytes, 8, BATCH_MAX);
+    }
+    for (int run = 0; run < RUNS; run++) {
+        one[run] = run_workers(workers, 1, run);
+        all[run] = run_workers(workers, THREADS, run);
+    }
+    double one_mops = RUN_KEYS / kvc_bench_median(one, RUNS) / 1e6;
+    double mops = (double)THREADS * RUN_KEYS / kvc_bench_median(all, RUNS) / 1e6;
+    kvc_bench_row(name, mops, lines, limit * THREADS);
+    printf("  %d threads: %.2f x one thread of the same\n", THREADS, mops / one_mops);
+    for (int t = 0; t < THREADS; t++) {
+        kvc_memory_free(workers[t].buffers, sizeof(struct buffers));
+    }
 }
 
 static void bench_store(const struct options *options, struct lookups *lookups, struct buffers *buffers)
@@ -283,7 +378,10 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
                    (double)slab_stats.read_lines / (double)slab_stats.reads;
     kvc_bench_row("search and slab read, key check, value copy",
                   RUN_KEYS / kvc_bench_median(run_seconds, RUNS) / 1e6, lines, limit);
+    struct store store = {.table = table, .slab = slab, .options = options, .lookups = lookups};
+    bench_threads(&store, false, "search and slab read, 2 threads", lines, limit);
     kvc_bench_row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), 0, limit);
+    bench_threads(&store, true, "slab alloc and write, evicting, 2 threads", 0, limit);
     kvc_slab_free(slab);
     kvc_index_free(table);
 }
