@@ -1,0 +1,332 @@
+/* The GPU twins of the hopscotch and the chained table against the CPU's. Exit status 0 is success, 77: no
+ * device. */
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "kernels/cuda_bench.cuh"
+#include "kernels/memcachedgpu/chained_cuda.h"
+#include "kernels/memcachedgpu/hopscotch_cuda.h"
+
+namespace
+{
+
+struct random_source {
+    uint64_t state;
+    uint64_t next()
+    {
+        return kvc::mix_64(state += 0x9e3779b97f4a7c15u);
+    }
+};
+
+void expect(bool right, const std::string &what)
+{
+    if (!right) {
+        kvc::die(what.c_str());
+    }
+}
+
+template <typename T> T *created(T *index)
+{
+    if (index == nullptr) {
+        std::perror("create");
+        std::exit(3);
+    }
+    return index;
+}
+
+enum class memory { host, pinned, device };
+
+/* An array for the GPU's index, in any kind of memory, with a copy in plain host memory. */
+template <typename T> class array
+{
+  public:
+    array(const std::vector<T> &from, enum memory where) : bytes_(from.size() * sizeof(T)), where_(where)
+    {
+        host_ = from;
+        if (bytes_ != 0 && where != memory::host) {
+            at_ = static_cast<T *>(where == memory::pinned ? kvc_cuda_alloc_pinned(bytes_)
+                                                           : kvc_cuda_alloc(bytes_));
+            expect(at_ != nullptr, "no memory");
+            kvc::check(cudaMemcpy(at_, from.data(), bytes_, cudaMemcpyDefault), "copy in");
+        }
+    }
+    array(const array &) = delete;
+    array &operator=(const array &) = delete;
+    ~array()
+    {
+        where_ == memory::pinned ? kvc_cuda_free_pinned(at_) : kvc_cuda_free(at_);
+    }
+    T *data()
+    {
+        return where_ == memory::host ? host_.data() : at_;
+    }
+    const std::vector<T> &back()
+    {
+        if (at_ != nullptr) {
+            kvc::check(cudaMemcpy(host_.data(), at_, bytes_, cudaMemcpyDefault), "copy back");
+        }
+        return host_;
+    }
+
+  private:
+    std::vector<T> host_;
+    T *at_ = nullptr;
+    size_t bytes_;
+    enum memory where_;
+};
+
+bool equal(const struct kvc_index_stats &a, const struct kvc_index_stats &b)
+{
+    return std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+struct operation {
+    int kind; /* 0, 1: insert; 2: search; 3: erase */
+    std::vector<uint64_t> hash;
+    std::vector<uint32_t> location;
+};
+
+/* The same batch on both; answers and statistics must be equal. */
+void do_both(struct kvc_index *cpu, struct kvc_index *gpu, const operation &batch, enum memory where,
+             struct kvc_index_stats *cpu_stats, struct kvc_index_stats *gpu_stats, const std::string &name)
+{
+    uint32_t count = static_cast<uint32_t>(batch.hash.size());
+    std::vector<uint32_t> right(count, 12345);
+    array<uint64_t> hash(batch.hash, where);
+    array<uint32_t> location(batch.location, where), out(right, where);
+    if (batch.kind == 2) {
+        kvc_index_search(cpu, batch.hash.data(), count, right.data(), cpu_stats);
+        kvc_index_search(gpu, hash.data(), count, out.data(), gpu_stats);
+    } else if (batch.kind == 3) {
+        kvc_index_erase(cpu, batch.hash.data(), batch.location.data(), count, right.data(), cpu_stats);
+        kvc_index_erase(gpu, hash.data(), location.data(), count, out.data(), gpu_stats);
+    } else {
+        kvc_index_insert(cpu, batch.hash.data(), batch.location.data(), count, right.data(), cpu_stats);
+        kvc_index_insert(gpu, hash.data(), location.data(), count, out.data(), gpu_stats);
+    }
+    expect(out.back() == right, name + ": another answer than the CPU's");
+    expect(equal(*cpu_stats, *gpu_stats), name + ": other statistics than the CPU's");
+    expect(kvc_index_used(cpu) == kvc_index_used(gpu), name + ": another number of elements");
+}
+
+/* Random batches of keys for which `wanted` holds. */
+template <typename WANTED>
+operation random_operation(random_source &random, const std::vector<uint64_t> &keys, uint32_t most,
+                           WANTED wanted)
+{
+    operation batch = {static_cast<int>(random.next() % 4), {}, {}};
+    uint32_t tries = static_cast<uint32_t>(random.next() % (most + 1));
+    for (uint32_t i = 0; i < tries; i++) {
+        uint64_t key = keys[random.next() % keys.size()];
+        if (batch.kind == 2 || wanted(key)) {
+            batch.hash.push_back(key);
+            batch.location.push_back(batch.kind == 3 && random.next() % 2 != 0
+                                         ? KVC_LOCATION_ANY
+                                         : static_cast<uint32_t>(random.next() % 50));
+        }
+    }
+    return batch;
+}
+
+std::vector<uint64_t> random_keys(random_source &random, uint32_t count)
+{
+    std::vector<uint64_t> keys(count);
+    for (uint64_t &key : keys) {
+        key = random.next();
+    }
+    return keys;
+}
+
+enum memory where_of(int round)
+{
+    return round % 3 == 0 ? memory::host : round % 3 == 1 ? memory::pinned : memory::device;
+}
+
+void expect_all_kinds(const struct kvc_index_stats &stats, const std::string &name)
+{
+    expect(stats.search_hits > 0 && stats.search_hits < stats.searches && stats.replaced > 0 &&
+               stats.evicted > 0 && stats.erased > 0 && stats.erased < stats.erases,
+           name + ": the test did not reach everything");
+}
+
+void test_chained(const struct kvc_chained_params &params, uint32_t universe, uint64_t seed)
+{
+    std::string name = "chained " + std::to_string(params.capacity) + " of " + std::to_string(params.buckets);
+    random_source random = {seed};
+    std::vector<uint64_t> keys = random_keys(random, universe);
+    struct kvc_chained *cpu = created(kvc_chained_create(&params)),
+                       *back = created(kvc_chained_create(&params));
+    struct kvc_index *gpu = created(kvc_chained_cuda_create(&params));
+    struct kvc_index_stats cpu_stats = {}, gpu_stats = {};
+    for (int round = 0; round < 90; round++) {
+        operation batch =
+            random_operation(random, keys, round % 10 == 0 ? 1 : 700, [](uint64_t) { return true; });
+        do_both(&cpu->index, gpu, batch, where_of(round), &cpu_stats, &gpu_stats, name);
+        if (round == 45) { /* as good as before */
+            kvc_index_free(gpu);
+            gpu = created(kvc_chained_cuda_copy(cpu));
+        }
+    }
+    expect_all_kinds(cpu_stats, name);
+    expect(kvc_chained_cuda_download(gpu, back), name + ": download");
+    expect(std::memcmp(back->table.heads, cpu->table.heads, kvc_chained_heads_bytes(&cpu->table)) == 0 &&
+               std::memcmp(back->table.entries, cpu->table.entries, kvc_chained_entries_bytes(&cpu->table)) ==
+                   0 &&
+               std::memcmp(&back->state, &cpu->state, sizeof(cpu->state)) == 0 && back->clock == cpu->clock,
+           name + ": another table than the CPU's");
+    kvc_index_free(gpu);
+    kvc_chained_free(cpu);
+    kvc_chained_free(back);
+}
+
+/* Batches whose neighbourhoods do not overlap: equal to the CPU's, byte for byte. */
+void test_hopscotch_apart(const struct kvc_hopscotch_params &params, uint32_t universe, uint64_t seed)
+{
+    std::string name = "hopscotch " + std::to_string(params.homes) + ", " + std::to_string(params.neighbours);
+    random_source random = {seed};
+    std::vector<uint64_t> keys = random_keys(random, universe);
+    struct kvc_hopscotch *cpu = created(kvc_hopscotch_create(&params)),
+                         *back = created(kvc_hopscotch_create(&params));
+    struct kvc_index *gpu = created(kvc_hopscotch_cuda_create(&params));
+    struct kvc_index_stats cpu_stats = {}, gpu_stats = {};
+    for (int round = 0; round < 400; round++) {
+        std::vector<bool> taken(params.homes + 2 * cpu->table.neighbours);
+        operation batch = random_operation(random, keys, round % 10 == 0 ? 1 : 300, [&](uint64_t key) {
+            struct kvc_table_key bytes = {reinterpret_cast<const uint8_t *>(&key), sizeof(key)};
+            uint32_t home = kvc_hopscotch_place(&cpu->table, bytes).home, clash = 0;
+            for (uint32_t e = home; e < home + cpu->table.neighbours; e++) {
+                clash += taken[e];
+            }
+            for (uint32_t e = home; clash == 0 && e < home + cpu->table.neighbours; e++) {
+                taken[e] = true;
+            }
+            return clash == 0;
+        });
+        do_both(&cpu->index, gpu, batch, where_of(round), &cpu_stats, &gpu_stats, name);
+        if (round == 200) {
+            kvc_index_free(gpu);
+            gpu = created(kvc_hopscotch_cuda_copy(cpu));
+        }
+    }
+    expect_all_kinds(cpu_stats, name);
+    expect(kvc_hopscotch_cuda_download(gpu, back), name + ": download");
+    expect(std::memcmp(back->table.tags, cpu->table.tags, kvc_hopscotch_tags_bytes(&cpu->table)) == 0 &&
+               std::memcmp(back->table.entries, cpu->table.entries,
+                           kvc_hopscotch_entries_bytes(&cpu->table)) == 0 &&
+               back->clock == cpu->clock && back->used == cpu->used,
+           name + ": another table than the CPU's");
+    kvc_index_free(gpu);
+    kvc_hopscotch_free(cpu);
+    kvc_hopscotch_free(back);
+}
+
+/* Batches in which keys meet, and come several times: every location that was put is found or was reported,
+ * and no other is. */
+void test_hopscotch_together(uint32_t homes, uint32_t universe, uint64_t seed)
+{
+    std::string name = "hopscotch, together, " + std::to_string(homes);
+    random_source random = {seed};
+    std::vector<uint64_t> keys = random_keys(random, universe);
+    struct kvc_hopscotch_params params = {homes, 16, 8};
+    struct kvc_index *gpu = created(kvc_hopscotch_cuda_create(&params));
+    struct kvc_index_stats stats = {};
+    std::unordered_map<uint32_t, uint64_t> alive; /* location -> key */
+    uint32_t serial = 0;
+    for (int round = 0; round < 40; round++) {
+        std::vector<uint64_t> hash(5000);
+        std::vector<uint32_t> location(hash.size()), out(hash.size()), found(universe);
+        for (size_t i = 0; i < hash.size(); i++) {
+            hash[i] = keys[random.next() % universe];
+            location[i] = round % 4 == 3 ? KVC_LOCATION_ANY : serial++;
+        }
+        uint32_t count = static_cast<uint32_t>(hash.size());
+        if (round % 4 == 3) {
+            count /= 8;
+            kvc_index_erase(gpu, hash.data(), location.data(), count, out.data(), &stats);
+        } else {
+            kvc_index_insert(gpu, hash.data(), location.data(), count, out.data(), &stats);
+            for (uint32_t i = 0; i < count; i++) {
+                alive[location[i]] = hash[i];
+            }
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            expect(out[i] == KVC_LOCATION_NONE || alive.erase(out[i]) == 1,
+                   name + ": reported twice, or what was never put");
+        }
+        kvc_index_search(gpu, keys.data(), universe, found.data(), &stats);
+        size_t hits = 0;
+        for (uint32_t k = 0; k < universe; k++) {
+            if (found[k] != KVC_LOCATION_NONE) {
+                auto at = alive.find(found[k]);
+                expect(at != alive.end() && at->second == keys[k], name + ": another key's location");
+                hits++;
+            }
+        }
+        expect(hits == alive.size() && hits == kvc_index_used(gpu),
+               name + ": neither found nor reported, or a key twice");
+    }
+    expect_all_kinds(stats, name);
+    kvc_index_free(gpu);
+}
+
+void test_bad_params()
+{
+    struct kvc_hopscotch_params no_homes = {0, 16, 8}, short_keys = {64, 16, 4};
+    struct kvc_chained_params no_power = {3, 10, 8, 0}, short_chained = {4, 10, 4, 0};
+    errno = 0;
+    expect(kvc_hopscotch_cuda_create(&no_homes) == nullptr && errno == EINVAL, "homes of 0");
+    errno = 0;
+    expect(kvc_hopscotch_cuda_create(&short_keys) == nullptr && errno == EINVAL, "keys of 4 bytes");
+    errno = 0;
+    expect(kvc_chained_cuda_create(&no_power) == nullptr && errno == EINVAL, "3 buckets");
+    errno = 0;
+    expect(kvc_chained_cuda_create(&short_chained) == nullptr && errno == EINVAL, "chained keys of 4 bytes");
+}
+
+void test_empty_batches(const struct kvc_index_kind &kind)
+{
+    struct kvc_index *index = created(kind.create(1 << 16, 1));
+    struct kvc_index_stats stats = {};
+    uint64_t hash = 0;
+    uint32_t location = 5, found = 1;
+    kvc_index_search(index, nullptr, 0, nullptr, &stats);
+    kvc_index_insert(index, nullptr, nullptr, 0, nullptr, &stats);
+    kvc_index_erase(index, nullptr, nullptr, 0, nullptr, &stats);
+    expect(stats.searches + stats.inserts + stats.erases == 0, "empty batches count");
+    kvc_index_search(index, &hash, 1, &found, &stats);
+    expect(found == KVC_LOCATION_NONE, "found in an empty table");
+    kvc_index_insert(index, &hash, &location, 1, nullptr, nullptr);
+    kvc_index_search(index, &hash, 1, &found, nullptr);
+    expect(found == 5, "outputs that are not wanted");
+    kvc_index_erase(index, &hash, &location, 1, nullptr, nullptr);
+    expect(kvc_index_used(index) == 0, "not erased");
+    location = KVC_LOCATION_ANY; /* no location */
+    kvc_index_insert(index, &hash, &location, 1, &found, &stats);
+    expect(found == KVC_LOCATION_ANY && stats.dropped == 1 && kvc_index_used(index) == 0,
+           "stored what is no location");
+    kvc_index_free(index);
+}
+
+} // namespace
+
+int main()
+{
+    kvc::need_device();
+    test_bad_params();
+    test_empty_batches(kvc_hopscotch_cuda_kind);
+    test_empty_batches(kvc_chained_cuda_kind);
+    test_chained({64, 300, 8, 0}, 1000, 1);
+    test_chained({1, 40, 8, 0}, 60, 2);
+    test_chained({1024, 900, 48, 5}, 1500, 3);
+    test_chained({2, 1, 8, 0}, 10, 4);
+    test_hopscotch_apart({2000, 16, 8}, 2600, 5);
+    test_hopscotch_apart({1000, 8, 8}, 1500, 6);
+    test_hopscotch_apart({3000, 32, 64}, 4000, 7);
+    test_hopscotch_apart({1, 16, 8}, 40, 8);
+    test_hopscotch_together(1, 60, 9);
+    test_hopscotch_together(100, 600, 10);
+    test_hopscotch_together(3000, 4000, 11);
+    std::printf("the GPU's tables are the CPU's\n");
+    return 0;
+}
