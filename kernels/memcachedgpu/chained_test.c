@@ -239,6 +239,21 @@ Test(chained, fills_to_the_failure_point)
     kvc_chained_free(table);
 }
 
+/* The front of the queue stays there. */
+Test(chained, newest_needs_no_move)
+{
+    struct kvc_chained *table = kvc_chained_create(&(struct kvc_chained_params){64, 10, 8, 0});
+    struct kvc_index_stats stats = {0};
+    uint64_t hash[2] = {1, 2};
+    uint32_t location[2] = {10, 20}, out;
+    kvc_index_insert(&table->index, hash, location, 2, NULL, &stats);
+    kvc_index_search(&table->index, &hash[1], 1, &out, &stats);
+    cr_assert_eq(stats.search_lines, 2);
+    kvc_index_search(&table->index, &hash[0], 1, &out, &stats);
+    cr_assert_eq(stats.search_lines, 2 + 2 + 2); /* the only other element leaves it and goes before it */
+    kvc_chained_free(table);
+}
+
 /* Searches that move nothing: the head, and half the chain in front of the key. */
 Test(chained, lines_touched)
 {

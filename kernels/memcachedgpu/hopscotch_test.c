@@ -296,6 +296,30 @@ Test(hopscotch, lines_touched)
     kvc_hopscotch_free(table);
 }
 
+/* Through index.h, one neighbourhood: inserts of a batch are of different age, searches of one are not. */
+Test(hopscotch, index_gives_up_the_least_recently_used)
+{
+    struct kvc_hopscotch *table = kvc_hopscotch_create(&(struct kvc_hopscotch_params){1, 16, 8});
+    struct kvc_index_stats stats = {0};
+    uint64_t hash[20];
+    uint32_t location[20], out[20];
+    for (uint32_t i = 0; i < 20; i++) {
+        hash[i] = random_word();
+        location[i] = i;
+    }
+    kvc_index_insert(&table->index, hash, location, 16, NULL, &stats);
+    kvc_index_search(&table->index, hash, 1, out, &stats);
+    kvc_index_insert(&table->index, &hash[16], &location[16], 1, out, &stats);
+    cr_assert_eq(out[0], 1);
+    kvc_index_search(&table->index, hash, 17, out, &stats); /* all but key 1, which is gone */
+    kvc_index_insert(&table->index, &hash[17], &location[17], 3, out, &stats);
+    /* Equally old: the nearest to the home first; key 16 has key 1's place. */
+    cr_assert_eq(out[0], 0);
+    cr_assert_eq(out[1], 16);
+    cr_assert_eq(out[2], 2);
+    kvc_hopscotch_free(table);
+}
+
 /* Keys of which one is the beginning of the other: padding is no key byte. Lengths that no key has. */
 Test(hopscotch, zero_and_maximum_sizes)
 {
