@@ -20,6 +20,7 @@ enum {
     /* Keys go through the stages of a batch in groups: fetches close together overlap even where their pages
      * have to be looked up first. */
     GROUP = 32,
+    REST_LINES = 8, /* of an item are fetched ahead: beyond that the processor sees them coming */
     SHORT_BUCKET_ENTRIES = 7,
     LINE_WORDS = 8,
     HEADER_WORDS = KVC_MICA_HEADER_BYTES / 8,
@@ -519,17 +520,24 @@ ALWAYS_INLINE void prefetch(const void *line, bool write)
     }
 }
 
+/* A key on its way through the stages. */
+struct staged {
+    struct key key;
+    const uint64_t *item; /* which is likely to be its; or NULL */
+};
+
 /* First stage: the keys of a group; their buckets are on the way from here on. */
 ALWAYS_INLINE void stage_keys(const struct geometry *geometry, const struct partition *partitions,
-                              const struct batch *batch, uint32_t first, uint32_t count, struct key *key,
-                              bool write)
+                              const struct batch *batch, uint32_t first, uint32_t count,
+                              struct staged *staged, bool write)
 {
     for (uint32_t i = 0; i < count; i++) {
-        key[i] = key_at(geometry, batch, first + i);
+        staged[i].key = key_at(geometry, batch, first + i);
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct partition *partition = partitions + partition_number(geometry, key[i].hash);
-        const uint64_t *bucket = bucket_at(geometry, partition, key[i].hash);
+        uint64_t hash = staged[i].key.hash;
+        const struct partition *partition = partitions + partition_number(geometry, hash);
+        const uint64_t *bucket = bucket_at(geometry, partition, hash);
         for (uint32_t w = 0; w < bucket_words(geometry); w += LINE_WORDS) {
             prefetch(bucket + w, write);
         }
@@ -540,24 +548,52 @@ ALWAYS_INLINE void stage_keys(const struct geometry *geometry, const struct part
  * branch would be mispredicted. Keys to be stored in a full bucket want what is evicted, if that is
  * reported. */
 ALWAYS_INLINE void stage_items(const struct geometry *geometry, const struct partition *partitions,
-                               const struct key *key, uint32_t count, bool write, bool victims)
+                               struct staged *staged, uint32_t count, bool write, bool victims)
 {
     const void *line[GROUP];
     for (uint32_t i = 0; i < count; i++) {
-        const struct partition *partition = partitions + partition_number(geometry, key[i].hash);
-        const uint64_t *bucket = bucket_at(geometry, partition, key[i].hash);
-        uint32_t words = match(geometry, bucket, tag_of(key[i].hash));
+        uint64_t hash = staged[i].key.hash;
+        const struct partition *partition = partitions + partition_number(geometry, hash);
+        const uint64_t *bucket = bucket_at(geometry, partition, hash);
+        uint32_t words = match(geometry, bucket, tag_of(hash));
         uint32_t word = (uint32_t)__builtin_ctz(words | 1u << geometry->entries);
         bool wanted = words != 0;
         if (victims && !wanted) {
             word = choose_entry(geometry, partition, bucket);
             wanted = bucket[word] != 0;
         }
-        const void *item = item_at(geometry, partition, LOAD(bucket + word));
+        const uint64_t *item = item_at(geometry, partition, LOAD(bucket + word));
+        staged[i].item = wanted ? item : NULL;
         line[i] = wanted ? item : bucket;
     }
     for (uint32_t i = 0; i < count; i++) {
         prefetch(line[i], write);
+    }
+}
+
+/* Third stage: as many of an item's further lines as its first one says that it has, and the operation wants.
+ */
+ALWAYS_INLINE void stage_rest(const struct geometry *geometry, const struct partition *partitions,
+                              const struct batch *batch, uint32_t first, const struct staged *staged,
+                              uint32_t count, bool write)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t *item = staged[i].item;
+        if (item == NULL) {
+            continue;
+        }
+        const struct partition *partition = partitions + partition_number(geometry, staged[i].key.hash);
+        uint64_t left = geometry->log_bytes / 8 - (uint64_t)(item - partition->log);
+        uint64_t lengths = LOAD(&item[1]);
+        uint32_t value_bytes = value_bytes_of(lengths);
+        uint32_t wanted = write ? batch->value[first + i].bytes : batch->buffer[first + i].room;
+        uint64_t words = item_words(key_bytes_of(lengths), value_bytes < wanted ? value_bytes : wanted);
+        words = words < left ? words : left; /* it may be torn */
+        words = words < REST_LINES * LINE_WORDS ? words : REST_LINES * LINE_WORDS;
+        uint64_t start = (uintptr_t)item / 8 % LINE_WORDS;
+        for (uint64_t w = LINE_WORDS; w < start + words; w += LINE_WORDS) {
+            prefetch(item - start + w, write);
+        }
     }
 }
 
@@ -614,22 +650,26 @@ ALWAYS_INLINE void run(struct kvc_mica *store, const struct batch *batch, enum o
     geometry.entries = entries;
     geometry.simd = simd;
     struct partition *partitions = store->partition;
-    struct key ring[3][GROUP];
+    struct staged ring[4][GROUP];
     struct kvc_index_stats local = {0};
     bool write = operation != GET;
     bool victims = operation == SET && batch->left != NULL;
     uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
-    for (uint64_t g = 0; g < groups + 2; g++) {
+    for (uint64_t g = 0; g < groups + 3; g++) {
         if (g < groups) {
-            stage_keys(&geometry, partitions, batch, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3],
+            stage_keys(&geometry, partitions, batch, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 4],
                        write);
         }
         if (g >= 1 && g < groups + 1) {
-            stage_items(&geometry, partitions, ring[(g - 1) % 3], group_size(count, g - 1), write, victims);
+            stage_items(&geometry, partitions, ring[(g - 1) % 4], group_size(count, g - 1), write, victims);
         }
-        for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
-            do_one(&geometry, partitions, batch, operation, (uint32_t)((g - 2) * GROUP) + i,
-                   &ring[(g - 2) % 3][i], &local);
+        if (g >= 2 && g < groups + 2 && batch->keys != NULL && operation != DELETE) {
+            stage_rest(&geometry, partitions, batch, (uint32_t)((g - 2) * GROUP), ring[(g - 2) % 4],
+                       group_size(count, g - 2), write);
+        }
+        for (uint32_t i = 0; g >= 3 && i < group_size(count, g - 3); i++) {
+            do_one(&geometry, partitions, batch, operation, (uint32_t)((g - 3) * GROUP) + i,
+                   &ring[(g - 3) % 4][i].key, &local);
         }
     }
     stats->search_hits += local.search_hits;
