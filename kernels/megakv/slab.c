@@ -2,13 +2,15 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/index.h"
 #include "kernels/hash.h"
 #include "kernels/memory.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte k of a word is its bits 8k to 8k + 7");
 
 enum {
     SLAB_COUNT_MAX = 65536,
@@ -22,6 +24,7 @@ enum {
     READ_WINDOW = 32,    /* power of two above READ_AHEAD */
     PREFETCH_LINES = 16, /* of one item; the processor's own prefetcher does the rest */
     EVICT_AHEAD = 16,
+    SPINS = 256, /* some ten microseconds */
 };
 
 #define NO_SLAB UINT32_MAX
@@ -45,7 +48,7 @@ struct slab_info {
 struct size_class {
     /* Taken once a batch of allocations, and for what is rare: giving items back, writing one again. A slab
      * is its class's for good, so this lock guards the slab's bitmaps, too. On lines of its own. */
-    _Alignas(64) pthread_mutex_t lock;
+    _Alignas(64) bool locked;
     uint32_t last;       /* of the ring of slabs */
     uint32_t first_free; /* slab with free items */
     uint32_t hand_slab, hand_item;
@@ -61,13 +64,14 @@ struct kvc_slab {
     uint64_t *referenced[LEVELS];
     uint32_t *item_bytes;
     uint32_t slab_count;
-    /* For those who write. An item is free (on the free list), using, or neither: its owner's, who was given
-     * it and has not yet written it. Bits of `free_bits` change under the class's lock; those of `using_bits`
-     * are cleared under it and set without. */
+    /* For those who write. An item is free (on the free list), in use, or neither: its owner's, who was given
+     * it and has not yet written it. `free_bits` changes under the class's lock; `in_use` is cleared under it
+     * and set without, by the owner. That has a byte an item (3 % of the smallest items): bits would cost
+     * every write an atomic operation, on a line that the writers of the next batches fight over. */
     uint32_t assigned;
     uint64_t hash_seed;
     uint64_t *free_bits;
-    uint64_t *using_bits;
+    uint8_t *in_use;
     struct slab_info *info;
     struct size_class classes[CLASS_COUNT];
 };
@@ -132,6 +136,13 @@ static inline void fence_release(void)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 #endif
+
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
 
 static inline uint64_t load_header(const uint8_t *item)
 {
@@ -283,6 +294,28 @@ static void reference_the_rest(struct kvc_slab *slab, uint32_t number, uint32_t 
     }
 }
 
+/* Spins: it is held for a microsecond or two, far less than it takes to put a thread to sleep and wake it,
+ * and two threads that allocate got 1.5 times as far as one instead of 1.8 where they slept. Where the holder
+ * may have lost its processor, others give up theirs. */
+static void lock(struct size_class *class)
+{
+    unsigned tries = 0;
+    while (__atomic_exchange_n(&class->locked, true, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(&class->locked, __ATOMIC_RELAXED)) {
+            if (++tries % SPINS == 0) {
+                sched_yield();
+            } else {
+                pause_briefly();
+            }
+        }
+    }
+}
+
+static void unlock(struct size_class *class)
+{
+    __atomic_store_n(&class->locked, false, __ATOMIC_RELEASE);
+}
+
 /* Gives the next unused slab to a class, whose lock is held; false: none is left. */
 static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t class_bytes)
 {
@@ -357,6 +390,28 @@ static uint32_t take_free(struct kvc_slab *slab, struct size_class *class, uint3
     return taken;
 }
 
+static bool in_use(const struct kvc_slab *slab, uint32_t location)
+{
+    return __atomic_load_n(&slab->in_use[location], __ATOMIC_ACQUIRE) != 0;
+}
+
+static void set_in_use(struct kvc_slab *slab, uint32_t location, bool value)
+{
+    __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
+}
+
+/* The items in use of 64, as a bitmap word. */
+static uint64_t using_word(const struct kvc_slab *slab, uint32_t word_location)
+{
+    const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        /* Brings bit 0 of byte k to bit 56 + k. */
+        word |= (__atomic_load_n(&bytes[i], __ATOMIC_ACQUIRE) * 0x0102040810204080 >> 56) << i * 8;
+    }
+    return word;
+}
+
 static uint64_t from_bit(uint32_t bit)
 {
     return ~UINT64_C(0) << bit;
@@ -369,14 +424,14 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
                            uint32_t *location, struct kvc_slab_stats *stats)
 {
     uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
-    uint64_t *using_word = &slab->using_bits[word_of(word_location)];
     uint64_t referenced = __atomic_load_n(&slab->referenced[0][word_of(word_location)], __ATOMIC_RELAXED);
-    uint64_t passed = __atomic_load_n(using_word, __ATOMIC_ACQUIRE) & from_bit(class->hand_item & 63);
+    uint64_t passed = using_word(slab, word_location) & from_bit(class->hand_item & 63);
     uint64_t victims = spare ? passed & ~referenced : passed;
     uint64_t evicted = 0;
     uint32_t found = 0;
     while (found < count && victims != 0) {
-        location[found++] = word_location | (uint32_t)__builtin_ctzll(victims);
+        location[found] = word_location | (uint32_t)__builtin_ctzll(victims);
+        set_in_use(slab, location[found++], false);
         evicted |= victims & -victims;
         victims &= victims - 1;
     }
@@ -390,7 +445,6 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
         clear_referenced(slab, word_location, passed);
     }
     if (evicted != 0) {
-        __atomic_fetch_and(using_word, ~evicted, __ATOMIC_ACQ_REL);
         set_referenced(slab, word_location, evicted); /* as in take_word */
     }
     stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
@@ -554,11 +608,8 @@ void kvc_slab_free(struct kvc_slab *slab)
     for (int level = 0; level < LEVELS; level++) {
         kvc_memory_free(slab->referenced[level], bitmap_bytes >> 6 * level);
     }
-    for (uint32_t i = 0; i < CLASS_COUNT; i++) {
-        pthread_mutex_destroy(&slab->classes[i].lock);
-    }
     kvc_memory_free(slab->free_bits, bitmap_bytes);
-    kvc_memory_free(slab->using_bits, bitmap_bytes);
+    kvc_memory_free(slab->in_use, bitmap_bytes * 8);
     free(slab->item_bytes);
     free(slab->info);
     free(slab);
@@ -578,7 +629,6 @@ struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed)
     slab->slab_count = (uint32_t)((bytes + KVC_SLAB_BYTES - 1) / KVC_SLAB_BYTES);
     slab->hash_seed = hash_seed;
     for (uint32_t i = 0; i < CLASS_COUNT; i++) {
-        pthread_mutex_init(&slab->classes[i].lock, NULL); /* with no attributes, it cannot fail on Linux */
         slab->classes[i].last = NO_SLAB;
         slab->classes[i].first_free = NO_SLAB;
     }
@@ -590,10 +640,10 @@ struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed)
         complete = complete && slab->referenced[level] != NULL;
     }
     slab->free_bits = kvc_memory_alloc(bitmap_bytes);
-    slab->using_bits = kvc_memory_alloc(bitmap_bytes);
+    slab->in_use = kvc_memory_alloc(bitmap_bytes * 8);
     slab->item_bytes = calloc(slab->slab_count, sizeof(*slab->item_bytes));
     slab->info = calloc(slab->slab_count, sizeof(*slab->info));
-    if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->using_bits == NULL ||
+    if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->in_use == NULL ||
         slab->item_bytes == NULL || slab->info == NULL) {
         kvc_slab_free(slab);
         errno = ENOMEM;
@@ -621,7 +671,7 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
     }
     struct size_class *class = &slab->classes[class_index];
     uint32_t found = 0;
-    pthread_mutex_lock(&class->lock);
+    lock(class);
     uint32_t taken = take_free(slab, class, count, location);
     while (taken < count && assign_slab(slab, class_index, class_bytes)) {
         taken += take_free(slab, class, count - taken, location + taken);
@@ -629,7 +679,7 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
     if (taken < count) {
         found = turn_clock(slab, class, count - taken, location + taken, stats);
     }
-    pthread_mutex_unlock(&class->lock);
+    unlock(class);
     report_evicted(slab, found, location + taken, evicted);
     *evicted_count = found;
     stats->evicted += found;
@@ -640,13 +690,8 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
 static struct size_class *lock_class_of(struct kvc_slab *slab, uint32_t location)
 {
     struct size_class *class = &slab->classes[slab->info[location >> 16].class_index];
-    pthread_mutex_lock(&class->lock);
+    lock(class);
     return class;
-}
-
-static bool in_use(const struct kvc_slab *slab, uint32_t location)
-{
-    return (__atomic_load_n(&slab->using_bits[word_of(location)], __ATOMIC_ACQUIRE) & bit_of(location)) != 0;
 }
 
 static bool is_free(const struct kvc_slab *slab, uint32_t location)
@@ -658,11 +703,10 @@ static bool is_free(const struct kvc_slab *slab, uint32_t location)
  * `tag` (0 or tag_writing) takes the place of tag_using, at once. The class's lock is held. */
 static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location, uint64_t tag)
 {
-    uint64_t was =
-        __atomic_fetch_and(&slab->using_bits[word_of(location)], ~bit_of(location), __ATOMIC_ACQ_REL);
-    if ((was & bit_of(location)) == 0) {
+    if (!in_use(slab, location)) {
         return false;
     }
+    set_in_use(slab, location, false);
     store_header(item, (load_header(item) & ~tag_using) | tag);
     return true;
 }
@@ -676,7 +720,7 @@ static void fill(struct kvc_slab *slab, uint32_t location, uint8_t *item, uint64
     copy_in(item + KVC_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
     uint64_t version = (header >> 32) + 1;
     store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
-    __atomic_fetch_or(&slab->using_bits[word_of(location)], bit_of(location), __ATOMIC_RELEASE);
+    set_in_use(slab, location, true);
     stats->writes++;
     stats->write_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes);
 }
@@ -700,7 +744,7 @@ static bool refill(struct kvc_slab *slab, uint32_t location, uint8_t *item, bool
         header = load_header(item);
         mark_referenced(slab, location);
     }
-    pthread_mutex_unlock(&class->lock);
+    unlock(class);
     if (mine) {
         fill(slab, location, item, header, key, key_bytes, value, value_bytes, stats);
     }
@@ -763,7 +807,7 @@ bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
         claim(slab, item, location, 0);
         put_free(slab, class, location);
     }
-    pthread_mutex_unlock(&class->lock);
+    unlock(class);
     return released;
 }
 
@@ -783,7 +827,7 @@ bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t has
         claim(slab, item, location, 0);
         put_free(slab, class, location);
     }
-    pthread_mutex_unlock(&class->lock);
+    unlock(class);
     return released;
 }
 
@@ -854,9 +898,12 @@ void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, st
 uint64_t kvc_slab_used_items(const struct kvc_slab *slab)
 {
     uint64_t items = 0;
-    uint64_t words = (uint64_t)__atomic_load_n(&slab->assigned, __ATOMIC_RELAXED) * BITMAP_WORDS;
-    for (uint64_t word = 0; word < words; word++) {
-        items += (uint32_t)__builtin_popcountll(__atomic_load_n(&slab->using_bits[word], __ATOMIC_RELAXED));
+    for (uint32_t number = 0; number < slab->slab_count; number++) {
+        uint32_t item_bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
+        uint32_t count = item_bytes == 0 ? 0 : KVC_SLAB_BYTES / item_bytes;
+        for (uint32_t item = 0; item < count; item += 64) {
+            items += (uint32_t)__builtin_popcountll(using_word(slab, location_of(number, item)));
+        }
     }
     return items;
 }

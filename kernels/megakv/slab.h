@@ -18,16 +18,16 @@
  *     is for the callers to keep to;
  *   - in use: everybody's. Any thread may read it, write it again, release it, or evict it by allocating.
  * Allocation, eviction included, takes its class's lock once a batch; a fresh slab is taken with a
- * compare-and-swap. Releasing an item and writing one again take that lock, too. Writing an allocated item
- * and reading take none: one atomic operation puts a written item in use, and whoever evicts it, releases it
- * or writes it again has to take it out of use first, which only one can. A reader takes nothing: the tag and
- * the version, which every write moves on, tell it what happened meanwhile; a torn read is reported as
- * KVC_READ_CHANGED, its bytes are never used.
- * A location that an index remembers may have been evicted and be another's by the time it is used:
- * kvc_slab_release_key and kvc_slab_rewrite look at the key, while kvc_slab_release and kvc_slab_write take
- * the caller's word for it. (Should it hold the same key again by then, kvc_slab_release_key releases the
- * newer item: a miss, never a wrong value.) Statistics are the caller's own. Locks are the process's own:
- * fork only while no thread is inside. */
+ * compare-and-swap. Releasing an item and writing one again take that lock, too; it is a spinlock that
+ * yields. Writing an allocated item and reading take none: the last store of a write puts the item in use,
+ * and whoever evicts it, releases it or writes it again takes it out of use first, under the lock, so that
+ * one of them gets it. A reader changes nothing but reference bits: the tag and the version, which every
+ * write moves on, tell it what happened meanwhile; a torn read is reported as KVC_READ_CHANGED, its bytes are
+ * never used. A location that an index remembers may have been evicted and be another's by the time it is
+ * used: kvc_slab_release_key and kvc_slab_rewrite look at the key, while kvc_slab_release and kvc_slab_write
+ * take the caller's word for it. (Should it hold the same key again by then, kvc_slab_release_key releases
+ * the newer item: a miss, never a wrong value.) Statistics are the caller's own. Nothing is
+ * bound to a thread or a process; fork while no other thread is inside, as locks are copied, too. */
 #ifndef KVC_KERNELS_SLAB_H
 #define KVC_KERNELS_SLAB_H
 
