@@ -47,10 +47,11 @@ struct slab_info {
 
 struct size_class {
     /* Taken once a batch of allocations, and for what is rare: giving items back, writing one again. A slab
-     * is its class's for good, so this lock guards the slab's bitmaps, too. On lines of its own. */
-    _Alignas(64) bool locked;
-    uint32_t last;       /* of the ring of slabs */
-    uint32_t first_free; /* slab with free items */
+     * is its class's for good, so this lock guards the slab's bitmaps, too. Those who wait for it read its
+     * line all the time, so what its holder works on has another one. */
+    _Alignas(128) bool locked;
+    _Alignas(128) uint32_t last; /* of the ring of slabs */
+    uint32_t first_free;         /* slab with free items */
     uint32_t hand_slab, hand_item;
     uint32_t items; /* of a slab */
     uint32_t slabs;
@@ -295,8 +296,8 @@ static void reference_the_rest(struct kvc_slab *slab, uint32_t number, uint32_t 
 }
 
 /* Spins: it is held for a microsecond or two, far less than it takes to put a thread to sleep and wake it,
- * and two threads that allocate got 1.5 times as far as one instead of 1.8 where they slept. Where the holder
- * may have lost its processor, others give up theirs. */
+ * which cost two threads that allocate a sixth of their speed. Where the holder may have lost its processor,
+ * others give up theirs. */
 static void lock(struct size_class *class)
 {
     unsigned tries = 0;
