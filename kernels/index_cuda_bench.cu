@@ -1,5 +1,6 @@
 /* All GPU indexes in their published geometry, through the common interface: bulk calls on arrays in device
- * memory, random hits, at half load. Exit status 77: no device.
+ * memory, random hits, at half load. A kind that changes its table one element at a time is given smaller
+ * batches, and as many as two seconds allow. Exit status 77: no device.
  *
  * usage: index_cuda_bench [LOG2_BYTES]   (31: tables of 2 GiB) */
 #include <cmath>
@@ -9,8 +10,9 @@
 namespace
 {
 
-constexpr uint32_t batch = 1 << 24;
+constexpr uint32_t batch_max = 1 << 24, batch_min = 1 << 16;
 constexpr int runs = 7;
+constexpr double call_s = 0.05, fill_s = 2;
 
 /* Element i of the run that starts at `first` has hash mix_64(first + i) and location first + i. */
 __global__ void in_order(uint64_t *hash, uint32_t *location, uint32_t first)
@@ -42,13 +44,45 @@ struct arrays {
     unsigned long long *wrong;
 };
 
-unsigned long long wrong_answers(const arrays &at)
+unsigned long long wrong_answers(const arrays &at, uint32_t batch)
 {
     unsigned long long wrong;
     kvc::check(cudaMemset(at.wrong, 0, sizeof(wrong)), "clear");
     count_wrong<<<batch / 256, 256>>>(at.location, at.found, at.wrong);
     kvc::check(cudaMemcpy(&wrong, at.wrong, sizeof(wrong), cudaMemcpyDefault), "read back");
     return wrong;
+}
+
+template <typename WORK> double timed_s(WORK work)
+{
+    kvc::check(cudaDeviceSynchronize(), "keys");
+    double start_s = kvc::now_s();
+    work();
+    return kvc::now_s() - start_s;
+}
+
+double insert_s(struct kvc_index *index, const arrays &at, uint32_t first, uint32_t batch,
+                struct kvc_index_stats *stats)
+{
+    in_order<<<batch / 256, 256>>>(at.hash, at.location, first);
+    return timed_s([&] { kvc_index_insert(index, at.hash, at.location, batch, nullptr, stats); });
+}
+
+/* The largest batch that takes no more than call_s at the speed of the second of two small ones. */
+uint32_t batch_for(struct kvc_index *index, const arrays &at, struct kvc_index_stats *stats)
+{
+    insert_s(index, at, 0, batch_min, stats);
+    double seconds = insert_s(index, at, batch_min, batch_min, stats);
+    uint32_t batch = batch_min;
+    for (; batch < batch_max && seconds < call_s / 2; seconds *= 2) {
+        batch *= 2;
+    }
+    return batch;
+}
+
+double lines(uint64_t touched, uint64_t operations)
+{
+    return static_cast<double>(touched) / static_cast<double>(operations);
 }
 
 void bench_kind(const struct kvc_index_kind &kind, uint64_t bytes, const arrays &at)
@@ -59,40 +93,31 @@ void bench_kind(const struct kvc_index_kind &kind, uint64_t bytes, const arrays 
         std::exit(3);
     }
     struct kvc_index_stats stats = {};
-    uint32_t held = 0;
-    std::vector<double> insert_s, erase_s;
-    while (held + batch <= kvc_index_capacity(index) / 2 || held == 0) {
-        in_order<<<batch / 256, 256>>>(at.hash, at.location, held);
-        kvc::check(cudaDeviceSynchronize(), "keys");
-        double start_s = kvc::now_s();
-        kvc_index_insert(index, at.hash, at.location, batch, nullptr, &stats);
-        insert_s.push_back(kvc::now_s() - start_s);
+    uint32_t batch = batch_for(index, at, &stats), held = 2 * batch_min;
+    uint64_t half = kvc_index_capacity(index) / 2;
+    std::vector<double> insert, search, erase;
+    double left_s = fill_s;
+    while (insert.empty() || (held + batch <= half && left_s > 0)) {
+        insert.push_back(insert_s(index, at, held, batch, &stats));
+        left_s -= insert.back();
         held += batch;
     }
-    std::vector<double> search_s;
     unsigned long long wrong = 0;
     for (int run = 0; run < runs; run++) {
         at_random<<<batch / 256, 256>>>(at.hash, at.location, held, run);
-        kvc::check(cudaDeviceSynchronize(), "keys");
-        double start_s = kvc::now_s();
-        kvc_index_search(index, at.hash, batch, at.found, &stats);
-        search_s.push_back(kvc::now_s() - start_s);
-        wrong += wrong_answers(at);
+        search.push_back(timed_s([&] { kvc_index_search(index, at.hash, batch, at.found, &stats); }));
+        wrong += wrong_answers(at, batch);
     }
     double load = static_cast<double>(kvc_index_used(index)) / static_cast<double>(kvc_index_capacity(index));
-    for (uint32_t first = 0; first < held; first += batch) {
+    for (uint32_t first = 0; first + batch <= held; first += batch) {
         in_order<<<batch / 256, 256>>>(at.hash, at.location, first);
-        kvc::check(cudaDeviceSynchronize(), "keys");
-        double start_s = kvc::now_s();
-        kvc_index_erase(index, at.hash, at.location, batch, nullptr, &stats);
-        erase_s.push_back(kvc::now_s() - start_s);
+        erase.push_back(
+            timed_s([&] { kvc_index_erase(index, at.hash, at.location, batch, nullptr, &stats); }));
     }
-    std::printf("%-26s %6.2f %8.2f %8.2f %8.2f %9.2f %9.2f %9.2f %8.4f\n", kind.name, load,
-                batch / kvc::median(search_s) * 1e-9, batch / kvc::median(insert_s) * 1e-9,
-                batch / kvc::median(erase_s) * 1e-9,
-                static_cast<double>(stats.search_lines) / static_cast<double>(stats.searches),
-                static_cast<double>(stats.insert_lines) / static_cast<double>(stats.inserts),
-                static_cast<double>(stats.erase_lines) / static_cast<double>(stats.erases),
+    std::printf("%-28s %9u %6.2f %9.3f %9.3f %9.3f %8.2f %8.2f %8.2f %8.4f\n", kind.name, batch, load,
+                batch / kvc::median(search) * 1e-9, batch / kvc::median(insert) * 1e-9,
+                batch / kvc::median(erase) * 1e-9, lines(stats.search_lines, stats.searches),
+                lines(stats.insert_lines, stats.inserts), lines(stats.erase_lines, stats.erases),
                 100.0 * static_cast<double>(wrong) / (static_cast<double>(runs) * batch));
     std::fflush(stdout);
     kvc_index_free(index);
@@ -108,14 +133,12 @@ int main(int argc, char **argv)
         return 2;
     }
     kvc::print_header("index_cuda_bench");
-    std::printf(
-        "bulk calls of %u, tables of %.1f GiB; wrong: another key's or none, or displaced unnoticed\n", batch,
-        std::ldexp(1.0, log2_bytes - 30));
-    std::printf("%-26s %6s %8s %8s %8s %9s %9s %9s %8s\n", "index", "load", "search", "insert", "erase",
-                "lines/s", "lines/i", "lines/e", "wrong_%");
-    std::printf("%-26s %6s %8s %8s %8s\n", "", "", "G/s", "G/s", "G/s");
-    arrays at = {kvc::device_array<uint64_t>(batch), kvc::device_array<uint32_t>(batch),
-                 kvc::device_array<uint32_t>(batch), kvc::device_array<unsigned long long>(1)};
+    std::printf("tables of %.0f GiB; lines: of 64 bytes per operation; wrong: another's location, or none\n"
+                "%-28s %9s %6s %9s %9s %9s %8s %8s %8s %8s\n%-28s %9s %6s %9s %9s %9s\n",
+                std::ldexp(1.0, log2_bytes - 30), "index", "batch", "load", "search", "insert", "erase",
+                "lines/s", "lines/i", "lines/e", "wrong_%", "", "", "", "G/s", "G/s", "G/s");
+    arrays at = {kvc::device_array<uint64_t>(batch_max), kvc::device_array<uint32_t>(batch_max),
+                 kvc::device_array<uint32_t>(batch_max), kvc::device_array<unsigned long long>(1)};
     for (uint32_t k = 0; kvc_cuda_index_kinds[k] != nullptr; k++) {
         bench_kind(*kvc_cuda_index_kinds[k], UINT64_C(1) << log2_bytes, at);
     }

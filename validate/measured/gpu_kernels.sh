@@ -33,7 +33,7 @@ cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release -DKVCAST_KERNELS_ONLY=ON -DKVCAS
     -DKVCAST_COMMIT="${KVCAST_COMMIT:-}" > /dev/null
 cmake --build $build -j "$(nproc)" > /dev/null
 
-tests=$(cd $build/kernels && ls -d */*_cuda_test)
+tests=$(cd $build/kernels && ls -d *_cuda_test */*_cuda_test)
 run_tests() { # NAME OF THE LOG, COMMAND IN FRONT...
     log=$1
     shift
@@ -52,7 +52,7 @@ if [ $sanitize = yes ]; then
     exit
 fi
 run_tests gpu_tests.txt
-for bench in megakv/cuckoo_cuda_bench memcachedgpu/get_cuda_bench; do
+for bench in index_cuda_bench megakv/cuckoo_cuda_bench memcachedgpu/get_cuda_bench; do
     name=$(basename $bench)
     $build/kernels/$bench 2>&1 | tee "$out/$name.part"
     mv "$out/$name.part" "$out/$name.txt"
