@@ -488,8 +488,8 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
     for (uint32_t l = 0; l < launches; l++) {
         kvc_set_assoc_cuda_insert(device, changes, &change_keys[l], change_items[l], batch_count,
                                   l * batch_count, nullptr);
-        if (l % 4 == 3) {
-            kvc_set_assoc_cuda_erase(device, changes, &change_keys[l], nullptr, batch_count / 2, nullptr);
+        if (l % 4 == 3) { /* a few, so that GETs find something whatever they overtake */
+            kvc_set_assoc_cuda_erase(device, changes, &change_keys[l], nullptr, ids / 8, nullptr);
         }
         batch.now = l * batch_count;
         batch.results = results + static_cast<uint64_t>(l) * batch_count;
