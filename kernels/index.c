@@ -1,5 +1,7 @@
 #include "kernels/index.h"
 
+#include "kernels/baselines/farm.h"
+#include "kernels/baselines/memc3.h"
 #include "kernels/bluecache/index.h"
 #include "kernels/kvdirect/table.h"
 #include "kernels/megakv/cuckoo.h"
@@ -17,5 +19,7 @@ const struct kvc_index_kind *const kvc_index_kinds[] = {
     &kvc_mica_kind,
     &kvc_hopscotch_kind,
     &kvc_chained_kind,
+    &kvc_memc3_kind,
+    &kvc_farm_kind,
     NULL,
 };

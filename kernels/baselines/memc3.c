@@ -1,0 +1,628 @@
+#include "kernels/baselines/memc3.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "kernels/memory.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    SLOTS = KVC_MEMC3_SLOTS,
+    GROUP = 32,       /* searches whose lines are on the way together */
+    WRITE_GROUP = 16, /* two lines each */
+    VERSIONS = 8192,
+    TAG_BITS = 8,
+    ROOTS = 2, /* buckets that a path can begin in */
+    PATHS_MAX = 8,
+    DISPLACEMENTS_MAX = 1000,
+};
+
+static const uint64_t bytes_max = UINT64_C(64) << 30;
+static const uint32_t every_tag = 0x01010101;
+static const uint32_t tag_multiplier = 0x5bd1e995; /* MurmurHash2's */
+static const uint32_t no_node = UINT32_MAX;
+
+/* Tags are one word, so that four are compared at once. A slot's tag is stored last when it is filled. */
+struct bucket {
+    _Alignas(KVC_MEMC3_BUCKET_BYTES) _Atomic uint64_t key[SLOTS];
+    _Atomic uint32_t location[SLOTS];
+    _Atomic uint32_t tags;
+};
+
+_Static_assert(sizeof(struct bucket) == KVC_MEMC3_BUCKET_BYTES, "a bucket is a line");
+
+/* Buckets that a search for a path has read: the roots, then those that an element of an earlier one can move
+ * to. */
+struct node_list {
+    uint32_t *bucket;
+    uint16_t *parent; /* the node it was reached from */
+    uint8_t *slot;    /* of the parent's element that can move here */
+    uint32_t roots, count;
+};
+
+struct memc3 {
+    struct kvc_index index;
+    struct bucket *buckets;
+    _Atomic uint32_t *versions;
+    uint64_t bytes;
+    uint32_t mask; /* buckets - 1 */
+    uint32_t paths, max_displacements;
+    /* The writer's, apart from what every reader needs all the time. */
+    _Alignas(64) uint64_t used;
+    uint64_t random;
+    struct node_list nodes;
+    struct kvc_memc3_counts counts;
+};
+
+struct place {
+    uint32_t primary, alternate;
+    uint32_t tag;
+    uint32_t version; /* when its search began */
+};
+
+/* A slot of a bucket. */
+struct cell {
+    uint32_t bucket;
+    unsigned slot;
+};
+
+static inline struct memc3 *table_of(struct kvc_index *index)
+{
+    return (struct memc3 *)index; /* its first member */
+}
+
+static inline const struct memc3 *const_table_of(const struct kvc_index *index)
+{
+    return (const struct memc3 *)index;
+}
+
+ALWAYS_INLINE uint32_t tag_of(uint64_t hash)
+{
+    uint32_t tag = (uint32_t)(hash >> (64 - TAG_BITS));
+    return tag + (tag == 0);
+}
+
+/* The other bucket of an element with this tag; the same one only if there is just one. */
+ALWAYS_INLINE uint32_t alternate_of(const struct memc3 *table, uint32_t bucket, uint32_t tag)
+{
+    uint32_t offset = tag * tag_multiplier & table->mask;
+    return (bucket ^ (offset + (offset == 0))) & table->mask;
+}
+
+ALWAYS_INLINE struct place place_of(const struct memc3 *table, uint64_t hash)
+{
+    struct place place = {.primary = (uint32_t)hash & table->mask, .tag = tag_of(hash)};
+    place.alternate = alternate_of(table, place.primary, place.tag);
+    return place;
+}
+
+ALWAYS_INLINE _Atomic uint32_t *version_of(const struct memc3 *table, uint32_t bucket, uint32_t other)
+{
+    return &table->versions[(bucket < other ? bucket : other) % VERSIONS];
+}
+
+/* Readers: every load of a bucket acquires, so that the version is read before all and again after all. */
+
+/* The version of a search that begins now. If it is odd, one that will not come back. */
+ALWAYS_INLINE uint32_t version_begun(const struct memc3 *table, uint32_t bucket, uint32_t other)
+{
+    return atomic_load_explicit(version_of(table, bucket, other), memory_order_acquire) & ~1u;
+}
+
+ALWAYS_INLINE bool version_holds(const struct memc3 *table, const struct place *place)
+{
+    const _Atomic uint32_t *version = version_of(table, place->primary, place->alternate);
+    return atomic_load_explicit(version, memory_order_relaxed) == place->version;
+}
+
+/* The top bit of byte s is set where slot s has this tag. */
+ALWAYS_INLINE uint32_t match_tags(uint32_t tags, uint32_t tag)
+{
+    uint32_t differing = tags ^ (tag * every_tag);
+    uint32_t low_bits = 0x7f * every_tag;
+    return ~(((differing & low_bits) + low_bits) | differing | low_bits);
+}
+
+/* As match_tags, for tag and key. Without branches, which would be mispredicted. */
+ALWAYS_INLINE uint32_t match(const struct bucket *bucket, uint32_t tag, uint64_t key)
+{
+    uint32_t found = match_tags(atomic_load_explicit(&bucket->tags, memory_order_acquire), tag);
+    uint32_t same = 0;
+    for (unsigned s = 0; s < SLOTS; s++) {
+        uint64_t held = atomic_load_explicit(&bucket->key[s], memory_order_acquire);
+        same |= (uint32_t)(held == key) << (TAG_BITS * s + TAG_BITS - 1);
+    }
+    return found & same;
+}
+
+/* Of what match_tags or match gave; the last slot for 0. */
+ALWAYS_INLINE unsigned first_slot(uint32_t found)
+{
+    return (unsigned)__builtin_ctz(found | UINT32_C(1) << 31) / TAG_BITS;
+}
+
+ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t tag, uint64_t key)
+{
+    uint32_t found = match(bucket, tag, key);
+    uint32_t location = atomic_load_explicit(&bucket->location[first_slot(found)], memory_order_acquire);
+    return found != 0 ? location : KVC_LOCATION_NONE;
+}
+
+/* A search that the writer disturbed, until it is not. */
+static __attribute__((noinline)) uint32_t search_again(const struct memc3 *table, uint64_t key,
+                                                       struct place place, struct kvc_index_stats *stats)
+{
+    for (;;) {
+        place.version = version_begun(table, place.primary, place.alternate);
+        uint32_t location = probe(&table->buckets[place.primary], place.tag, key);
+        stats->search_lines++;
+        if (location == KVC_LOCATION_NONE && place.alternate != place.primary) {
+            location = probe(&table->buckets[place.alternate], place.tag, key);
+            stats->search_lines++;
+        }
+        if (version_holds(table, &place)) {
+            return location;
+        }
+    }
+}
+
+/* First stage of a group of searches: its primary buckets are on the way from here on. */
+ALWAYS_INLINE void stage_places(const struct memc3 *table, const uint64_t *hash, uint32_t count,
+                                struct place *place)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        place[i] = place_of(table, hash[i]);
+        __builtin_prefetch(&table->buckets[place[i].primary]);
+    }
+}
+
+/* Second stage: what is in the primary buckets. Returns how many are not, with their numbers in `missed`;
+ * their alternate buckets are on the way. */
+ALWAYS_INLINE uint32_t stage_primary(const struct memc3 *table, const uint64_t *hash, uint32_t count,
+                                     struct place *place, uint32_t *location, uint32_t *missed)
+{
+    uint32_t misses = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        place[i].version = version_begun(table, place[i].primary, place[i].alternate);
+        uint32_t found = probe(&table->buckets[place[i].primary], place[i].tag, hash[i]);
+        bool hit = (found != KVC_LOCATION_NONE) & version_holds(table, &place[i]);
+        location[i] = found;
+        missed[misses] = i;
+        misses += !hit;
+    }
+    for (uint32_t m = 0; m < misses; m++) {
+        __builtin_prefetch(&table->buckets[place[missed[m]].alternate]);
+    }
+    return misses;
+}
+
+/* Third stage: the rest. */
+ALWAYS_INLINE void stage_alternate(const struct memc3 *table, const uint64_t *hash, const struct place *place,
+                                   uint32_t *location, const uint32_t *missed, uint32_t misses,
+                                   struct kvc_index_stats *stats)
+{
+    for (uint32_t m = 0; m < misses; m++) {
+        uint32_t i = missed[m];
+        uint32_t found = KVC_LOCATION_NONE;
+        if (place[i].alternate != place[i].primary) {
+            found = probe(&table->buckets[place[i].alternate], place[i].tag, hash[i]);
+            stats->search_lines++;
+        }
+        if (__builtin_expect(!version_holds(table, &place[i]), 0)) {
+            found = search_again(table, hash[i], place[i], stats);
+        }
+        location[i] = found;
+        stats->search_hits -= found == KVC_LOCATION_NONE;
+    }
+}
+
+ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group, uint32_t size)
+{
+    uint64_t left = count - group * size;
+    return left < size ? (uint32_t)left : size;
+}
+
+static void memc3_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                         struct kvc_index_stats *stats)
+{
+    const struct memc3 *table = table_of(index);
+    struct place ring[3][GROUP];
+    uint32_t missed[2][GROUP], misses[2] = {0};
+    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    stats->searches += count;
+    stats->search_hits += count;
+    stats->search_lines += count;
+    for (uint64_t g = 0; groups != 0 && g < groups + 2; g++) {
+        if (g < groups) {
+            stage_places(table, hash + g * GROUP, group_size(count, g, GROUP), ring[g % 3]);
+        }
+        if (g >= 1 && g <= groups) {
+            uint64_t first = (g - 1) * GROUP;
+            misses[g % 2] = stage_primary(table, hash + first, group_size(count, g - 1, GROUP),
+                                          ring[(g - 1) % 3], location + first, missed[g % 2]);
+        }
+        if (g >= 2) {
+            uint64_t first = (g - 2) * GROUP;
+            stage_alternate(table, hash + first, ring[(g - 2) % 3], location + first, missed[(g - 1) % 2],
+                            misses[(g - 1) % 2], stats);
+        }
+    }
+}
+
+/* The writer, whose own stores are all there are: its loads need no order. Its stores to buckets release, so
+ * that whoever sees one also sees the version odd. */
+
+ALWAYS_INLINE uint32_t tags_at(const struct memc3 *table, uint32_t bucket)
+{
+    return atomic_load_explicit(&table->buckets[bucket].tags, memory_order_relaxed);
+}
+
+ALWAYS_INLINE uint32_t tag_at(const struct memc3 *table, struct cell cell)
+{
+    return tags_at(table, cell.bucket) >> (TAG_BITS * cell.slot) & 0xff;
+}
+
+ALWAYS_INLINE uint32_t location_at(const struct memc3 *table, struct cell cell)
+{
+    return atomic_load_explicit(&table->buckets[cell.bucket].location[cell.slot], memory_order_relaxed);
+}
+
+ALWAYS_INLINE void change_version(const struct memc3 *table, uint32_t bucket, uint32_t other)
+{
+    _Atomic uint32_t *version = version_of(table, bucket, other);
+    uint32_t now = atomic_load_explicit(version, memory_order_relaxed);
+    atomic_store_explicit(version, now + 1, memory_order_release);
+}
+
+ALWAYS_INLINE void store_tag(struct memc3 *table, struct cell cell, uint32_t tag)
+{
+    uint32_t shift = TAG_BITS * cell.slot;
+    uint32_t tags = (tags_at(table, cell.bucket) & ~(0xffu << shift)) | tag << shift;
+    atomic_store_explicit(&table->buckets[cell.bucket].tags, tags, memory_order_release);
+}
+
+ALWAYS_INLINE void fill(struct memc3 *table, struct cell cell, uint32_t tag, uint64_t key, uint32_t location)
+{
+    struct bucket *bucket = &table->buckets[cell.bucket];
+    atomic_store_explicit(&bucket->location[cell.slot], location, memory_order_release);
+    atomic_store_explicit(&bucket->key[cell.slot], key, memory_order_release);
+    store_tag(table, cell, tag);
+}
+
+/* To an empty slot of its other bucket. */
+static void move(struct memc3 *table, struct cell from, struct cell to)
+{
+    const struct bucket *bucket = &table->buckets[from.bucket];
+    uint64_t key = atomic_load_explicit(&bucket->key[from.slot], memory_order_relaxed);
+    change_version(table, from.bucket, to.bucket);
+    fill(table, to, tag_at(table, from), key, location_at(table, from));
+    store_tag(table, from, 0);
+    change_version(table, from.bucket, to.bucket);
+}
+
+ALWAYS_INLINE uint32_t empty_slots(const struct memc3 *table, uint32_t bucket)
+{
+    return match_tags(tags_at(table, bucket), 0);
+}
+
+static uint64_t next_random(struct memc3 *table)
+{
+    uint64_t z = table->random += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static bool is_listed(const struct node_list *nodes, uint32_t bucket)
+{
+    uint32_t found = 0;
+    for (uint32_t n = 0; n < nodes->count; n++) {
+        found |= nodes->bucket[n] == bucket;
+    }
+    return found != 0;
+}
+
+/* Lists the other bucket of a random element of this node's bucket, of those whose other bucket is not yet
+ * listed; its line is on the way from here on. no_node: there is none. */
+static uint32_t extend(struct memc3 *table, uint32_t node)
+{
+    struct node_list *nodes = &table->nodes;
+    uint32_t bucket = nodes->bucket[node];
+    uint64_t first = next_random(table);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        unsigned slot = (unsigned)(first + i) % SLOTS;
+        uint32_t next = alternate_of(table, bucket, tag_at(table, (struct cell){bucket, slot}));
+        if (!is_listed(nodes, next)) {
+            __builtin_prefetch(&table->buckets[next], 1);
+            uint32_t added = nodes->count++;
+            nodes->bucket[added] = next;
+            nodes->parent[added] = (uint16_t)node;
+            nodes->slot[added] = (uint8_t)slot;
+            return added;
+        }
+    }
+    return no_node;
+}
+
+static void begin_paths(struct memc3 *table, const struct place *place)
+{
+    struct node_list *nodes = &table->nodes;
+    nodes->bucket[0] = place->primary;
+    nodes->bucket[1] = place->alternate;
+    nodes->roots = place->primary == place->alternate ? 1 : ROOTS;
+    nodes->count = nodes->roots;
+}
+
+/* The node of a bucket with an empty slot that can be reached from the two of `place`, which have none;
+ * no_node: none was found. All paths grow by one node in turn. */
+static uint32_t find_path(struct memc3 *table, const struct place *place)
+{
+    struct node_list *nodes = &table->nodes;
+    uint32_t tip[PATHS_MAX];
+    begin_paths(table, place);
+    for (uint32_t p = 0; p < table->paths; p++) {
+        tip[p] = p % nodes->roots;
+    }
+    for (;;) {
+        uint32_t grown = nodes->count;
+        for (uint32_t p = 0; p < table->paths && nodes->count - nodes->roots < table->max_displacements;
+             p++) {
+            uint32_t next = extend(table, tip[p]);
+            tip[p] = next != no_node ? next : tip[p];
+        }
+        if (grown == nodes->count) {
+            return no_node;
+        }
+        for (uint32_t n = grown; n < nodes->count; n++) {
+            if (empty_slots(table, nodes->bucket[n]) != 0) {
+                return n;
+            }
+        }
+    }
+}
+
+/* Moves the path's elements from its last node back; the slot of a root that is then empty. */
+static struct cell follow_path(struct memc3 *table, uint32_t node, struct kvc_index_stats *stats)
+{
+    const struct node_list *nodes = &table->nodes;
+    struct cell empty = {nodes->bucket[node], first_slot(empty_slots(table, nodes->bucket[node]))};
+    while (node >= nodes->roots) {
+        struct cell from = {nodes->bucket[nodes->parent[node]], nodes->slot[node]};
+        move(table, from, empty);
+        empty = from;
+        node = nodes->parent[node];
+        stats->displacements++;
+        table->counts.insert.writes++;
+    }
+    return empty;
+}
+
+/* Makes room for a new element of two full buckets. False: there is none, and nothing has changed. */
+static bool displace(struct memc3 *table, const struct place *place, struct cell *empty,
+                     struct kvc_index_stats *stats)
+{
+    uint32_t node = find_path(table, place);
+    uint32_t read = table->nodes.count - table->nodes.roots;
+    stats->insert_lines += read;
+    table->counts.insert.reads += read;
+    if (node == no_node) {
+        return false;
+    }
+    *empty = follow_path(table, node, stats);
+    return true;
+}
+
+/* The cell that holds this key. `lines` counts the buckets read. */
+ALWAYS_INLINE bool find(const struct memc3 *table, const struct place *place, uint64_t key, struct cell *cell,
+                        uint32_t *lines)
+{
+    uint32_t bucket = place->primary;
+    uint32_t found = match(&table->buckets[bucket], place->tag, key);
+    *lines = 1;
+    if (found == 0 && place->alternate != place->primary) {
+        bucket = place->alternate;
+        found = match(&table->buckets[bucket], place->tag, key);
+        *lines = 2;
+    }
+    *cell = (struct cell){bucket, first_slot(found)};
+    return found != 0;
+}
+
+/* An empty slot for a new element, with or without displacements. */
+ALWAYS_INLINE bool find_room(struct memc3 *table, const struct place *place, struct cell *cell,
+                             struct kvc_index_stats *stats)
+{
+    uint32_t bucket = place->primary;
+    uint32_t empty = empty_slots(table, bucket);
+    if (empty == 0) {
+        bucket = place->alternate;
+        empty = empty_slots(table, bucket);
+    }
+    *cell = (struct cell){bucket, first_slot(empty)};
+    return empty != 0 || displace(table, place, cell, stats);
+}
+
+static uint32_t insert_one(struct memc3 *table, uint64_t hash, uint32_t location,
+                           struct kvc_index_stats *stats)
+{
+    struct place place = place_of(table, hash);
+    struct cell cell;
+    uint32_t lines;
+    bool found = find(table, &place, hash, &cell, &lines);
+    stats->insert_lines += lines;
+    table->counts.insert.reads += lines;
+    if (found) {
+        uint32_t old = location_at(table, cell);
+        atomic_store_explicit(&table->buckets[cell.bucket].location[cell.slot], location,
+                              memory_order_release);
+        table->counts.insert.writes++;
+        stats->replaced++;
+        return old;
+    }
+    if (!find_room(table, &place, &cell, stats)) {
+        stats->dropped++;
+        return location;
+    }
+    change_version(table, place.primary, place.alternate);
+    fill(table, cell, place.tag, hash, location);
+    change_version(table, place.primary, place.alternate);
+    table->counts.insert.writes++;
+    table->used++;
+    return KVC_LOCATION_NONE;
+}
+
+static uint32_t erase_one(struct memc3 *table, uint64_t hash, uint32_t location,
+                          struct kvc_index_stats *stats)
+{
+    struct place place = place_of(table, hash);
+    struct cell cell;
+    uint32_t lines;
+    bool found = find(table, &place, hash, &cell, &lines);
+    stats->erase_lines += lines;
+    table->counts.erase.reads += lines;
+    uint32_t old = location_at(table, cell);
+    if (!found || (location != KVC_LOCATION_ANY && location != old)) {
+        return KVC_LOCATION_NONE;
+    }
+    change_version(table, place.primary, place.alternate);
+    store_tag(table, cell, 0);
+    change_version(table, place.primary, place.alternate);
+    table->counts.erase.writes++;
+    table->used--;
+    stats->erased++;
+    return old;
+}
+
+ALWAYS_INLINE void prefetch_pairs(const struct memc3 *table, const uint64_t *hash, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct place place = place_of(table, hash[i]);
+        __builtin_prefetch(&table->buckets[place.primary], 1);
+        __builtin_prefetch(&table->buckets[place.alternate], 1);
+    }
+}
+
+typedef uint32_t change_fn(struct memc3 *table, uint64_t hash, uint32_t location,
+                           struct kvc_index_stats *stats);
+
+ALWAYS_INLINE void change(struct memc3 *table, const uint64_t *hash, const uint32_t *location, uint32_t count,
+                          uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+{
+    uint64_t groups = ((uint64_t)count + WRITE_GROUP - 1) / WRITE_GROUP;
+    for (uint64_t g = 0; groups != 0 && g <= groups; g++) {
+        if (g < groups) {
+            prefetch_pairs(table, hash + g * WRITE_GROUP, group_size(count, g, WRITE_GROUP));
+        }
+        uint64_t end = g * WRITE_GROUP < count ? g * WRITE_GROUP : count;
+        for (uint64_t i = g == 0 ? end : (g - 1) * WRITE_GROUP; i < end; i++) {
+            uint32_t old = one(table, hash[i], location[i], stats);
+            if (out != NULL) {
+                out[i] = old;
+            }
+        }
+    }
+}
+
+static void memc3_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    stats->inserts += count;
+    change(table_of(index), hash, location, count, out, stats, insert_one);
+}
+
+static void memc3_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    stats->erases += count;
+    change(table_of(index), hash, location, count, out, stats, erase_one);
+}
+
+static uint64_t memc3_capacity(const struct kvc_index *index)
+{
+    return const_table_of(index)->bytes / KVC_MEMC3_BUCKET_BYTES * SLOTS;
+}
+
+static uint64_t memc3_used(const struct kvc_index *index)
+{
+    return const_table_of(index)->used;
+}
+
+struct kvc_memc3_counts kvc_memc3_counts(const struct kvc_index *index)
+{
+    return const_table_of(index)->counts;
+}
+
+static void memc3_free(struct kvc_index *index)
+{
+    struct memc3 *table = table_of(index);
+    kvc_memory_free(table->buckets, table->bytes);
+    kvc_memory_free(table->versions, VERSIONS * sizeof(*table->versions));
+    free(table->nodes.bucket);
+    free(table->nodes.parent);
+    free(table->nodes.slot);
+    free(table);
+}
+
+static const struct kvc_index_ops memc3_ops = {
+    .free = memc3_free,
+    .search = memc3_search,
+    .insert = memc3_insert,
+    .erase = memc3_erase,
+    .capacity = memc3_capacity,
+    .used = memc3_used,
+};
+
+/* False: out of memory; what was taken is in the table. */
+static bool take_memory(struct memc3 *table)
+{
+    uint32_t nodes = ROOTS + table->max_displacements;
+    table->buckets = kvc_memory_alloc(table->bytes);
+    table->versions = kvc_memory_alloc(VERSIONS * sizeof(*table->versions));
+    table->nodes.bucket = calloc(nodes, sizeof(*table->nodes.bucket));
+    table->nodes.parent = calloc(nodes, sizeof(*table->nodes.parent));
+    table->nodes.slot = calloc(nodes, sizeof(*table->nodes.slot));
+    return table->buckets != NULL && table->versions != NULL && table->nodes.bucket != NULL &&
+           table->nodes.parent != NULL && table->nodes.slot != NULL;
+}
+
+struct kvc_index *kvc_memc3_create(const struct kvc_memc3_params *params)
+{
+    uint64_t bytes = params->bytes;
+    if (bytes < KVC_MEMC3_BUCKET_BYTES || bytes > bytes_max || (bytes & (bytes - 1)) != 0 ||
+        params->paths > PATHS_MAX || params->max_displacements > DISPLACEMENTS_MAX) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct memc3 *table = aligned_alloc(_Alignof(struct memc3), sizeof(*table));
+    if (table == NULL) {
+        return NULL;
+    }
+    *table = (struct memc3){.index = {&memc3_ops},
+                            .bytes = bytes,
+                            .mask = (uint32_t)(bytes / KVC_MEMC3_BUCKET_BYTES - 1),
+                            .paths = params->paths != 0 ? params->paths : KVC_MEMC3_PATHS,
+                            .max_displacements = params->max_displacements,
+                            .random = params->seed};
+    if (!take_memory(table)) {
+        memc3_free(&table->index);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return &table->index;
+}
+
+static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
+{
+    return kvc_memc3_create(&(struct kvc_memc3_params){
+        .bytes = bytes, .max_displacements = KVC_MEMC3_DISPLACEMENTS, .seed = seed});
+}
+
+const struct kvc_index_kind kvc_memc3_kind = {
+    .name = "memc3",
+    .source = "MemC3, NSDI 2013, sec. 3",
+    .create = create_published,
+    .many_readers = true,
+};
