@@ -3,11 +3,13 @@
  *
  * Residents are never erased: every search must find them, with one of their own locations, while the writer
  * overwrites these, lets visitors come and go in a nearly full table and so pushes residents from bucket to
- * bucket. A visitor is found with a location of its own or not at all. */
+ * bucket. A visitor is found with a location of its own or not at all; in a table of one bucket, visitors
+ * follow each other in the same slot. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,10 +18,9 @@
 enum {
     READERS = 3,
     BATCH = 64,
-    BUCKETS = 1024,
-    RESIDENTS = 2048, /* of 4096 slots */
-    VISITORS = 3400,  /* half of them at a time: load 0.92 */
-    KEYS = RESIDENTS + VISITORS,
+    RESIDENTS_MAX = 2048,
+    VISITORS_MAX = 3400,
+    KEYS_MAX = RESIDENTS_MAX + VISITORS_MAX,
 #ifdef __SANITIZE_THREAD__
     ROUNDS = 60000,
 #else
@@ -27,11 +28,26 @@ enum {
 #endif
 };
 
-/* A location is a serial number times KEYS plus the key's number. */
+/* What is tried; a test moves elements if it has more than one bucket. */
+struct contest {
+    const char *name;
+    uint64_t buckets;
+    uint32_t residents;
+    uint32_t visitors; /* half of them are there at a time */
+};
+
+static const struct contest contests[] = {
+    {"crowded", 1024, RESIDENTS_MAX, VISITORS_MAX}, /* load 0.92 */
+    {"one slot", 1, 0, 2},
+    {"one bucket", 1, 2, 4},
+};
+
+/* A location is a serial number times KEYS_MAX plus the key's number; residents have the first numbers. */
 struct shared {
+    const struct contest *contest;
     struct kvc_index *index;
     atomic_bool done;
-    uint64_t hash[KEYS];
+    uint64_t hash[KEYS_MAX];
 };
 
 struct reader {
@@ -52,19 +68,20 @@ static void *read_table(void *argument)
 {
     struct reader *reader = argument;
     struct shared *shared = reader->shared;
+    const struct contest *contest = shared->contest;
     struct kvc_index_stats stats = {0};
     do {
         uint64_t hash[BATCH];
         uint32_t number[BATCH], location[BATCH];
         for (uint32_t i = 0; i < BATCH; i++) {
-            number[i] = (uint32_t)(next_random(&reader->random) % KEYS);
+            number[i] = (uint32_t)(next_random(&reader->random) % (contest->residents + contest->visitors));
             hash[i] = shared->hash[number[i]];
         }
         kvc_index_search(shared->index, hash, BATCH, location, &stats);
         for (uint32_t i = 0; i < BATCH; i++) {
             bool found = location[i] != KVC_LOCATION_NONE;
-            reader->lost += !found && number[i] < RESIDENTS;
-            reader->wrong += found && location[i] % KEYS != number[i];
+            reader->lost += !found && number[i] < contest->residents;
+            reader->wrong += found && location[i] % KEYS_MAX != number[i];
             reader->found += found;
         }
     } while (!atomic_load(&shared->done));
@@ -73,42 +90,40 @@ static void *read_table(void *argument)
 
 static void insert(struct shared *shared, uint32_t number, uint32_t serial, struct kvc_index_stats *stats)
 {
-    uint32_t location = serial * KEYS + number;
+    uint32_t location = serial * KEYS_MAX + number;
     kvc_index_insert(shared->index, &shared->hash[number], &location, 1, NULL, stats);
 }
 
-static bool write_table(struct shared *shared, struct kvc_index_stats *stats)
+/* Lets a visitor come or go; at most half of them stay at a time. */
+static void visit(struct shared *shared, uint32_t visitor, uint32_t serial, struct kvc_index_stats *stats)
 {
-    static bool present[VISITORS];
+    uint32_t number = shared->contest->residents + visitor, any = KVC_LOCATION_ANY;
+    uint64_t erased = stats->erased;
+    kvc_index_erase(shared->index, &shared->hash[number], &any, 1, NULL, stats);
+    if (stats->erased == erased &&
+        kvc_index_used(shared->index) < shared->contest->residents + shared->contest->visitors / 2) {
+        insert(shared, number, serial, stats);
+    }
+}
+
+static void write_table(struct shared *shared, struct kvc_index_stats *stats)
+{
+    const struct contest *contest = shared->contest;
     uint64_t random = 99;
-    uint32_t visitors = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        uint32_t visitor = (uint32_t)(next_random(&random) % VISITORS), number = RESIDENTS + visitor;
-        uint32_t serial = round % 1024 + 1, any = KVC_LOCATION_ANY;
-        if (present[visitor]) {
-            kvc_index_erase(shared->index, &shared->hash[number], &any, 1, NULL, stats);
-            present[visitor] = false;
-            visitors--;
-        } else if (visitors < VISITORS / 2) {
-            uint64_t dropped = stats->dropped;
-            insert(shared, number, serial, stats);
-            present[visitor] = stats->dropped == dropped;
-            visitors += present[visitor];
+        uint32_t serial = round % 1024 + 1;
+        visit(shared, (uint32_t)(next_random(&random) % contest->visitors), serial, stats);
+        if (contest->residents != 0) {
+            insert(shared, (uint32_t)(next_random(&random) % contest->residents), serial, stats);
         }
-        insert(shared, (uint32_t)(next_random(&random) % RESIDENTS), serial, stats);
     }
-    printf("%" PRIu64 " elements moved, %" PRIu64 " dropped\n", stats->displacements, stats->dropped);
-    if (stats->displacements < ROUNDS / 100) {
-        fprintf(stderr, "too few elements moved for this test to mean anything\n");
-        return false;
-    }
-    return true;
 }
 
 static bool run(struct shared *shared, struct kvc_index_stats *stats)
 {
     struct reader readers[READERS] = {{0}};
     uint64_t found = 0, lost = 0, wrong = 0;
+    atomic_store(&shared->done, false);
     for (uint32_t r = 0; r < READERS; r++) {
         readers[r] = (struct reader){.shared = shared, .random = r + 1};
         if (pthread_create(&readers[r].thread, NULL, read_table, &readers[r]) != 0) {
@@ -116,7 +131,7 @@ static bool run(struct shared *shared, struct kvc_index_stats *stats)
             exit(1);
         }
     }
-    bool written = write_table(shared, stats);
+    write_table(shared, stats);
     atomic_store(&shared->done, true);
     for (uint32_t r = 0; r < READERS; r++) {
         pthread_join(readers[r].thread, NULL);
@@ -124,28 +139,44 @@ static bool run(struct shared *shared, struct kvc_index_stats *stats)
         lost += readers[r].lost;
         wrong += readers[r].wrong;
     }
-    printf("%" PRIu64 " found, %" PRIu64 " lost, %" PRIu64 " wrong\n", found, lost, wrong);
-    return written && found > 0 && lost == 0 && wrong == 0;
+    printf("%s: %" PRIu64 " found, %" PRIu64 " lost, %" PRIu64 " wrong; %" PRIu64 " moved, %" PRIu64
+           " dropped\n",
+           shared->contest->name, found, lost, wrong, stats->displacements, stats->dropped);
+    return found > 0 && lost == 0 && wrong == 0;
+}
+
+static bool test(struct shared *shared, const struct contest *contest)
+{
+    struct kvc_index_stats stats = {0};
+    uint64_t random = 5;
+    shared->contest = contest;
+    shared->index = kvc_memc3_create(&(struct kvc_memc3_params){
+        .bytes = contest->buckets * KVC_MEMC3_BUCKET_BYTES, .max_displacements = KVC_MEMC3_DISPLACEMENTS});
+    if (shared->index == NULL) {
+        perror("kvc_memc3_create");
+        return false;
+    }
+    for (uint32_t k = 0; k < contest->residents + contest->visitors; k++) {
+        shared->hash[k] = next_random(&random);
+    }
+    for (uint32_t k = 0; k < contest->residents; k++) {
+        insert(shared, k, 0, &stats);
+    }
+    bool right = stats.dropped == 0 && run(shared, &stats);
+    if (contest->buckets > 1 && stats.displacements < ROUNDS / 10) {
+        fprintf(stderr, "too few elements moved for this test to mean anything\n");
+        right = false;
+    }
+    kvc_index_free(shared->index);
+    return right;
 }
 
 int main(void)
 {
     static struct shared shared;
-    struct kvc_index_stats stats = {0};
-    uint64_t random = 5;
-    shared.index = kvc_memc3_create(&(struct kvc_memc3_params){
-        .bytes = (uint64_t)BUCKETS * KVC_MEMC3_BUCKET_BYTES, .max_displacements = KVC_MEMC3_DISPLACEMENTS});
-    if (shared.index == NULL) {
-        perror("kvc_memc3_create");
-        return 1;
+    bool right = true;
+    for (size_t c = 0; c < sizeof(contests) / sizeof(*contests); c++) {
+        right &= test(&shared, &contests[c]);
     }
-    for (uint32_t k = 0; k < KEYS; k++) {
-        shared.hash[k] = next_random(&random);
-    }
-    for (uint32_t k = 0; k < RESIDENTS; k++) {
-        insert(&shared, k, 0, &stats);
-    }
-    bool right = stats.dropped == 0 && run(&shared, &stats);
-    kvc_index_free(shared.index);
     return right ? 0 : 1;
 }
