@@ -3,8 +3,8 @@
  * KV-Direct (SOSP 2017), fig. 6 (inline threshold), 9 (hash index ratio, memory utilization), 10 (the best of
  * both) and 11, whose bars of MemC3 and FaRM are those of access_baselines.h. Utilization is the bytes of
  * keys and values over the bytes of index and slabs. An access is a bucket or a slab, read or written; the
- * slab allocator's own DMA stands apart. GETs and overwriting PUTs go to random keys; new PUTs are the last 2
- * % before a utilization is reached. Nothing depends on time: the same arguments give the same output.
+ * slab allocator's own DMA stands apart. GETs and overwriting PUTs go to random keys; new PUTs are the last
+ * 2 % before a utilization is reached. Nothing depends on time: the same arguments give the same output.
  *
  * Fig. 6 and 9 do not say which sizes they mix, nor fig. 6 its hash index ratio: here 5 to 50 bytes in steps
  * of a slot, equally likely, and several ratios.
