@@ -11,8 +11,10 @@
 
 enum {
     SLOTS = KVC_MEMC3_SLOTS,
-    GROUP = 32,       /* searches whose lines are on the way together */
-    WRITE_GROUP = 16, /* two lines each */
+    SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
+    SEARCH_CHUNK = 128, /* keys before their alternate buckets' turn: few enough lines for the first cache */
+    FEW = 4,            /* keys below which a search does not prefetch */
+    WRITE_AHEAD = 16,   /* two lines each */
     VERSIONS = 8192,
     TAG_BITS = 8,
     ROOTS = 2, /* buckets that a path can begin in */
@@ -61,6 +63,12 @@ struct place {
     uint32_t primary, alternate;
     uint32_t tag;
     uint32_t version; /* when its search began */
+};
+
+/* A key that is not in its primary bucket, or that the writer disturbed there. */
+struct miss {
+    struct place place;
+    uint32_t number; /* in its chunk */
 };
 
 /* A slot of a bucket. */
@@ -169,85 +177,92 @@ static __attribute__((noinline)) uint32_t search_again(const struct memc3 *table
     }
 }
 
-/* First stage of a group of searches: its primary buckets are on the way from here on. */
-ALWAYS_INLINE void stage_places(const struct memc3 *table, const uint64_t *hash, uint32_t count,
-                                struct place *place)
+/* The rest of a search that did not hit in the primary bucket. */
+ALWAYS_INLINE uint32_t search_alternate(const struct memc3 *table, uint64_t key, const struct place *place,
+                                        struct kvc_index_stats *stats)
+{
+    uint32_t found = KVC_LOCATION_NONE;
+    if (place->alternate != place->primary) {
+        found = probe(&table->buckets[place->alternate], place->tag, key);
+        stats->search_lines++;
+    }
+    if (__builtin_expect(!version_holds(table, place), 0)) {
+        found = search_again(table, key, *place, stats);
+    }
+    stats->search_hits -= found == KVC_LOCATION_NONE;
+    return found;
+}
+
+ALWAYS_INLINE uint32_t search_primary(const struct memc3 *table, uint64_t key, struct place *place)
+{
+    place->version = version_begun(table, place->primary, place->alternate);
+    uint32_t found = probe(&table->buckets[place->primary], place->tag, key);
+    return version_holds(table, place) ? found : KVC_LOCATION_NONE;
+}
+
+/* Too few to be worth a pipeline: the processor overlaps this call with the caller's next ones. */
+static void search_few(const struct memc3 *table, const uint64_t *hash, uint32_t count, uint32_t *location,
+                       struct kvc_index_stats *stats)
 {
     for (uint32_t i = 0; i < count; i++) {
-        place[i] = place_of(table, hash[i]);
-        __builtin_prefetch(&table->buckets[place[i].primary]);
+        struct place place = place_of(table, hash[i]);
+        uint32_t found = search_primary(table, hash[i], &place);
+        if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
+            found = search_alternate(table, hash[i], &place, stats);
+        }
+        location[i] = found;
     }
 }
 
-/* Second stage: what is in the primary buckets. Returns how many are not, with their numbers in `missed`;
- * their alternate buckets are on the way. */
-ALWAYS_INLINE uint32_t stage_primary(const struct memc3 *table, const uint64_t *hash, uint32_t count,
-                                     struct place *place, uint32_t *location, uint32_t *missed)
+ALWAYS_INLINE void prefetch_primary(const struct memc3 *table, uint64_t hash)
+{
+    __builtin_prefetch(&table->buckets[(uint32_t)hash & table->mask]);
+}
+
+/* Looks `count` keys up in their primary buckets, of which the first SEARCH_AHEAD are on the way; so are
+ * those of the `more` keys behind them and the alternate buckets of the keys that did not hit, at return.
+ * Returns how many these are, with their numbers and places in `missed`. */
+ALWAYS_INLINE uint32_t search_chunk(const struct memc3 *table, const uint64_t *hash, uint32_t count,
+                                    uint32_t more, uint32_t *location, struct miss *missed)
 {
     uint32_t misses = 0;
     for (uint32_t i = 0; i < count; i++) {
-        place[i].version = version_begun(table, place[i].primary, place[i].alternate);
-        uint32_t found = probe(&table->buckets[place[i].primary], place[i].tag, hash[i]);
-        bool hit = (found != KVC_LOCATION_NONE) & version_holds(table, &place[i]);
+        uint32_t left = count - 1 - i + more;
+        prefetch_primary(table, hash[i + (left > SEARCH_AHEAD ? SEARCH_AHEAD : left)]);
+        struct place place = place_of(table, hash[i]);
+        uint32_t found = search_primary(table, hash[i], &place);
         location[i] = found;
-        missed[misses] = i;
-        misses += !hit;
-    }
-    for (uint32_t m = 0; m < misses; m++) {
-        __builtin_prefetch(&table->buckets[place[missed[m]].alternate]);
+        /* Without a branch, which would be mispredicted: a hit prefetches the line it has. */
+        bool miss = found == KVC_LOCATION_NONE;
+        __builtin_prefetch(&table->buckets[miss ? place.alternate : place.primary]);
+        missed[misses] = (struct miss){place, i};
+        misses += miss;
     }
     return misses;
-}
-
-/* Third stage: the rest. */
-ALWAYS_INLINE void stage_alternate(const struct memc3 *table, const uint64_t *hash, const struct place *place,
-                                   uint32_t *location, const uint32_t *missed, uint32_t misses,
-                                   struct kvc_index_stats *stats)
-{
-    for (uint32_t m = 0; m < misses; m++) {
-        uint32_t i = missed[m];
-        uint32_t found = KVC_LOCATION_NONE;
-        if (place[i].alternate != place[i].primary) {
-            found = probe(&table->buckets[place[i].alternate], place[i].tag, hash[i]);
-            stats->search_lines++;
-        }
-        if (__builtin_expect(!version_holds(table, &place[i]), 0)) {
-            found = search_again(table, hash[i], place[i], stats);
-        }
-        location[i] = found;
-        stats->search_hits -= found == KVC_LOCATION_NONE;
-    }
-}
-
-ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group, uint32_t size)
-{
-    uint64_t left = count - group * size;
-    return left < size ? (uint32_t)left : size;
 }
 
 static void memc3_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                          struct kvc_index_stats *stats)
 {
     const struct memc3 *table = table_of(index);
-    struct place ring[3][GROUP];
-    uint32_t missed[2][GROUP], misses[2] = {0};
-    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
     stats->searches += count;
     stats->search_hits += count;
     stats->search_lines += count;
-    for (uint64_t g = 0; groups != 0 && g < groups + 2; g++) {
-        if (g < groups) {
-            stage_places(table, hash + g * GROUP, group_size(count, g, GROUP), ring[g % 3]);
-        }
-        if (g >= 1 && g <= groups) {
-            uint64_t first = (g - 1) * GROUP;
-            misses[g % 2] = stage_primary(table, hash + first, group_size(count, g - 1, GROUP),
-                                          ring[(g - 1) % 3], location + first, missed[g % 2]);
-        }
-        if (g >= 2) {
-            uint64_t first = (g - 2) * GROUP;
-            stage_alternate(table, hash + first, ring[(g - 2) % 3], location + first, missed[(g - 1) % 2],
-                            misses[(g - 1) % 2], stats);
+    if (count < FEW) {
+        search_few(table, hash, count, location, stats);
+        return;
+    }
+    struct miss missed[SEARCH_CHUNK];
+    for (uint32_t i = 0; i < SEARCH_AHEAD && i < count; i++) {
+        prefetch_primary(table, hash[i]);
+    }
+    for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
+        uint32_t left = count - start;
+        uint32_t chunk = left < SEARCH_CHUNK ? left : SEARCH_CHUNK;
+        uint32_t misses = search_chunk(table, hash + start, chunk, left - chunk, location + start, missed);
+        for (uint32_t m = 0; m < misses; m++) {
+            uint32_t i = start + missed[m].number;
+            location[i] = search_alternate(table, hash[i], &missed[m].place, stats);
         }
     }
 }
@@ -496,13 +511,11 @@ static uint32_t erase_one(struct memc3 *table, uint64_t hash, uint32_t location,
     return old;
 }
 
-ALWAYS_INLINE void prefetch_pairs(const struct memc3 *table, const uint64_t *hash, uint32_t count)
+ALWAYS_INLINE void prefetch_pair(const struct memc3 *table, uint64_t hash)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct place place = place_of(table, hash[i]);
-        __builtin_prefetch(&table->buckets[place.primary], 1);
-        __builtin_prefetch(&table->buckets[place.alternate], 1);
-    }
+    struct place place = place_of(table, hash);
+    __builtin_prefetch(&table->buckets[place.primary], 1);
+    __builtin_prefetch(&table->buckets[place.alternate], 1);
 }
 
 typedef uint32_t change_fn(struct memc3 *table, uint64_t hash, uint32_t location,
@@ -511,17 +524,16 @@ typedef uint32_t change_fn(struct memc3 *table, uint64_t hash, uint32_t location
 ALWAYS_INLINE void change(struct memc3 *table, const uint64_t *hash, const uint32_t *location, uint32_t count,
                           uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
 {
-    uint64_t groups = ((uint64_t)count + WRITE_GROUP - 1) / WRITE_GROUP;
-    for (uint64_t g = 0; groups != 0 && g <= groups; g++) {
-        if (g < groups) {
-            prefetch_pairs(table, hash + g * WRITE_GROUP, group_size(count, g, WRITE_GROUP));
+    for (uint32_t i = 0; i < WRITE_AHEAD && i < count; i++) {
+        prefetch_pair(table, hash[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > WRITE_AHEAD) {
+            prefetch_pair(table, hash[i + WRITE_AHEAD]);
         }
-        uint64_t end = g * WRITE_GROUP < count ? g * WRITE_GROUP : count;
-        for (uint64_t i = g == 0 ? end : (g - 1) * WRITE_GROUP; i < end; i++) {
-            uint32_t old = one(table, hash[i], location[i], stats);
-            if (out != NULL) {
-                out[i] = old;
-            }
+        uint32_t old = one(table, hash[i], location[i], stats);
+        if (out != NULL) {
+            out[i] = old;
         }
     }
 }
