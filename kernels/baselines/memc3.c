@@ -134,16 +134,19 @@ ALWAYS_INLINE uint32_t match_tags(uint32_t tags, uint32_t tag)
     return ~(((differing & low_bits) + low_bits) | differing | low_bits);
 }
 
-/* As match_tags, for tag and key. Without branches, which would be mispredicted. */
+ALWAYS_INLINE uint32_t match_key(const struct bucket *bucket, unsigned slot, uint64_t key)
+{
+    uint64_t held = atomic_load_explicit(&bucket->key[slot], memory_order_acquire);
+    return (uint32_t)(held == key) << (TAG_BITS * slot + TAG_BITS - 1);
+}
+
+/* As match_tags, for tag and key. Without branches, which would be mispredicted, and without a loop, whose
+ * instructions would keep the lines of later keys out of the processor's window. */
 ALWAYS_INLINE uint32_t match(const struct bucket *bucket, uint32_t tag, uint64_t key)
 {
     uint32_t found = match_tags(atomic_load_explicit(&bucket->tags, memory_order_acquire), tag);
-    uint32_t same = 0;
-    for (unsigned s = 0; s < SLOTS; s++) {
-        uint64_t held = atomic_load_explicit(&bucket->key[s], memory_order_acquire);
-        same |= (uint32_t)(held == key) << (TAG_BITS * s + TAG_BITS - 1);
-    }
-    return found & same;
+    return found & (match_key(bucket, 0, key) | match_key(bucket, 1, key) | match_key(bucket, 2, key) |
+                    match_key(bucket, 3, key));
 }
 
 /* Of what match_tags or match gave; the last slot for 0. */

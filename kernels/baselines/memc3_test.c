@@ -285,8 +285,9 @@ Test(memc3, counts_lines_and_accesses)
     kvc_index_free(index);
 }
 
-/* One displacement: the new element's bucket and the moved element's other one are written. Of the 8 elements
- * of both full buckets, one path reads the other bucket of one, two paths of two. */
+/* One displacement: the new element's bucket and the moved element's other one are written. Besides the two
+ * full buckets one more is read, whatever the number of paths: the second bucket's elements can only go back
+ * to the first. */
 Test(memc3, counts_a_displacement)
 {
     for (uint32_t paths = 1; paths <= 2; paths++) {
