@@ -4,20 +4,21 @@
  * sec. 5.1.1, Fig. 11), that is with keys inline and values elsewhere. What the papers say and this table
  * does:
  *  - a bucket has 4 slots, each with a 1-byte tag; the alternate bucket of an element is its bucket XOR a
- *    hash of its tag, so that an element can move without its key being hashed (sec. 3.1);
+ *    hash of its tag, so that an element can move without its key being hashed;
  *  - an insert that meets two full buckets first looks for a cuckoo path, a chain of elements each of which
  *    can take the next one's place, down to an empty slot, and changes nothing meanwhile; several paths are
- *    searched in turns, so that their reads overlap, up to a number of displacements in all (sec. 3.2);
- *  - elements then move from the path's far end back, so that none is ever absent (sec. 3.2);
+ *    searched in turns, so that their reads overlap, up to a number of displacements in all;
+ *  - elements then move from the path's far end back, so that none is ever absent;
  *  - 8192 version counters, each shared by many elements, are odd while one of their elements moves. A
- *    reader whose counter was odd or has changed looks again (sec. 3.2).
- * A bucket is one 64-byte line: 4 keys of 8 bytes, here the hash itself, 4 locations, 4 tags. Two paths and
- * 500 displacements are the published source's numbers.
+ *    reader whose counter was odd or has changed looks again.
+ * A bucket is one 64-byte line: 4 keys of 8 bytes, here the hash itself, 4 locations, 4 tags. 500
+ * displacements are the paper's; of the numbers of paths that its authors' sources have, two are taken.
  *
  * Choices where the paper is silent: a tag is the hash's top byte and never 0, which marks an empty slot; the
  * counter of an element is chosen by the lower of its two buckets, which are known without its key; counters
- * also change with inserts and erases, so that a reader never pairs a key with another's location; a search
- * for a path enters no bucket twice; a new element goes to its primary bucket if that has an empty slot. An
+ * also change with inserts and erases, as in the authors' source, so that a reader never pairs a key with
+ * another's location; a search for a path enters no bucket twice; a new element goes to its primary bucket if
+ * that has an empty slot. An
  * element for which no path is found is dropped, and nothing else is.
  *
  * Not modelled: CLOCK's bit of each slot, memcached's slabs, keys compared behind a pointer.
@@ -35,7 +36,7 @@
 enum {
     KVC_MEMC3_SLOTS = 4, /* of a bucket */
     KVC_MEMC3_BUCKET_BYTES = 64,
-    KVC_MEMC3_PATHS = 2,           /* as published */
+    KVC_MEMC3_PATHS = 2,           /* unless asked otherwise */
     KVC_MEMC3_DISPLACEMENTS = 500, /* as published */
 };
 
