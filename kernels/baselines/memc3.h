@@ -18,8 +18,7 @@
  * counter of an element is chosen by the lower of its two buckets, which are known without its key; counters
  * also change with inserts and erases, as in the authors' source, so that a reader never pairs a key with
  * another's location; a search for a path enters no bucket twice; a new element goes to its primary bucket if
- * that has an empty slot. An
- * element for which no path is found is dropped, and nothing else is.
+ * that has an empty slot. An element for which no path is found is dropped, and nothing else is.
  *
  * Not modelled: CLOCK's bit of each slot, memcached's slabs, keys compared behind a pointer.
  *
