@@ -172,6 +172,11 @@ AES_INLINE __m128i load_tail(const uint8_t *from, size_t bytes)
     return _mm_set_epi64x((int64_t)high, (int64_t)low);
 }
 
+AES_TARGET static uint64_t hash_aes_8(const uint8_t *key, uint64_t seed)
+{
+    return finish(absorb(seed_state(seed), _mm_loadl_epi64((const __m128i *)key)), 8);
+}
+
 AES_TARGET static uint64_t hash_aes(const uint8_t *key, size_t bytes, uint64_t seed)
 {
     __m128i state = seed_state(seed);
@@ -247,16 +252,27 @@ uint64_t kvc_hash(const void *key, size_t bytes, uint64_t seed)
     return kvc_hash_portable(key, bytes, seed);
 }
 
+static __attribute__((noinline)) void hash_batch_portable(const uint8_t *keys, size_t stride,
+                                                          const uint8_t *bytes, size_t count, uint64_t seed,
+                                                          uint64_t *hash)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash[i] = kvc_hash_portable(keys + i * stride, bytes[i], seed);
+    }
+}
+
 void kvc_hash_batch(const uint8_t *keys, size_t stride, const uint8_t *bytes, size_t count, uint64_t seed,
                     uint64_t *hash)
 {
 #if defined(__x86_64__)
     if (machine_has_aes()) {
-        hash_batch_aes(keys, stride, bytes, count, seed, hash);
+        if (count == 1 && bytes[0] == 8) {
+            hash[0] = hash_aes_8(keys, seed);
+        } else {
+            hash_batch_aes(keys, stride, bytes, count, seed, hash);
+        }
         return;
     }
 #endif
-    for (size_t i = 0; i < count; i++) {
-        hash[i] = kvc_hash_portable(keys + i * stride, bytes[i], seed);
-    }
+    hash_batch_portable(keys, stride, bytes, count, seed, hash);
 }

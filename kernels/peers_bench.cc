@@ -64,6 +64,12 @@ class table
     /* Values of keys that are all there. */
     virtual void get(const uint64_t *key, uint32_t count, uint64_t *value) = 0;
     virtual void set(const uint64_t *key, uint32_t count) = 0;
+    /* A batch of both; the SETs come first in `key`. */
+    virtual void set_and_get(const uint64_t *key, uint32_t sets, uint32_t count, uint64_t *value)
+    {
+        set(key, sets);
+        get(key + sets, count - sets, value);
+    }
 };
 
 /* How many times as fast ours has to be; 0: any. */
@@ -129,20 +135,25 @@ class ours : public table
         insert(key, count);
     }
 
+    /* A SET of a key that is there is looked for with the GETs and writes its item again, in place. */
+    void set_and_get(const uint64_t *key, uint32_t sets, uint32_t count, uint64_t *value) override
+    {
+        uint32_t location[batch_max];
+        uint64_t old_and_found[batch_max];
+        get_at(key, count, old_and_found, location);
+        for (uint32_t i = 0; i < sets; i++) {
+            uint64_t next = value_of(key[i]);
+            if (!kvc_slab_rewrite(slab_, location[i], &key[i], 8, &next, 8, &slab_stats_)) {
+                set(&key[i], 1);
+            }
+        }
+        std::memcpy(value, old_and_found + sets, (count - sets) * sizeof(*value));
+    }
+
     void get(const uint64_t *key, uint32_t count, uint64_t *value) override
     {
-        uint32_t location[batch_max], position = 0;
-        uint8_t result[batch_max];
-        hash(key, count);
-        kvc_index_search(index_, hash_, count, location, &stats_);
-        /* What never changes is there already: clearing it all again would cost a batch of one dearly. */
-        reads_.count = count;
-        reads_.location = location;
-        reads_.keys = reinterpret_cast<const uint8_t *>(key);
-        reads_.out = reinterpret_cast<uint8_t *>(value);
-        reads_.out_position = &position;
-        reads_.result = result;
-        kvc_slab_read(slab_, &reads_, &slab_stats_);
+        uint32_t location[batch_max];
+        get_at(key, count, value, location);
     }
 
     /* The index alone; found locations are not looked at. */
@@ -159,6 +170,22 @@ class ours : public table
     }
 
   private:
+    void get_at(const uint64_t *key, uint32_t count, uint64_t *value, uint32_t *location)
+    {
+        uint32_t position = 0;
+        uint8_t result[batch_max];
+        hash(key, count);
+        kvc_index_search(index_, hash_, count, location, &stats_);
+        /* What never changes is there already: clearing it all again would cost a batch of one dearly. */
+        reads_.count = count;
+        reads_.location = location;
+        reads_.keys = reinterpret_cast<const uint8_t *>(key);
+        reads_.out = reinterpret_cast<uint8_t *>(value);
+        reads_.out_position = &position;
+        reads_.result = result;
+        kvc_slab_read(slab_, &reads_, &slab_stats_);
+    }
+
     void hash(const uint64_t *key, uint32_t count)
     {
         kvc_hash_batch(reinterpret_cast<const uint8_t *>(key), 8, key_bytes_, count, hash_seed, hash_);
@@ -531,7 +558,7 @@ double fill(table &into, uint64_t keys)
 
 double run_once(table &on, const work &what, const std::vector<uint64_t> &keys)
 {
-    uint64_t value[batch_max], gets[batch_max], sets[batch_max];
+    uint64_t value[batch_max], batch[batch_max];
     uint64_t number = 0;
     double start = kvc_bench_now_s();
     for (uint64_t i = 0; i < run_keys; i += what.batch) {
@@ -539,16 +566,12 @@ double run_once(table &on, const work &what, const std::vector<uint64_t> &keys)
             on.get(&keys[i], what.batch, value);
             continue;
         }
-        uint32_t get_count = 0, set_count = 0;
+        uint32_t sets = 0, gets = what.batch;
         for (uint32_t j = 0; j < what.batch; j++, number++) {
-            if (number * what.sets % 100 < what.sets) {
-                sets[set_count++] = keys[i + j];
-            } else {
-                gets[get_count++] = keys[i + j];
-            }
+            bool is_set = number * what.sets % 100 < what.sets;
+            batch[is_set ? sets++ : --gets] = keys[i + j];
         }
-        on.set(sets, set_count);
-        on.get(gets, get_count, value);
+        on.set_and_get(batch, sets, what.batch, value);
     }
     return static_cast<double>(run_keys) / (kvc_bench_now_s() - start) / 1e6;
 }

@@ -859,7 +859,8 @@ static inline void read_one(struct kvc_slab *slab, const struct kvc_slab_reads *
 }
 
 /* Little but the reads, so that the processor overlaps this call with the caller's next ones. */
-static void read_few(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+static __attribute__((noinline)) void read_few(struct kvc_slab *slab, const struct kvc_slab_reads *reads,
+                                               struct kvc_slab_stats *stats)
 {
     for (uint32_t i = 0; i < reads->count; i++) {
         uint32_t item_bytes;
@@ -886,9 +887,32 @@ static void read_many(struct kvc_slab *slab, const struct kvc_slab_reads *reads,
     *reads->out_position = position;
 }
 
+/* One read of what is most common, without a call. false: not that, and nothing was done. */
+static inline bool read_one_8_8(struct kvc_slab *slab, const struct kvc_slab_reads *reads,
+                                struct kvc_slab_stats *stats)
+{
+    uint32_t item_bytes;
+    uint32_t location = reads->location[0];
+    if (location == KVC_LOCATION_NONE || !reads->compare || reads->key_bytes[0] != 8 ||
+        reads->value_bytes != NULL) {
+        return false;
+    }
+    const uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL || !surely_referenced(slab, location) ||
+        !read_8_8(item, reads->keys, reads, reads->out_position)) {
+        return false;
+    }
+    reads->result[0] = KVC_READ_HIT;
+    stats->read_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
+    return true;
+}
+
 void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
 {
     stats->reads += reads->count;
+    if (reads->count == 1 && read_one_8_8(slab, reads, stats)) {
+        return;
+    }
     if (reads->count < FEW) {
         read_few(slab, reads, stats);
     } else {
