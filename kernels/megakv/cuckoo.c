@@ -20,7 +20,8 @@ enum {
     SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
     SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
     FEW = 4,            /* keys below which a search does not prefetch */
-    WRITE_AHEAD = 16,   /* two lines each */
+    FIRST_AHEAD = 32,   /* of a change: the first bucket, and half way, whether it needs the second */
+    SECOND_AHEAD = 16,
     LINE_WORDS = 16,
     DISPLACEMENTS_MAX = 1000,
     PARTITIONS_MAX = 1024,
@@ -30,10 +31,11 @@ enum {
 struct shape {
     uint32_t cells;
     bool apart;
-    bool simd; /* 8 cells apart, on a machine with 16-byte vectors */
+    bool simd; /* one of these two, on a machine with 16-byte vectors */
 };
 
 static const struct shape published = {KVC_CUCKOO_CELLS, true, true};
+static const struct shape one_sector = {4, false, true};
 
 struct kvc_cuckoo {
     struct kvc_index index;
@@ -113,7 +115,7 @@ ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature
 #ifdef KVC_CUCKOO_SSE2
 /* Two 16-byte vectors, which every x86-64 has: 32-byte ones are no faster here, and code around them would
  * pay for changing over. */
-ALWAYS_INLINE uint32_t match_sse2(const uint32_t *bucket, uint32_t signature)
+ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signature)
 {
     const __m128i *cells = (const __m128i *)bucket;
     __m128i wanted = _mm_set1_epi32((int)signature);
@@ -121,13 +123,22 @@ ALWAYS_INLINE uint32_t match_sse2(const uint32_t *bucket, uint32_t signature)
     __m128i high = _mm_cmpeq_epi32(_mm_load_si128(cells + 1), wanted);
     return (uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 }
+
+/* Signatures are every other word. */
+ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signature)
+{
+    const __m128 *cells = (const __m128 *)bucket;
+    __m128i signatures = _mm_castps_si128(_mm_shuffle_ps(cells[0], cells[1], 0x88));
+    __m128i same = _mm_cmpeq_epi32(signatures, _mm_set1_epi32((int)signature));
+    return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(same));
+}
 #endif
 
 ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
 #ifdef KVC_CUCKOO_SSE2
     if (shape.simd) {
-        return match_sse2(bucket, signature);
+        return shape.apart ? match_published(bucket, signature) : match_one_sector(bucket, signature);
     }
 #endif
     return match_portable(bucket, signature, shape);
@@ -497,32 +508,63 @@ ALWAYS_INLINE uint32_t erase_one(struct kvc_cuckoo *table, uint64_t hash, uint32
     return old;
 }
 
-/* Both lines of an element that will be written. */
-ALWAYS_INLINE void prefetch_pair(const struct kvc_cuckoo *table, uint64_t hash, struct shape shape)
+static void add_changes(struct kvc_index_stats *stats, const struct kvc_index_stats *local)
 {
+    stats->replaced += local->replaced;
+    stats->displacements += local->displacements;
+    stats->dropped += local->dropped;
+    stats->insert_lines += local->insert_lines;
+    stats->erased += local->erased;
+    stats->erase_lines += local->erase_lines;
+}
+
+/* The second bucket that a change of this element reads, or the first one again. Its line was asked for long
+ * ago; no branch, which would be mispredicted. */
+ALWAYS_INLINE void prefetch_second(const struct kvc_cuckoo *table, uint64_t hash, struct shape shape)
+{
+    uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
-    prefetch_bucket(bucket_of(table, primary, shape), shape, true);
-    prefetch_bucket(bucket_of(table, alternate_of(table, primary, kvc_signature(hash)), shape), shape, true);
+    uint32_t found = match(bucket_of(table, primary, shape), signature, shape);
+    uint32_t second = alternate_of(table, primary, signature & -(uint32_t)(found == 0));
+    prefetch_bucket(bucket_of(table, second, shape), shape, true);
 }
 
 typedef uint32_t change_fn(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
                            struct kvc_index_stats *stats, struct shape shape);
 
+/* Three keys a turn: one to fetch the first bucket of, one the second, and one to change. */
 ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                           uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
                           struct shape shape)
 {
-    for (uint32_t i = 0; i < WRITE_AHEAD && i < count; i++) {
-        prefetch_pair(table, hash[i], shape);
+    struct kvc_index_stats local = {0};
+    for (uint64_t i = 0; i < (uint64_t)count + FIRST_AHEAD; i++) {
+        if (i < count) {
+            prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, true);
+        }
+        if (i >= FIRST_AHEAD - SECOND_AHEAD && i - (FIRST_AHEAD - SECOND_AHEAD) < count) {
+            prefetch_second(table, hash[i - (FIRST_AHEAD - SECOND_AHEAD)], shape);
+        }
+        if (i >= FIRST_AHEAD) {
+            uint64_t now = i - FIRST_AHEAD;
+            uint32_t old = one(table, hash[now], location[now], &local, shape);
+            if (out != NULL) {
+                out[now] = old;
+            }
+        }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (count - i > WRITE_AHEAD) {
-            prefetch_pair(table, hash[i + WRITE_AHEAD], shape);
-        }
-        uint32_t old = one(table, hash[i], location[i], stats, shape);
-        if (out != NULL) {
-            out[i] = old;
-        }
+    add_changes(stats, &local);
+}
+
+ALWAYS_INLINE void change_any(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+                              uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+{
+    if (!table->shape.simd) {
+        change(table, hash, location, count, out, stats, one, table->shape);
+    } else if (table->shape.apart) {
+        change(table, hash, location, count, out, stats, one, published);
+    } else {
+        change(table, hash, location, count, out, stats, one, one_sector);
     }
 }
 
@@ -565,16 +607,26 @@ ALWAYS_INLINE void search_one(const struct kvc_cuckoo *table, uint64_t hash, uin
     }
 }
 
+ALWAYS_INLINE void search_any(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+                              uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+{
+    if (count < FEW) {
+        search_few(table, hash, count, location, stats, shape);
+    } else {
+        search(table, hash, count, location, stats, shape);
+    }
+}
+
 static __attribute__((noinline)) void search_batch(const struct kvc_cuckoo *table, const uint64_t *hash,
                                                    uint32_t count, uint32_t *location,
                                                    struct kvc_index_stats *stats)
 {
     if (!table->shape.simd) {
         search(table, hash, count, location, stats, table->shape);
-    } else if (count < FEW) {
-        search_few(table, hash, count, location, stats, published);
+    } else if (table->shape.apart) {
+        search_any(table, hash, count, location, stats, published);
     } else {
-        search(table, hash, count, location, stats, published);
+        search_any(table, hash, count, location, stats, one_sector);
     }
 }
 
@@ -582,7 +634,7 @@ static void cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_
                           struct kvc_index_stats *stats)
 {
     const struct kvc_cuckoo *table = table_of(index);
-    if (count == 1 && table->shape.simd) {
+    if (count == 1 && table->shape.simd && table->shape.apart) {
         search_one(table, hash[0], location, stats);
     } else {
         search_batch(table, hash, count, location, stats);
@@ -594,11 +646,7 @@ static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const u
 {
     struct kvc_cuckoo *table = table_of(index);
     stats->inserts += count;
-    if (table->shape.simd) {
-        change(table, hash, location, count, out, stats, insert_one, published);
-    } else {
-        change(table, hash, location, count, out, stats, insert_one, table->shape);
-    }
+    change_any(table, hash, location, count, out, stats, insert_one);
 }
 
 static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
@@ -606,11 +654,7 @@ static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const ui
 {
     struct kvc_cuckoo *table = table_of(index);
     stats->erases += count;
-    if (table->shape.simd) {
-        change(table, hash, location, count, out, stats, erase_one, published);
-    } else {
-        change(table, hash, location, count, out, stats, erase_one, table->shape);
-    }
+    change_any(table, hash, location, count, out, stats, erase_one);
 }
 
 static const struct kvc_index_ops cuckoo_ops = {
@@ -666,7 +710,8 @@ struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *given)
                                  .published_displacement = params.published_displacement,
                                  .random = params.seed};
 #ifdef KVC_CUCKOO_SSE2
-    table->shape.simd = !params.portable && params.cells == published.cells && table->shape.apart;
+    uint32_t cells = table->shape.apart ? published.cells : one_sector.cells;
+    table->shape.simd = !params.portable && params.cells == cells;
 #endif
     table->chain = calloc(params.max_displacements + 1, sizeof(*table->chain));
     table->words = kvc_memory_alloc(params.bytes);
