@@ -18,6 +18,7 @@ enum {
     LIMIT_RUNS = 5,
     LIMIT_READS = 4 << 20,
     LINE_WORDS = 8,
+    PAGE_LINES = 64, /* of 4 KiB */
 };
 
 double kvc_bench_now_s(void)
@@ -114,7 +115,8 @@ read_lines(const uint64_t *table, uint64_t mask, const uint64_t *at, uint32_t ah
     return sum;
 }
 
-double kvc_bench_line_limit_mops(uint64_t bytes)
+/* `together`: lines in turn out of one page. */
+static double limit_mops(uint64_t bytes, uint64_t together)
 {
     uint64_t mask = bytes / 64 - 1;
     uint64_t *table = kvc_bench_alloc(bytes);
@@ -128,7 +130,8 @@ double kvc_bench_line_limit_mops(uint64_t bytes)
         double seconds[LIMIT_RUNS];
         for (int run = 0; run < LIMIT_RUNS; run++) {
             for (uint64_t i = 0; i < LIMIT_READS; i++) {
-                at[i] = kvc_bench_mix(i + (uint64_t)(way * LIMIT_RUNS + run + 1) * LIMIT_READS);
+                uint64_t number = i + (uint64_t)(way * LIMIT_RUNS + run + 1) * LIMIT_READS;
+                at[i] = kvc_bench_mix(number / together) * PAGE_LINES + kvc_bench_mix(~number) % PAGE_LINES;
             }
             double start = kvc_bench_now_s();
             keep += way == 0   ? read_lines(table, mask, at, 32, 0)
@@ -143,6 +146,16 @@ double kvc_bench_line_limit_mops(uint64_t bytes)
     kvc_memory_free(table, bytes);
     kvc_memory_free(at, sizeof(*at) * LIMIT_READS);
     return best;
+}
+
+double kvc_bench_line_limit_mops(uint64_t bytes)
+{
+    return limit_mops(bytes, 1);
+}
+
+double kvc_bench_page_limit_mops(uint64_t bytes)
+{
+    return limit_mops(bytes, 16);
 }
 
 void kvc_bench_row(const char *name, double mops, double lines, double limit_mops)

@@ -43,6 +43,10 @@ void kvc_bench_print_machine(void);
  */
 double kvc_bench_line_limit_mops(uint64_t bytes);
 
+/* The same with 16 lines in turn out of every random 4-KiB page. Far above the limit, it tells that finding
+ * the page limits random lines, not memory: below a guest's huge pages there may be small ones. */
+double kvc_bench_page_limit_mops(uint64_t bytes);
+
 /* name, M/s, ns; with `lines` above 0 also the lines each operation touches and lines a second over the
  * limit. */
 void kvc_bench_row(const char *name, double mops, double lines, double limit_mops);

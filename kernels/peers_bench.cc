@@ -626,11 +626,15 @@ const char *verdict(double reached, double target)
     return target <= 0 ? "" : reached >= target ? "  ok" : "  MISSED";
 }
 
-void print_ratio(const char *what, double theirs, double mine, double target)
+/* `limit_mops`: of ours by the lines that it touches; 0: not the limit. */
+void print_ratio(const char *what, double theirs, double mine, double target, double limit_mops)
 {
     std::printf("  %-30s %8.1f M/s, ours %8.1f M/s: %5.2f times", what, theirs, mine, mine / theirs);
     if (target > 0) {
         std::printf(" of %4.2f%s", target, verdict(mine / theirs, target));
+        if (limit_mops > 0) {
+            std::printf(" (limit %.2f)", limit_mops / theirs);
+        }
     }
     std::printf("\n");
     std::fflush(stdout);
@@ -651,12 +655,13 @@ std::vector<std::vector<uint64_t>> draw(uint64_t keys)
 
 /* The peer and ours in turn. Prints a line for each work. */
 void compare(const char *name, table &peer, ours &own, const struct targets &targets, double forgotten,
-             double own_insert, uint64_t keys, const std::vector<std::vector<uint64_t>> &drawn)
+             double own_insert, double get_limit_mops, uint64_t keys,
+             const std::vector<std::vector<uint64_t>> &drawn)
 {
     double insert = fill(peer, keys);
     verify(peer, drawn[0], name, forgotten);
     std::printf("%s (%.2f of all memory on huge pages)\n", name, huge_share());
-    print_ratio("insert to load 0.75", insert, own_insert, 0);
+    print_ratio("insert to load 0.75", insert, own_insert, 0, 0);
     for (const work &what : works) {
         double mine[runs], theirs[runs];
         for (int run = 0; run < runs; run++) {
@@ -664,7 +669,8 @@ void compare(const char *name, table &peer, ours &own, const struct targets &tar
             mine[run] = run_once(own, what, drawn[(run + 1) % runs]);
         }
         double target = what.sets > 0 ? targets.mix : what.batch == 1 ? targets.get_one : targets.get_many;
-        print_ratio(what.name, kvc_bench_median(theirs, runs), kvc_bench_median(mine, runs), target);
+        print_ratio(what.name, kvc_bench_median(theirs, runs), kvc_bench_median(mine, runs), target,
+                    what.batch > 1 ? get_limit_mops : 0);
     }
 }
 
@@ -716,20 +722,26 @@ int main(int argc, char **argv)
     kvc_bench_pin(0);
     double limit_mops = kvc_bench_line_limit_mops(cells * 8);
     double far_mops = kvc_bench_line_limit_mops(cells * 32);
+    double page_mops = kvc_bench_page_limit_mops(cells * 32);
     std::printf("%llu keys of 8 B, values of 8 B; random lines: %.1f M/s in %llu MiB (index), %.1f in %llu "
-                "MiB (items)\n",
+                "MiB (items; %.1f if 16 in turn share a page of 4 KiB)\n",
                 static_cast<unsigned long long>(keys), limit_mops,
                 static_cast<unsigned long long>(cells * 8 >> 20), far_mops,
-                static_cast<unsigned long long>(cells * 32 >> 20));
+                static_cast<unsigned long long>(cells * 32 >> 20), page_mops);
     std::vector<std::vector<uint64_t>> drawn = draw(keys);
     ours own(cells);
     double insert = fill(own, keys);
     verify(own, drawn[0], "ours", 0);
     bench_own(own, insert, limit_mops, drawn);
+    /* The items take most of the memory that a GET goes through, and the index the rest of it. */
+    double lines = own.lines_per_search() + 1;
+    double get_limit_mops = far_mops / lines;
+    std::printf("GET: %.2f lines at %.1f M/s: at most %.1f M/s\n", lines, far_mops, get_limit_mops);
 #ifdef KVC_PEER_RTE_HASH
     {
         rte peer(cells);
-        compare("DPDK rte_hash (lookup_bulk_data)", peer, own, {1, 2.2, 2}, 0, insert, keys, drawn);
+        compare("DPDK rte_hash (lookup_bulk_data)", peer, own, {1, 2.2, 2}, 0, insert, get_limit_mops, keys,
+                drawn);
     }
 #else
     std::printf("rte_hash: not there when this was built (libdpdk-dev)\n");
@@ -737,7 +749,7 @@ int main(int argc, char **argv)
 #ifdef KVC_PEER_BOOST
     {
         boost_flat peer(cells);
-        compare("Boost unordered_flat_map", peer, own, {0, 1.25, 0}, 0, insert, keys, drawn);
+        compare("Boost unordered_flat_map", peer, own, {0, 1.25, 0}, 0, insert, get_limit_mops, keys, drawn);
     }
 #else
     std::printf("Boost: not there when this was built (libboost1.81-dev)\n");
@@ -745,18 +757,18 @@ int main(int argc, char **argv)
 #ifdef KVC_PEER_LIBCUCKOO
     {
         libcuckoo_unlocked peer(cells);
-        compare("libcuckoo, without locks", peer, own, {1, 0, 0}, 0, insert, keys, drawn);
+        compare("libcuckoo, without locks", peer, own, {1, 0, 0}, 0, insert, get_limit_mops, keys, drawn);
     }
 #else
     std::printf("libcuckoo: not there when this was built (libcuckoo-dev)\n");
 #endif
     {
         mica peer(cells);
-        compare("MICA, lossy", peer, own, {1, 0, 0}, 0.03, insert, keys, drawn);
+        compare("MICA, lossy", peer, own, {1, 0, 0}, 0.03, insert, get_limit_mops, keys, drawn);
     }
     {
         memcached peer(cells);
-        compare("memcached's chained table", peer, own, {1, 0, 0}, 0, insert, keys, drawn);
+        compare("memcached's chained table", peer, own, {1, 0, 0}, 0, insert, get_limit_mops, keys, drawn);
     }
     return 0;
 }
