@@ -1,6 +1,6 @@
 #include "kernels/bluecache/key_hash.h"
 
-#include "kernels/bluecache/jenkins_hash.h"
+#include "kernels/lookup3.h"
 
 enum { CHUNK = 64 };
 
@@ -15,7 +15,7 @@ bool kvc_bluecache_hash(struct kvc_sha1 *sha1, const uint8_t *keys, size_t strid
             return false;
         }
         for (size_t i = 0; i < part; i++) {
-            uint32_t bucket = kvc_jenkins_hash(from + i * stride, bytes[start + i], 0);
+            uint32_t bucket = (uint32_t)kvc_lookup3_inline(from + i * stride, bytes[start + i], 0, 0);
             hash[start + i] = (uint64_t)digest[i] << 32 | bucket;
         }
     }

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "kernels/device.h"
-#include "kernels/memcachedgpu/bytes.h"
+#include "kernels/bytes.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "kernels/device.h"
-#include "kernels/memcachedgpu/lookup3.h"
+#include "kernels/lookup3.h"
 
 enum {
     KVC_SET_ASSOC_WAYS = 16, /* published, and the most there are */

@@ -1,4 +1,4 @@
-#include "kernels/memcachedgpu/lookup3.h"
+#include "kernels/lookup3.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Little-endian words at any address, on the host and on the device. */
-#ifndef KVC_KERNELS_MEMCACHEDGPU_BYTES_H
-#define KVC_KERNELS_MEMCACHEDGPU_BYTES_H
+#ifndef KVC_KERNELS_BYTES_H
+#define KVC_KERNELS_BYTES_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,14 +1,15 @@
-/* lookup3, the hash function of memcached up to 1.4.17 and of MemcachedGPU (SoCC 2015, sec. 4.1.1).
+/* lookup3, the hash function of memcached up to 1.4.17, of MemcachedGPU (SoCC 2015, sec. 4.1.1) and of
+ * BlueCache ("the Jenkins hash function, also used in memcached", VLDB 10(4) 2016, sec. 3.3).
  *
  * Bob Jenkins' public-domain algorithm of May 2006, in its little-endian byte-string form: the same values as
  * his hashlittle and hashlittle2. The inline functions are the same source on the host and on the device. */
-#ifndef KVC_KERNELS_MEMCACHEDGPU_LOOKUP3_H
-#define KVC_KERNELS_MEMCACHEDGPU_LOOKUP3_H
+#ifndef KVC_KERNELS_LOOKUP3_H
+#define KVC_KERNELS_LOOKUP3_H
 
 #include <stdint.h>
 
 #include "kernels/device.h"
-#include "kernels/memcachedgpu/bytes.h"
+#include "kernels/bytes.h"
 
 #ifdef __cplusplus
 extern "C" {
