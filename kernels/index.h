@@ -37,6 +37,22 @@ struct kvc_index_stats {
     uint64_t erases, erased, erase_lines;
 };
 
+static inline void kvc_index_stats_add(struct kvc_index_stats *to, const struct kvc_index_stats *from)
+{
+    to->searches += from->searches;
+    to->search_hits += from->search_hits;
+    to->search_lines += from->search_lines;
+    to->inserts += from->inserts;
+    to->insert_lines += from->insert_lines;
+    to->replaced += from->replaced;
+    to->displacements += from->displacements;
+    to->dropped += from->dropped;
+    to->evicted += from->evicted;
+    to->erases += from->erases;
+    to->erased += from->erased;
+    to->erase_lines += from->erase_lines;
+}
+
 struct kvc_index;
 
 struct kvc_index_ops {
@@ -106,8 +122,8 @@ struct kvc_index_kind {
     const char *source; /* publication and section */
     /* Its published geometry in about `bytes` (a power of two, 64 KiB or more) of memory. NULL with errno. */
     struct kvc_index *(*create)(uint64_t bytes, uint64_t seed);
-    bool caches;        /* a full bucket evicts; others drop only what finds no place */
-    bool forgets;       /* elements may go without notice, e.g. overwritten in a circular log */
+    bool caches;  /* a full bucket evicts; others drop only what finds no place */
+    bool forgets; /* elements may go without notice, e.g. overwritten in a circular log */
     bool
         partial; /* compares a part of the hash: now and then a hit is another key's, whom the caller tells */
     bool many_readers; /* any number of threads may search at once; else one thread uses it */

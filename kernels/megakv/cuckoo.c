@@ -508,16 +508,6 @@ ALWAYS_INLINE uint32_t erase_one(struct kvc_cuckoo *table, uint64_t hash, uint32
     return old;
 }
 
-static void add_changes(struct kvc_index_stats *stats, const struct kvc_index_stats *local)
-{
-    stats->replaced += local->replaced;
-    stats->displacements += local->displacements;
-    stats->dropped += local->dropped;
-    stats->insert_lines += local->insert_lines;
-    stats->erased += local->erased;
-    stats->erase_lines += local->erase_lines;
-}
-
 /* The second bucket that a change of this element reads, or the first one again. Its line was asked for long
  * ago; no branch, which would be mispredicted. */
 ALWAYS_INLINE void prefetch_second(const struct kvc_cuckoo *table, uint64_t hash, struct shape shape)
@@ -553,7 +543,7 @@ ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const 
             }
         }
     }
-    add_changes(stats, &local);
+    kvc_index_stats_add(stats, &local);
 }
 
 ALWAYS_INLINE void change_any(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,

@@ -138,17 +138,10 @@ ALWAYS_INLINE void run(struct kvc_chained *owner, const struct kvc_table_batch *
                              do_one(&table, batch, k, ring[(g - 3) % 4][i], now, &local, operation));
         }
     }
-    stats->searches += operation == SEARCH ? count : 0;
-    stats->inserts += operation == INSERT ? count : 0;
-    stats->erases += operation == ERASE ? count : 0;
-    stats->search_hits += local.search_hits;
-    stats->search_lines += local.search_lines;
-    stats->insert_lines += local.insert_lines;
-    stats->erase_lines += local.erase_lines;
-    stats->replaced += local.replaced;
-    stats->dropped += local.dropped;
-    stats->evicted += local.evicted;
-    stats->erased += local.erased;
+    local.searches += operation == SEARCH ? count : 0;
+    local.inserts += operation == INSERT ? count : 0;
+    local.erases += operation == ERASE ? count : 0;
+    kvc_index_stats_add(stats, &local);
 }
 
 static void search(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,

@@ -150,17 +150,10 @@ ALWAYS_INLINE void run(struct kvc_hopscotch *owner, const struct kvc_table_batch
         owner->used += count - local.replaced - local.evicted - local.dropped;
     }
     owner->used -= local.erased;
-    stats->searches += operation == SEARCH ? count : 0;
-    stats->inserts += operation == INSERT ? count : 0;
-    stats->erases += operation == ERASE ? count : 0;
-    stats->search_hits += local.search_hits;
-    stats->search_lines += local.search_lines;
-    stats->insert_lines += local.insert_lines;
-    stats->erase_lines += local.erase_lines;
-    stats->replaced += local.replaced;
-    stats->dropped += local.dropped;
-    stats->evicted += local.evicted;
-    stats->erased += local.erased;
+    local.searches += operation == SEARCH ? count : 0;
+    local.inserts += operation == INSERT ? count : 0;
+    local.erases += operation == ERASE ? count : 0;
+    kvc_index_stats_add(stats, &local);
 }
 
 ALWAYS_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,

@@ -474,14 +474,9 @@ ALWAYS_INLINE void write(struct kvc_set_assoc *owner, const struct key_source *f
     }
     uint64_t came = change->insert ? count - local.replaced - local.evicted - local.dropped : 0;
     __atomic_fetch_add(&owner->used, came - local.erased, __ATOMIC_RELAXED);
-    stats->inserts += change->insert ? count : 0;
-    stats->erases += change->insert ? 0 : count;
-    stats->insert_lines += local.insert_lines;
-    stats->erase_lines += local.erase_lines;
-    stats->replaced += local.replaced;
-    stats->dropped += local.dropped;
-    stats->evicted += local.evicted;
-    stats->erased += local.erased;
+    local.inserts = change->insert ? count : 0;
+    local.erases = change->insert ? 0 : count;
+    kvc_index_stats_add(stats, &local);
 }
 
 void kvc_set_assoc_search(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys, uint32_t count,

@@ -6,15 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
+#include "kernels/memcachedgpu/table_test.h"
 
 static struct kvc_set_assoc *create(uint32_t sets, uint32_t ways, uint32_t key_bytes_max)
 {
@@ -22,23 +14,6 @@ static struct kvc_set_assoc *create(uint32_t sets, uint32_t ways, uint32_t key_b
         &(struct kvc_set_assoc_params){.sets = sets, .ways = ways, .key_bytes_max = key_bytes_max});
     cr_assert_not_null(table);
     return table;
-}
-
-/* Key number `id`: its length and its bytes depend on it alone. */
-struct key {
-    uint8_t bytes[KVC_SET_ASSOC_KEY_MAX];
-    uint8_t length;
-};
-
-static struct key key_of(uint32_t id, uint32_t longest)
-{
-    struct key key;
-    uint32_t shortest = longest < 4 ? longest : 4;
-    key.length = (uint8_t)(shortest + id % (longest - shortest + 1));
-    for (uint32_t i = 0; i < key.length; i++) {
-        key.bytes[i] = (uint8_t)(i < 4 ? id >> 8 * i : id * 7 + i);
-    }
-    return key;
 }
 
 static struct kvc_set_assoc_item get(struct kvc_set_assoc *table, const struct key *key, uint32_t now,
@@ -70,13 +45,6 @@ static struct kvc_set_assoc_item erase(struct kvc_set_assoc *table, const struct
     kvc_set_assoc_erase(table, &(struct kvc_set_assoc_keys){key->bytes, &zero, &key->length}, &location, 1,
                         &left, stats);
     return left;
-}
-
-static bool equal(struct kvc_set_assoc_item a, struct kvc_set_assoc_item b)
-{
-    return a.location == b.location &&
-           (a.location == KVC_LOCATION_NONE ||
-            (a.value_bytes == b.value_bytes && a.flags == b.flags && a.stamp == b.stamp));
 }
 
 Test(set_assoc, rejects_bad_params)

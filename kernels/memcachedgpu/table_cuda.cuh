@@ -64,18 +64,11 @@ struct kvc_index_stats run_batch(table_operation operation, const uint64_t *hash
         cudaStreamSynchronize(stream) != cudaSuccess) {
         return {};
     }
+    local.searches += operation == table_operation::search ? count : 0;
+    local.inserts += operation == table_operation::insert ? count : 0;
+    local.erases += operation == table_operation::erase ? count : 0;
     if (stats != nullptr) {
-        stats->searches += operation == table_operation::search ? count : 0;
-        stats->inserts += operation == table_operation::insert ? count : 0;
-        stats->erases += operation == table_operation::erase ? count : 0;
-        stats->search_hits += local.search_hits;
-        stats->search_lines += local.search_lines;
-        stats->insert_lines += local.insert_lines;
-        stats->erase_lines += local.erase_lines;
-        stats->replaced += local.replaced;
-        stats->dropped += local.dropped;
-        stats->evicted += local.evicted;
-        stats->erased += local.erased;
+        kvc_index_stats_add(stats, &local);
     }
     return local;
 }

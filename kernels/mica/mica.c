@@ -672,14 +672,7 @@ ALWAYS_INLINE void run(struct kvc_mica *store, const struct batch *batch, enum o
                    &ring[(g - 3) % 4][i].key, &local);
         }
     }
-    stats->search_hits += local.search_hits;
-    stats->search_lines += local.search_lines;
-    stats->insert_lines += local.insert_lines;
-    stats->erase_lines += local.erase_lines;
-    stats->replaced += local.replaced;
-    stats->dropped += local.dropped;
-    stats->evicted += local.evicted;
-    stats->erased += local.erased;
+    kvc_index_stats_add(stats, &local);
 }
 
 static void run_any(struct kvc_mica *store, const struct batch *batch, enum operation operation,
