@@ -23,10 +23,11 @@ sanitize: build/asan-ubsan/build.ninja
 	cmake --build --preset asan-ubsan
 	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3
 
+# Benchmarks of GPU kernels leave with 77 where there is no device.
 bench: build/release/build.ninja
 	cmake --build --preset release
 	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
-	    echo "== $$bench"; "$$bench" || exit 1; done
+	    echo "== $$bench"; "$$bench" || [ $$? = 77 ] || exit 1; done
 
 clean:
 	rm -rf build out

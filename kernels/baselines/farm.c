@@ -528,7 +528,7 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 
 const struct kvc_index_kind kvc_farm_kind = {
     .name = "farm-hopscotch",
-    .source = "FaRM, NSDI 2014, sec. 5.2",
+    .source = "FaRM, NSDI 2014",
     .many_readers = true,
     .create = create_published,
 };

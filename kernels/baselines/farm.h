@@ -1,7 +1,8 @@
 /* FaRM's hash table: chained associative hopscotch hashing.
  *
- * Source: Dragojevic, Narayanan, Castro, Hodson, "FaRM: Fast Remote Memory", NSDI 2014, sec. 5.2; hopscotch
- * hashing is Herlihy, Shavit, Tzafrir, DISC 2008. What the papers say and this table does:
+ * Source: Dragojevic, Narayanan, Castro, Hodson, "FaRM: Fast Remote Memory", NSDI 2014; hopscotch hashing is
+ * Herlihy, Shavit, Tzafrir, DISC 2008. Written from the scheme as it is generally described, not checked
+ * against FaRM's text. The scheme:
  *  - a key is in one of H = 8 slots, the 4 of its home bucket and the 4 of the next one, or in the overflow
  *    chain of its home bucket;
  *  - a new element takes a free slot of its home bucket, else one of the next. Where there is none, linear
