@@ -116,13 +116,19 @@ ALWAYS_INLINE uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* What the puts of a call have done. Local to it, so that it stays in registers. */
+struct puts {
+    uint32_t clock;
+    uint64_t filled, replaced; /* empty entries, entries of the same key */
+};
+
 /* Returns the place that was given up, or KVC_BLUECACHE_NOWHERE. */
-ALWAYS_INLINE uint64_t put_one(struct table *table, uint64_t hash, uint32_t key_bytes, uint64_t place,
-                               uint64_t *position, struct kvc_index_stats *stats)
+ALWAYS_INLINE uint64_t put_one(const struct table *table, uint64_t hash, uint32_t key_bytes, uint64_t place,
+                               uint64_t *position, struct puts *puts)
 {
     struct bucket *bucket = bucket_of(table, hash);
     uint32_t tag = tag_of(hash, key_bytes);
-    uint32_t clock = table->clock++;
+    uint32_t clock = puts->clock++;
     uint64_t most = larger(larger(preference(bucket, 0, tag, clock), preference(bucket, 1, tag, clock)),
                            larger(preference(bucket, 2, tag, clock), preference(bucket, 3, tag, clock)));
     unsigned best = KVC_BLUECACHE_WAYS - 1 - (unsigned)(most % KVC_BLUECACHE_WAYS);
@@ -131,11 +137,21 @@ ALWAYS_INLINE uint64_t put_one(struct table *table, uint64_t hash, uint32_t key_
     bool same = entry->tag == tag;
     uint64_t gone = entry->place | -(uint64_t)empty; /* all ones: nowhere */
     *entry = (struct entry){.place = place, .tag = tag, .timestamp = clock};
-    table->used += empty;
-    stats->replaced += same;
-    stats->evicted += !empty & !same;
+    puts->filled += empty;
+    puts->replaced += same;
     *position = (uint64_t)(bucket - table->buckets) * KVC_BLUECACHE_WAYS + best;
     return gone;
+}
+
+ALWAYS_INLINE void count_puts(struct table *table, const struct puts *puts, uint32_t count,
+                              struct kvc_index_stats *stats)
+{
+    table->clock = puts->clock;
+    table->used += puts->filled;
+    stats->inserts += count;
+    stats->insert_lines += count;
+    stats->replaced += puts->replaced;
+    stats->evicted += count - puts->filled - puts->replaced;
 }
 
 /* Removes the key if its pointer is `pointer` (or that is KVC_BLUECACHE_NOWHERE); returns its place then. */
@@ -194,17 +210,17 @@ void kvc_bluecache_index_put(struct kvc_index *index, const uint64_t *hash, cons
                              uint64_t *position, uint64_t *gone, struct kvc_index_stats *stats)
 {
     struct table *table = table_of(index);
+    struct puts puts = {.clock = table->clock};
     prefetch_all(table, hash, count, WRITE_AHEAD);
     for (uint32_t i = 0; i < count; i++) {
         prefetch_next(table, hash, i, count, WRITE_AHEAD);
         uint64_t place =
-            put_one(table, hash[i], key_bytes[i], place_of(pointer[i], value_bytes[i]), &position[i], stats);
+            put_one(table, hash[i], key_bytes[i], place_of(pointer[i], value_bytes[i]), &position[i], &puts);
         if (gone != NULL) {
             gone[i] = place != KVC_BLUECACHE_NOWHERE ? pointer_of(place) : KVC_BLUECACHE_NOWHERE;
         }
     }
-    stats->inserts += count;
-    stats->insert_lines += count;
+    count_puts(table, &puts, count, stats);
 }
 
 void kvc_bluecache_index_erase(struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,
@@ -366,18 +382,18 @@ static void index_insert(struct kvc_index *index, const uint64_t *hash, const ui
                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     struct table *table = table_of(index);
+    struct puts puts = {.clock = table->clock};
     prefetch_all(table, hash, count, WRITE_AHEAD);
     for (uint32_t i = 0; i < count; i++) {
         prefetch_next(table, hash, i, count, WRITE_AHEAD);
         uint64_t position;
         uint64_t gone = put_one(table, hash[i], PLAIN_KEY_BYTES, place_of(location[i], PLAIN_VALUE_BYTES),
-                                &position, stats);
+                                &position, &puts);
         if (out != NULL) {
             out[i] = location_of(gone);
         }
     }
-    stats->inserts += count;
-    stats->insert_lines += count;
+    count_puts(table, &puts, count, stats);
 }
 
 static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
