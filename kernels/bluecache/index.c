@@ -6,6 +6,11 @@
 
 #include "kernels/memory.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#define KVC_BLUECACHE_SSE2 1
+#endif
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
@@ -73,6 +78,15 @@ ALWAYS_INLINE uint64_t place_of(uint64_t pointer, uint32_t value_bytes)
 }
 
 /* Bit w is set where way w has this tag. */
+#ifdef KVC_BLUECACHE_SSE2
+ALWAYS_INLINE unsigned match(const struct bucket *bucket, uint32_t tag)
+{
+    const __m128 *way = (const __m128 *)bucket; /* third of four words: the tag */
+    __m128 tags = _mm_movelh_ps(_mm_unpackhi_ps(way[0], way[1]), _mm_unpackhi_ps(way[2], way[3]));
+    __m128i same = _mm_cmpeq_epi32(_mm_castps_si128(tags), _mm_set1_epi32((int)tag));
+    return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(same));
+}
+#else
 ALWAYS_INLINE unsigned match(const struct bucket *bucket, uint32_t tag)
 {
     unsigned ways = 0;
@@ -81,6 +95,7 @@ ALWAYS_INLINE unsigned match(const struct bucket *bucket, uint32_t tag)
     }
     return ways;
 }
+#endif
 
 ALWAYS_INLINE unsigned first_way(unsigned ways)
 {
@@ -100,20 +115,24 @@ ALWAYS_INLINE uint64_t get_one(struct table *table, uint64_t hash, uint32_t key_
     return ways != 0 ? entry->place : KVC_BLUECACHE_NOWHERE;
 }
 
-/* How much a new element of this tag wants way `w`: most of all its own, then an empty one, then the oldest,
- * and the first of equals. Without branches, and with the way in the last bits, so that the largest tells
- * which it is. */
-ALWAYS_INLINE uint64_t preference(const struct bucket *bucket, unsigned w, uint32_t tag, uint32_t clock)
+/* How old way `w` is, with the way in the last bits, so that the largest tells which it is, and the first of
+ * equals. */
+ALWAYS_INLINE uint64_t age(const struct bucket *bucket, unsigned w, uint32_t clock)
 {
-    const struct entry *entry = &bucket->way[w];
-    uint64_t score = (uint32_t)(clock - entry->timestamp);
-    score |= (uint64_t)(1 - entry->tag / valid_bit) << 32 | (uint64_t)(entry->tag == tag) << 33;
-    return score << 2 | (KVC_BLUECACHE_WAYS - 1 - w);
+    uint64_t ticks = (uint32_t)(clock - bucket->way[w].timestamp);
+    return ticks << 2 | (KVC_BLUECACHE_WAYS - 1 - w);
 }
 
 ALWAYS_INLINE uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+ALWAYS_INLINE unsigned oldest_way(const struct bucket *bucket, uint32_t clock)
+{
+    uint64_t most = larger(larger(age(bucket, 0, clock), age(bucket, 1, clock)),
+                           larger(age(bucket, 2, clock), age(bucket, 3, clock)));
+    return KVC_BLUECACHE_WAYS - 1 - (unsigned)(most % KVC_BLUECACHE_WAYS);
 }
 
 /* What the puts of a call have done. Local to it, so that it stays in registers. */
@@ -129,16 +148,15 @@ ALWAYS_INLINE uint64_t put_one(const struct table *table, uint64_t hash, uint32_
     struct bucket *bucket = bucket_of(table, hash);
     uint32_t tag = tag_of(hash, key_bytes);
     uint32_t clock = puts->clock++;
-    uint64_t most = larger(larger(preference(bucket, 0, tag, clock), preference(bucket, 1, tag, clock)),
-                           larger(preference(bucket, 2, tag, clock), preference(bucket, 3, tag, clock)));
-    unsigned best = KVC_BLUECACHE_WAYS - 1 - (unsigned)(most % KVC_BLUECACHE_WAYS);
+    /* Its own entry, else an empty one, else the oldest. */
+    unsigned same = match(bucket, tag);
+    unsigned empty = same == 0 ? match(bucket, 0) : 0;
+    unsigned best = (same | empty) != 0 ? first_way(same | empty) : oldest_way(bucket, clock);
     struct entry *entry = &bucket->way[best];
-    bool empty = entry->tag / valid_bit == 0;
-    bool same = entry->tag == tag;
-    uint64_t gone = entry->place | -(uint64_t)empty; /* all ones: nowhere */
+    uint64_t gone = entry->place | -(uint64_t)(empty != 0); /* all ones: nowhere */
     *entry = (struct entry){.place = place, .tag = tag, .timestamp = clock};
-    puts->filled += empty;
-    puts->replaced += same;
+    puts->filled += empty != 0;
+    puts->replaced += same != 0;
     *position = (uint64_t)(bucket - table->buckets) * KVC_BLUECACHE_WAYS + best;
     return gone;
 }
