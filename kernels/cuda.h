@@ -1,4 +1,4 @@
-/* The GPU, for programs in plain C: what there is, streams, memory that both sides reach, GPU indexes.
+/* The GPU, for programs in plain C: what there is, streams, memory that both sides reach.
  *
  * Everything here is built only where there is a CUDA compiler. The runtime is linked statically, so a
  * program built on one machine runs on any that has a driver. */
@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "kernels/index.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,9 +36,6 @@ void *kvc_cuda_alloc(uint64_t bytes);
 void kvc_cuda_free(void *memory);
 void *kvc_cuda_alloc_pinned(uint64_t bytes);
 void kvc_cuda_free_pinned(void *memory);
-
-/* As kvc_index_kinds, those whose table is on the device. */
-extern const struct kvc_index_kind *const kvc_cuda_index_kinds[];
 
 #ifdef __cplusplus
 }

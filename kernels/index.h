@@ -116,7 +116,7 @@ static inline uint64_t kvc_index_used(const struct kvc_index *index)
     return index->ops->used(index);
 }
 
-/* What there is, for programs that go through all of them. */
+/* What a program needs to know of an index to go through all of them (index_kinds.h). */
 struct kvc_index_kind {
     const char *name;   /* "megakv-cuckoo" */
     const char *source; /* publication and section */
@@ -128,8 +128,6 @@ struct kvc_index_kind {
         partial; /* compares a part of the hash: now and then a hit is another key's, whom the caller tells */
     bool many_readers; /* any number of threads may search at once; else one thread uses it */
 };
-
-extern const struct kvc_index_kind *const kvc_index_kinds[]; /* ends with NULL */
 
 #ifdef __cplusplus
 }

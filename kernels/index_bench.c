@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "kernels/bench.h"
-#include "kernels/index.h"
+#include "kernels/index_kinds.h"
 #include "kernels/memory.h"
 
 enum {

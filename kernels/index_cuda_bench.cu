@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/index_kinds.h"
 
 namespace
 {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/index_kinds.h"
 
 namespace
 {

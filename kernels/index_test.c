@@ -1,5 +1,5 @@
 /* What every index owes its users, whatever its design: the same tests for all kinds, against a plain map. */
-#include "kernels/index.h"
+#include "kernels/index_kinds.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

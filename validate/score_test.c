@@ -105,7 +105,7 @@ Test(score, verdicts)
     cr_expect_eq(kvc_score_case(&point, 300, NAN).verdict, KVC_VERDICT_OK);
 }
 
-Test(cases, baseline_survives_a_round_trip, .init = make_path, .fini = remove_path)
+Test(cases, baseline_survives_a_round_trip)
 {
     struct kvc_case entries[] = {{.id = "a", .published = 100, .low = NAN, .high = NAN},
                                  {.id = "b", .published = 100, .low = NAN, .high = NAN}};

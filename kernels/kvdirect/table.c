@@ -14,13 +14,10 @@ enum {
     /* Operations asked for together, in a loop of nothing else: spread over the work between them, the
      * prefetches' address translations would hardly overlap. Few enough for a core's line fill buffers. */
     GROUP = 16,
-    RING = 4 * GROUP,   /* keys of three groups, on their way through the stages */
-    SEARCH_CHUNK = 256, /* keys of the index before their second buckets' turn */
-    HEADER_BYTES = 2,   /* of a slab pair: key size, unused bytes */
-    BUCKET_TYPE = 1,    /* slab type of a chained bucket */
+    RING = 4 * GROUP, /* keys of three groups, on their way through the stages */
+    HEADER_BYTES = 2, /* of a slab pair: key size, unused bytes */
+    BUCKET_TYPE = 1,  /* slab type of a chained bucket */
     TYPES = KVC_KVDIRECT_SLAB_TYPES,
-    INDEX_PAIRS = 3, /* of the index's 12 bytes in a bucket */
-    ANY_PAIRS = KVC_KVDIRECT_SLOTS,
 };
 
 struct kvc_kvdirect {
@@ -116,31 +113,18 @@ ALWAYS_INLINE void write_bucket(const struct kvc_kvdirect *table, struct kvc_kvd
     counts->chain_writes += !index;
 }
 
-/* First slots of the inline pairs that begin with the key's first bytes. `most`: pairs of the key's sort in a
- * bucket, known when this is inlined: three are looked at one by one, without a branch. */
+/* First slots of the inline pairs that begin with the key's first bytes. */
 ALWAYS_INLINE uint32_t match_inline(const struct kvc_kvdirect_bucket *bucket,
-                                    const struct kvc_kvdirect_meta *meta, const struct key *key,
-                                    unsigned most)
+                                    const struct kvc_kvdirect_meta *meta, const struct key *key)
 {
-    if (most > INDEX_PAIRS) {
-        return kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta->begin;
-    }
-    uint32_t equal = 0;
-    uint32_t begin = meta->begin;
-    for (unsigned i = 0; i < INDEX_PAIRS; i++) {
-        unsigned slot = (unsigned)__builtin_ctz(begin | 1u << (KVC_KVDIRECT_SLOTS - 1));
-        uint64_t word = kvc_kvdirect_load64(bucket->byte + KVC_KVDIRECT_SLOT_BYTES * slot);
-        equal |= ((uint32_t)((word & key->mask) == key->prefix) << slot) & begin;
-        begin &= begin - 1;
-    }
-    return equal;
+    return kvc_kvdirect_match(bucket, key->prefix, key->mask) & meta->begin;
 }
 
 /* The pair of this key in one bucket; false: not there. */
 ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_bucket *bucket, const struct kvc_kvdirect_meta *meta,
-                               const struct key *key, unsigned most, struct place *place)
+                               const struct key *key, struct place *place)
 {
-    uint32_t equal = match_inline(bucket, meta, key, most);
+    uint32_t equal = match_inline(bucket, meta, key);
     for (; equal != 0; equal &= equal - 1) {
         unsigned slot = (unsigned)__builtin_ctz(equal);
         struct kvc_kvdirect_inline pair = kvc_kvdirect_inline_at(meta, slot);
@@ -189,15 +173,15 @@ static __attribute__((noinline)) bool find_slab(const struct kvc_kvdirect *table
 }
 
 /* Goes along the chain up to the key or to the end. `need`: slots that `room` must have. */
-ALWAYS_INLINE struct place find(const struct kvc_kvdirect *table, const struct key *key, unsigned most,
-                                uint32_t need, struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
+ALWAYS_INLINE struct place find(const struct kvc_kvdirect *table, const struct key *key, uint32_t need,
+                                struct kvc_kvdirect_counts *counts, uint64_t *false_matches)
 {
     struct place place = {.bucket = NULL};
     struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
     for (;;) {
         place.meta = kvc_kvdirect_meta_load(bucket);
         count_read(place.last == NULL, counts);
-        bool found = find_inline(bucket, &place.meta, key, most, &place);
+        bool found = find_inline(bucket, &place.meta, key, &place);
         if (!found && place.meta.pointers) {
             struct place in_slab = place; /* a copy, so that what is common stays in registers */
             found = find_slab(table, bucket, &in_slab.meta, key, &in_slab, counts, false_matches);
@@ -441,7 +425,7 @@ ALWAYS_INLINE void remove_pair(struct kvc_kvdirect *table, const struct key *key
 static void run_get(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
                     struct kvc_kvdirect_stats *stats)
 {
-    struct place place = find(table, key, ANY_PAIRS, 0, &stats->get, &stats->false_matches);
+    struct place place = find(table, key, 0, &stats->get, &stats->false_matches);
     stats->get.operations++;
     if (place.bucket == NULL) {
         op->result = KVC_KVDIRECT_ABSENT;
@@ -465,8 +449,8 @@ static void run_put(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, cons
         return;
     }
     bool inlined = bytes <= table->inline_bytes;
-    struct place place = find(table, key, ANY_PAIRS, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &stats->put,
-                              &stats->false_matches);
+    struct place place =
+        find(table, key, inlined ? kvc_kvdirect_slots_for(bytes) : 1, &stats->put, &stats->false_matches);
     stats->put.found += place.bucket != NULL;
     bool ok = put_pair(table, key, op->value, op->value_bytes, inlined, place, &stats->put, &stats->slab);
     stats->full += !ok;
@@ -476,7 +460,7 @@ static void run_put(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, cons
 static void run_delete(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
                        struct kvc_kvdirect_stats *stats)
 {
-    struct place place = find(table, key, ANY_PAIRS, 0, &stats->erase, &stats->false_matches);
+    struct place place = find(table, key, 0, &stats->erase, &stats->false_matches);
     stats->erase.operations++;
     op->result = place.bucket != NULL ? KVC_KVDIRECT_OK : KVC_KVDIRECT_ABSENT;
     if (place.bucket != NULL) {
@@ -489,7 +473,7 @@ static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
                        struct kvc_kvdirect_stats *stats)
 {
     struct kvc_kvdirect_counts *counts = &stats->update;
-    struct place place = find(table, key, ANY_PAIRS, 0, counts, &stats->false_matches);
+    struct place place = find(table, key, 0, counts, &stats->false_matches);
     counts->operations++;
     if (place.bucket == NULL) {
         op->result = KVC_KVDIRECT_ABSENT;
@@ -523,7 +507,7 @@ struct second {
     uint32_t bytes;
 };
 
-ALWAYS_INLINE struct second second_of(const struct kvc_kvdirect *table, const struct key *key, unsigned most)
+ALWAYS_INLINE struct second second_of(const struct kvc_kvdirect *table, const struct key *key)
 {
     struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
     struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
@@ -535,7 +519,7 @@ ALWAYS_INLINE struct second second_of(const struct kvc_kvdirect *table, const st
                                    kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type_at(&meta, slot))};
         }
     }
-    bool here = match_inline(bucket, &meta, key, most) != 0;
+    bool here = match_inline(bucket, &meta, key) != 0;
     uintptr_t second = (uintptr_t)bucket_at(table, meta.chain);
     uintptr_t mask = -(uintptr_t)((!here) & (meta.chain != 0));
     return (struct second){(const uint8_t *)((second & mask) | ((uintptr_t)bucket & ~mask)), 1};
@@ -596,7 +580,7 @@ void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, ui
         struct second second[2 * GROUP];
         uint32_t seconds = 0;
         for (; asked < least(done + 2 * GROUP, count); asked++) {
-            second[seconds++] = second_of(table, &ring[asked % RING], ANY_PAIRS);
+            second[seconds++] = second_of(table, &ring[asked % RING]);
         }
         prefetch_seconds(second, seconds);
         for (uint64_t end = least(done + GROUP, count); done < end; done++) {
@@ -655,14 +639,72 @@ uint64_t kvc_kvdirect_capacity(const struct kvc_kvdirect *table, uint32_t pair_b
     return index_slots + left * KVC_KVDIRECT_SLOTS / (KVC_KVDIRECT_SLOTS * each + KVC_KVDIRECT_BUCKET_BYTES);
 }
 
-enum { INDEX_KEY_BYTES = 8, INDEX_VALUE_BYTES = 4 };
+enum {
+    INDEX_KEY_BYTES = 8,
+    INDEX_VALUE_BYTES = 4,
+    INDEX_PAIR_BYTES = INDEX_KEY_BYTES + INDEX_VALUE_BYTES,
+    INDEX_BEGIN = 1 << 0 | 1 << 3 | 1 << 6, /* three pairs of three slots each */
+};
 
-/* A hash as a key, the same on every machine. */
-ALWAYS_INLINE struct key index_key(uint64_t hash, uint8_t *bytes)
+#define LAYOUT_PADDING(slot) (UINT64_C(3) << 3 * (slot))
+#define LAYOUT_HIGH(slot)                                                                                    \
+    (UINT64_C(8) << 3 * (slot) | UINT64_C(1) << (30 + (slot)) | UINT64_C(1) << (42 + (slot)) |               \
+     (LAYOUT_PADDING(slot) >> 17) << 50)
+#define LAYOUT(first, second, third)                                                                         \
+    [(first) | (second) << 3 |                                                                               \
+        (third) << 6] = {((first)*LAYOUT_PADDING(0) | (second)*LAYOUT_PADDING(3)) << 47,                     \
+                         (first)*LAYOUT_HIGH(0) | (second)*LAYOUT_HIGH(3) | (third)*LAYOUT_HIGH(6)}
+
+/* The last 16 bytes of a bucket that holds pairs of the index alone, by their beginnings, less slots and
+ * chain. All that happens to such a bucket goes from one of these to another. */
+static const struct layout {
+    uint64_t low, high;
+} layouts[INDEX_BEGIN + 1] = {LAYOUT(0, 0, 0), LAYOUT(1, 0, 0), LAYOUT(0, 1, 0), LAYOUT(1, 1, 0),
+                              LAYOUT(0, 0, 1), LAYOUT(1, 0, 1), LAYOUT(0, 1, 1), LAYOUT(1, 1, 1)};
+
+static const uint64_t layout_low = UINT64_MAX << 47;
+
+/* What a bucket says of a hash. */
+struct probe {
+    struct kvc_kvdirect_bucket *bucket;
+    uint64_t low;
+    uint32_t begin;
+    uint32_t equal; /* first slot of its pair, as a bit; 0: not here */
+    uint32_t chain; /* granule; 0: none */
+    bool plain;     /* pairs of the index alone; else nothing but `chain` counts */
+};
+
+ALWAYS_INLINE struct probe probe(struct kvc_kvdirect_bucket *bucket, uint64_t hash)
 {
-    kvc_kvdirect_store64(bytes, hash);
-    return (struct key){
-        .bytes = bytes, .size = INDEX_KEY_BYTES, .hash = hash, .prefix = hash, .mask = UINT64_MAX};
+    uint64_t low = kvc_kvdirect_load64(bucket->byte + 48);
+    uint64_t high = kvc_kvdirect_load64(bucket->byte + 56);
+    uint32_t begin = high >> 30 & INDEX_BEGIN;
+    uint32_t equal = (uint32_t)(kvc_kvdirect_load64(bucket->byte) == hash) |
+                     (uint32_t)(kvc_kvdirect_load64(bucket->byte + 15) == hash) << 3 |
+                     (uint32_t)(kvc_kvdirect_load64(bucket->byte + 30) == hash) << 6;
+    return (struct probe){
+        .bucket = bucket,
+        .low = low,
+        .begin = begin,
+        .equal = equal & begin,
+        .chain = low >> 16 & 0x7fffffff,
+        .plain = high == layouts[begin].high && (low & layout_low) == layouts[begin].low,
+    };
+}
+
+/* The next bucket of the chain, unless the hash is in this one or it is the last; then this one. No branch,
+ * which would be mispredicted. */
+ALWAYS_INLINE struct kvc_kvdirect_bucket *further(const struct kvc_kvdirect *table, struct probe probe)
+{
+    bool stay = (probe.equal != 0) | (probe.chain == 0);
+    uintptr_t next = (uintptr_t)bucket_at(table, probe.chain);
+    uintptr_t mask = -(uintptr_t)stay;
+    return (struct kvc_kvdirect_bucket *)(((uintptr_t)probe.bucket & mask) | (next & ~mask));
+}
+
+ALWAYS_INLINE uint8_t *location_in(struct kvc_kvdirect_bucket *bucket, uint32_t equal)
+{
+    return kvc_kvdirect_slot(bucket, (unsigned)__builtin_ctz(equal)) + INDEX_KEY_BYTES;
 }
 
 ALWAYS_INLINE uint32_t load_location(const uint8_t *value)
@@ -672,14 +714,16 @@ ALWAYS_INLINE uint32_t load_location(const uint8_t *value)
     return location;
 }
 
-/* What a search has not found yet, and where to look next. */
-struct pending {
-    uint32_t i;
-    uint32_t chain; /* granule; 0: nowhere */
-};
+/* A hash as a key, the same on every machine. */
+static struct key index_key(uint64_t hash, uint8_t *bytes)
+{
+    kvc_kvdirect_store64(bytes, hash);
+    return (struct key){
+        .bytes = bytes, .size = INDEX_KEY_BYTES, .hash = hash, .prefix = hash, .mask = UINT64_MAX};
+}
 
-/* The rare pair in a slab, when the threshold is that low. */
-static __attribute__((noinline)) uint32_t search_slabs(const struct kvc_kvdirect *table,
+/* A bucket with other pairs, or pointers when the threshold is that low. */
+static __attribute__((noinline)) uint32_t search_other(const struct kvc_kvdirect *table,
                                                        struct kvc_kvdirect_bucket *bucket, uint64_t hash,
                                                        struct kvc_index_stats *stats)
 {
@@ -689,138 +733,132 @@ static __attribute__((noinline)) uint32_t search_slabs(const struct kvc_kvdirect
     struct kvc_kvdirect_counts counts = {0};
     uint64_t false_matches = 0;
     struct place place;
-    bool found = find_slab(table, bucket, &meta, &key, &place, &counts, &false_matches);
+    bool found = find_inline(bucket, &meta, &key, &place) ||
+                 (meta.pointers && find_slab(table, bucket, &meta, &key, &place, &counts, &false_matches));
     stats->search_lines += counts.lines;
     return found ? load_location(place.value) : KVC_LOCATION_NONE;
 }
 
-/* One bucket: the location, and what is to be done if it is not here. Without a branch on whether it is,
- * which would be mispredicted. */
-ALWAYS_INLINE uint32_t search_bucket(const struct kvc_kvdirect *table, struct kvc_kvdirect_bucket *bucket,
-                                     uint64_t hash, uint32_t i, struct pending *pending, uint32_t *count,
-                                     struct kvc_index_stats *stats)
-{
-    struct key key = {.prefix = hash, .mask = UINT64_MAX};
-    struct kvc_kvdirect_meta meta = kvc_kvdirect_meta_load(bucket);
-    uint32_t equal = match_inline(bucket, &meta, &key, INDEX_PAIRS);
-    unsigned slot = (unsigned)__builtin_ctz(equal | 1u << (KVC_KVDIRECT_SLOTS - 2));
-    uint32_t location = load_location(kvc_kvdirect_slot(bucket, slot) + INDEX_KEY_BYTES);
-    location = equal != 0 ? location : KVC_LOCATION_NONE;
-    if (meta.pointers && equal == 0) {
-        location = search_slabs(table, bucket, hash, stats);
-    }
-    bool further = (location == KVC_LOCATION_NONE) & (meta.chain != 0);
-    pending[*count] = (struct pending){i, meta.chain};
-    *count += further;
-    return location;
-}
-
-/* Looks into the first buckets of a chunk, then into the next ones of those that were not there, and so on.
- */
+/* Buckets on their way, in a queue: those of a group are looked into, and their keys that need the next of
+ * their chain line up again, with the next keys. */
 static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                          struct kvc_index_stats *stats)
 {
     const struct kvc_kvdirect *table = (const struct kvc_kvdirect *)index;
-    struct pending pending[SEARCH_CHUNK + 1];
-    uint64_t hits = 0, lines = 0, asked = 0;
-    for (uint64_t start = 0; start < count; start += SEARCH_CHUNK) {
-        uint64_t end = least(start + SEARCH_CHUNK, count);
-        uint32_t left = 0;
-        for (uint64_t i = start; i < end;) {
-            for (; asked < least(i + 2 * GROUP, count); asked++) {
-                __builtin_prefetch(first_bucket(table, hash[asked]));
-            }
-            for (uint64_t stop = least(i + GROUP, end); i < stop; i++) {
-                location[i] = search_bucket(table, first_bucket(table, hash[i]), hash[i], (uint32_t)i,
-                                            pending, &left, stats);
-                hits += location[i] != KVC_LOCATION_NONE;
-            }
+    struct {
+        struct kvc_kvdirect_bucket *bucket;
+        uint32_t i;
+    } queue[RING];
+    uint64_t hits = 0, done = 0, asked = 0, end = 0;
+    uint32_t i = 0;
+    do {
+        for (; i < count && end < done + 2 * GROUP; i++, end++) {
+            queue[end % RING].bucket = first_bucket(table, hash[i]);
+            queue[end % RING].i = i;
         }
-        lines += end - start;
-        while (left > 0) {
-            uint32_t now = left;
-            left = 0;
-            for (uint32_t p = 0; p < now; p++) {
-                __builtin_prefetch(bucket_at(table, pending[p].chain));
-            }
-            for (uint32_t p = 0; p < now; p++) { /* `left` is never ahead of p */
-                uint32_t i = pending[p].i;
-                location[i] = search_bucket(table, bucket_at(table, pending[p].chain), hash[i], i, pending,
-                                            &left, stats);
-                hits += location[i] != KVC_LOCATION_NONE;
-            }
-            lines += now;
+        for (; asked < end; asked++) {
+            __builtin_prefetch(queue[asked % RING].bucket);
         }
-    }
+        for (uint64_t stop = least(done + GROUP, end); done < stop; done++) {
+            uint32_t now = queue[done % RING].i;
+            struct probe here = probe(queue[done % RING].bucket, hash[now]);
+            uint32_t found = load_location(location_in(here.bucket, here.equal | 1u << 6));
+            found = here.equal != 0 ? found : KVC_LOCATION_NONE;
+            if (!here.plain) {
+                found = search_other(table, here.bucket, hash[now], stats);
+            }
+            location[now] = found;
+            hits += found != KVC_LOCATION_NONE;
+            queue[end % RING].bucket = bucket_at(table, here.chain);
+            queue[end % RING].i = now;
+            end += (found == KVC_LOCATION_NONE) & (here.chain != 0);
+        }
+    } while (done < end);
     stats->searches += count;
     stats->search_hits += hits;
-    stats->search_lines += lines;
+    stats->search_lines += done;
 }
 
 /* What a batch of changes adds up. */
 struct change {
     struct kvc_kvdirect *table;
-    struct kvc_index_stats *stats;
+    uint64_t replaced, dropped, erased, lines;
     struct kvc_kvdirect_counts counts;
     struct kvc_kvdirect_slab_stats slab;
     uint64_t false_matches;
 };
 
-typedef uint32_t change_fn(struct change *change, const struct key *key, uint32_t location);
+typedef uint32_t change_fn(struct change *change, uint64_t hash, uint32_t location);
 
-/* Runs a change on each key, with its buckets on their way. Returns the lines touched. */
-ALWAYS_INLINE uint64_t run_changes(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
-                                   uint32_t count, uint32_t *out, struct kvc_index_stats *stats,
-                                   change_fn *one)
+/* Runs a change on each key, with the first three buckets of its chain on their way, each a group ahead.
+ * Returns the lines touched. */
+ALWAYS_INLINE uint64_t run_changes(struct change *change, const uint64_t *hash, const uint32_t *location,
+                                   uint32_t count, uint32_t *out, change_fn *one)
 {
-    struct change change = {.table = (struct kvc_kvdirect *)index, .stats = stats};
-    uint8_t bytes[INDEX_KEY_BYTES];
-    uint64_t first = 0, asked = 0;
+    struct kvc_kvdirect_bucket *at[RING];
+    uint64_t asked = 0, second = 0, third = 0;
     for (uint64_t done = 0; done < count;) {
-        for (; first < least(done + 3 * GROUP, count); first++) {
-            __builtin_prefetch(first_bucket(change.table, hash[first]), 1);
+        uint64_t start = asked;
+        for (; asked < least(done + 4 * GROUP, count); asked++) {
+            at[asked % RING] = first_bucket(change->table, hash[asked]);
+            __builtin_prefetch(at[asked % RING], 1);
         }
-        struct second second[2 * GROUP];
-        uint32_t seconds = 0;
-        for (; asked < least(done + 2 * GROUP, count); asked++) {
-            struct key key = index_key(hash[asked], bytes);
-            second[seconds++] = second_of(change.table, &key, INDEX_PAIRS);
+        (void)start;
+        start = second;
+        for (; second < least(done + 3 * GROUP, count); second++) {
+            at[second % RING] = further(change->table, probe(at[second % RING], hash[second]));
         }
-        prefetch_seconds(second, seconds);
+        for (; start < second; start++) {
+            __builtin_prefetch(at[start % RING], 1);
+        }
+        start = third;
+        for (; third < least(done + 2 * GROUP, count); third++) {
+            at[third % RING] = further(change->table, probe(at[third % RING], hash[third]));
+        }
+        for (; start < third; start++) {
+            __builtin_prefetch(at[start % RING], 1);
+        }
         for (uint64_t end = least(done + GROUP, count); done < end; done++) {
-            struct key key = index_key(hash[done], bytes);
-            uint32_t left = one(&change, &key, location[done]);
+            uint32_t left = one(change, hash[done], location[done]);
             if (out != NULL) {
                 out[done] = left;
             }
         }
     }
-    return change.counts.lines;
+    return change->lines + change->counts.lines;
 }
 
-ALWAYS_INLINE uint32_t insert_one(struct change *change, const struct key *key, uint32_t location)
+/* Goes from one layout to another. */
+ALWAYS_INLINE void store_layout(struct kvc_kvdirect_bucket *bucket, uint64_t low, uint32_t begin)
 {
-    const uint32_t bytes = INDEX_KEY_BYTES + INDEX_VALUE_BYTES;
+    kvc_kvdirect_store64(bucket->byte + 48, (low & ~layout_low) | layouts[begin].low);
+    kvc_kvdirect_store64(bucket->byte + 56, layouts[begin].high);
+}
+
+static __attribute__((noinline)) uint32_t insert_any(struct change *change, uint64_t hash, uint32_t location)
+{
     struct kvc_kvdirect *table = change->table;
-    bool inlined = bytes <= table->inline_bytes;
-    struct place place = find(table, key, INDEX_PAIRS, inlined ? kvc_kvdirect_slots_for(bytes) : 1,
+    uint8_t bytes[INDEX_KEY_BYTES];
+    struct key key = index_key(hash, bytes);
+    bool inlined = INDEX_PAIR_BYTES <= table->inline_bytes;
+    struct place place = find(table, &key, inlined ? kvc_kvdirect_slots_for(INDEX_PAIR_BYTES) : 1,
                               &change->counts, &change->false_matches);
     uint32_t old = KVC_LOCATION_NONE;
     if (place.bucket != NULL) {
         old = load_location(place.value);
-        change->stats->replaced++;
+        change->replaced++;
     }
-    bool ok = inlined ? put_pair(table, key, &location, INDEX_VALUE_BYTES, true, place, &change->counts,
-                                 &change->slab)
-                      : put_pair(table, key, &location, INDEX_VALUE_BYTES, false, place, &change->counts,
-                                 &change->slab);
-    change->stats->dropped += !ok;
+    bool ok =
+        put_pair(table, &key, &location, INDEX_VALUE_BYTES, inlined, place, &change->counts, &change->slab);
+    change->dropped += !ok;
     return ok ? old : location;
 }
 
-ALWAYS_INLINE uint32_t erase_one(struct change *change, const struct key *key, uint32_t location)
+static __attribute__((noinline)) uint32_t erase_any(struct change *change, uint64_t hash, uint32_t location)
 {
-    struct place place = find(change->table, key, INDEX_PAIRS, 0, &change->counts, &change->false_matches);
+    uint8_t bytes[INDEX_KEY_BYTES];
+    struct key key = index_key(hash, bytes);
+    struct place place = find(change->table, &key, 0, &change->counts, &change->false_matches);
     if (place.bucket == NULL) {
         return KVC_LOCATION_NONE;
     }
@@ -828,23 +866,97 @@ ALWAYS_INLINE uint32_t erase_one(struct change *change, const struct key *key, u
     if (location != KVC_LOCATION_ANY && location != found) {
         return KVC_LOCATION_NONE;
     }
-    remove_pair(change->table, key, place, &change->counts, &change->slab);
-    change->stats->erased++;
+    remove_pair(change->table, &key, place, &change->counts, &change->slab);
+    change->erased++;
     return found;
+}
+
+/* Most keys are in one of the first two buckets of their chain, or the chain ends there: without a branch on
+ * which of them it is. The others take the way of all pairs. */
+ALWAYS_INLINE uint32_t insert_one(struct change *change, uint64_t hash, uint32_t location)
+{
+    struct kvc_kvdirect *table = change->table;
+    struct probe first = probe(first_bucket(table, hash), hash);
+    struct probe last = probe(further(table, first), hash);
+    bool other = !first.plain | !last.plain | (INDEX_PAIR_BYTES > table->inline_bytes);
+    if (last.equal != 0 && !other) {
+        uint8_t *value = location_in(last.bucket, last.equal);
+        uint32_t old = load_location(value);
+        memcpy(value, &location, sizeof(location));
+        change->lines += 1 + (last.bucket != first.bucket);
+        change->replaced++;
+        return old;
+    }
+    bool full = (first.begin & last.begin) == INDEX_BEGIN;
+    if (other || full || last.chain != 0) {
+        return insert_any(change, hash, location);
+    }
+    change->lines += 1 + (last.bucket != first.bucket);
+    bool room = first.begin != INDEX_BEGIN;
+    struct kvc_kvdirect_bucket *bucket = room ? first.bucket : last.bucket;
+    uint64_t low = room ? first.low : last.low;
+    uint32_t begin = room ? first.begin : last.begin;
+    uint32_t slot = ~begin & INDEX_BEGIN;
+    slot &= -slot;
+    uint8_t *value = location_in(bucket, slot);
+    kvc_kvdirect_store64(value - INDEX_KEY_BYTES, hash);
+    memcpy(value, &location, sizeof(location));
+    store_layout(bucket, low, begin | slot);
+    table->pairs++;
+    table->pair_bytes += INDEX_PAIR_BYTES;
+    return KVC_LOCATION_NONE;
+}
+
+/* Takes the bucket behind another out of the chain. */
+static __attribute__((noinline)) void unlink_second(struct change *change, struct probe first,
+                                                    struct probe second)
+{
+    uint64_t chain = UINT64_C(0x7fffffff) << 16;
+    kvc_kvdirect_store64(first.bucket->byte + 48, (first.low & ~chain) | (second.low & chain));
+    release(change->table, first.chain, BUCKET_TYPE, &change->slab);
+}
+
+ALWAYS_INLINE uint32_t erase_one(struct change *change, uint64_t hash, uint32_t location)
+{
+    struct kvc_kvdirect *table = change->table;
+    struct probe first = probe(first_bucket(table, hash), hash);
+    struct probe last = probe(further(table, first), hash);
+    if (!first.plain | !last.plain | ((last.equal == 0) & (last.chain != 0))) {
+        return erase_any(change, hash, location);
+    }
+    bool chained = last.bucket != first.bucket;
+    change->lines += 1 + chained;
+    uint32_t found = load_location(location_in(last.bucket, last.equal | 1u << 6));
+    bool erases = (last.equal != 0) & ((location == KVC_LOCATION_ANY) | (location == found));
+    uint32_t begin = last.begin & ~(last.equal & -(uint32_t)erases);
+    if (chained & erases & (begin == 0)) {
+        unlink_second(change, first, last);
+    } else {
+        store_layout(last.bucket, last.low, begin);
+    }
+    table->pairs -= erases;
+    table->pair_bytes -= erases * INDEX_PAIR_BYTES;
+    change->erased += erases;
+    return erases ? found : KVC_LOCATION_NONE;
 }
 
 static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
+    struct change change = {.table = (struct kvc_kvdirect *)index};
+    stats->insert_lines += run_changes(&change, hash, location, count, out, insert_one);
     stats->inserts += count;
-    stats->insert_lines += run_changes(index, hash, location, count, out, stats, insert_one);
+    stats->replaced += change.replaced;
+    stats->dropped += change.dropped;
 }
 
 static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
+    struct change change = {.table = (struct kvc_kvdirect *)index};
+    stats->erase_lines += run_changes(&change, hash, location, count, out, erase_one);
     stats->erases += count;
-    stats->erase_lines += run_changes(index, hash, location, count, out, stats, erase_one);
+    stats->erased += change.erased;
 }
 
 static uint64_t index_capacity(const struct kvc_index *index)

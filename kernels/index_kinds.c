@@ -1,4 +1,4 @@
-#include "kernels/index.h"
+#include "kernels/index_kinds.h"
 
 #include "kernels/baselines/farm.h"
 #include "kernels/baselines/memc3.h"
