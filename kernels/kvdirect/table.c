@@ -692,14 +692,19 @@ ALWAYS_INLINE struct probe probe(struct kvc_kvdirect_bucket *bucket, uint64_t ha
     };
 }
 
-/* The next bucket of the chain, unless the hash is in this one or it is the last; then this one. No branch,
- * which would be mispredicted. */
+/* The bucket behind this one where `goes`, else this one. No branch, which would be mispredicted. */
+ALWAYS_INLINE struct kvc_kvdirect_bucket *next_if(bool goes, const struct kvc_kvdirect *table,
+                                                  struct kvc_kvdirect_bucket *bucket, uint32_t chain)
+{
+    uintptr_t next = (uintptr_t)bucket_at(table, chain);
+    uintptr_t mask = -(uintptr_t)goes;
+    return (struct kvc_kvdirect_bucket *)((next & mask) | ((uintptr_t)bucket & ~mask));
+}
+
+/* Where to look for the hash next: this bucket, if it is there or the chain ends. */
 ALWAYS_INLINE struct kvc_kvdirect_bucket *further(const struct kvc_kvdirect *table, struct probe probe)
 {
-    bool stay = (probe.equal != 0) | (probe.chain == 0);
-    uintptr_t next = (uintptr_t)bucket_at(table, probe.chain);
-    uintptr_t mask = -(uintptr_t)stay;
-    return (struct kvc_kvdirect_bucket *)(((uintptr_t)probe.bucket & mask) | (next & ~mask));
+    return next_if((probe.equal == 0) & (probe.chain != 0), table, probe.bucket, probe.chain);
 }
 
 ALWAYS_INLINE uint8_t *location_in(struct kvc_kvdirect_bucket *bucket, uint32_t equal)
@@ -788,38 +793,40 @@ struct change {
     uint64_t false_matches;
 };
 
-typedef uint32_t change_fn(struct change *change, uint64_t hash, uint32_t location);
+typedef uint32_t change_fn(struct change *change, uint64_t hash, uint32_t location,
+                           struct kvc_kvdirect_bucket *at);
 
-/* Runs a change on each key, with the first three buckets of its chain on their way, each a group ahead.
- * Returns the lines touched. */
+/* Runs a change on each key, with the first three buckets of its chain on their way, each a group ahead, and
+ * tells it where the key seemed to be, `at` one of these. Returns the lines touched. */
 ALWAYS_INLINE uint64_t run_changes(struct change *change, const uint64_t *hash, const uint32_t *location,
                                    uint32_t count, uint32_t *out, change_fn *one)
 {
+    const struct kvc_kvdirect *table = change->table;
     struct kvc_kvdirect_bucket *at[RING];
-    uint64_t asked = 0, second = 0, third = 0;
+    uint64_t chained[3 * GROUP + 1]; /* keys beyond their first bucket */
+    uint32_t beyond = 0;
+    uint64_t first = 0, second = 0;
     for (uint64_t done = 0; done < count;) {
-        uint64_t start = asked;
-        for (; asked < least(done + 4 * GROUP, count); asked++) {
-            at[asked % RING] = first_bucket(change->table, hash[asked]);
-            __builtin_prefetch(at[asked % RING], 1);
+        for (; first < least(done + 4 * GROUP, count); first++) {
+            __builtin_prefetch(first_bucket(table, hash[first]), 1);
         }
-        (void)start;
-        start = second;
+        for (uint32_t c = 0; c < beyond; c++) {
+            uint64_t i = chained[c];
+            at[i % RING] = further(table, probe(at[i % RING], hash[i]));
+            __builtin_prefetch(at[i % RING], 1);
+        }
+        beyond = 0;
         for (; second < least(done + 3 * GROUP, count); second++) {
-            at[second % RING] = further(change->table, probe(at[second % RING], hash[second]));
+            struct kvc_kvdirect_bucket *bucket = first_bucket(table, hash[second]);
+            at[second % RING] = further(table, probe(bucket, hash[second]));
+            chained[beyond] = second;
+            beyond += at[second % RING] != bucket;
         }
-        for (; start < second; start++) {
-            __builtin_prefetch(at[start % RING], 1);
-        }
-        start = third;
-        for (; third < least(done + 2 * GROUP, count); third++) {
-            at[third % RING] = further(change->table, probe(at[third % RING], hash[third]));
-        }
-        for (; start < third; start++) {
-            __builtin_prefetch(at[start % RING], 1);
+        for (uint32_t c = 0; c < beyond; c++) {
+            __builtin_prefetch(at[chained[c] % RING], 1);
         }
         for (uint64_t end = least(done + GROUP, count); done < end; done++) {
-            uint32_t left = one(change, hash[done], location[done]);
+            uint32_t left = one(change, hash[done], location[done], at[done % RING]);
             if (out != NULL) {
                 out[done] = left;
             }
@@ -871,73 +878,64 @@ static __attribute__((noinline)) uint32_t erase_any(struct change *change, uint6
     return found;
 }
 
-/* Most keys are in one of the first two buckets of their chain, or the chain ends there: without a branch on
- * which of them it is. The others take the way of all pairs. */
-ALWAYS_INLINE uint32_t insert_one(struct change *change, uint64_t hash, uint32_t location)
+ALWAYS_INLINE uint32_t chain_of(const struct kvc_kvdirect_bucket *bucket)
 {
-    struct kvc_kvdirect *table = change->table;
-    struct probe first = probe(first_bucket(table, hash), hash);
-    struct probe last = probe(further(table, first), hash);
-    bool other = !first.plain | !last.plain | (INDEX_PAIR_BYTES > table->inline_bytes);
-    if (last.equal != 0 && !other) {
-        uint8_t *value = location_in(last.bucket, last.equal);
-        uint32_t old = load_location(value);
-        memcpy(value, &location, sizeof(location));
-        change->lines += 1 + (last.bucket != first.bucket);
-        change->replaced++;
-        return old;
-    }
-    bool full = (first.begin & last.begin) == INDEX_BEGIN;
-    if (other || full || last.chain != 0) {
+    return kvc_kvdirect_load64(bucket->byte + 48) >> 16 & 0x7fffffff;
+}
+
+/* Buckets from the first of the hash's chain to this one, 1 .. 3; 0: it is not, or no longer, one of these.
+ * Looks at none behind it. */
+ALWAYS_INLINE uint32_t buckets_to(const struct kvc_kvdirect *table, uint64_t hash,
+                                  const struct kvc_kvdirect_bucket *at)
+{
+    struct kvc_kvdirect_bucket *first = first_bucket(table, hash);
+    struct kvc_kvdirect_bucket *second = next_if(at != first, table, first, chain_of(first));
+    struct kvc_kvdirect_bucket *third = next_if(at != second, table, second, chain_of(second));
+    return (1 + (uint32_t)(at != first) + (uint32_t)(at != second)) & -(uint32_t)(at == third);
+}
+
+/* Most keys are found where they seemed to be; the others take the way of all pairs. No branch on which
+ * bucket of its chain that is: it would be mispredicted. */
+ALWAYS_INLINE uint32_t insert_one(struct change *change, uint64_t hash, uint32_t location,
+                                  struct kvc_kvdirect_bucket *at)
+{
+    struct probe here = probe(at, hash);
+    uint32_t buckets = buckets_to(change->table, hash, at);
+    if ((buckets == 0) | !here.plain | (here.equal == 0)) {
         return insert_any(change, hash, location);
     }
-    change->lines += 1 + (last.bucket != first.bucket);
-    bool room = first.begin != INDEX_BEGIN;
-    struct kvc_kvdirect_bucket *bucket = room ? first.bucket : last.bucket;
-    uint64_t low = room ? first.low : last.low;
-    uint32_t begin = room ? first.begin : last.begin;
-    uint32_t slot = ~begin & INDEX_BEGIN;
-    slot &= -slot;
-    uint8_t *value = location_in(bucket, slot);
-    kvc_kvdirect_store64(value - INDEX_KEY_BYTES, hash);
+    uint8_t *value = location_in(at, here.equal);
+    uint32_t old = load_location(value);
     memcpy(value, &location, sizeof(location));
-    store_layout(bucket, low, begin | slot);
-    table->pairs++;
-    table->pair_bytes += INDEX_PAIR_BYTES;
-    return KVC_LOCATION_NONE;
+    change->lines += buckets;
+    change->replaced++;
+    return old;
 }
 
-/* Takes the bucket behind another out of the chain. */
-static __attribute__((noinline)) void unlink_second(struct change *change, struct probe first,
-                                                    struct probe second)
-{
-    uint64_t chain = UINT64_C(0x7fffffff) << 16;
-    kvc_kvdirect_store64(first.bucket->byte + 48, (first.low & ~chain) | (second.low & chain));
-    release(change->table, first.chain, BUCKET_TYPE, &change->slab);
-}
-
-ALWAYS_INLINE uint32_t erase_one(struct change *change, uint64_t hash, uint32_t location)
+ALWAYS_INLINE uint32_t erase_one(struct change *change, uint64_t hash, uint32_t location,
+                                 struct kvc_kvdirect_bucket *at)
 {
     struct kvc_kvdirect *table = change->table;
-    struct probe first = probe(first_bucket(table, hash), hash);
-    struct probe last = probe(further(table, first), hash);
-    if (!first.plain | !last.plain | ((last.equal == 0) & (last.chain != 0))) {
+    struct probe here = probe(at, hash);
+    uint32_t buckets = buckets_to(table, hash, at);
+    bool unlinks = (buckets > 1) & (here.begin == here.equal);
+    bool unsure = (here.equal == 0) & (here.chain != 0);
+    if ((buckets == 0) | !here.plain | unlinks | unsure) {
         return erase_any(change, hash, location);
     }
-    bool chained = last.bucket != first.bucket;
-    change->lines += 1 + chained;
-    uint32_t found = load_location(location_in(last.bucket, last.equal | 1u << 6));
-    bool erases = (last.equal != 0) & ((location == KVC_LOCATION_ANY) | (location == found));
-    uint32_t begin = last.begin & ~(last.equal & -(uint32_t)erases);
-    if (chained & erases & (begin == 0)) {
-        unlink_second(change, first, last);
-    } else {
-        store_layout(last.bucket, last.low, begin);
+    change->lines += buckets;
+    if (here.equal == 0) {
+        return KVC_LOCATION_NONE;
     }
-    table->pairs -= erases;
-    table->pair_bytes -= erases * INDEX_PAIR_BYTES;
-    change->erased += erases;
-    return erases ? found : KVC_LOCATION_NONE;
+    uint32_t found = load_location(location_in(at, here.equal));
+    if (location != KVC_LOCATION_ANY && location != found) {
+        return KVC_LOCATION_NONE;
+    }
+    store_layout(at, here.low, here.begin & ~here.equal);
+    table->pairs--;
+    table->pair_bytes -= INDEX_PAIR_BYTES;
+    change->erased++;
+    return found;
 }
 
 static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
