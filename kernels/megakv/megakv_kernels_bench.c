@@ -414,7 +414,7 @@ int main(int argc, char **argv)
     struct options options = {.table_bytes = UINT64_C(1) << 30, .items = 48000000, .batch = 1024};
     if (!parse_options(argc, argv, &options)) {
         fprintf(stderr,
-                "usage: kernels_bench [-t TABLE_MIB] [-i STORE_ITEMS] [-b BATCH]\n"
+                "usage: megakv_kernels_bench [-t TABLE_MIB] [-i STORE_ITEMS] [-b BATCH]\n"
                 "TABLE_MIB and BATCH are powers of two, BATCH at most %d\n",
                 BATCH_MAX);
         return 2;
