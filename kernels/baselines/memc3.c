@@ -14,7 +14,8 @@ enum {
     SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
     SEARCH_CHUNK = 128, /* keys before their alternate buckets' turn: few enough lines for the first cache */
     FEW = 4,            /* keys below which a search does not prefetch */
-    WRITE_AHEAD = 16,   /* two lines each */
+    FIRST_AHEAD = 32,   /* of a change: the primary bucket, and half way, the other if it is needed */
+    SECOND_AHEAD = 16,
     VERSIONS = 8192,
     TAG_BITS = 8,
     ROOTS = 2, /* buckets that a path can begin in */
@@ -62,13 +63,6 @@ struct memc3 {
 struct place {
     uint32_t primary, alternate;
     uint32_t tag;
-    uint32_t version; /* when its search began */
-};
-
-/* A key that is not in its primary bucket, or that the writer disturbed there. */
-struct miss {
-    struct place place;
-    uint32_t number; /* in its chunk */
 };
 
 /* A slot of a bucket. */
@@ -115,15 +109,16 @@ ALWAYS_INLINE _Atomic uint32_t *version_of(const struct memc3 *table, uint32_t b
 /* Readers: every load of a bucket acquires, so that the version is read before all and again after all. */
 
 /* The version of a search that begins now. If it is odd, one that will not come back. */
-ALWAYS_INLINE uint32_t version_begun(const struct memc3 *table, uint32_t bucket, uint32_t other)
-{
-    return atomic_load_explicit(version_of(table, bucket, other), memory_order_acquire) & ~1u;
-}
-
-ALWAYS_INLINE bool version_holds(const struct memc3 *table, const struct place *place)
+ALWAYS_INLINE uint32_t version_begun(const struct memc3 *table, const struct place *place)
 {
     const _Atomic uint32_t *version = version_of(table, place->primary, place->alternate);
-    return atomic_load_explicit(version, memory_order_relaxed) == place->version;
+    return atomic_load_explicit(version, memory_order_acquire) & ~1u;
+}
+
+ALWAYS_INLINE bool version_holds(const struct memc3 *table, const struct place *place, uint32_t begun)
+{
+    const _Atomic uint32_t *version = version_of(table, place->primary, place->alternate);
+    return atomic_load_explicit(version, memory_order_relaxed) == begun;
 }
 
 /* The top bit of byte s is set where slot s has this tag. */
@@ -134,73 +129,65 @@ ALWAYS_INLINE uint32_t match_tags(uint32_t tags, uint32_t tag)
     return ~(((differing & low_bits) + low_bits) | differing | low_bits);
 }
 
-ALWAYS_INLINE uint32_t match_key(const struct bucket *bucket, unsigned slot, uint64_t key)
-{
-    uint64_t held = atomic_load_explicit(&bucket->key[slot], memory_order_acquire);
-    return (uint32_t)(held == key) << (TAG_BITS * slot + TAG_BITS - 1);
-}
-
-/* As match_tags, for tag and key. Without branches, which would be mispredicted, and without a loop, whose
- * instructions would keep the lines of later keys out of the processor's window. */
-ALWAYS_INLINE uint32_t match(const struct bucket *bucket, uint32_t tag, uint64_t key)
-{
-    uint32_t found = match_tags(atomic_load_explicit(&bucket->tags, memory_order_acquire), tag);
-    return found & (match_key(bucket, 0, key) | match_key(bucket, 1, key) | match_key(bucket, 2, key) |
-                    match_key(bucket, 3, key));
-}
-
-/* Of what match_tags or match gave; the last slot for 0. */
+/* Of what match_tags gave, if not 0. */
 ALWAYS_INLINE unsigned first_slot(uint32_t found)
 {
-    return (unsigned)__builtin_ctz(found | UINT32_C(1) << 31) / TAG_BITS;
+    return (unsigned)__builtin_ctz(found) / TAG_BITS;
+}
+
+ALWAYS_INLINE bool has_key(const struct bucket *bucket, unsigned slot, uint64_t key)
+{
+    return atomic_load_explicit(&bucket->key[slot], memory_order_acquire) == key;
+}
+
+/* The slot that holds this key, if there is one: nearly always the first with its tag. Mispredicted branches
+ * cost less here than more instructions for each key, which keep later keys out of the processor's window. */
+ALWAYS_INLINE bool find_slot(const struct bucket *bucket, uint32_t tag, uint64_t key, unsigned *slot)
+{
+    uint32_t found = match_tags(atomic_load_explicit(&bucket->tags, memory_order_acquire), tag);
+    for (; found != 0; found &= found - 1) {
+        *slot = first_slot(found);
+        if (__builtin_expect(has_key(bucket, *slot, key), 1)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t tag, uint64_t key)
 {
-    uint32_t found = match(bucket, tag, key);
-    uint32_t location = atomic_load_explicit(&bucket->location[first_slot(found)], memory_order_acquire);
-    return found != 0 ? location : KVC_LOCATION_NONE;
+    unsigned slot;
+    if (!find_slot(bucket, tag, key, &slot)) {
+        return KVC_LOCATION_NONE;
+    }
+    return atomic_load_explicit(&bucket->location[slot], memory_order_acquire);
 }
 
-/* A search that the writer disturbed, until it is not. */
-static __attribute__((noinline)) uint32_t search_again(const struct memc3 *table, uint64_t key,
-                                                       struct place place, struct kvc_index_stats *stats)
+/* KVC_LOCATION_NONE also for a key that the writer disturbed. */
+ALWAYS_INLINE uint32_t search_primary(const struct memc3 *table, uint64_t key, const struct place *place)
 {
-    for (;;) {
-        place.version = version_begun(table, place.primary, place.alternate);
-        uint32_t location = probe(&table->buckets[place.primary], place.tag, key);
+    uint32_t begun = version_begun(table, place);
+    uint32_t found = probe(&table->buckets[place->primary], place->tag, key);
+    return version_holds(table, place, begun) ? found : KVC_LOCATION_NONE;
+}
+
+/* A search of both buckets, until the writer does not disturb it. The primary one's line was counted. */
+ALWAYS_INLINE uint32_t search_both(const struct memc3 *table, uint64_t key, struct kvc_index_stats *stats)
+{
+    struct place place = place_of(table, key);
+    uint32_t begun, found;
+    stats->search_lines--;
+    do {
+        begun = version_begun(table, &place);
+        found = probe(&table->buckets[place.primary], place.tag, key);
         stats->search_lines++;
-        if (location == KVC_LOCATION_NONE && place.alternate != place.primary) {
-            location = probe(&table->buckets[place.alternate], place.tag, key);
+        if (found == KVC_LOCATION_NONE && place.alternate != place.primary) {
+            found = probe(&table->buckets[place.alternate], place.tag, key);
             stats->search_lines++;
         }
-        if (version_holds(table, &place)) {
-            return location;
-        }
-    }
-}
-
-/* The rest of a search that did not hit in the primary bucket. */
-ALWAYS_INLINE uint32_t search_alternate(const struct memc3 *table, uint64_t key, const struct place *place,
-                                        struct kvc_index_stats *stats)
-{
-    uint32_t found = KVC_LOCATION_NONE;
-    if (place->alternate != place->primary) {
-        found = probe(&table->buckets[place->alternate], place->tag, key);
-        stats->search_lines++;
-    }
-    if (__builtin_expect(!version_holds(table, place), 0)) {
-        found = search_again(table, key, *place, stats);
-    }
+    } while (__builtin_expect(!version_holds(table, &place, begun), 0));
     stats->search_hits -= found == KVC_LOCATION_NONE;
     return found;
-}
-
-ALWAYS_INLINE uint32_t search_primary(const struct memc3 *table, uint64_t key, struct place *place)
-{
-    place->version = version_begun(table, place->primary, place->alternate);
-    uint32_t found = probe(&table->buckets[place->primary], place->tag, key);
-    return version_holds(table, place) ? found : KVC_LOCATION_NONE;
 }
 
 /* Too few to be worth a pipeline: the processor overlaps this call with the caller's next ones. */
@@ -211,7 +198,7 @@ static void search_few(const struct memc3 *table, const uint64_t *hash, uint32_t
         struct place place = place_of(table, hash[i]);
         uint32_t found = search_primary(table, hash[i], &place);
         if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
-            found = search_alternate(table, hash[i], &place, stats);
+            found = search_both(table, hash[i], stats);
         }
         location[i] = found;
     }
@@ -222,24 +209,24 @@ ALWAYS_INLINE void prefetch_primary(const struct memc3 *table, uint64_t hash)
     __builtin_prefetch(&table->buckets[(uint32_t)hash & table->mask]);
 }
 
-/* Looks `count` keys up in their primary buckets, of which the first SEARCH_AHEAD are on the way; so are
- * those of the `more` keys behind them and the alternate buckets of the keys that did not hit, at return.
- * Returns how many these are, with their numbers and places in `missed`. */
-ALWAYS_INLINE uint32_t search_chunk(const struct memc3 *table, const uint64_t *hash, uint32_t count,
-                                    uint32_t more, uint32_t *location, struct miss *missed)
+/* Looks keys `start` to `end` of `count` up in their primary buckets, of which the first SEARCH_AHEAD are on
+ * the way; so are those of the keys behind them and the alternate buckets of the keys that did not hit, at
+ * return. Returns how many these are, with their numbers in `missed`. */
+ALWAYS_INLINE uint32_t search_chunk(const struct memc3 *table, const uint64_t *hash, uint32_t start,
+                                    uint32_t end, uint32_t count, uint32_t *location, uint32_t *missed)
 {
     uint32_t misses = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t left = count - 1 - i + more;
-        prefetch_primary(table, hash[i + (left > SEARCH_AHEAD ? SEARCH_AHEAD : left)]);
+    for (uint32_t i = start; i < end; i++) {
+        if (count - i > SEARCH_AHEAD) {
+            prefetch_primary(table, hash[i + SEARCH_AHEAD]);
+        }
         struct place place = place_of(table, hash[i]);
         uint32_t found = search_primary(table, hash[i], &place);
         location[i] = found;
-        /* Without a branch, which would be mispredicted: a hit prefetches the line it has. */
-        bool miss = found == KVC_LOCATION_NONE;
-        __builtin_prefetch(&table->buckets[miss ? place.alternate : place.primary]);
-        missed[misses] = (struct miss){place, i};
-        misses += miss;
+        if (found == KVC_LOCATION_NONE) {
+            __builtin_prefetch(&table->buckets[place.alternate]);
+            missed[misses++] = i;
+        }
     }
     return misses;
 }
@@ -255,17 +242,15 @@ static void memc3_search(struct kvc_index *index, const uint64_t *hash, uint32_t
         search_few(table, hash, count, location, stats);
         return;
     }
-    struct miss missed[SEARCH_CHUNK];
+    uint32_t missed[SEARCH_CHUNK];
     for (uint32_t i = 0; i < SEARCH_AHEAD && i < count; i++) {
         prefetch_primary(table, hash[i]);
     }
     for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
-        uint32_t left = count - start;
-        uint32_t chunk = left < SEARCH_CHUNK ? left : SEARCH_CHUNK;
-        uint32_t misses = search_chunk(table, hash + start, chunk, left - chunk, location + start, missed);
+        uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
+        uint32_t misses = search_chunk(table, hash, start, end, count, location, missed);
         for (uint32_t m = 0; m < misses; m++) {
-            uint32_t i = start + missed[m].number;
-            location[i] = search_alternate(table, hash[i], &missed[m].place, stats);
+            location[missed[m]] = search_both(table, hash[missed[m]], stats);
         }
     }
 }
@@ -288,9 +273,17 @@ ALWAYS_INLINE uint32_t location_at(const struct memc3 *table, struct cell cell)
     return atomic_load_explicit(&table->buckets[cell.bucket].location[cell.slot], memory_order_relaxed);
 }
 
-ALWAYS_INLINE void change_version(const struct memc3 *table, uint32_t bucket, uint32_t other)
+/* Makes the version odd; end_change makes it even again. */
+ALWAYS_INLINE _Atomic uint32_t *begin_change(const struct memc3 *table, uint32_t bucket, uint32_t other)
 {
     _Atomic uint32_t *version = version_of(table, bucket, other);
+    uint32_t now = atomic_load_explicit(version, memory_order_relaxed);
+    atomic_store_explicit(version, now + 1, memory_order_release);
+    return version;
+}
+
+ALWAYS_INLINE void end_change(_Atomic uint32_t *version)
+{
     uint32_t now = atomic_load_explicit(version, memory_order_relaxed);
     atomic_store_explicit(version, now + 1, memory_order_release);
 }
@@ -315,10 +308,16 @@ static void move(struct memc3 *table, struct cell from, struct cell to)
 {
     const struct bucket *bucket = &table->buckets[from.bucket];
     uint64_t key = atomic_load_explicit(&bucket->key[from.slot], memory_order_relaxed);
-    change_version(table, from.bucket, to.bucket);
+    _Atomic uint32_t *version = begin_change(table, from.bucket, to.bucket);
     fill(table, to, tag_at(table, from), key, location_at(table, from));
     store_tag(table, from, 0);
-    change_version(table, from.bucket, to.bucket);
+    end_change(version);
+}
+
+/* The bucket to look for an element in first: the primary one only if a tag there is its own. */
+ALWAYS_INLINE uint32_t likely_bucket(const struct memc3 *table, const struct place *place)
+{
+    return match_tags(tags_at(table, place->primary), place->tag) != 0 ? place->primary : place->alternate;
 }
 
 ALWAYS_INLINE uint32_t empty_slots(const struct memc3 *table, uint32_t bucket)
@@ -433,20 +432,19 @@ static bool displace(struct memc3 *table, const struct place *place, struct cell
     return true;
 }
 
-/* The cell that holds this key. `lines` counts the buckets read. */
+/* The cell that holds this key, if there is one. `lines` counts the buckets read. */
 ALWAYS_INLINE bool find(const struct memc3 *table, const struct place *place, uint64_t key, struct cell *cell,
-                        uint32_t *lines)
+                        uint64_t *lines)
 {
-    uint32_t bucket = place->primary;
-    uint32_t found = match(&table->buckets[bucket], place->tag, key);
-    *lines = 1;
-    if (found == 0 && place->alternate != place->primary) {
-        bucket = place->alternate;
-        found = match(&table->buckets[bucket], place->tag, key);
-        *lines = 2;
+    cell->bucket = likely_bucket(table, place);
+    *lines += cell->bucket != place->primary ? 2 : 1;
+    bool found = find_slot(&table->buckets[cell->bucket], place->tag, key, &cell->slot);
+    if (__builtin_expect(!found && cell->bucket != place->alternate, 0)) {
+        cell->bucket = place->alternate;
+        *lines += 1;
+        found = find_slot(&table->buckets[cell->bucket], place->tag, key, &cell->slot);
     }
-    *cell = (struct cell){bucket, first_slot(found)};
-    return found != 0;
+    return found;
 }
 
 /* An empty slot for a new element, with or without displacements. */
@@ -459,100 +457,125 @@ ALWAYS_INLINE bool find_room(struct memc3 *table, const struct place *place, str
         bucket = place->alternate;
         empty = empty_slots(table, bucket);
     }
+    if (empty == 0) {
+        return displace(table, place, cell, stats);
+    }
     *cell = (struct cell){bucket, first_slot(empty)};
-    return empty != 0 || displace(table, place, cell, stats);
+    return true;
 }
 
-static uint32_t insert_one(struct memc3 *table, uint64_t hash, uint32_t location,
-                           struct kvc_index_stats *stats)
+/* What the inserts or erases of a call have done, apart from displacements. Local to it, so that it stays in
+ * registers. */
+struct changes {
+    uint64_t lines;
+    uint64_t met;    /* elements replaced or erased */
+    uint64_t filled; /* empty slots */
+};
+
+ALWAYS_INLINE uint32_t insert_one(struct memc3 *table, uint64_t hash, uint32_t location,
+                                  struct changes *changes, struct kvc_index_stats *stats)
 {
     struct place place = place_of(table, hash);
     struct cell cell;
-    uint32_t lines;
-    bool found = find(table, &place, hash, &cell, &lines);
-    stats->insert_lines += lines;
-    table->counts.insert.reads += lines;
-    if (found) {
+    if (find(table, &place, hash, &cell, &changes->lines)) {
         uint32_t old = location_at(table, cell);
         atomic_store_explicit(&table->buckets[cell.bucket].location[cell.slot], location,
                               memory_order_release);
-        table->counts.insert.writes++;
-        stats->replaced++;
+        changes->met++;
         return old;
     }
     if (!find_room(table, &place, &cell, stats)) {
-        stats->dropped++;
         return location;
     }
-    change_version(table, place.primary, place.alternate);
+    _Atomic uint32_t *version = begin_change(table, place.primary, place.alternate);
     fill(table, cell, place.tag, hash, location);
-    change_version(table, place.primary, place.alternate);
-    table->counts.insert.writes++;
-    table->used++;
+    end_change(version);
+    changes->filled++;
     return KVC_LOCATION_NONE;
 }
 
-static uint32_t erase_one(struct memc3 *table, uint64_t hash, uint32_t location,
-                          struct kvc_index_stats *stats)
+ALWAYS_INLINE uint32_t erase_one(struct memc3 *table, uint64_t hash, uint32_t location,
+                                 struct changes *changes, struct kvc_index_stats *stats)
 {
+    (void)stats;
     struct place place = place_of(table, hash);
     struct cell cell;
-    uint32_t lines;
-    bool found = find(table, &place, hash, &cell, &lines);
-    stats->erase_lines += lines;
-    table->counts.erase.reads += lines;
-    uint32_t old = location_at(table, cell);
-    if (!found || (location != KVC_LOCATION_ANY && location != old)) {
+    if (!find(table, &place, hash, &cell, &changes->lines)) {
         return KVC_LOCATION_NONE;
     }
-    change_version(table, place.primary, place.alternate);
+    uint32_t old = location_at(table, cell);
+    if (location != KVC_LOCATION_ANY && location != old) {
+        return KVC_LOCATION_NONE;
+    }
+    _Atomic uint32_t *version = begin_change(table, place.primary, place.alternate);
     store_tag(table, cell, 0);
-    change_version(table, place.primary, place.alternate);
-    table->counts.erase.writes++;
-    table->used--;
-    stats->erased++;
+    end_change(version);
+    changes->met++;
     return old;
 }
 
-ALWAYS_INLINE void prefetch_pair(const struct memc3 *table, uint64_t hash)
+/* The primary bucket's line was asked for long ago. */
+ALWAYS_INLINE void prefetch_likely(const struct memc3 *table, uint64_t hash)
 {
     struct place place = place_of(table, hash);
-    __builtin_prefetch(&table->buckets[place.primary], 1);
-    __builtin_prefetch(&table->buckets[place.alternate], 1);
+    __builtin_prefetch(&table->buckets[likely_bucket(table, &place)], 1);
 }
 
-typedef uint32_t change_fn(struct memc3 *table, uint64_t hash, uint32_t location,
+typedef uint32_t change_fn(struct memc3 *table, uint64_t hash, uint32_t location, struct changes *changes,
                            struct kvc_index_stats *stats);
 
-ALWAYS_INLINE void change(struct memc3 *table, const uint64_t *hash, const uint32_t *location, uint32_t count,
-                          uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+/* Each turn asks for one key's primary bucket and for the likely one of another, and changes a third. */
+ALWAYS_INLINE struct changes change(struct memc3 *table, const uint64_t *hash, const uint32_t *location,
+                                    uint32_t count, uint32_t *out, struct kvc_index_stats *stats,
+                                    change_fn *one)
 {
-    for (uint32_t i = 0; i < WRITE_AHEAD && i < count; i++) {
-        prefetch_pair(table, hash[i]);
+    struct changes changes = {0};
+    for (uint32_t i = 0; i < FIRST_AHEAD && i < count; i++) {
+        prefetch_primary(table, hash[i]);
+    }
+    for (uint32_t i = 0; i < SECOND_AHEAD && i < count; i++) {
+        prefetch_likely(table, hash[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (count - i > WRITE_AHEAD) {
-            prefetch_pair(table, hash[i + WRITE_AHEAD]);
+        if (count - i > FIRST_AHEAD) {
+            prefetch_primary(table, hash[i + FIRST_AHEAD]);
         }
-        uint32_t old = one(table, hash[i], location[i], stats);
+        if (count - i > SECOND_AHEAD) {
+            prefetch_likely(table, hash[i + SECOND_AHEAD]);
+        }
+        uint32_t old = one(table, hash[i], location[i], &changes, stats);
         if (out != NULL) {
             out[i] = old;
         }
     }
+    return changes;
 }
 
 static void memc3_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
+    struct memc3 *table = table_of(index);
+    struct changes changes = change(table, hash, location, count, out, stats, insert_one);
     stats->inserts += count;
-    change(table_of(index), hash, location, count, out, stats, insert_one);
+    stats->insert_lines += changes.lines;
+    stats->replaced += changes.met;
+    stats->dropped += count - changes.met - changes.filled;
+    table->counts.insert.reads += changes.lines;
+    table->counts.insert.writes += changes.met + changes.filled;
+    table->used += changes.filled;
 }
 
 static void memc3_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
+    struct memc3 *table = table_of(index);
+    struct changes changes = change(table, hash, location, count, out, stats, erase_one);
     stats->erases += count;
-    change(table_of(index), hash, location, count, out, stats, erase_one);
+    stats->erase_lines += changes.lines;
+    stats->erased += changes.met;
+    table->counts.erase.reads += changes.lines;
+    table->counts.erase.writes += changes.met;
+    table->used -= changes.met;
 }
 
 static uint64_t memc3_capacity(const struct kvc_index *index)
