@@ -15,6 +15,30 @@ const struct kvc_options kvc_node_options = {.name = "node",
                                              .count = sizeof node_rows / sizeof *node_rows,
                                              .size = sizeof(struct kvc_node)};
 
+static const struct kvc_option machine_rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, name),
+     .help = "the machine that was measured"},
+    {.name = "date",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, date),
+     .help = "day of the measurement, as in 2026-11-21"},
+    {.name = "compiler",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, compiler),
+     .help = "compiler of the kernels that were timed"},
+    {.name = "commit",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, commit),
+     .help = "version of kvcast that measured"},
+};
+
+const struct kvc_options kvc_machine_options = {.name = "machine",
+                                                .rows = machine_rows,
+                                                .count = sizeof machine_rows / sizeof *machine_rows,
+                                                .size = sizeof(struct kvc_machine)};
+
 static const struct kvc_option cluster_rows[] = {
     {.name = "nodes",
      .type = KVC_OPTION_COUNT,

@@ -12,8 +12,17 @@
 #include "sim/devices/pcie.h"
 #include "sim/workload/workload.h"
 
+/* Which machine a calibrated profile was measured on, and when; all texts empty where none is used. */
+struct kvc_machine {
+    char name[KVC_TEXT_MAX];     /* "2 cores, Intel Xeon" */
+    char date[KVC_TEXT_MAX];     /* ISO 8601, "2026-11-21" */
+    char compiler[KVC_TEXT_MAX]; /* "gcc 12.2.0" */
+    char commit[KVC_TEXT_MAX];   /* of kvcast */
+};
+
 struct kvc_node {
     uint64_t sockets;
+    struct kvc_machine machine;
     struct kvc_cpu cpu;
     struct kvc_dram dram;
     struct kvc_gpu gpu;
@@ -42,6 +51,7 @@ struct kvc_run {
 };
 
 extern const struct kvc_options kvc_node_options; /* only the plain fields: sockets */
+extern const struct kvc_options kvc_machine_options;
 extern const struct kvc_options kvc_cluster_options;
 extern const struct kvc_options kvc_run_options;
 

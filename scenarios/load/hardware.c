@@ -20,6 +20,10 @@ const struct kvc_device_kind kvc_device_kinds[] = {
     {NULL, NULL, NULL, 0},
 };
 
+/* The frame of a machine file; its devices are the kinds above. */
+static const struct kvc_device_kind machine_kind = {"machine", NULL, &kvc_machine_options,
+                                                    offsetof(struct kvc_node, machine)};
+
 const char *kvc_hardware_dir(void)
 {
     const char *chosen = getenv("KVCAST_HARDWARE");
@@ -56,33 +60,77 @@ struct profile {
     struct kvc_node *node;
     struct kvc_loaded *loaded;
     const char *prefix;
+    bool has_device; /* set: the file has the device that was asked for */
     struct kvc_diag *diag;
 };
 
-static enum kvc_status check_kind(const struct kvc_decoder *decoder, struct profile *profile)
+/* What the file says it is: *said. */
+static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struct profile *profile,
+                                  const struct kvc_device_kind **said)
 {
     char found[64];
-    static const char allowed[] = "cpu, dram, gpu, nic or pcie";
+    static const char allowed[] = "cpu, dram, gpu, nic, pcie or machine";
     lua_pushliteral(decoder->lua, "kind");
     lua_rawget(decoder->lua, 1);
     enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof found);
     lua_pop(decoder->lua, 1);
     if (status != KVC_OK)
         return status;
-    if (profile->kind != NULL && strcmp(found, profile->kind->name) != 0)
-        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"",
-                               found, profile->kind->name);
+    *said = strcmp(found, machine_kind.name) == 0 ? &machine_kind : NULL;
     for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++)
         if (strcmp(found, kind->name) == 0)
-            profile->kind = kind;
-    if (profile->kind == NULL)
+            *said = kind;
+    if (*said == NULL)
         return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", allowed: %s", found, allowed);
+    if (profile->kind != NULL && *said != profile->kind && *said != &machine_kind)
+        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"",
+                               found, profile->kind->name);
     return KVC_OK;
+}
+
+/* Reads the device's table, which is on top of the stack; `path` is where it stands in the file. */
+static enum kvc_status decode_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                     const char *path, const char *const *extra, struct kvc_node *node)
+{
+    char *object = (char *)node + kind->node_offset;
+    memset(object, 0, kind->options->size);
+    kvc_options_set_defaults(kind->options, object);
+    return kvc_decode_table(
+        decoder, lua_gettop(decoder->lua),
+        &(struct kvc_table){.path = path, .options = kind->options, .object = object, .extra = extra});
+}
+
+/* The frame of a machine file, and of its devices the one that is wanted, or all. */
+static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profile *profile)
+{
+    const char *extra[8] = {"kind"};
+    for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++)
+        extra[i + 1] = kvc_device_kinds[i].name;
+    bool alone = profile->kind == NULL;
+    decoder->prefix = alone ? "" : "node.machine";
+    enum kvc_status status = decode_device(decoder, &machine_kind, "", extra, profile->node);
+    decoder->prefix = alone ? "" : "node";
+    for (const struct kvc_device_kind *kind = kvc_device_kinds; status == KVC_OK && kind->name != NULL;
+         kind++) {
+        if (!alone && kind != profile->kind)
+            continue;
+        lua_pushstring(decoder->lua, kind->name);
+        int type = lua_rawget(decoder->lua, 1);
+        profile->has_device = type != LUA_TNIL;
+        if (type == LUA_TTABLE)
+            status = decode_device(decoder, kind, kind->name, NULL, profile->node);
+        else if (type != LUA_TNIL)
+            status = kvc_decode_fail(decoder, kind->name, "%s: allowed is a table", kind->name);
+        if (status == KVC_OK)
+            lua_pop(decoder->lua, 1);
+    }
+    return status;
 }
 
 static enum kvc_status decode_profile(lua_State *lua, void *data)
 {
     static const char *const extra[] = {"kind", NULL};
+    const struct kvc_device_kind *said;
     struct profile *profile = data;
     struct kvc_decoder decoder = {.lua = lua,
                                   .sandbox = profile->sandbox,
@@ -92,15 +140,14 @@ static enum kvc_status decode_profile(lua_State *lua, void *data)
                                   .diag = profile->diag};
     if (!lua_checkstack(lua, 64))
         return kvc_diag_fail(profile->diag, KVC_ERR_RUNTIME, "out of memory");
-    enum kvc_status status = check_kind(&decoder, profile);
+    enum kvc_status status = check_kind(&decoder, profile, &said);
     if (status != KVC_OK)
         return status;
-    char *object = (char *)profile->node + profile->kind->node_offset;
-    memset(object, 0, profile->kind->options->size);
-    kvc_options_set_defaults(profile->kind->options, object);
-    return kvc_decode_table(
-        &decoder, 1,
-        &(struct kvc_table){.path = "", .options = profile->kind->options, .object = object, .extra = extra});
+    profile->has_device = true;
+    status = said == &machine_kind ? decode_machine(&decoder, profile)
+                                   : decode_device(&decoder, said, "", extra, profile->node);
+    profile->kind = said;
+    return status;
 }
 
 static enum kvc_status read_profile(const char *file, struct profile *profile)
@@ -165,23 +212,43 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
         name, suggestion, suggestion[0] != '\0' ? "" : ";", used > 0 ? allowed : "(the library is empty)");
 }
 
-/* Loads the profile called `name` into the device at `path` and records which it was; it was named at
- * `place`. */
+/* Loads the profile called `name`, which was named at `place`, into the device at `path`. A machine file that
+ * has no such device leaves *found false, and nothing loaded. */
+static enum kvc_status load_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                   const char *path, const char *place, const char *name,
+                                   struct kvc_node *node, bool *found)
+{
+    char file[FILE_NAME_MAX];
+    struct profile profile = {
+        .kind = kind, .node = node, .loaded = decoder->loaded, .prefix = path, .diag = decoder->diag};
+    enum kvc_status status = find_file(decoder, place, name, file);
+    if (status == KVC_OK)
+        status = read_profile(file, &profile);
+    *found = profile.has_device;
+    return status;
+}
+
+static enum kvc_status record_base(const struct kvc_decoder *decoder, const char *path, const char *name,
+                                   const char *origin)
+{
+    char base_path[KVC_PATH_MAX];
+    kvc_decode_join(base_path, path, "base");
+    return kvc_decode_record(decoder, base_path, name, false, origin, false);
+}
+
+/* A profile that must have the device. */
 static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                  const char *path, const char *place, const char *name, const char *origin,
                                  struct kvc_node *node)
 {
-    char file[FILE_NAME_MAX], base_path[KVC_PATH_MAX];
-    enum kvc_status status = find_file(decoder, place, name, file);
-    if (status != KVC_OK)
-        return status;
-    kvc_decode_join(base_path, path, "base");
-    status = kvc_decode_record(decoder, base_path, name, false, origin, false);
-    if (status != KVC_OK)
-        return status;
-    struct profile profile = {
-        .kind = kind, .node = node, .loaded = decoder->loaded, .prefix = path, .diag = decoder->diag};
-    return read_profile(file, &profile);
+    bool found = false;
+    enum kvc_status status = record_base(decoder, path, name, origin);
+    if (status == KVC_OK)
+        status = load_device(decoder, kind, path, place, name, node, &found);
+    if (status == KVC_OK && !found)
+        status =
+            kvc_decode_fail(decoder, place, "%s: the machine file %s has no %s", place, name, kind->name);
+    return status;
 }
 
 /* { base = "name", field = value, ... }: the fields over those of the base. */
@@ -218,10 +285,18 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
 }
 
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
-                                    struct kvc_node *node)
+                                    const char *machine, struct kvc_node *node)
 {
     char path[KVC_PATH_MAX], name[KVC_TEXT_MAX];
     kvc_decode_join(path, "node", kind->name);
+    if (lua_isnil(decoder->lua, -1) && machine[0] != '\0') {
+        bool found = false;
+        enum kvc_status status = load_device(decoder, kind, path, "node.machine", machine, node, &found);
+        if (status == KVC_OK && found)
+            status = record_base(decoder, path, machine, kvc_decode_origin(decoder, "node.machine"));
+        if (status != KVC_OK || found)
+            return status;
+    }
     if (lua_isnil(decoder->lua, -1))
         return load_base(decoder, kind, path, path, kind->by_default, "default", node);
     if (lua_istable(decoder->lua, -1))

@@ -2,7 +2,11 @@
  *
  * Profiles lie in scenarios/hardware of the source tree, or in $KVCAST_HARDWARE. A node names one by its file
  * name without ".lua", by a path that ends in ".lua" (relative to the scenario), or overrides fields of one:
- * { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its source. */
+ * { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its source.
+ *
+ * A machine file has them all, { kind = "machine", name = ..., date = ..., cpu = { ... }, gpu = { ... }, ...
+ * }, as `kvcast calibrate` writes it. It serves wherever one of its devices is asked for, and node.machine
+ * names one for all devices that the node does not name itself. */
 #ifndef KVC_SCENARIOS_LOAD_HARDWARE_H
 #define KVC_SCENARIOS_LOAD_HARDWARE_H
 
@@ -33,13 +37,14 @@ struct kvc_profiles {
 /* The names in the library, sorted. A folder that cannot be read has none. */
 void kvc_hardware_list(struct kvc_profiles *profiles);
 
-/* Decodes a profile on its own, for `describe`: its kind, the object (of kind->options->size bytes at most
- * sizeof(struct kvc_node)), and what it states in loaded->provenance and parameters. */
+/* Decodes a profile on its own, for `describe`: its kind (of a machine file, one that is not in the list),
+ * its devices, and what it states in loaded->provenance and parameters. */
 enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,
                                   struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag);
 
-/* Fills one device of the node from the Lua value at the top of the stack (nil: the default profile). */
+/* Fills one device of the node from the Lua value at the top of the stack (nil: from `machine`, the machine
+ * file of the node, or where that is empty the default profile). */
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
-                                    struct kvc_node *node);
+                                    const char *machine, struct kvc_node *node);
 
 #endif

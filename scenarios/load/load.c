@@ -139,9 +139,10 @@ static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root
 
 static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, struct kvc_node *node)
 {
-    const char *extra[8] = {NULL};
+    const char *extra[8] = {"machine"};
+    char machine[KVC_TEXT_MAX] = "";
     for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++)
-        extra[i] = kvc_device_kinds[i].name;
+        extra[i + 1] = kvc_device_kinds[i].name;
     enum kvc_status status = push_section(decoder, root, "node");
     if (status != KVC_OK)
         return status;
@@ -149,10 +150,19 @@ static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, 
     status = kvc_decode_table(
         decoder, -1,
         &(struct kvc_table){.path = "node", .options = &kvc_node_options, .object = node, .extra = extra});
+    if (status == KVC_OK && kvc_decode_has(decoder->lua, -1, "machine")) {
+        lua_pushliteral(decoder->lua, "machine");
+        lua_rawget(decoder->lua, -2);
+        status =
+            kvc_decode_text(decoder, "node.machine", "the name of a machine file, as calibrate writes it",
+                            machine, sizeof machine);
+        if (status == KVC_OK)
+            lua_pop(decoder->lua, 1);
+    }
     for (size_t i = 0; status == KVC_OK && kvc_device_kinds[i].name != NULL; i++) {
         lua_pushstring(decoder->lua, kvc_device_kinds[i].name);
         lua_rawget(decoder->lua, -2);
-        status = kvc_hardware_decode(decoder, &kvc_device_kinds[i], node);
+        status = kvc_hardware_decode(decoder, &kvc_device_kinds[i], machine, node);
         if (status == KVC_OK)
             lua_pop(decoder->lua, 1);
     }

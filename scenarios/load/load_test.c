@@ -397,6 +397,59 @@ Test(load, refuses_profiles_without_sources)
     cr_expect_str_eq(diag.message, "kind: found \"nic\", needed is a profile of kind \"pcie\"");
 }
 
+#define MACHINE_CPU                                                                                          \
+    "cpu = { name = 'c', cores = { 4, source = 'x' }, threads_per_core = { 2, source = 'x' },\n"             \
+    "  clock = { '2GHz', source = 'x' }, packet = { '5ns', source = 'x' },\n"                                \
+    "  llc_hit_cycles = { 40, source = 'x' } }"
+
+Test(load, takes_devices_from_a_machine_file)
+{
+    write_file("m.lua", "return { kind = 'machine', name = 'box', date = '2026-11-21', compiler = 'cc',\n"
+                        "  commit = '1a2b', " MACHINE_CPU " }");
+    struct kvc_loaded *loaded =
+        accepts("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }", NULL);
+    cr_expect_eq(loaded->scenario.node.cpu.packet_ns, 5);
+    cr_expect_str_eq(loaded->scenario.node.machine.date, "2026-11-21");
+    cr_expect_str_eq(loaded->scenario.node.gpu.name, "NVIDIA Tesla K40c"); /* not in the file: the default */
+    kvc_loaded_free(loaded);
+    loaded = accepts("return { system = { kind = 'megakv', streams = 1 },\n"
+                     "  node = { cpu = { base = 'm.lua', cores = 2 } } }",
+                     NULL);
+    cr_expect_eq(loaded->scenario.node.cpu.cores, 2);
+    cr_expect_eq(loaded->scenario.node.cpu.packet_ns, 5);
+    kvc_loaded_free(loaded);
+    refuses("return { system = { kind = 'megakv' },\n  node = { gpu = 'm.lua' } }", 2,
+            "node.gpu: the machine file m.lua has no gpu");
+    refuses("return { system = { kind = 'megakv' },\n  node = { machine = 'n.lua' } }", 2,
+            "n.lua cannot be read");
+    refuses("return { system = { kind = 'megakv' },\n  node = { machine = 3 } }", 2, "node.machine: found 3");
+}
+
+Test(load, refuses_bad_machine_files)
+{
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    static const struct {
+        char text[200], message[64];
+    } bad[] = {
+        {"return { kind = 'machine', name = 'box', date = '', compiler = '' }", "commit is missing"},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpu = 3 }",
+         "cpu: allowed is a table"},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpus = {} }",
+         "unknown key \"cpus\""},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+         "  cpu = { cores = 2 } }",
+         "cpu.cores has no source"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_file("m.lua", bad[i].text);
+        cr_expect_eq(load("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }", NULL,
+                          &loaded, &diag),
+                     KVC_ERR_SCENARIO);
+        cr_expect(strstr(diag.message, bad[i].message) != NULL, "%zu: %s", i, diag.message);
+    }
+}
+
 Test(load, passes_on_what_the_sandbox_says)
 {
     refuses("return {\n  system = { kind = 'megakv' }\n  run = {} }", 3, "'}' expected");
