@@ -17,7 +17,7 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
+    SEARCH_AHEAD = 64,  /* lines in flight, enough to cover the memory latency */
     SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
     FEW = 4,            /* keys below which a search does not prefetch */
     FIRST_AHEAD = 32,   /* of a change: the first bucket, and half way, whether it needs the second */
@@ -96,7 +96,8 @@ ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, b
         if (write) {
             __builtin_prefetch(bucket + line * LINE_WORDS, 1);
         } else {
-            __builtin_prefetch(bucket + line * LINE_WORDS);
+            __builtin_prefetch(bucket + line * LINE_WORDS, 0,
+                               2); /* more can be under way to the second cache */
         }
     }
 }
