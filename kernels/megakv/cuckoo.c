@@ -96,8 +96,8 @@ ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, b
         if (write) {
             __builtin_prefetch(bucket + line * LINE_WORDS, 1);
         } else {
-            __builtin_prefetch(bucket + line * LINE_WORDS, 0,
-                               2); /* more can be under way to the second cache */
+            /* To the second cache, to which more lines can be under way. */
+            __builtin_prefetch(bucket + line * LINE_WORDS, 0, 2);
         }
     }
 }
