@@ -1,0 +1,86 @@
+#include "kernels/megakv/packet.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { PACKET_BYTES = 1472 };
+
+static uint32_t fill_packet(uint8_t *packet, uint32_t seed)
+{
+    static const uint8_t bytes[PACKET_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    uint8_t *at = packet;
+    uint32_t count = 0;
+    for (;; count++) {
+        uint32_t op = (seed + count) % KVC_REQUEST_OPS;
+        struct kvc_request request = {op, 1 + (seed * 7 + count * 13) % KVC_REQUEST_KEY_MAX,
+                                      op == KVC_REQUEST_SET ? (seed + count * 31) % 300 : 0, bytes,
+                                      bytes + count % 8};
+        if (at + kvc_request_bytes(&request) > packet + PACKET_BYTES) {
+            memset(at, 0, (size_t)(packet + PACKET_BYTES - at));
+            return count;
+        }
+        at = kvc_request_write(at, &request);
+    }
+}
+
+Test(megakv_packet, requests_come_back_as_written)
+{
+    for (uint32_t seed = 0; seed < 200; seed++) {
+        uint8_t packet[PACKET_BYTES];
+        uint32_t count = fill_packet(packet, seed);
+        const uint8_t *at = packet;
+        struct kvc_request request;
+        for (uint32_t i = 0; i < count; i++) {
+            cr_assert(kvc_request_next(&at, packet + PACKET_BYTES, &request));
+            cr_assert_eq(request.op, (seed + i) % KVC_REQUEST_OPS);
+            cr_assert_eq(request.key_bytes, 1 + (seed * 7 + i * 13) % KVC_REQUEST_KEY_MAX);
+            cr_assert_eq(request.key[0], 1);
+            cr_assert(request.value_bytes == 0 || request.value[0] == 1 + i % 8);
+        }
+        cr_assert_not(kvc_request_next(&at, packet + PACKET_BYTES, &request), "zeros are no request");
+    }
+}
+
+/* Cut anywhere, or with any byte changed, a packet is never read beyond its end. */
+Test(megakv_packet, damaged_packets_are_not_overread)
+{
+    uint8_t whole[PACKET_BYTES];
+    fill_packet(whole, 5);
+    for (uint32_t bytes = 0; bytes <= 400; bytes++) {
+        for (uint32_t change = 0; change < 3; change++) {
+            uint8_t *packet = malloc(bytes != 0 ? bytes : 1); /* exactly as long: a sanitizer sees more */
+            memcpy(packet, whole, bytes);
+            if (bytes != 0) {
+                packet[change * 3 % bytes] ^= (uint8_t)(0x11 << change);
+            }
+            const uint8_t *at = packet;
+            struct kvc_request request;
+            uint32_t sum = 0;
+            while (kvc_request_next(&at, packet + bytes, &request)) {
+                sum += request.key[request.key_bytes - 1];
+                sum += request.value_bytes != 0 ? request.value[request.value_bytes - 1] : 0;
+            }
+            cr_assert(at >= packet && at <= packet + bytes && sum < UINT32_MAX);
+            free(packet);
+        }
+    }
+}
+
+Test(megakv_packet, refuses_what_is_no_request)
+{
+    static const uint64_t bad[] = {
+        KVC_REQUEST_OPS | UINT64_C(8) << 16,                              /* no such operation */
+        KVC_REQUEST_GET,                                                  /* no key */
+        KVC_REQUEST_GET | UINT64_C(256) << 16,                            /* a key too long */
+        KVC_REQUEST_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32,          /* a value that GETs do not have */
+        KVC_REQUEST_SET | UINT64_C(8) << 16 | UINT64_C(0xffffffff) << 32, /* longer than the packet */
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        uint8_t packet[512] = {0};
+        const uint8_t *at = packet;
+        struct kvc_request request;
+        memcpy(packet, &bad[i], sizeof(bad[i]));
+        cr_expect_not(kvc_request_next(&at, packet + sizeof(packet), &request), "case %zu", i);
+        cr_expect_eq(at, packet);
+    }
+}
