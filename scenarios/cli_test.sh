@@ -69,6 +69,18 @@ expect 2 'file' "$kvcast" run good.lua --out file/results
 mkdir kept && echo old >kept/result.json
 expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv --out kept
 [ "$(cat kept/result.json)" = old ] || { echo "FAILED: a failed run replaced an old result"; failed=1; }
+expect 2 'FILE.lua is missing' "$kvcast" calibrate --quick
+expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o none/machine.lua
+"$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { echo "FAILED: calibrate"; cat warnings; failed=1; }
+"$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 --json - |
+    grep -q '"node.gpu.name": "index on one CPU thread"' || { echo "FAILED: a calibrated machine is of no use"; failed=1; }
+sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
+expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
+sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua
+expect 2 'clockless.lua:[0-9]*: cpu.clock: found "0GHz"' "$kvcast" check good.lua --set node.machine=clockless.lua
+sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
+expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
+
 [ -z "$(find . -name '*.partial')" ] || { echo "FAILED: partial files are left"; failed=1; }
 
 exit $failed

@@ -1,0 +1,40 @@
+/* A calibrated machine, and its profile as a machine file for scenarios (scenarios/load/hardware.h). */
+#ifndef KVC_VALIDATE_CALIBRATE_MACHINE_H
+#define KVC_VALIDATE_CALIBRATE_MACHINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "validate/calibrate/memory.h"
+#include "validate/calibrate/probe.h"
+#include "validate/calibrate/stages.h"
+
+struct kvc_machine_facts {
+    char cpu[128];  /* the processor's name */
+    char date[32];  /* 2026-11-21 */
+    uint32_t cores; /* physical */
+    uint32_t threads_per_core;
+    double clock_hz;
+    uint64_t memory_bytes;
+    uint64_t near_cache_bytes; /* of the largest cache that a core has for itself */
+};
+
+/* What the system says of this machine; what it does not say is taken as one core, one thread, 1 GHz. */
+void kvc_machine_ask(struct kvc_machine_facts *facts);
+
+struct kvc_machine_report {
+    struct kvc_machine_facts facts;
+    const char *version; /* of kvcast */
+    struct kvc_memory_curve memory;
+    struct kvc_stage_costs stages;
+    struct kvc_steadiness steadiness;
+};
+
+/* More than this between checks of the same arithmetic: the machine does other things, too. */
+#define KVC_MACHINE_BUSY_FRAC 0.05
+
+/* Writes the machine file. Every value has its source and, where it was fitted, its 95 % interval; the
+ * measured curves stand behind it as comments. */
+void kvc_machine_write(const struct kvc_machine_report *report, FILE *out);
+
+#endif
