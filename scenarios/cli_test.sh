@@ -81,6 +81,15 @@ expect 2 'clockless.lua:[0-9]*: cpu.clock: found "0GHz"' "$kvcast" check good.lu
 sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
 expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
 
+measured="--set node.sockets=1 --set system.feed=memory --set system.admission=all --set system.streams=1 --set run.warmup=20ms"
+expect 2 'node.sockets = 1' "$kvcast" measure good.lua --set node.sockets=2
+expect 2 'system.feed: measured is "memory"' "$kvcast" measure good.lua --set node.sockets=1
+expect 2 'workload.arrival: measured can be' "$kvcast" measure good.lua $measured --set workload.arrival.clients=10
+"$kvcast" measure good.lua $measured --set run.duration=100ms --out real --quiet >real.txt ||
+    { echo "FAILED: measure"; cat real.txt; failed=1; }
+grep -q '"command": "measure"' real/result.json || { echo "FAILED: real/result.json is no measurement"; failed=1; }
+[ -s real/latency.hgrm ] || { echo "FAILED: real/latency.hgrm is missing"; failed=1; }
+
 [ -z "$(find . -name '*.partial')" ] || { echo "FAILED: partial files are left"; failed=1; }
 
 exit $failed

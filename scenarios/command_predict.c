@@ -34,7 +34,7 @@ int kvc_command_predict(int argc, char **argv)
             .loaded = loaded,
             .path = arguments.positional[0],
             .set = &arguments.set,
-            .predict = true,
+            .by = KVC_ANSWER_BY_PREDICTION,
             .out = arguments.out,
             .json = arguments.json,
             .color = kvc_table_color(stdout),

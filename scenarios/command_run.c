@@ -41,17 +41,6 @@ static enum kvc_status run(const struct kvc_arguments *arguments, const struct k
     return status;
 }
 
-/* A machine without gnuplot still has its numbers: only a warning. */
-static void draw(const char *folder)
-{
-    struct kvc_diag diag = {0};
-    if (kvc_answer_draw(folder, &diag) == KVC_OK)
-        return;
-    fputs("kvcast: warning: ", stderr);
-    kvc_diag_print(&diag, stderr);
-    fputc('\n', stderr);
-}
-
 int kvc_command_run(int argc, char **argv)
 {
     struct kvc_arguments arguments;
@@ -66,7 +55,7 @@ int kvc_command_run(int argc, char **argv)
     if (status == KVC_OK)
         status = run(&arguments, loaded, &diag);
     if (status == KVC_OK && arguments.out != NULL)
-        draw(arguments.out);
+        kvc_draw_or_warn(arguments.out);
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);

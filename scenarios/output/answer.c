@@ -18,7 +18,10 @@ struct outputs {
 
 static const char *command_of(const struct kvc_answer_task *task)
 {
-    return task->predict ? "predict" : "run";
+    static const char *const commands[] = {[KVC_ANSWER_BY_RUN] = "run",
+                                           [KVC_ANSWER_BY_PREDICTION] = "predict",
+                                           [KVC_ANSWER_BY_MEASUREMENT] = "measure"};
+    return commands[task->by];
 }
 
 static bool to_stdout(const struct kvc_answer_task *task)
@@ -40,7 +43,7 @@ static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_an
     enum kvc_status status = KVC_OK;
     memset(outputs, 0, sizeof *outputs);
     if (task->out != NULL)
-        status = kvc_folder_open(&outputs->folder, task->out, !task->predict, diag);
+        status = kvc_folder_open(&outputs->folder, task->out, task->by != KVC_ANSWER_BY_PREDICTION, diag);
     if (status == KVC_OK && task->json != NULL && !to_stdout(task))
         status = kvc_partial_open(&outputs->json, task->json, diag);
     return status;
@@ -56,8 +59,11 @@ static enum kvc_status find(const struct kvc_answer_task *task, const struct out
         .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
         .progress = task->progress,
     };
-    return task->predict ? kvc_drive_predict(scenario, outcome, diag)
-                         : kvc_drive_run(scenario, &drive, outcome, diag);
+    if (task->by == KVC_ANSWER_BY_PREDICTION)
+        return kvc_drive_predict(scenario, outcome, diag);
+    if (task->by == KVC_ANSWER_BY_MEASUREMENT)
+        return kvc_drive_measure(scenario, &drive, outcome, diag);
+    return kvc_drive_run(scenario, &drive, outcome, diag);
 }
 
 static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_task *task,

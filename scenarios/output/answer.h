@@ -1,5 +1,5 @@
-/* What `kvcast run` and `kvcast predict` have in common: outputs are opened, the answer is found, everything
- * is written. */
+/* What `kvcast run`, `predict` and `measure` have in common: outputs are opened, the answer is found,
+ * everything is written. */
 #ifndef KVC_SCENARIOS_OUTPUT_ANSWER_H
 #define KVC_SCENARIOS_OUTPUT_ANSWER_H
 
@@ -11,15 +11,18 @@
 #include "scenarios/output/report.h"
 #include "sim/base/diag.h"
 
+/* Where an answer comes from. */
+enum kvc_answer_by { KVC_ANSWER_BY_RUN, KVC_ANSWER_BY_PREDICTION, KVC_ANSWER_BY_MEASUREMENT };
+
 struct kvc_answer_task {
     const struct kvc_loaded *loaded;
     const char *path;                /* of the scenario, as the user named it */
     const struct kvc_overrides *set; /* the user's */
-    bool predict;                    /* closed form instead of simulation */
-    uint32_t jobs;                   /* 0: automatic */
-    const char *out;                 /* folder for everything; NULL: none */
-    const char *json;                /* file for the document, "-": the stream; NULL: none */
-    bool color;                      /* of the table */
+    enum kvc_answer_by by;
+    uint32_t jobs;    /* 0: automatic */
+    const char *out;  /* folder for everything; NULL: none */
+    const char *json; /* file for the document, "-": the stream; NULL: none */
+    bool color;       /* of the table */
     const struct kvc_progress *progress;
 };
 

@@ -132,7 +132,8 @@ Test(folder, of_a_prediction_holds_the_result_only)
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
     struct kvc_diag diag = {0};
     FILE *nowhere = fopen("/dev/null", "w");
-    const struct kvc_answer_task task = {.loaded = loaded, .path = "fake.lua", .predict = true, .out = root};
+    const struct kvc_answer_task task = {
+        .loaded = loaded, .path = "fake.lua", .by = KVC_ANSWER_BY_PREDICTION, .out = root};
     cr_assert_eq(kvc_answer(&task, nowhere, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(files_in(root), 1);
     assert_holds(in_root("result.json"), "{");

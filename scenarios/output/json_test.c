@@ -15,8 +15,11 @@ static json_t *answer(struct kvc_loaded *loaded, uint32_t jobs, bool predict)
     size_t bytes;
     struct kvc_diag diag = {0};
     FILE *out = open_memstream(&text, &bytes);
-    const struct kvc_answer_task task = {
-        .loaded = loaded, .path = "fake.lua", .jobs = jobs, .json = "-", .predict = predict};
+    const struct kvc_answer_task task = {.loaded = loaded,
+                                         .path = "fake.lua",
+                                         .jobs = jobs,
+                                         .json = "-",
+                                         .by = predict ? KVC_ANSWER_BY_PREDICTION : KVC_ANSWER_BY_RUN};
     cr_assert_eq(kvc_answer(&task, out, &diag), KVC_OK, "%s", diag.message);
     fclose(out);
     cr_assert_eq(text[bytes - 1], '\n');

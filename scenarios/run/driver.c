@@ -2,10 +2,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "scenarios/run/memory.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"
+#include "validate/measure/measure.h"
 
 struct drive_run {
     const struct kvc_scenario *scenario;
@@ -124,14 +126,10 @@ enum kvc_status kvc_drive_run(const struct kvc_scenario *scenario, const struct 
     return KVC_OK;
 }
 
-enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
-                                  struct kvc_diag *diag)
+/* The one answer of something that has no replicas; *out is NULL unless `status` is KVC_OK. */
+static enum kvc_status hand_out(struct kvc_outcome *outcome, enum kvc_status status, struct kvc_outcome **out)
 {
     *out = NULL;
-    struct kvc_outcome *outcome = new_outcome(0);
-    if (outcome == NULL)
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
-    enum kvc_status status = scenario->model->predict(scenario, &outcome->result, diag);
     if (status != KVC_OK) {
         kvc_outcome_free(outcome);
         return status;
@@ -139,4 +137,35 @@ enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kv
     outcome->throughput = (struct kvc_interval){.mean = outcome->result.throughput_mops, .half_width = NAN};
     *out = outcome;
     return KVC_OK;
+}
+
+enum kvc_status kvc_drive_measure(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+                                  struct kvc_outcome **out, struct kvc_diag *diag)
+{
+    struct kvc_memory_plan plan;
+    double available = drive->available_bytes > 0 ? drive->available_bytes : kvc_memory_available_bytes();
+    enum kvc_status status =
+        kvc_memory_plan(scenario->model->memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
+    struct kvc_outcome *outcome = NULL;
+    *out = NULL;
+    if (status == KVC_OK && strcmp(scenario->model->name, "megakv") != 0)
+        status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.kind: found \"%s\", measured can be megakv",
+                               scenario->model->name);
+    if (status == KVC_OK)
+        status = kvc_measure_check(scenario, diag);
+    if (status == KVC_OK && (outcome = new_outcome(0)) == NULL)
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    if (status == KVC_OK)
+        status = kvc_measure_megakv(scenario, drive->progress, &outcome->result, diag);
+    return hand_out(outcome, status, out);
+}
+
+enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
+                                  struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = new_outcome(0);
+    *out = NULL;
+    if (outcome == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    return hand_out(outcome, scenario->model->predict(scenario, &outcome->result, diag), out);
 }

@@ -1,0 +1,27 @@
+/* A pipeline's batch: what its receiver hands to the scheduler, and the scheduler to its sender. */
+#ifndef KVC_VALIDATE_MEASURE_BUFFER_H
+#define KVC_VALIDATE_MEASURE_BUFFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct kvc_buffer {
+    uint32_t rows, room, key_stride;
+    uint8_t *op, *key_bytes; /* enum kvc_request_op */
+    uint8_t *keys;           /* row i at i * key_stride, zero behind the key */
+    uint64_t *hash;
+    uint32_t *location; /* of GETs, after the search; else KVC_LOCATION_NONE */
+    double *sent_ns;    /* intended send time, from the start of the measurement */
+    uint32_t gets;
+    /* index jobs of the SETs and DELETEs; every SET may evict an item, too */
+    uint32_t inserts, erases;
+    uint64_t *insert_hash, *erase_hash;
+    uint32_t *insert_location, *erase_location;
+};
+
+/* false: no memory; kvc_buffer_close frees what there is. */
+bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride);
+void kvc_buffer_close(struct kvc_buffer *buffer);
+void kvc_buffer_clear(struct kvc_buffer *buffer);
+
+#endif
