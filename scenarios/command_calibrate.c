@@ -52,6 +52,11 @@ static void print_report(const struct kvc_machine_report *report)
     print_law("write an item", &report->stages.write.fit, "line");
     print_law("search on one thread", &report->stages.search.fit, "job");
     print_law("insert on one thread", &report->stages.insert.fit, "job");
+    if (report->gpu.present) {
+        printf("%s, copies included\n", report->gpu.name);
+        print_law("search", &report->gpu.search.fit, "job");
+        print_law("insert", &report->gpu.insert.fit, "job");
+    }
     if (spread_frac > KVC_MACHINE_BUSY_FRAC)
         fprintf(
             stderr,

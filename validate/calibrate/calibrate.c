@@ -34,5 +34,9 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration *calibration, const s
     kvc_steadiness_check(&report->steadiness);
     if (status == KVC_OK)
         status = kvc_stages_measure(&stages, &report->steadiness, progress, &report->stages, diag);
+    if (status == KVC_OK && progress != NULL)
+        progress->report(progress->data, "gpu", 0.95);
+    if (status == KVC_OK)
+        status = kvc_gpu_measure(bytes[1], &report->gpu, diag);
     return status;
 }

@@ -140,8 +140,24 @@ static void write_law(const struct writer *writer, const char *per_op, const cha
     value(writer, base, fmax(fit->base, 0), "ns", "%s: %s", what, text);
 }
 
+static void write_gpu(const struct writer *writer)
+{
+    const struct kvc_gpu_costs *gpu = &writer->report->gpu;
+    fprintf(writer->out, "  gpu = {\n    name = \"%s\",\n", gpu->name);
+    value(writer, "sms", gpu->multiprocessors, "", "as the driver states it");
+    value(writer, "memory", (double)gpu->memory_bytes / 1e6, "MB", "as the driver states it");
+    fprintf(writer->out, "    clocks = { {\n");
+    value(writer, "core", 1, "GHz", "not asked: the card's own choice, as it was calibrated");
+    value(writer, "memory", 1, "GHz", "not asked, as above");
+    write_law(writer, "search_per_op", "search_base", &gpu->search.fit,
+              "launches of searches, hits at load 0.5, host memory in place");
+    write_law(writer, "insert_per_op", "insert_base", &gpu->insert.fit,
+              "launches of inserts of keys that are there, load 0.5, host memory in place");
+    fprintf(writer->out, "    } },\n  },\n");
+}
+
 /* Where there is no GPU, one thread of the processor is the index's device. */
-static void write_index_device(const struct writer *writer)
+static void write_index_thread(const struct writer *writer)
 {
     const struct kvc_machine_facts *facts = &writer->report->facts;
     fprintf(writer->out, "  gpu = {\n    name = \"index on one CPU thread\",\n");
@@ -181,8 +197,12 @@ static void write_curves(const struct writer *writer)
     write_curve(writer, "Item read, by following and streamed lines", &report->stages.read);
     write_curve(writer, "Item written into a full store, by following and streamed lines",
                 &report->stages.write);
-    write_curve(writer, "Launch of searches, by jobs", &report->stages.search);
-    write_curve(writer, "Launch of inserts, by jobs", &report->stages.insert);
+    write_curve(writer, "Searches on one CPU thread, by jobs", &report->stages.search);
+    write_curve(writer, "Inserts on one CPU thread, by jobs", &report->stages.insert);
+    if (report->gpu.present) {
+        write_curve(writer, "Launch of searches on the GPU, by jobs", &report->gpu.search);
+        write_curve(writer, "Launch of inserts on the GPU, by jobs", &report->gpu.insert);
+    }
     fprintf(writer->out, "-- The same arithmetic took up to %.1f %% longer at times%s.\n",
             100 * kvc_steadiness_spread_frac(&report->steadiness),
             kvc_steadiness_spread_frac(&report->steadiness) > KVC_MACHINE_BUSY_FRAC
@@ -200,7 +220,10 @@ void kvc_machine_write(const struct kvc_machine_report *report, FILE *out)
             report->facts.cores, report->facts.cpu, report->facts.date, __VERSION__, report->version);
     write_cpu(&writer);
     write_dram(&writer);
-    write_index_device(&writer);
+    if (report->gpu.present)
+        write_gpu(&writer);
+    else
+        write_index_thread(&writer);
     fprintf(out, "}\n\n");
     write_curves(&writer);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "validate/calibrate/gpu.h"
 #include "validate/calibrate/memory.h"
 #include "validate/calibrate/probe.h"
 #include "validate/calibrate/stages.h"
@@ -27,6 +28,7 @@ struct kvc_machine_report {
     const char *version; /* of kvcast */
     struct kvc_memory_curve memory;
     struct kvc_stage_costs stages;
+    struct kvc_gpu_costs gpu;
     struct kvc_steadiness steadiness;
 };
 

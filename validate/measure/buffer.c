@@ -2,16 +2,19 @@
 
 #include <stdlib.h>
 
-bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride)
+#include "validate/measure/device.h"
+
+bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu)
 {
     *buffer = (struct kvc_buffer){
         .room = room,
         .key_stride = key_stride,
+        .on_gpu = on_gpu,
         .op = malloc(room),
         .key_bytes = malloc(room),
         .keys = calloc(room, key_stride),
-        .hash = malloc(room * sizeof(uint64_t)),
-        .location = malloc(room * sizeof(uint32_t)),
+        .hash = kvc_device_array(on_gpu, room * sizeof(uint64_t)),
+        .location = kvc_device_array(on_gpu, room * sizeof(uint32_t)),
         .sent_ns = malloc(room * sizeof(double)),
         .insert_hash = malloc(room * sizeof(uint64_t)),
         .insert_location = malloc(room * sizeof(uint32_t)),
@@ -28,8 +31,8 @@ void kvc_buffer_close(struct kvc_buffer *buffer)
     free(buffer->op);
     free(buffer->key_bytes);
     free(buffer->keys);
-    free(buffer->hash);
-    free(buffer->location);
+    kvc_device_array_free(buffer->on_gpu, buffer->hash);
+    kvc_device_array_free(buffer->on_gpu, buffer->location);
     free(buffer->sent_ns);
     free(buffer->insert_hash);
     free(buffer->insert_location);

@@ -7,6 +7,7 @@
 
 struct kvc_buffer {
     uint32_t rows, room, key_stride;
+    bool on_gpu; /* where the index is, which reads the hashes and writes the locations in place */
     uint8_t *op, *key_bytes; /* enum kvc_request_op */
     uint8_t *keys;           /* row i at i * key_stride, zero behind the key */
     uint64_t *hash;
@@ -20,7 +21,7 @@ struct kvc_buffer {
 };
 
 /* false: no memory; kvc_buffer_close frees what there is. */
-bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride);
+bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu);
 void kvc_buffer_close(struct kvc_buffer *buffer);
 void kvc_buffer_clear(struct kvc_buffer *buffer);
 

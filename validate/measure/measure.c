@@ -12,6 +12,7 @@
 #include "models/megakv/options.h"
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
+#include "validate/measure/device.h"
 #include "validate/measure/pipeline.h"
 
 enum { FEED_BYTES = 32 << 20, ROWS_MAX = 65536 };
@@ -59,13 +60,13 @@ static void close_node(struct kvc_node_threads *node)
         free(pipeline->latency);
         free(pipeline);
     }
-    free(node->insert_hash);
-    free(node->insert_location);
-    free(node->erase_hash);
-    free(node->erase_location);
-    free(node->scratch_hash);
+    kvc_device_array_free(node->on_gpu, node->insert_hash);
+    kvc_device_array_free(node->on_gpu, node->insert_location);
+    kvc_device_array_free(node->on_gpu, node->erase_hash);
+    kvc_device_array_free(node->on_gpu, node->erase_location);
+    kvc_device_array_free(node->on_gpu, node->scratch_hash);
     free(node->scratch_row);
-    free(node->scratch_location);
+    kvc_device_array_free(node->on_gpu, node->scratch_location);
 }
 
 static bool open_pipeline(struct kvc_node_threads *node, uint32_t number, uint32_t buffers,
@@ -82,7 +83,7 @@ static bool open_pipeline(struct kvc_node_threads *node, uint32_t number, uint32
         return false;
     kvc_histogram_reset(pipeline->latency);
     for (uint32_t b = 0; b < buffers; b++) {
-        if (!kvc_buffer_open(&pipeline->buffers[b], ROWS_MAX, key_stride))
+        if (!kvc_buffer_open(&pipeline->buffers[b], ROWS_MAX, key_stride, node->on_gpu))
             return false;
         kvc_ring_push(&pipeline->free, &pipeline->buffers[b]);
     }
@@ -93,13 +94,13 @@ static bool open_jobs(struct kvc_node_threads *node)
 {
     size_t room = 2 * (size_t)ROWS_MAX * node->count * node->delay;
     node->writes_room = (uint32_t)room;
-    node->insert_hash = malloc(room * sizeof(uint64_t));
-    node->insert_location = malloc(room * sizeof(uint32_t));
-    node->erase_hash = malloc(room * sizeof(uint64_t));
-    node->erase_location = malloc(room * sizeof(uint32_t));
-    node->scratch_hash = malloc(room * sizeof(uint64_t));
+    node->insert_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
+    node->insert_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
+    node->erase_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
+    node->erase_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
+    node->scratch_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
     node->scratch_row = malloc(room * sizeof(uint32_t));
-    node->scratch_location = malloc(room * sizeof(uint32_t));
+    node->scratch_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
     return node->insert_hash != NULL && node->insert_location != NULL && node->erase_hash != NULL &&
            node->erase_location != NULL && node->scratch_hash != NULL && node->scratch_row != NULL &&
            node->scratch_location != NULL;
@@ -190,12 +191,12 @@ static enum kvc_status run_threads(struct kvc_node_threads *node, const struct k
 
 /* ---- the answer ---- */
 
-static void add_stage(struct kvc_result *result, const char *name, const struct kvc_thread_time *time,
-                      double threads, double measured_ns)
+static void add_stage(struct kvc_result *result, const char *name, const char *device,
+                      const struct kvc_thread_time *time, double threads, double measured_ns)
 {
     struct kvc_stage *stage = &result->stage[result->stage_count++];
     snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "cpu");
+    snprintf(stage->device, sizeof stage->device, "%s", device);
     stage->busy_s = time->busy_ns / 1e9;
     stage->utilization_frac = fmin(time->busy_ns / threads / measured_ns, 1);
     stage->served = time->served;
@@ -268,9 +269,9 @@ static void report(const struct kvc_node_threads *node, struct kvc_result *resul
     result->throughput_mops = (double)result->completed / measured_ns * 1e3;
     result->simulated_s = measured_ns / 1e9;
     result->warmup_s = node->from_ns / 1e9;
-    add_stage(result, "receive", &receive, node->count, measured_ns);
-    add_stage(result, "index", &index, 1, measured_ns);
-    add_stage(result, "send", &send, node->count, measured_ns);
+    add_stage(result, "receive", "cpu", &receive, node->count, measured_ns);
+    add_stage(result, "index", node->on_gpu ? "gpu" : "cpu", &index, 1, measured_ns);
+    add_stage(result, "send", "cpu", &send, node->count, measured_ns);
     kvc_bottleneck_find(result);
     report_kernel(node, &slab, rejected, result);
     per_launch(result, "t_search_us", "jobs_per_search", &node->search, node->search_launches);
@@ -316,8 +317,10 @@ enum kvc_status kvc_measure_megakv(const struct kvc_scenario *scenario, const st
     if (status == KVC_OK) {
         node->shard = &store->shards[0];
         node->shard->index_stats = (struct kvc_index_stats){0}; /* of preloading */
-        status = open_node(node, scenario, diag);
+        status = kvc_device_take_index(scenario, node->shard, &node->on_gpu, diag);
     }
+    if (status == KVC_OK)
+        status = open_node(node, scenario, diag);
     if (status == KVC_OK) {
         set_times(node, &scenario->run);
         status = run_threads(node, progress, diag);

@@ -52,6 +52,7 @@ struct kvc_real_pipeline {
 
 struct kvc_node_threads {
     struct kvc_megakv_shard *shard;
+    bool on_gpu; /* its index */
     double cycle_ns;
     uint64_t delay;
     bool saturating;

@@ -1,0 +1,118 @@
+#include "validate/measure/device.h"
+
+#include <stdlib.h>
+
+#ifndef KVC_HAVE_CUDA
+
+void *kvc_device_array(bool on_gpu, size_t bytes)
+{
+    (void)on_gpu;
+    return malloc(bytes);
+}
+
+void kvc_device_array_free(bool on_gpu, void *array)
+{
+    (void)on_gpu;
+    free(array);
+}
+
+enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+                                      bool *on_gpu, struct kvc_diag *diag)
+{
+    (void)scenario;
+    (void)shard;
+    (void)diag;
+    *on_gpu = false;
+    return KVC_OK;
+}
+
+#else
+
+#include "kernels/cuda.h"
+#include "kernels/megakv/cuckoo_cuda.h"
+#include "models/megakv/options.h"
+#include "sim/workload/source.h"
+
+enum { BLOCK = 1 << 16 };
+
+void *kvc_device_array(bool on_gpu, size_t bytes)
+{
+    return on_gpu ? kvc_cuda_alloc_pinned(bytes) : malloc(bytes);
+}
+
+void kvc_device_array_free(bool on_gpu, void *array)
+{
+    if (on_gpu && array != NULL)
+        kvc_cuda_free_pinned(array);
+    else
+        free(array);
+}
+
+/* All keys of the workload, a block at a time: those that the processor's index has go to the device's. */
+static void copy_entries(const struct kvc_workload *workload, struct kvc_source *source,
+                         struct kvc_batch *batch, uint32_t *location, struct kvc_index *from,
+                         struct kvc_index *to)
+{
+    struct kvc_index_stats stats = {0};
+    for (uint64_t first = 0; first < workload->keys; first += BLOCK) {
+        uint32_t count = workload->keys - first < BLOCK ? (uint32_t)(workload->keys - first) : BLOCK,
+                 found = 0;
+        batch->count = 0;
+        kvc_source_keys(source, first, count, batch);
+        kvc_index_search(from, batch->hash, count, location, &stats);
+        for (uint32_t i = 0; i < count; i++) {
+            if (location[i] == KVC_LOCATION_NONE)
+                continue;
+            batch->hash[found] = batch->hash[i];
+            location[found++] = location[i];
+        }
+        kvc_index_insert(to, batch->hash, location, found, NULL, &stats);
+    }
+}
+
+static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+                                  struct kvc_index *device, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, KVC_MEGAKV_HASH_SEED, 1};
+    struct kvc_source *source = kvc_source_create(&params, diag);
+    struct kvc_batch *batch = kvc_batch_create(BLOCK, kvc_workload_key_stride(workload));
+    uint32_t *location = malloc(BLOCK * sizeof *location);
+    enum kvc_status status = source != NULL ? KVC_OK : diag->status;
+    if (status == KVC_OK && (batch == NULL || location == NULL))
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a block of keys");
+    if (status == KVC_OK) {
+        copy_entries(workload, source, batch, location, shard->index, device);
+        if (kvc_index_used(device) != kvc_index_used(shard->index))
+            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU's index holds %llu of %llu entries",
+                                   (unsigned long long)kvc_index_used(device),
+                                   (unsigned long long)kvc_index_used(shard->index));
+    }
+    free(location);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+    return status;
+}
+
+enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+                                      bool *on_gpu, struct kvc_diag *diag)
+{
+    struct kvc_cuda_device gpu;
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_cuckoo_params params = {.bytes = (uint64_t)system.index_bytes,
+                                       .max_displacements = (uint32_t)system.max_displacements};
+    *on_gpu = kvc_cuda_device(&gpu);
+    if (!*on_gpu)
+        return KVC_OK;
+    struct kvc_index *device = kvc_cuckoo_cuda_create(&params);
+    if (device == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory on the GPU %s for system.index", gpu.name);
+    enum kvc_status status = move_index(scenario, shard, device, diag);
+    struct kvc_index *left = status == KVC_OK ? shard->index : device;
+    if (status == KVC_OK)
+        shard->index = device;
+    kvc_index_free(left);
+    return status;
+}
+
+#endif
