@@ -4,6 +4,38 @@
 
 #ifndef KVC_HAVE_CUDA
 
+struct kvc_device_queues {
+    uint32_t count;
+};
+
+struct kvc_device_queues *kvc_device_queues_create(bool on_gpu, uint32_t count)
+{
+    struct kvc_device_queues *queues = malloc(sizeof *queues);
+    (void)on_gpu;
+    if (queues != NULL)
+        queues->count = count;
+    return queues;
+}
+
+void kvc_device_queues_free(struct kvc_device_queues *queues)
+{
+    free(queues);
+}
+
+void kvc_device_search_begin(struct kvc_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
+                             const uint64_t *hash, uint32_t count, uint32_t *location)
+{
+    (void)queues;
+    (void)queue;
+    kvc_index_search(shard->index, hash, count, location, &shard->index_stats);
+}
+
+bool kvc_device_search_end(struct kvc_device_queues *queues)
+{
+    (void)queues;
+    return true;
+}
+
 void *kvc_device_array(bool on_gpu, size_t bytes)
 {
     (void)on_gpu;
@@ -34,6 +66,53 @@ enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struc
 #include "sim/workload/source.h"
 
 enum { BLOCK = 1 << 16 };
+
+struct kvc_device_queues {
+    bool on_gpu;
+    uint32_t count;
+    struct kvc_cuda_stream *stream[]; /* NULL on the processor */
+};
+
+struct kvc_device_queues *kvc_device_queues_create(bool on_gpu, uint32_t count)
+{
+    struct kvc_device_queues *queues = calloc(1, sizeof *queues + count * sizeof(struct kvc_cuda_stream *));
+    bool created = queues != NULL;
+    for (uint32_t i = 0; created && i < count; i++) {
+        queues->on_gpu = on_gpu;
+        queues->count = i + 1;
+        queues->stream[i] = on_gpu ? kvc_cuda_stream_create() : NULL;
+        created = !on_gpu || queues->stream[i] != NULL;
+    }
+    if (created)
+        return queues;
+    kvc_device_queues_free(queues);
+    return NULL;
+}
+
+void kvc_device_queues_free(struct kvc_device_queues *queues)
+{
+    for (uint32_t i = 0; queues != NULL && i < queues->count; i++)
+        if (queues->stream[i] != NULL)
+            kvc_cuda_stream_free(queues->stream[i]);
+    free(queues);
+}
+
+void kvc_device_search_begin(struct kvc_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
+                             const uint64_t *hash, uint32_t count, uint32_t *location)
+{
+    if (queues->on_gpu && count > 0)
+        kvc_cuckoo_cuda_search_async(shard->index, queues->stream[queue], hash, count, location);
+    else if (count > 0)
+        kvc_index_search(shard->index, hash, count, location, &shard->index_stats);
+}
+
+bool kvc_device_search_end(struct kvc_device_queues *queues)
+{
+    bool right = true;
+    for (uint32_t i = 0; queues->on_gpu && i < queues->count; i++)
+        right = kvc_cuda_stream_wait(queues->stream[i]) && right;
+    return right;
+}
 
 void *kvc_device_array(bool on_gpu, size_t bytes)
 {

@@ -12,6 +12,21 @@
 enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
                                       bool *on_gpu, struct kvc_diag *diag);
 
+/* Searches that are under way at once: one queue for each pipeline, as each has a CUDA stream. */
+struct kvc_device_queues;
+
+/* NULL: no memory. On the processor there is nothing to queue, and searches run as they are begun. */
+struct kvc_device_queues *kvc_device_queues_create(bool on_gpu, uint32_t count);
+void kvc_device_queues_free(struct kvc_device_queues *queues); /* NULL is allowed */
+
+/* Begins a search; arrays of kvc_device_array stay as they are until kvc_device_search_end. The GPU counts
+ * nothing in `stats`. */
+void kvc_device_search_begin(struct kvc_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
+                             const uint64_t *hash, uint32_t count, uint32_t *location);
+
+/* Waits for all of them. false: the device failed. */
+bool kvc_device_search_end(struct kvc_device_queues *queues);
+
 /* Memory that the index's device reads and writes in place. NULL: there is none left. */
 void *kvc_device_array(bool on_gpu, size_t bytes);
 void kvc_device_array_free(bool on_gpu, void *array); /* NULL is allowed */

@@ -12,7 +12,6 @@
 #include "models/megakv/options.h"
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
-#include "validate/measure/device.h"
 #include "validate/measure/pipeline.h"
 
 enum { FEED_BYTES = 32 << 20, ROWS_MAX = 65536 };
@@ -60,6 +59,7 @@ static void close_node(struct kvc_node_threads *node)
         free(pipeline->latency);
         free(pipeline);
     }
+    kvc_device_queues_free(node->queues);
     kvc_device_array_free(node->on_gpu, node->insert_hash);
     kvc_device_array_free(node->on_gpu, node->insert_location);
     kvc_device_array_free(node->on_gpu, node->erase_hash);
@@ -121,7 +121,8 @@ static enum kvc_status open_node(struct kvc_node_threads *node, const struct kvc
     node->saturating = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     node->share_cores = cores < 1 + 2 * (long)node->count;
     node->answer_rows = rows < KVC_ANSWER_ROWS_MAX ? (uint32_t)rows : KVC_ANSWER_ROWS_MAX;
-    bool opened = feeds != NULL && open_jobs(node);
+    node->queues = kvc_device_queues_create(node->on_gpu, node->count);
+    bool opened = feeds != NULL && node->queues != NULL && open_jobs(node);
     for (uint32_t i = 0; opened && i < node->count; i++)
         opened =
             open_pipeline(node, i, (uint32_t)system.buffers, kvc_workload_key_stride(&scenario->workload));
@@ -292,6 +293,8 @@ static enum kvc_status check_values(const struct kvc_node_threads *node, struct 
     uint64_t wrong = 0;
     for (uint32_t i = 0; i < node->count; i++)
         wrong += node->pipeline[i]->wrong;
+    if (atomic_load(&node->failed))
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while it searched");
     return wrong == 0 ? KVC_OK
                       : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%llu values are not those of their keys",
                                       (unsigned long long)wrong);

@@ -186,22 +186,31 @@ static void take_writes(struct kvc_node_threads *node, const struct kvc_buffer *
     node->erases += buffer->erases;
 }
 
-static void search_buffer(struct kvc_node_threads *node, struct kvc_buffer *buffer)
+/* A buffer of GETs alone is searched as it lies; of others the GETs' hashes are gathered first, in the
+ * pipeline's part of the scratch arrays. */
+static void begin_search(struct kvc_node_threads *node, uint32_t number, const struct kvc_buffer *buffer)
 {
-    struct kvc_megakv_shard *shard = node->shard;
+    size_t part = (size_t)number * buffer->room;
     uint32_t count = 0;
     if (buffer->gets == buffer->rows) {
-        kvc_index_search(shard->index, buffer->hash, buffer->rows, buffer->location, &shard->index_stats);
+        kvc_device_search_begin(node->queues, number, node->shard, buffer->hash, buffer->rows,
+                                buffer->location);
         return;
     }
     for (uint32_t row = 0; row < buffer->rows; row++) {
-        node->scratch_hash[count] = buffer->hash[row];
-        node->scratch_row[count] = row;
+        node->scratch_hash[part + count] = buffer->hash[row];
+        node->scratch_row[part + count] = row;
         count += buffer->op[row] == KVC_REQUEST_GET;
     }
-    kvc_index_search(shard->index, node->scratch_hash, count, node->scratch_location, &shard->index_stats);
-    for (uint32_t i = 0; i < count; i++)
-        buffer->location[node->scratch_row[i]] = node->scratch_location[i];
+    kvc_device_search_begin(node->queues, number, node->shard, node->scratch_hash + part, count,
+                            node->scratch_location + part);
+}
+
+static void end_search(struct kvc_node_threads *node, uint32_t number, struct kvc_buffer *buffer)
+{
+    size_t part = (size_t)number * buffer->room;
+    for (uint32_t i = 0; buffer->gets < buffer->rows && i < buffer->gets; i++)
+        buffer->location[node->scratch_row[part + i]] = node->scratch_location[part + i];
 }
 
 /* Asks all receivers for their buffers and waits for them; false: stopped meanwhile. */
@@ -224,11 +233,16 @@ static void search_all(struct kvc_node_threads *node, struct kvc_buffer **buffer
 {
     double start_ns = now_ns(node);
     uint64_t gets = 0;
+    for (uint32_t i = 0; i < node->count; i++)
+        begin_search(node, i, buffers[i]);
     for (uint32_t i = 0; i < node->count; i++) {
-        search_buffer(node, buffers[i]);
         take_writes(node, buffers[i]);
         gets += buffers[i]->gets;
     }
+    if (!kvc_device_search_end(node->queues))
+        atomic_store(&node->failed, true);
+    for (uint32_t i = 0; i < node->count; i++)
+        end_search(node, i, buffers[i]);
     double end_ns = now_ns(node);
     count_work(node, &node->search, start_ns, end_ns, gets);
     node->search_launches += end_ns >= node->from_ns && end_ns < node->until_ns;

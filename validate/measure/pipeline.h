@@ -14,6 +14,7 @@
 #include "models/megakv/store.h"
 #include "sim/metrics/histogram.h"
 #include "validate/measure/buffer.h"
+#include "validate/measure/device.h"
 #include "validate/measure/feed.h"
 #include "validate/measure/ring.h"
 
@@ -64,6 +65,8 @@ struct kvc_node_threads {
     double started_s;         /* wall clock that all times count from */
     double from_ns, until_ns; /* the measured part */
     atomic_bool stop;
+    atomic_bool failed; /* the index's device; answers since are misses */
+    struct kvc_device_queues *queues;
 
     struct kvc_thread_time search, insert;
     uint64_t search_launches, insert_launches; /* within the measured time */
