@@ -5,10 +5,10 @@
 
 #include "kernels/hash.h"
 #include "kernels/megakv/cuckoo.h"
-#include "kernels/megakv/packet.h"
 #include "kernels/megakv/slab.h"
 #include "kernels/memory.h"
 #include "sim/base/rng.h"
+#include "validate/measure/receive.h"
 
 enum {
     HASH_SEED = 1,
@@ -20,6 +20,11 @@ enum {
     JOBS_MAX = 65536,
     LAUNCH_JOBS = 262144, /* of a timed turn, in launches of the size that is looked at */
     PACKET_BYTES = 64 << 20,
+    FRAME_BYTES = 1472, /* of requests, in a basic Ethernet frame */
+    FRAME_REQUESTS = FRAME_BYTES / (KVC_REQUEST_HEADER_BYTES + KEY_BYTES),
+    FRAMES = BATCH * BATCHES / FRAME_REQUESTS,
+    BUFFERS = 3, /* as Mega-KV's pipelines have by default */
+    BUFFER_ROWS = 16384,
     VALUE_BYTES_MAX = 2048,
     OUT_BYTES = 4 << 20, /* of the responses' ring */
     DISPLACEMENTS_MAX = 100,
@@ -53,72 +58,64 @@ static enum kvc_status fit_law(struct kvc_law *law, struct kvc_diag *diag)
 
 /* ---- receiver: requests out of packets ---- */
 
+/* Frames of GETs behind one another, and a pipeline's buffers that they go into by turns. */
 struct receiver {
     uint8_t *packets;
-    const uint8_t *at, *end;
-    uint64_t keys[BATCH], hash[BATCH];
-    uint8_t key_bytes[BATCH];
-    uint64_t *job; /* the batch's, which the index would get */
-    uint64_t keep;
+    uint32_t frames, next_frame;
+    uint32_t buffer; /* that is being filled */
+    struct kvc_buffer buffers[BUFFERS];
+    struct kvc_frame_sets sets;
 };
 
 static void fill_packets(struct receiver *receiver)
 {
-    uint8_t *at = receiver->packets, *end = at + PACKET_BYTES;
-    for (uint64_t i = 0;; i++) {
-        uint64_t key = key_of(i);
-        struct kvc_request request = {KVC_REQUEST_GET, KEY_BYTES, 0, (const uint8_t *)&key, NULL};
-        if (at + kvc_request_bytes(&request) > end)
-            break;
-        at = kvc_request_write(at, &request);
+    const uint32_t request_bytes = KVC_REQUEST_HEADER_BYTES + KEY_BYTES;
+    uint64_t number = 0;
+    for (; (receiver->frames + 1) * FRAME_BYTES <= PACKET_BYTES; receiver->frames++) {
+        uint8_t *at = receiver->packets + (size_t)receiver->frames * FRAME_BYTES;
+        for (uint32_t left = FRAME_BYTES; left >= request_bytes; left -= request_bytes) {
+            uint64_t key = key_of(number++);
+            struct kvc_request request = {KVC_REQUEST_GET, KEY_BYTES, 0, (const uint8_t *)&key, NULL};
+            at = kvc_request_write(at, &request);
+        }
     }
-    receiver->at = receiver->packets;
-    receiver->end = at;
 }
 
-/* Round and round. */
-static struct kvc_request next_request(struct receiver *receiver)
-{
-    struct kvc_request request = {0};
-    if (!kvc_request_next(&receiver->at, receiver->end, &request)) {
-        receiver->at = receiver->packets;
-        if (!kvc_request_next(&receiver->at, receiver->end, &request))
-            KVC_BUG("a packet of ours cannot be read");
-    }
-    return request;
-}
-
-static void receive_batches(void *data, uint32_t turn)
+/* As many requests as BATCHES batches have, about. */
+static void receive_frames(void *data, uint32_t turn)
 {
     struct receiver *receiver = data;
-    for (uint32_t b = 0; b < BATCHES; b++) {
-        for (uint32_t i = 0; i < BATCH; i++) {
-            struct kvc_request request = next_request(receiver);
-            memcpy(&receiver->keys[i], request.key, KEY_BYTES);
-            receiver->key_bytes[i] = (uint8_t)request.key_bytes;
+    (void)turn;
+    for (uint32_t f = 0; f < FRAMES; f++) {
+        struct kvc_buffer *buffer = &receiver->buffers[receiver->buffer];
+        if (buffer->rows + FRAME_REQUESTS > buffer->room) {
+            receiver->buffer = (receiver->buffer + 1) % BUFFERS;
+            buffer = &receiver->buffers[receiver->buffer];
+            kvc_buffer_clear(buffer);
         }
-        kvc_hash_batch((const uint8_t *)receiver->keys, KEY_BYTES, receiver->key_bytes, BATCH, HASH_SEED,
-                       receiver->hash);
-        memcpy(receiver->job + b * BATCH, receiver->hash, sizeof receiver->hash);
+        kvc_receive_frame(buffer, receiver->packets + (size_t)receiver->next_frame * FRAME_BYTES, FRAME_BYTES,
+                          HASH_SEED, 0, &receiver->sets);
+        receiver->next_frame = (receiver->next_frame + 1) % receiver->frames;
     }
-    receiver->keep += receiver->job[turn % BATCH];
 }
 
 static enum kvc_status measure_receiver(struct kvc_stage_costs *costs, struct kvc_diag *diag)
 {
     static struct receiver receiver;
+    memset(&receiver, 0, sizeof receiver);
     receiver.packets = kvc_memory_alloc(PACKET_BYTES);
-    receiver.job = malloc(sizeof(uint64_t) * BATCH * BATCHES);
-    if (receiver.packets == NULL || receiver.job == NULL) {
-        kvc_memory_free(receiver.packets, PACKET_BYTES);
-        free(receiver.job);
-        return out_of_memory("packets", PACKET_BYTES, diag);
+    bool opened = receiver.packets != NULL;
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        opened = kvc_buffer_open(&receiver.buffers[i], BUFFER_ROWS, KEY_BYTES, false) && opened;
+    if (opened) {
+        fill_packets(&receiver);
+        costs->receive_ns =
+            kvc_probe(NULL, receive_frames, &receiver).median_s / (FRAMES * FRAME_REQUESTS) * 1e9;
     }
-    fill_packets(&receiver);
-    costs->receive_ns = kvc_probe(NULL, receive_batches, &receiver).median_s / (BATCH * BATCHES) * 1e9;
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        kvc_buffer_close(&receiver.buffers[i]);
     kvc_memory_free(receiver.packets, PACKET_BYTES);
-    free(receiver.job);
-    return KVC_OK;
+    return opened ? KVC_OK : out_of_memory("packets", PACKET_BYTES, diag);
 }
 
 /* ---- slabs: items of one size ---- */

@@ -13,6 +13,7 @@
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
 #include "validate/measure/pipeline.h"
+#include "validate/measure/receive.h"
 
 enum { FEED_BYTES = 32 << 20, ROWS_MAX = 65536 };
 

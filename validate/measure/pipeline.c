@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hash.h"
-#include "kernels/megakv/packet.h"
 #include "sim/base/clock.h"
+#include "validate/measure/receive.h"
 
 static double now_ns(const struct kvc_node_threads *node)
 {
@@ -42,35 +41,6 @@ static void count_work(const struct kvc_node_threads *node, struct kvc_thread_ti
 
 /* ---- receiver ---- */
 
-/* SETs of a frame that lie in its packet. */
-struct sets {
-    uint32_t count;
-    struct kvc_request request[KVC_FRAME_REQUESTS_MAX];
-    uint32_t row[KVC_FRAME_REQUESTS_MAX];
-};
-
-static void parse_frame(struct kvc_buffer *buffer, const uint8_t *at, const struct kvc_feed_frame *frame,
-                        double sent_ns, struct sets *sets)
-{
-    const uint8_t *end = at + frame->bytes;
-    struct kvc_request request;
-    sets->count = 0;
-    for (uint32_t row = buffer->rows; kvc_request_next(&at, end, &request); row++) {
-        uint8_t *key = buffer->keys + (size_t)row * buffer->key_stride;
-        memcpy(key, request.key, request.key_bytes);
-        memset(key + request.key_bytes, 0, buffer->key_stride - request.key_bytes);
-        buffer->op[row] = (uint8_t)request.op;
-        buffer->key_bytes[row] = (uint8_t)request.key_bytes;
-        buffer->sent_ns[row] = sent_ns;
-        buffer->location[row] = KVC_LOCATION_NONE;
-        buffer->gets += request.op == KVC_REQUEST_GET;
-        if (request.op == KVC_REQUEST_SET) {
-            sets->request[sets->count] = request;
-            sets->row[sets->count++] = row;
-        }
-    }
-}
-
 static void add_erase(struct kvc_buffer *buffer, uint64_t hash, uint32_t location)
 {
     buffer->erase_hash[buffer->erases] = hash;
@@ -78,7 +48,7 @@ static void add_erase(struct kvc_buffer *buffer, uint64_t hash, uint32_t locatio
 }
 
 /* How many of the SETs from `first` on are of one size: they are allocated together. */
-static uint32_t same_sizes(const struct sets *sets, uint32_t first)
+static uint32_t same_sizes(const struct kvc_frame_sets *sets, uint32_t first)
 {
     const struct kvc_request *one = &sets->request[first];
     uint32_t count = 1;
@@ -88,7 +58,8 @@ static uint32_t same_sizes(const struct sets *sets, uint32_t first)
     return count;
 }
 
-static void write_sets(struct kvc_real_pipeline *pipeline, struct kvc_buffer *buffer, const struct sets *sets)
+static void write_sets(struct kvc_real_pipeline *pipeline, struct kvc_buffer *buffer,
+                       const struct kvc_frame_sets *sets)
 {
     struct kvc_slab *slab = pipeline->node->shard->slab;
     uint32_t location[KVC_FRAME_REQUESTS_MAX], evicted_count, count;
@@ -111,14 +82,12 @@ static void write_sets(struct kvc_real_pipeline *pipeline, struct kvc_buffer *bu
 }
 
 static void receive_frame(struct kvc_real_pipeline *pipeline, struct kvc_buffer *buffer,
-                          const struct kvc_feed_frame *frame, double sent_ns, struct sets *sets)
+                          const struct kvc_feed_frame *frame, double sent_ns, struct kvc_frame_sets *sets)
 {
-    uint32_t first = buffer->rows, gets = buffer->gets;
-    parse_frame(buffer, pipeline->feed.bytes + frame->offset, frame, sent_ns, sets);
-    buffer->rows += frame->requests;
-    kvc_hash_batch(buffer->keys + (size_t)first * buffer->key_stride, buffer->key_stride,
-                   buffer->key_bytes + first, frame->requests, KVC_MEGAKV_HASH_SEED, buffer->hash + first);
-    if (buffer->gets - gets == frame->requests)
+    uint32_t first = buffer->rows;
+    kvc_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes, KVC_MEGAKV_HASH_SEED,
+                      sent_ns, sets);
+    if (buffer->gets == buffer->rows)
         return;
     write_sets(pipeline, buffer, sets);
     for (uint32_t row = first; row < buffer->rows; row++)
@@ -144,7 +113,7 @@ void *kvc_receiver_thread(void *data)
     struct kvc_real_pipeline *pipeline = data;
     struct kvc_node_threads *node = pipeline->node;
     struct kvc_buffer *filling = kvc_ring_pop(&pipeline->free);
-    struct sets *sets = malloc(sizeof *sets);
+    struct kvc_frame_sets *sets = malloc(sizeof *sets);
     unsigned swaps = 0;
     uint32_t at = 0;
     double lap_ns = 0;

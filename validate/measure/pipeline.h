@@ -21,7 +21,6 @@
 enum {
     KVC_PIPELINES_MAX = 64,
     KVC_PIPELINE_BUFFERS_MAX = 16,
-    KVC_FRAME_REQUESTS_MAX = 4096,
     KVC_ANSWER_ROWS_MAX = 256,
     KVC_ANSWER_BYTES = 16 << 20, /* that a sender copies values into */
 };
