@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/output/answer.h"
 #include "scenarios/output/partial.h"
 
 enum { COLUMNS_MAX = 8 };
@@ -80,14 +79,4 @@ void kvc_print_warnings(const struct kvc_loaded *loaded)
 {
     for (uint32_t i = 0; i < loaded->warning_count; i++)
         fprintf(stderr, "kvcast: warning: %s\n", loaded->warning[i]);
-}
-
-void kvc_draw_or_warn(const char *folder)
-{
-    struct kvc_diag diag = {0};
-    if (kvc_answer_draw(folder, &diag) == KVC_OK)
-        return;
-    fputs("kvcast: warning: ", stderr);
-    kvc_diag_print(&diag, stderr);
-    fputc('\n', stderr);
 }

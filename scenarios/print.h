@@ -25,10 +25,6 @@ int kvc_print_json(json_t *document, const char *destination);
 /* The message on stderr; returns the exit status. */
 int kvc_print_failure(const struct kvc_diag *diag);
 
-/* Draws the latency's distribution of a result folder. A machine without gnuplot still has its numbers: only
- * a warning. */
-void kvc_draw_or_warn(const char *folder);
-
 /* The collected warnings on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
 
