@@ -271,16 +271,23 @@ struct answers {
     double done_ns[KVC_ANSWER_ROWS_MAX];
 };
 
-/* Values begin with their key's hash. They are short only where that has no room. */
+/* Values begin with their key's hash, as far as they are long enough. */
+static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
+{
+    uint64_t found = hash;
+    if (value_bytes < sizeof found)
+        return memcmp(value, &hash, value_bytes) != 0;
+    memcpy(&found, value, sizeof found);
+    return found != hash;
+}
+
 static uint64_t wrong_values(const struct kvc_buffer *buffer, uint32_t first, uint32_t count,
                              const struct answers *answers)
 {
     uint64_t wrong = 0;
     uint32_t at = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t bytes = answers->value_bytes[i] < 8 ? answers->value_bytes[i] : 8;
-        if (answers->result[i] == KVC_READ_HIT)
-            wrong += memcmp(answers->values + at, &buffer->hash[first + i], bytes) != 0;
+    for (uint32_t i = 0; i < count; i++) { /* what is no hit has no bytes, which are right */
+        wrong += is_wrong(answers->values + at, answers->value_bytes[i], buffer->hash[first + i]);
         at += answers->value_bytes[i];
     }
     return wrong;
@@ -293,15 +300,16 @@ static void count_answers(struct kvc_real_pipeline *pipeline, const struct kvc_b
     pipeline->answered += count;
     if (done_ns < node->from_ns || done_ns >= node->until_ns)
         return;
+    uint64_t ops[KVC_REQUEST_OPS] = {0}, hits = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t op = buffer->op[first + i];
-        bool hit = op == KVC_REQUEST_GET && answers->result[i] == KVC_READ_HIT;
-        pipeline->hits += hit;
-        pipeline->misses += op == KVC_REQUEST_GET && !hit;
-        pipeline->sets += op == KVC_REQUEST_SET;
-        pipeline->deletes += op == KVC_REQUEST_DELETE;
+        ops[buffer->op[first + i]]++;
+        hits += answers->result[i] == KVC_READ_HIT; /* only GETs have a location */
         answers->done_ns[i] = done_ns;
     }
+    pipeline->hits += hits;
+    pipeline->misses += ops[KVC_REQUEST_GET] - hits;
+    pipeline->sets += ops[KVC_REQUEST_SET];
+    pipeline->deletes += ops[KVC_REQUEST_DELETE];
     pipeline->completed += count;
     kvc_histogram_record(pipeline->latency, buffer->sent_ns + first, answers->done_ns, count);
 }
