@@ -47,16 +47,12 @@ static void print_report(const struct kvc_machine_report *report)
            largest->line_ns[0], largest->line_ns[KVC_MEMORY_CHAINS - 1], 1 << (KVC_MEMORY_CHAINS - 1),
            (unsigned long long)(largest->bytes >> 20));
     printf("sequential             %9.4g GB/s\n", memory->sequential_bytes_per_s / 1e9);
-    printf("receive                %9.4g ns a request\n", report->stages.receive_ns);
-    print_law("read an item", &report->stages.read.fit, "line");
-    print_law("write an item", &report->stages.write.fit, "line");
-    print_law("search on one thread", &report->stages.search.fit, "job");
-    print_law("insert on one thread", &report->stages.insert.fit, "job");
-    if (report->gpu.present) {
-        printf("%s, copies included\n", report->gpu.name);
-        print_law("search", &report->gpu.search.fit, "job");
-        print_law("insert", &report->gpu.insert.fit, "job");
-    }
+    printf("index on               %s\n", report->gpu.present ? report->gpu.name : "one thread");
+    print_law("receive a frame", &report->stages.receive.fit, "request");
+    print_law("write an item", &report->stages.write.fit, "byte");
+    print_law("read an item", &report->stages.read.fit, "byte");
+    print_law("search", &report->stages.search.fit, "job");
+    print_law("insert and delete", &report->stages.insert.fit, "job");
     if (spread_frac > KVC_MACHINE_BUSY_FRAC)
         fprintf(
             stderr,

@@ -10,6 +10,7 @@
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
+#include "sim/devices/stages.h"
 #include "sim/workload/workload.h"
 
 /* Which machine a calibrated profile was measured on, and when; all texts empty where none is used. */
@@ -28,6 +29,7 @@ struct kvc_node {
     struct kvc_gpu gpu;
     struct kvc_nic nic;
     struct kvc_pcie pcie;
+    struct kvc_stages stages;
 };
 
 struct kvc_cluster {

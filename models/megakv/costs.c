@@ -3,22 +3,104 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/megakv/launch.h"
 #include "models/megakv/options.h"
 #include "sim/workload/batch.h"
+#include "sim/workload/reuse.h"
 #include "sim/workload/sizes.h"
 
 /* Of a request's entries in its batch: 32-bit signatures, hashes and locations (sec. 4.1), a pointer to the
  * request. */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
 
+enum { INDEX_LINE_BYTES = 64 };
+
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes)
 {
     return ceil((KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
 }
 
-struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_node *node, int op, uint32_t key_bytes,
-                                            uint32_t value_bytes)
+/* How the scenario comes back to its items, and to the index's lines. */
+static void item_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
 {
+    double footprint_bytes[KVC_CURVE_POINTS_MAX], item_bytes = kvc_megakv_means_of(scenario).item_bytes;
+    const struct kvc_reuse reuse = {.bytes_per_key = item_bytes,
+                                    .footprint_bytes = item_bytes * (double)scenario->workload.keys /
+                                                       kvc_scenario_shards(scenario)};
+    uint32_t count = kvc_stage_footprints(law, footprint_bytes);
+    kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
+}
+
+static void index_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
+{
+    double footprint_bytes[KVC_CURVE_POINTS_MAX];
+    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_reuse reuse = {.bytes_per_key = INDEX_LINE_BYTES,
+                                    .footprint_bytes = system->index_bytes};
+    uint32_t count = kvc_stage_footprints(law, footprint_bytes);
+    kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
+}
+
+/* An item is evicted as many SETs after it was written as there are items, about. */
+static double read_frac(const struct kvc_workload *workload)
+{
+    if (workload->set_frac <= 0)
+        return 0;
+    return 1 -
+           kvc_reuse_untouched(workload, workload->get_frac / workload->set_frac * (double)workload->keys);
+}
+
+struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_stages *stages = &scenario->node.stages;
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_costs costs = {.node = &scenario->node,
+                                     .api = system.api,
+                                     .clock = kvc_megakv_clock(scenario),
+                                     .streams = (uint32_t)system.streams,
+                                     .measured = kvc_stages_measured(stages)};
+    double share[KVC_CURVE_POINTS_MAX], threads = (double)system.streams;
+    if (!costs.measured)
+        return costs;
+    if (system.threads == KVC_MEGAKV_SHARED_THREADS)
+        threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
+    costs.receive = kvc_stage_curve(&stages->receive, threads, NULL);
+    item_shares(scenario, &stages->write, share);
+    costs.write = kvc_stage_curve(&stages->write, threads, share);
+    costs.write_read = kvc_stage_curve(&stages->write_read, threads, share);
+    costs.read_frac = read_frac(&scenario->workload);
+    item_shares(scenario, &stages->read, share);
+    costs.read = kvc_stage_curve(&stages->read, threads, share);
+    index_shares(scenario, &stages->search, share);
+    costs.search = kvc_stage_curve(&stages->search, (double)system.streams, share);
+    costs.search_miss = kvc_stage_curve(&stages->search_miss, (double)system.streams, share);
+    index_shares(scenario, &stages->insert, share);
+    costs.insert = kvc_stage_curve(&stages->insert, (double)system.streams, share);
+    return costs;
+}
+
+static double item_bytes(uint32_t key_bytes, uint32_t value_bytes)
+{
+    return (double)KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+}
+
+static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
+                                                 int op, uint32_t key_bytes, uint32_t value_bytes)
+{
+    struct kvc_cpu_cost cost = {.stall_ns = kvc_curve_at(&costs->receive, frame_requests) / frame_requests};
+    double bytes = item_bytes(key_bytes, value_bytes);
+    if (op == KVC_OP_SET)
+        cost.stall_ns += (1 - costs->read_frac) * kvc_curve_at(&costs->write, bytes) +
+                         costs->read_frac * kvc_curve_at(&costs->write_read, bytes);
+    return cost;
+}
+
+struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
+                                            int op, uint32_t key_bytes, uint32_t value_bytes)
+{
+    const struct kvc_node *node = costs->node;
+    if (costs->measured)
+        return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
     double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns,
                                 .stall_ns = kvc_dram_stream_ns(&node->dram, job_bytes)};
@@ -35,9 +117,25 @@ static double response_payload(int api, int outcome, uint32_t key_bytes, uint32_
     return api == KVC_MEGAKV_GETK ? key_bytes + value_bytes : value_bytes;
 }
 
-struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_node *node, int api, int outcome,
+/* SETs and DELETEs cost a sender nothing that could be measured; a wrong key costs as much as an item without
+ * a value. */
+static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs, int outcome,
+                                              uint32_t key_bytes, uint32_t value_bytes)
+{
+    double bytes = outcome == KVC_MEGAKV_HIT ? item_bytes(key_bytes, value_bytes) : item_bytes(key_bytes, 0);
+    if (outcome == KVC_MEGAKV_DONE)
+        return (struct kvc_cpu_cost){0};
+    return (struct kvc_cpu_cost){.stall_ns =
+                                     kvc_curve_at(&costs->read, outcome == KVC_MEGAKV_MISS ? 0 : bytes)};
+}
+
+struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
+    const struct kvc_node *node = costs->node;
+    int api = costs->api;
+    if (costs->measured)
+        return measured_send_cost(costs, outcome, key_bytes, value_bytes);
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
     if (outcome != KVC_MEGAKV_DONE)
         cost.stall_ns = kvc_dram_stream_ns(&node->dram, LOCATION_BYTES);
@@ -52,6 +150,19 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_node *node, int api, i
     return cost;
 }
 
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
+                            double hit_frac, const struct kvc_index_stats *stats)
+{
+    const struct kvc_node *node = costs->node;
+    if (jobs > 0 && costs->measured && kernel == KVC_GPU_SEARCH)
+        return hit_frac * kvc_curve_at(&costs->search, jobs) +
+               (1 - hit_frac) * kvc_curve_at(&costs->search_miss, jobs);
+    if (jobs > 0 && costs->measured)
+        return kvc_curve_at(&costs->insert, jobs);
+    struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
+    return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
+}
+
 double kvc_megakv_request_bytes(const struct kvc_node *node, int op, uint32_t key_bytes, uint32_t value_bytes)
 {
     return (double)node->nic.request_header_bytes + key_bytes + (op == KVC_OP_SET ? value_bytes : 0);
@@ -63,47 +174,97 @@ double kvc_megakv_response_bytes(const struct kvc_node *node, int api, int outco
     return (double)node->nic.response_header_bytes + response_payload(api, outcome, key_bytes, value_bytes);
 }
 
-/* Adds what one operation on one key contributes with probability `weight`. */
-static void add_weighted(struct kvc_megakv_means *means, const struct kvc_scenario *scenario, int op,
-                         double weight, uint32_t key_bytes, uint32_t value_bytes)
+/* A key of every so many, for means over all keys. */
+struct sample {
+    double weight;
+    uint8_t key_bytes;
+    uint32_t value_bytes;
+};
+
+enum { SAMPLES_MAX = 4096 };
+
+/* Returns how many there are; one where all keys are alike. */
+static uint32_t sample_sizes(const struct kvc_workload *workload, struct sample *sample)
 {
-    const struct kvc_node *node = &scenario->node;
-    const struct kvc_megakv *system = scenario->system;
-    int outcome = op == KVC_OP_GET ? KVC_MEGAKV_HIT : KVC_MEGAKV_DONE;
-    struct kvc_cpu_cost receive = kvc_megakv_receive_cost(node, op, key_bytes, value_bytes);
-    struct kvc_cpu_cost send = kvc_megakv_send_cost(node, system->api, outcome, key_bytes, value_bytes);
-    means->receive.compute_ns += weight * receive.compute_ns;
-    means->receive.stall_ns += weight * receive.stall_ns;
-    means->send.compute_ns += weight * send.compute_ns;
-    means->send.stall_ns += weight * send.stall_ns;
-    means->request_bytes += weight * kvc_megakv_request_bytes(node, op, key_bytes, value_bytes);
-    means->response_bytes +=
-        weight * kvc_megakv_response_bytes(node, system->api, outcome, key_bytes, value_bytes);
-    if (op != KVC_OP_DELETE)
-        means->dram_bytes +=
-            weight * kvc_megakv_item_lines(node, key_bytes, value_bytes) * node->dram.line_bytes;
+    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    if (sizes == NULL)
+        KVC_BUG("no memory for the size distribution");
+    uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : SAMPLES_MAX;
+    for (uint32_t i = 0; i < samples; i++) {
+        uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);
+        sample[i].weight = 1.0 / samples;
+        kvc_sizes_fill(sizes, &key_id, 1, &sample[i].key_bytes, &sample[i].value_bytes);
+    }
+    kvc_sizes_free(sizes);
+    return samples;
+}
+
+static double frac_of(const struct kvc_workload *workload, int op)
+{
+    return op == KVC_OP_GET   ? workload->get_frac
+           : op == KVC_OP_SET ? workload->set_frac
+                              : workload->delete_frac;
+}
+
+static int outcome_of(int op)
+{
+    return op == KVC_OP_GET ? KVC_MEGAKV_HIT : KVC_MEGAKV_DONE;
 }
 
 struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
 {
-    enum { SAMPLES = 4096 };
     const struct kvc_workload *workload = &scenario->workload;
-    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    const struct kvc_node *node = &scenario->node;
+    const struct kvc_megakv *system = scenario->system;
     struct kvc_megakv_means means = {0};
-    if (sizes == NULL)
-        KVC_BUG("no memory for the size distribution");
-    uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : SAMPLES;
+    struct sample sample[SAMPLES_MAX];
+    uint32_t samples = sample_sizes(workload, sample);
     for (uint32_t i = 0; i < samples; i++) {
-        uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);
-        uint8_t key_bytes;
-        uint32_t value_bytes;
-        kvc_sizes_fill(sizes, &key_id, 1, &key_bytes, &value_bytes);
-        add_weighted(&means, scenario, KVC_OP_GET, workload->get_frac / samples, key_bytes, value_bytes);
-        add_weighted(&means, scenario, KVC_OP_SET, workload->set_frac / samples, key_bytes, value_bytes);
-        add_weighted(&means, scenario, KVC_OP_DELETE, workload->delete_frac / samples, key_bytes,
-                     value_bytes);
-        means.item_bytes += (double)kvc_slab_item_bytes(key_bytes, value_bytes) / samples;
+        uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
+        means.item_bytes += kvc_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            double weight = frac_of(workload, op) * sample[i].weight;
+            means.request_bytes += weight * kvc_megakv_request_bytes(node, op, key_bytes, value_bytes);
+            means.response_bytes +=
+                weight * kvc_megakv_response_bytes(node, system->api, outcome_of(op), key_bytes, value_bytes);
+            if (op != KVC_OP_DELETE)
+                means.dram_bytes +=
+                    weight * kvc_megakv_item_lines(node, key_bytes, value_bytes) * node->dram.line_bytes;
+        }
     }
-    kvc_sizes_free(sizes);
     return means;
+}
+
+static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double weight)
+{
+    sum->compute_ns += weight * cost.compute_ns;
+    sum->stall_ns += weight * cost.stall_ns;
+}
+
+struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
+    struct kvc_megakv_mean_costs means = {0};
+    struct sample sample[SAMPLES_MAX];
+    uint32_t samples = sample_sizes(&scenario->workload, sample);
+    double frame_requests = kvc_megakv_frame_requests(scenario);
+    for (uint32_t i = 0; i < samples; i++) {
+        uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            double weight = frac_of(&scenario->workload, op) * sample[i].weight;
+            add_cost(&means.receive,
+                     kvc_megakv_receive_cost(&costs, frame_requests, op, key_bytes, value_bytes), weight);
+            add_cost(&means.send, kvc_megakv_send_cost(&costs, outcome_of(op), key_bytes, value_bytes),
+                     weight);
+        }
+    }
+    return means;
+}
+
+uint32_t kvc_megakv_frame_requests(const struct kvc_scenario *scenario)
+{
+    uint64_t asked = scenario->workload.frame_requests;
+    return asked > 0
+               ? (uint32_t)asked
+               : kvc_nic_messages_per_frame(&scenario->node.nic, kvc_megakv_means_of(scenario).request_bytes);
 }

@@ -1,21 +1,26 @@
-/* What one request costs on Mega-KV's receiver and sender threads.
+/* What one request costs on Mega-KV's receiver and sender threads, and a launch on the index's device.
  *
- * Shared by the closed form and the simulation. The unit costs come from the hardware profile; what is
- * charged: receiver  every request: packet I/O and parsing (compute), and its index job (signature and hash,
- * for a SET the location too) written to the batch as a stream (stall). SET: the payload is read from the
- * packet as a stream and written to its item, whose first line is a random access (stall). sender    every
- * response: packet I/O (compute). GET: its location read from the batch as a stream (stall). GET that hit:
- * the item's lines, the first at random, and the response written as a stream (stall). api get: a pointer to
- * the request is read as a stream and the request's key fetched again to compare; two cycles after it was
- * parsed it has left the core's own caches, so this is one last-level-cache hit (stall). SET, DELETE: the
- * acknowledgement only. Not charged (no published or measured cost): signature and hash computation,
- * allocation and the CLOCK bitmap, stores into the NIC's rings. */
+ * Shared by the closed form and the simulation. Where the node's stages were measured, their laws are what is
+ * charged, for the number of pipelines and the memory that the scenario has. Else the unit costs come from
+ * the hardware profile; what is charged: receiver  every request: packet I/O and parsing (compute), and its
+ * index job (signature and hash, for a SET the location too) written to the batch as a stream (stall). SET:
+ * the payload is read from the packet as a stream and written to its item, whose first line is a random
+ * access (stall). sender    every response: packet I/O (compute). GET: its location read from the batch as a
+ * stream (stall). GET that hit: the item's lines, the first at random, and the response written as a stream
+ * (stall). api get: a pointer to the request is read as a stream and the request's key fetched again to
+ * compare; two cycles after it was parsed it has left the core's own caches, so this is one last-level-cache
+ * hit (stall). SET, DELETE: the acknowledgement only. Not charged (no published or measured cost): signature
+ * and hash computation, allocation and the CLOCK bitmap, stores into the NIC's rings. */
 #ifndef KVC_MODELS_MEGAKV_COSTS_H
 #define KVC_MODELS_MEGAKV_COSTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/curve.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/gpu.h"
+#include "kernels/index.h"
 #include "sim/scenario.h"
 
 /* Outcome of a request at its sender. */
@@ -27,15 +32,33 @@ enum kvc_megakv_outcome {
     KVC_MEGAKV_OUTCOMES,
 };
 
+/* Unit costs, as far as a scenario settles them. */
+struct kvc_megakv_costs {
+    const struct kvc_node *node;
+    int api; /* enum kvc_megakv_api */
+    uint32_t clock, streams;
+    bool measured; /* the curves are the costs, by what kvc_stages says */
+    struct kvc_curve receive, write, write_read, read, search, search_miss, insert;
+    double read_frac; /* of the evicted items: that were read since they were written */
+};
+
+/* `scenario` must outlive them. */
+struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
+
+/* Of one of the requests of a frame of frame_requests. */
+struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
+                                            int op, uint32_t key_bytes, uint32_t value_bytes);
+
+struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, int outcome,
+                                         uint32_t key_bytes, uint32_t value_bytes);
+
+/* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `stats`: what the index
+ * counted so far, NULL: nothing is known. */
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
+                            double hit_frac, const struct kvc_index_stats *stats);
+
 /* Lines of an item with its header. */
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes);
-
-struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_node *node, int op, uint32_t key_bytes,
-                                            uint32_t value_bytes);
-
-/* `api`: enum kvc_megakv_api. */
-struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_node *node, int api, int outcome,
-                                         uint32_t key_bytes, uint32_t value_bytes);
 
 /* Bytes of a request and of a response inside a frame. */
 double kvc_megakv_request_bytes(const struct kvc_node *node, int op, uint32_t key_bytes,
@@ -45,11 +68,18 @@ double kvc_megakv_response_bytes(const struct kvc_node *node, int api, int outco
 
 /* Means over the workload's operations and keys (all GETs hit), for the closed form and for frame packing. */
 struct kvc_megakv_means {
-    struct kvc_cpu_cost receive, send;
     double request_bytes, response_bytes;
     double item_bytes;
     double dram_bytes; /* moved between memory and cores per request */
 };
 struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario);
+
+struct kvc_megakv_mean_costs {
+    struct kvc_cpu_cost receive, send;
+};
+struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario);
+
+/* Requests that saturating and open-loop clients put into a frame. */
+uint32_t kvc_megakv_frame_requests(const struct kvc_scenario *scenario);
 
 #endif

@@ -10,6 +10,8 @@
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const admissions[] = {"cycle", "all", NULL};
+static const char *const index_places[] = {"gpu", "thread", NULL};
+static const char *const thread_layouts[] = {"own", "shared", NULL};
 
 static const struct kvc_option rows[] = {
     {.name = "cycle",
@@ -46,6 +48,22 @@ static const struct kvc_option rows[] = {
      .choices = admissions,
      .help = "cycle: receivers take at most what the GPU finishes in time; all: too much work stretches the "
              "cycle"},
+    {.name = "index_on",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_megakv, index_on),
+     .by_default = "gpu",
+     .choices = index_places,
+     .help =
+         "gpu: launches queue on the device; thread: the scheduler's thread does the index's work, node.gpu "
+         "says how fast"},
+    {.name = "threads",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_megakv, threads),
+     .by_default = "own",
+     .choices = thread_layouts,
+     .help = "own: a hardware thread for each receiver and sender; shared: all receivers on the scheduler's "
+             "core, "
+             "senders in turns on the others"},
     {.name = "streams",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_megakv, streams),
@@ -103,9 +121,22 @@ static const struct kvc_option rows[] = {
 const struct kvc_options kvc_megakv_options = {
     .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_megakv)};
 
-static uint64_t streams_max(const struct kvc_cpu *cpu)
+enum { SHARED_STREAMS_MAX = 64 };
+
+static uint64_t streams_max(const struct kvc_scenario *scenario)
 {
+    const struct kvc_cpu *cpu = &scenario->node.cpu;
+    if (((const struct kvc_megakv *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS)
+        return cpu->cores > 1 ? SHARED_STREAMS_MAX : 0;
     return (cpu->cores - 1) * cpu->threads_per_core / 2;
+}
+
+/* One pipeline for each sender's core, where they share. */
+static uint64_t streams_auto(const struct kvc_scenario *scenario)
+{
+    uint64_t most = streams_max(scenario);
+    bool shared = ((const struct kvc_megakv *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
+    return shared && most > scenario->node.cpu.cores - 1 ? scenario->node.cpu.cores - 1 : most;
 }
 
 static double slab_bytes_auto(const struct kvc_scenario *scenario)
@@ -119,7 +150,7 @@ struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv system = *(const struct kvc_megakv *)scenario->system;
     if (system.streams == 0)
-        system.streams = streams_max(&scenario->node.cpu);
+        system.streams = streams_auto(scenario);
     if (system.slab_bytes == 0)
         system.slab_bytes = slab_bytes_auto(scenario);
     return system;
@@ -182,13 +213,14 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv *system = scenario->system;
-    uint64_t most = streams_max(&scenario->node.cpu);
+    uint64_t most = streams_max(scenario);
     uint64_t index = (uint64_t)system->index_bytes;
     if (most == 0)
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two for a pipeline",
-            (unsigned long long)scenario->node.cpu.cores);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two "
+                             "for a pipeline (or 2 with "
+                             "system.threads = \"shared\")",
+                             (unsigned long long)scenario->node.cpu.cores);
     if (system->streams > most)
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
@@ -212,5 +244,6 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
             diag, KVC_ERR_SCENARIO,
             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
             (unsigned long long)kvc_megakv_sample_rate(scenario));
-    return check_clock(scenario, diag);
+    enum kvc_status status = kvc_stages_check(&scenario->node.stages, diag);
+    return status != KVC_OK ? status : check_clock(scenario, diag);
 }

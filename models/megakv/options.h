@@ -24,12 +24,26 @@ enum kvc_megakv_admission {
     KVC_MEGAKV_ADMIT_ALL,   /* receivers take what they can; too much work stretches the cycle */
 };
 
+enum kvc_megakv_index_on {
+    KVC_MEGAKV_INDEX_ON_GPU,    /* launches queue on the device while the scheduler goes on */
+    KVC_MEGAKV_INDEX_ON_THREAD, /* the scheduler's thread does the index's work itself, and swaps again when
+                                   it is through */
+};
+
+enum kvc_megakv_threads {
+    KVC_MEGAKV_OWN_THREADS,    /* every receiver and sender has a hardware thread */
+    KVC_MEGAKV_SHARED_THREADS, /* the receivers share the scheduler's core, between its launches; the senders
+                                  the other cores, in turns */
+};
+
 struct kvc_megakv {
     double cycle_ns;    /* C */
     uint64_t delay;     /* n: insert and delete run every n cycles; 1: with every search */
     int api;            /* enum kvc_megakv_api */
     int feed;           /* enum kvc_megakv_feed */
     int admission;      /* enum kvc_megakv_admission */
+    int index_on;       /* enum kvc_megakv_index_on */
+    int threads;        /* enum kvc_megakv_threads */
     uint64_t streams;   /* pipelines per socket, one CUDA stream each; 0: as many as the cores hold */
     uint64_t buffers;   /* per pipeline */
     double index_bytes; /* per GPU */

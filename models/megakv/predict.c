@@ -5,8 +5,8 @@
 
 #include "models/megakv/cache.h"
 #include "models/megakv/costs.h"
-#include "models/megakv/launch.h"
 #include "models/megakv/options.h"
+#include "models/megakv/range.h"
 #include "models/megakv/store.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/source.h"
@@ -15,7 +15,13 @@
 enum {
     POSITIONS = 64,       /* requests looked at in a batch */
     SETTLING_CYCLES = 64, /* until the waits of GPU and sender repeat */
-    POPULAR_KEYS = 4096,  /* placed one by one to find the fullest shard; the others spread evenly */
+    /* jobs of the two launches that the line of a device without a fit goes through; a calibrated one is
+     * measured at the sizes that its pipelines have */
+    FEW = 10000,
+    MANY = 1000000,
+    MEASURED_FEW = 1000,
+    MEASURED_MANY = 32000,
+    POPULAR_KEYS = 4096, /* placed one by one to find the fullest shard; the others spread evenly */
 };
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
@@ -26,18 +32,17 @@ struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
 
 struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uint32_t clock)
 {
-    const struct kvc_node *node = &scenario->node;
-    const struct kvc_gpu_clock *pair = &node->gpu.clocks[clock];
-    double low = 1e4, high = 1e6, ns[2][2];
-    if (pair->search_ns_per_op > 0)
+    const struct kvc_gpu_clock *pair = &scenario->node.gpu.clocks[clock];
+    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
+    double low = costs.measured ? MEASURED_FEW : FEW, high = costs.measured ? MEASURED_MANY : MANY, ns[2][2];
+    if (pair->search_ns_per_op > 0 && !costs.measured)
         return (struct kvc_megakv_fit){pair->search_ns_per_op, pair->search_base_ns, pair->insert_ns_per_op,
                                        pair->insert_base_ns};
-    uint32_t streams = (uint32_t)kvc_megakv_resolve(scenario).streams;
+    double hit_frac = kvc_megakv_hit_frac(scenario);
+    costs.clock = clock;
     for (int kernel = KVC_GPU_SEARCH; kernel <= KVC_GPU_INSERT; kernel++) {
-        struct kvc_gpu_work few = kvc_megakv_gpu_work(kernel, low, streams, NULL);
-        struct kvc_gpu_work many = kvc_megakv_gpu_work(kernel, high, streams, NULL);
-        double few_ns = kvc_gpu_launch_ns(&node->gpu, clock, &node->pcie, kernel, &few);
-        double many_ns = kvc_gpu_launch_ns(&node->gpu, clock, &node->pcie, kernel, &many);
+        double few_ns = kvc_megakv_launch_ns(&costs, kernel, low, hit_frac, NULL);
+        double many_ns = kvc_megakv_launch_ns(&costs, kernel, high, hit_frac, NULL);
         ns[kernel][0] = (many_ns - few_ns) / (high - low);
         ns[kernel][1] = few_ns - ns[kernel][0] * low;
     }
@@ -69,18 +74,46 @@ static double wire_rate(const struct kvc_nic *nic, double message_bytes)
     return messages / kvc_nic_wire_ns(nic, messages * message_bytes, 1);
 }
 
+/* Senders that work at the same time. */
+static double senders_at_once(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    return system.threads == KVC_MEGAKV_SHARED_THREADS
+               ? fmin((double)scenario->node.cpu.cores - 1, (double)system.streams)
+               : (double)system.streams;
+}
+
+/* threads = "shared": of every cycle the first core has what the launches' bases leave, for receiving a
+ * request and its index job; the senders have the other cores, as far as there are that many senders. */
+static void share_cores(const struct kvc_scenario *scenario, const struct kvc_megakv_mean_costs *costs,
+                        const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                        struct kvc_megakv_limits *limits)
+{
+    double cycle_ns = ((const struct kvc_megakv *)scenario->system)->cycle_ns;
+    double p_insert = 1 - load->search_frac;
+    double base_ns = (load->search_frac > 0 ? fit->search_base_ns : 0) +
+                     (p_insert > 0 ? fit->insert_base_ns / load->delay : 0);
+    double receive_ns = costs->receive.compute_ns + costs->receive.stall_ns;
+    double request_ns = receive_ns * (1 + base_ns / cycle_ns) + fit->search_ns_per_op * load->search_frac +
+                        fit->insert_ns_per_op * p_insert;
+    double streams = (double)kvc_megakv_resolve(scenario).streams;
+    limits->receivers = limits->gpu = 1 / request_ns;
+    limits->senders *= senders_at_once(scenario) / streams;
+}
+
 struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
-    bool shared = scenario->node.cpu.threads_per_core > 1;
+    struct kvc_megakv_mean_costs costs = kvc_megakv_mean_costs_of(scenario);
+    bool siblings = scenario->node.cpu.threads_per_core > 1;
     bool network = system.feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
         .gpu = kvc_megakv_speed_max(&fit, &load, system.cycle_ns),
-        .receivers = (double)system.streams * thread_rate(means.receive, means.send, shared),
-        .senders = (double)system.streams * thread_rate(means.send, means.receive, shared),
+        .receivers = (double)system.streams * thread_rate(costs.receive, costs.send, siblings),
+        .senders = (double)system.streams * thread_rate(costs.send, costs.receive, siblings),
         .rx = network ? wire_rate(&scenario->node.nic, means.request_bytes) : INFINITY,
         .tx = network ? wire_rate(&scenario->node.nic, means.response_bytes) : INFINITY,
     };
@@ -88,6 +121,8 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
      * asymptote. */
     if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL)
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
+    if (system.threads == KVC_MEGAKV_SHARED_THREADS)
+        share_cores(scenario, &costs, &fit, &load, &limits);
     limits.lowest =
         fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
     return limits;
@@ -175,19 +210,21 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
 {
     const struct kvc_nic *nic = &scenario->node.nic;
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
-    double stream_speed = speed / (double)system.streams;
-    double stretch =
-        scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * means.receive.compute_ns : 1;
-    double send_ns = means.send.compute_ns * stretch + means.send.stall_ns;
+    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
+    struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario);
+    double stream_speed = speed / senders_at_once(scenario);
+    double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
+    double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
+    double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
-        .search_ns = kvc_megakv_search_ns(&fit, load.search_frac * speed * cycle_ns),
-        .insert_ns = kvc_megakv_insert_ns(&fit, (1 - load.search_frac) * speed * cycle_ns * load.delay),
+        .search_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, load.search_frac * speed * cycle_ns,
+                                          kvc_megakv_hit_frac(scenario), NULL),
+        .insert_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_INSERT, inserts, 1, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
-        .fixed_ns = means.receive.compute_ns + means.receive.stall_ns,
+        .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns,
     };
     if (system.feed == KVC_MEGAKV_NETWORK) {
         double requests = kvc_nic_messages_per_frame(nic, means.request_bytes);
@@ -197,7 +234,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
         /* a batch is through when its responses have left */
         times.batch_send_ns = fmax(times.batch_send_ns, frame_ns / responses * stream_speed * cycle_ns);
         times.fixed_ns += 2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means.request_bytes, queues) +
-                          frame_ns + requests / 2 * (means.receive.compute_ns + means.receive.stall_ns) +
+                          frame_ns + requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) +
                           responses / 2 * send_ns;
     }
     return times;
@@ -312,6 +349,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     add_stage(result, "tx", "nic", speed / limits.tx);
     kvc_bottleneck_find(result);
 
+    kvc_megakv_note_range(scenario, load.search_frac * speed * cycle_ns, result);
     double busiest_ns = times.search_ns + times.insert_ns;
     kvc_figures_set(&result->model, "t_search_us", times.search_ns / 1e3);
     kvc_figures_set(&result->model, "t_insert_us", times.insert_ns / 1e3);

@@ -129,8 +129,9 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
 static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
                          uint32_t row)
 {
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     struct kvc_cpu_cost cost =
-        kvc_megakv_receive_cost(&pipeline->socket->simulation->scenario->node, batch->op[row],
+        kvc_megakv_receive_cost(&simulation->costs, simulation->frame_requests, batch->op[row],
                                 batch->key_bytes[row], batch->value_bytes[row]);
     return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
 }
@@ -166,7 +167,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is
          * done, and not before its turn at the admitted speed. */
         double start_ns =
-            fmax(fmax(pipeline->receiver_free_ns, pipeline->rx_free_ns + wire_ns), pipeline->turn_ns);
+            fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns), pipeline->turn_ns);
         for (uint32_t i = first; i < batch->count; i++)
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
@@ -181,7 +182,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     pipeline->rx_free_ns = *arrived_ns;
     if (pipeline->frames >= nic->ring_frames && *slot_ns > *arrived_ns)
         return NAN;
-    *slot_ns = fmax(*arrived_ns, pipeline->receiver_free_ns);
+    *slot_ns = fmax(*arrived_ns, pipeline->receive_core->free_ns);
     pipeline->frames++;
     return *slot_ns;
 }
@@ -232,7 +233,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     memset(buffer->location + first, 0xff, count * sizeof *buffer->location); /* KVC_LOCATION_NONE */
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
-    pipeline->receiver_free_ns = through_ns;
+    pipeline->receive_core->free_ns = through_ns;
     pipeline->receive_compute_ns +=
         simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * count;
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
@@ -270,11 +271,12 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
         for (uint32_t i = 0; i < socket->simulation->streams; i++) {
             struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
             uint32_t first = pipeline->filling->batch->count;
-            if (fmax(pipeline->receiver_free_ns, pipeline->turn_ns) >= until_ns)
+            if (fmax(pipeline->receive_core->free_ns, pipeline->turn_ns) >= until_ns)
                 continue;
             if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
                 take(socket, until_ns, pipeline->filling->batch) == 0) {
-                pipeline->receiver_free_ns = until_ns;
+                if (!socket->simulation->shared) /* a shared core goes on with other pipelines */
+                    pipeline->receive_core->free_ns = until_ns;
                 continue;
             }
             receive_frame(pipeline, first);
@@ -304,7 +306,7 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
             return;
         /* With a further buffer's worth of requests waiting, the receiver leaves the rest in the ring. */
         if (first >= 2 * kvc_megakv_admitted(pipeline))
-            pipeline->receiver_free_ns = fmax(pipeline->receiver_free_ns, until_ns);
+            pipeline->receive_core->free_ns = fmax(pipeline->receive_core->free_ns, until_ns);
         receive_frame(pipeline, first);
     }
 }
@@ -328,7 +330,8 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
              value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&scenario->node, op, key_bytes, value_bytes);
+        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->frame_requests, op,
+                                                           key_bytes, value_bytes);
         pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
         pipeline->request_bytes[op] = kvc_megakv_request_bytes(&scenario->node, op, key_bytes, value_bytes);
     }

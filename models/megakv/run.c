@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/megakv/predict.h"
+#include "models/megakv/range.h"
 #include "models/megakv/simulation.h"
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
@@ -33,7 +34,8 @@ static void *array_of(size_t count, size_t size)
     return array;
 }
 
-static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_t key_stride)
+static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_t key_stride,
+                        uint32_t streams)
 {
     buffer->batch = kvc_batch_create(rows, key_stride);
     if (buffer->batch == NULL)
@@ -41,6 +43,7 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
     buffer->received_ns = array_of(rows, sizeof *buffer->received_ns);
     buffer->location = array_of(rows, sizeof *buffer->location);
     buffer->sampled = array_of(rows, sizeof *buffer->sampled);
+    buffer->launched_gets = array_of(streams, sizeof *buffer->launched_gets);
 }
 
 static void close_buffer(struct kvc_megakv_buffer *buffer)
@@ -49,6 +52,7 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
     free(buffer->received_ns);
     free(buffer->location);
     free(buffer->sampled);
+    free(buffer->launched_gets);
 }
 
 static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_socket *socket,
@@ -59,10 +63,13 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->socket = socket;
     pipeline->number = number;
     for (uint32_t i = 0; i < buffers; i++) {
-        open_buffer(&pipeline->buffers[i], simulation->buffer_rows, key_stride);
+        open_buffer(&pipeline->buffers[i], simulation->buffer_rows, key_stride, simulation->streams);
         pipeline->free_stack[i] = &pipeline->buffers[buffers - 1 - i];
     }
     pipeline->filling = pipeline->free_stack[buffers - 1];
+    pipeline->receive_core = simulation->shared ? &socket->first_core : &pipeline->own_receive_core;
+    if (simulation->shared)
+        pipeline->send_core = &socket->send_cores[number % (simulation->scenario->node.cpu.cores - 1)];
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
@@ -93,6 +100,9 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->launches_end = &socket->launches;
     socket->launch_gate = kvc_gate_create(0);
+    socket->done_gate = kvc_gate_create(0);
+    if (simulation->shared)
+        socket->send_cores = array_of(simulation->scenario->node.cpu.cores - 1, sizeof *socket->send_cores);
     socket->pipelines = array_of(simulation->streams, sizeof *socket->pipelines);
     kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
     for (uint32_t i = 0; i < simulation->streams; i++) {
@@ -116,6 +126,8 @@ static void close_socket(struct kvc_megakv_socket *socket)
     }
     kvc_megakv_writes_free(&socket->writes);
     kvc_gate_free(socket->launch_gate);
+    kvc_gate_free(socket->done_gate);
+    free(socket->send_cores);
     free(socket->pipelines);
 }
 
@@ -132,11 +144,11 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
                                        struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = simulation->scenario;
-    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
-    simulation->frame_requests = (uint32_t)scenario->workload.frame_requests;
-    if (simulation->frame_requests == 0)
-        simulation->frame_requests = kvc_nic_messages_per_frame(&scenario->node.nic, means.request_bytes);
+    simulation->costs = kvc_megakv_costs_of(scenario);
+    simulation->shared = simulation->system.threads == KVC_MEGAKV_SHARED_THREADS;
+    simulation->on_thread = simulation->system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+    simulation->frame_requests = kvc_megakv_frame_requests(scenario);
     simulation->admit_rows = rows_of_equation_4(scenario, &simulation->system);
     simulation->paced = simulation->admit_rows >= 1;
     if (!simulation->paced || simulation->system.admission == KVC_MEGAKV_ADMIT_ALL ||
@@ -294,14 +306,20 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     const double *busy_ns = recorder->busy_ns;
     double measured_ns = recorder->until_ns - recorder->from_ns, batched = (double)simulation->batched;
     double gpus = simulation->socket_count, threads = gpus * simulation->streams;
-    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
+    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
+    double index_ns = busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT];
+    double send_cores =
+        simulation->shared ? fmin((double)simulation->scenario->node.cpu.cores - 1, threads) : threads;
     if (network)
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
-    add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], threads, measured_ns,
-              simulation->receive_sum_ns / (double)simulation->received);
-    add_stage(result, "index", "gpu", busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT], gpus,
-              measured_ns, simulation->gpu_sum_ns / batched);
-    add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], threads, measured_ns,
+    struct kvc_stage *receive =
+        add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], shared ? gpus : threads, measured_ns,
+                  simulation->receive_sum_ns / (double)simulation->received);
+    struct kvc_stage *index = add_stage(result, "index", simulation->on_thread ? "cpu" : "gpu", index_ns,
+                                        gpus, measured_ns, simulation->gpu_sum_ns / batched);
+    if (shared)
+        receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
+    add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], send_cores, measured_ns,
               simulation->send_sum_ns / batched);
     if (network)
         add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
@@ -310,6 +328,15 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
                     busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
     kvc_figures_set(&result->model, "gpu_insert_utilization_frac",
                     busy_ns[KVC_MEGAKV_INSERT] / gpus / measured_ns);
+}
+
+static void report_launches(const struct kvc_megakv_launches *launches, const char *time_name,
+                            const char *jobs_name, struct kvc_result *result)
+{
+    if (launches->count == 0)
+        return;
+    kvc_figures_set(&result->model, time_name, launches->ns / (double)launches->count / 1e3);
+    kvc_figures_set(&result->model, jobs_name, launches->jobs / (double)launches->count);
 }
 
 /* Whether the cycle was kept, and what became of it where not. */
@@ -396,6 +423,9 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
     result->deletes = simulation->writes - simulation->sets;
     kvc_recorder_report(&simulation->recorder, result);
     report_stages(simulation, result);
+    report_launches(&simulation->searched, "t_search_us", "jobs_per_search", result);
+    report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", result);
+    kvc_megakv_note_range(scenario, kvc_figures_get(&result->model, "jobs_per_search"), result);
     report_cycle(simulation, result);
     report_kernel(simulation, result);
     kvc_bottleneck_find(result);

@@ -1,5 +1,4 @@
 /* The scheduler swaps and launches every cycle; the GPU works off what was launched, in order. */
-#include "models/megakv/launch.h"
 #include "models/megakv/simulation.h"
 
 #include <math.h>
@@ -51,6 +50,15 @@ static void launch_insert(struct kvc_megakv_socket *socket)
     enqueue(socket, launch);
 }
 
+/* The scheduler's thread does the index's work itself. Under threads = "shared" no receiver runs meanwhile.
+ */
+static void wait_for_index(struct kvc_megakv_socket *socket)
+{
+    while (socket->launches != NULL || socket->launch_running)
+        kvc_gate_wait(socket->done_gate);
+    socket->first_core.free_ns = fmax(socket->first_core.free_ns, kvc_engine_now_ns());
+}
+
 void kvc_megakv_scheduler_main(void *data)
 {
     struct kvc_megakv_socket *socket = data;
@@ -72,6 +80,12 @@ void kvc_megakv_scheduler_main(void *data)
         launch_search(socket, now_ns);
         if (cycle % simulation->system.delay == 0)
             launch_insert(socket);
+        if (simulation->on_thread)
+            wait_for_index(socket);
+        /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
+        double end_ns = kvc_engine_now_ns();
+        if (simulation->shared && end_ns >= due_ns + simulation->system.cycle_ns)
+            due_ns = end_ns;
     }
 }
 
@@ -130,48 +144,67 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
     simulation->kernel_ticks += kvc_clock_ticks() - started;
 }
 
-/* Time of a launch: by the fit, or from the sectors that the kernel reported touching so far per operation.
- */
-static double launch_ns(const struct kvc_megakv_socket *socket, enum kvc_gpu_kernel kernel, double jobs)
-{
-    const struct kvc_megakv_simulation *simulation = socket->simulation;
-    const struct kvc_node *node = &simulation->scenario->node;
-    struct kvc_gpu_work work = kvc_megakv_gpu_work(
-        kernel, jobs, simulation->streams, socket->shard != NULL ? &socket->shard->index_stats : NULL);
-    return kvc_gpu_launch_ns(&node->gpu, simulation->clock, &node->pcie, kernel, &work);
-}
-
 static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
 {
     double now_ns = kvc_engine_now_ns();
-    for (uint32_t i = 0; i < socket->simulation->streams; i++) {
+    uint32_t streams = socket->simulation->streams;
+    for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         launch->buffers[i]->searched_ns = now_ns;
+        for (uint32_t j = 0; socket->simulation->shared && j < streams; j++)
+            launch->buffers[i]->launched_gets[j] = launch->buffers[j]->gets;
         pipeline->ready[pipeline->ready_tail++ % KVC_MEGAKV_BUFFERS_MAX] = launch->buffers[i];
         kvc_gate_post(pipeline->ready_gate);
     }
+}
+
+/* Of the searches that were run for real; without any, the closed form's. */
+static double hit_frac_since(const struct kvc_megakv_socket *socket, const struct kvc_index_stats *before)
+{
+    const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
+    if (now->searches == before->searches)
+        return socket->simulation->hit_frac;
+    return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
+}
+
+static void count_launch(const struct kvc_megakv_simulation *simulation, struct kvc_megakv_launches *launches,
+                         double jobs, double duration_ns)
+{
+    double now_ns = kvc_engine_now_ns();
+    if (jobs <= 0 || now_ns < simulation->recorder.from_ns || now_ns >= simulation->recorder.until_ns)
+        return;
+    launches->count++;
+    launches->jobs += jobs;
+    launches->ns += duration_ns;
 }
 
 void kvc_megakv_gpu_main(void *data)
 {
     struct kvc_megakv_socket *socket = data;
     struct kvc_megakv_simulation *simulation = socket->simulation;
+    const struct kvc_index_stats none = {0};
     for (;;) {
         kvc_gate_wait(socket->launch_gate);
         struct kvc_megakv_launch *launch = socket->launches;
         socket->launches = launch->next;
+        socket->launch_running = true;
         if (socket->launches == NULL)
             socket->launches_end = &socket->launches;
 
         bool searching = launch->kernel == KVC_GPU_SEARCH;
+        struct kvc_index_stats before = socket->shard != NULL ? socket->shard->index_stats : none;
         double start_ns = kvc_engine_now_ns(), jobs = launch->writes.jobs;
         if (searching)
             jobs = search(socket, launch);
         else
             insert(socket, &launch->writes);
-        double duration_ns = launch_ns(socket, launch->kernel, jobs);
+        double duration_ns =
+            kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
+                                 socket->shard != NULL ? &socket->shard->index_stats : NULL);
         if (duration_ns > 0)
             kvc_engine_occupy_ns(duration_ns);
+        count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,
+                     duration_ns);
         kvc_recorder_busy(&simulation->recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT, start_ns,
                           start_ns + duration_ns);
         kvc_timeline_event(simulation->timeline, socket->number, 0, searching ? "search" : "insert", start_ns,
@@ -181,5 +214,8 @@ void kvc_megakv_gpu_main(void *data)
         free(launch->buffers);
         kvc_megakv_writes_free(&launch->writes);
         free(launch);
+        socket->launch_running = false;
+        if (simulation->on_thread)
+            kvc_gate_post(socket->done_gate);
     }
 }

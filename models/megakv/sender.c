@@ -100,12 +100,72 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_node *node = &simulation->scenario->node;
-    struct kvc_cpu_cost cost =
-        kvc_megakv_send_cost(node, simulation->system.api, outcome, key_bytes, value_bytes);
+    struct kvc_cpu_cost cost = kvc_megakv_send_cost(&simulation->costs, outcome, key_bytes, value_bytes);
     return (struct response){
         .cost_ns = cost.compute_ns * pipeline->send_stretch + cost.stall_ns,
         .bytes = kvc_megakv_response_bytes(node, simulation->system.api, outcome, key_bytes, value_bytes),
     };
+}
+
+/* What a sender waits for before its rows [chunk * SEND_ROWS, ...): the other senders of its core, that have
+ * had their turns since its own last one, at `pace_ns` a row. */
+static double others_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                        uint32_t chunk, double pace_ns)
+{
+    const struct kvc_megakv_socket *socket = pipeline->socket;
+    double rows = 0;
+    for (uint32_t i = 0; i < socket->simulation->streams; i++) {
+        if (i == pipeline->number || socket->pipelines[i].send_core != pipeline->send_core)
+            continue;
+        int64_t first = ((int64_t)chunk - (i > pipeline->number)) * KVC_MEGAKV_SEND_ROWS;
+        int64_t left = (int64_t)buffer->launched_gets[i] - first;
+        if (first >= 0 && left > 0)
+            rows += left < KVC_MEGAKV_SEND_ROWS ? (double)left : KVC_MEGAKV_SEND_ROWS;
+    }
+    return rows * pace_ns;
+}
+
+/* Mean cost of the batch's GETs, for its neighbours. */
+static double pace_of(const struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
+{
+    const struct kvc_batch *batch = buffer->batch;
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (batch->op[i] == KVC_OP_GET)
+            sum_ns += response_of(pipeline, pipeline->socket->simulation->read_result[i], batch->key_bytes[i],
+                                  batch->value_bytes[i])
+                          .cost_ns;
+    return buffer->gets > 0 ? sum_ns / buffer->gets : 0;
+}
+
+/* Takes the core for the batches of a launch; returns when it can begin with them. */
+static double take_core(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                        double now_ns, double pace_ns)
+{
+    struct kvc_megakv_core *core = pipeline->send_core;
+    if (core->searched_ns == buffer->searched_ns)
+        return core->began_ns;
+    core->searched_ns = buffer->searched_ns;
+    core->began_ns = core->free_ns = fmax(now_ns, core->free_ns);
+    for (uint32_t i = 0; i < pipeline->socket->simulation->streams; i++)
+        if (pipeline->socket->pipelines[i].send_core == core)
+            core->free_ns += buffer->launched_gets[i] * pace_ns;
+    return core->began_ns;
+}
+
+/* The senders that were calibrated read KVC_MEGAKV_SEND_ROWS items at a time, and answer when the last is
+ * read. */
+static void answer_together(struct kvc_megakv_simulation *simulation, const struct kvc_batch *batch)
+{
+    uint32_t first = 0, gets = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        gets += batch->op[i] == KVC_OP_GET;
+        if (gets < KVC_MEGAKV_SEND_ROWS && i + 1 < batch->count)
+            continue;
+        for (; first <= i; first++)
+            simulation->done_ns[first] = simulation->done_ns[i];
+        gets = 0;
+    }
 }
 
 /* The sender's recursion over the rows, and the frames that it fills. Returns when the sender is through. */
@@ -122,9 +182,14 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++)
         fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
                                      (uint32_t)scenario->workload.value_bytes);
-    uint32_t first = 0, count = batch->count;
+    uint32_t first = 0, count = batch->count, gets = 0;
+    double pace_ns = simulation->shared ? pace_of(pipeline, buffer) : 0;
+    if (simulation->shared)
+        now_ns = take_core(pipeline, buffer, now_ns, pace_ns);
     for (uint32_t i = 0; i < count; i++) {
         int outcome = simulation->read_result[i];
+        if (simulation->shared && batch->op[i] == KVC_OP_GET && gets++ % KVC_MEGAKV_SEND_ROWS == 0)
+            now_ns += others_ns(pipeline, buffer, (gets - 1) / KVC_MEGAKV_SEND_ROWS, pace_ns);
         struct response response =
             simulation->fixed_sizes
                 ? fixed[outcome]
@@ -142,6 +207,8 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     }
     if (network)
         send_frame(pipeline, frame_bytes, now_ns, first, count);
+    else if (simulation->costs.measured)
+        answer_together(simulation, batch);
     return now_ns;
 }
 
@@ -226,7 +293,8 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     record(pipeline, buffer, now_ns);
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED)
         kvc_source_complete(simulation->source, batch->client, simulation->done_ns, batch->count);
-    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, now_ns, through_ns);
+    double own_ns = simulation->shared ? buffer->gets * pace_of(pipeline, buffer) : through_ns - now_ns;
+    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
     kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,
                        through_ns - now_ns, batch->count);
     pipeline->send_compute_ns +=

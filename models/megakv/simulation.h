@@ -27,6 +27,7 @@ enum {
     KVC_MEGAKV_DELAY_MAX = 64,
     KVC_MEGAKV_ROWS_MAX = 65536, /* a buffer's size where no admission limit is smaller */
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
+    KVC_MEGAKV_SEND_ROWS = 256, /* that a sender answers before another one on its core has its turn */
 };
 
 /* Stages whose busy time is recorded. */
@@ -49,6 +50,7 @@ struct kvc_megakv_buffer {
     double received_sum_ns; /* over all rows */
     double launched_ns, searched_ns;
     uint32_t gets;
+    uint32_t *launched_gets; /* threads = "shared": per pipeline, of the launch that this one was part of */
 };
 
 /* Index jobs that wait for the next insert launch. */
@@ -60,6 +62,13 @@ struct kvc_megakv_writes {
 };
 
 struct kvc_megakv_socket;
+
+/* A hardware thread. Under threads = "shared" several tasks of a socket use one in turns. */
+struct kvc_megakv_core {
+    double free_ns; /* when it has worked off all that it has been given */
+    /* of senders: the launch whose batches it answers, and when it began with them */
+    double searched_ns, began_ns;
+};
 
 struct kvc_megakv_pipeline {
     struct kvc_megakv_socket *socket;
@@ -75,11 +84,11 @@ struct kvc_megakv_pipeline {
     struct kvc_gate *ready_gate;
 
     /* receiver */
-    double receiver_free_ns; /* when it has worked off all rows taken so far */
-    double rx_free_ns;       /* its receive queue's share of the wire */
-    double turn_ns;          /* saturating: the next frame's turn */
-    double turn_step_ns;     /* and the time per request between turns */
-    double *started_ns;      /* ring: when the last nic.ring_frames frames left the receive ring */
+    struct kvc_megakv_core own_receive_core, *receive_core;
+    double rx_free_ns;   /* its receive queue's share of the wire */
+    double turn_ns;      /* saturating: the next frame's turn */
+    double turn_step_ns; /* and the time per request between turns */
+    double *started_ns;  /* ring: when the last nic.ring_frames frames left the receive ring */
     uint64_t frames;
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
     double receive_compute_ns, send_compute_ns; /* since the last swap */
@@ -88,6 +97,7 @@ struct kvc_megakv_pipeline {
     double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
 
     /* sender */
+    struct kvc_megakv_core *send_core; /* NULL: its own */
     double tx_free_ns;
     double pace_ns;                         /* sender's time per request in its last batch */
     double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the
@@ -112,13 +122,25 @@ struct kvc_megakv_socket {
     struct kvc_megakv_writes writes; /* being filled */
     struct kvc_megakv_launch *launches, **launches_end;
     struct kvc_gate *launch_gate;
+    bool launch_running;
+    struct kvc_gate *done_gate; /* index_on = "thread": a launch is through */
+    /* threads = "shared" */
+    struct kvc_megakv_core first_core; /* scheduler and receivers */
+    struct kvc_megakv_core *send_cores;
     struct kvc_rng rss, thinning, outcome;
     uint64_t outcomes_known, outcomes_hit; /* of recent sampled GETs, to draw those of the others */
+};
+
+/* Launches of one kernel that ended within the measured time. */
+struct kvc_megakv_launches {
+    uint64_t count;
+    double jobs, ns;
 };
 
 struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
     struct kvc_megakv system; /* resolved */
+    struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
     struct kvc_source *source;
     struct kvc_megakv_socket *sockets;
@@ -126,6 +148,8 @@ struct kvc_megakv_simulation {
     uint32_t frame_requests;
     double admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
     bool paced;        /* eq. (4) gives a limit */
+    bool shared;       /* threads = "shared" */
+    bool on_thread;    /* index_on = "thread" */
     uint32_t buffer_rows;
     bool fixed_sizes;
     double hit_frac;      /* functional = "off" */
@@ -143,6 +167,7 @@ struct kvc_megakv_simulation {
     double *done_ns, *column_a, *column_b; /* scratch of sender.c, per row */
     uint64_t launches, late_launches;      /* in the measured time */
     double late_ns, late_ns_max, first_launch_ns, last_launch_ns;
+    struct kvc_megakv_launches searched, inserted;
     uint64_t completed, hits, misses, writes, sets;
     /* sums over the requests of whole frames and batches within the measured time, for stage means */
     double receive_sum_ns, batch_sum_ns, gpu_sum_ns, send_sum_ns, write_latency_sum_ns;

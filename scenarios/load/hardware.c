@@ -17,6 +17,7 @@ const struct kvc_device_kind kvc_device_kinds[] = {
     {"gpu", "tesla-k40c", &kvc_gpu_options, offsetof(struct kvc_node, gpu)},
     {"nic", "xl710-2x40g", &kvc_nic_options, offsetof(struct kvc_node, nic)},
     {"pcie", "pcie3-k40c", &kvc_pcie_options, offsetof(struct kvc_node, pcie)},
+    {"stages", "derived-stages", &kvc_stages_options, offsetof(struct kvc_node, stages)},
     {NULL, NULL, NULL, 0},
 };
 
@@ -69,7 +70,7 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
                                   const struct kvc_device_kind **said)
 {
     char found[64];
-    static const char allowed[] = "cpu, dram, gpu, nic, pcie or machine";
+    static const char allowed[] = "cpu, dram, gpu, nic, pcie, stages or machine";
     lua_pushliteral(decoder->lua, "kind");
     lua_rawget(decoder->lua, 1);
     enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof found);

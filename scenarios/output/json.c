@@ -204,6 +204,21 @@ static json_t *simulation(const struct kvc_result *result)
     return object;
 }
 
+/* The calibrated machine that the answer is for; null where its hardware is only described. */
+static json_t *machine(const struct kvc_machine *machine)
+{
+    json_t *object = json_object();
+    if (machine->name[0] == '\0') {
+        json_decref(object);
+        return json_null();
+    }
+    json_object_set_new(object, "name", text(machine->name));
+    json_object_set_new(object, "date", text(machine->date));
+    json_object_set_new(object, "compiler", text(machine->compiler));
+    json_object_set_new(object, "commit", text(machine->commit));
+    return object;
+}
+
 static json_t *document(const struct kvc_report *report)
 {
     const struct kvc_scenario *scenario = &report->loaded->scenario;
@@ -216,6 +231,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "version", text(KVC_VERSION));
     json_object_set_new(object, "command", text(report->command));
     json_object_set_new(object, "command_line", text(report->command_line));
+    json_object_set_new(object, "machine", machine(&scenario->node.machine));
     json_object_set_new(object, "throughput_mops", throughput(report->outcome));
     json_object_set_new(object, "latency_us", latency(result));
     json_object_set_new(object, "requests", requests(result));

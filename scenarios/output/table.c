@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct table {
@@ -42,12 +43,37 @@ static void heading(const struct table *table, const char *name)
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
 
+/* Days since a date such as "2026-11-21"; negative: it is none. */
+static long days_since(const char *date)
+{
+    struct tm day = {.tm_hour = 12};
+    if (sscanf(date, "%d-%d-%d", &day.tm_year, &day.tm_mon, &day.tm_mday) != 3)
+        return -1;
+    day.tm_year -= 1900;
+    day.tm_mon -= 1;
+    return (long)(difftime(time(NULL), timegm(&day)) / 86400 + 0.5);
+}
+
+/* Which machine it is that was calibrated, and how long ago. */
+static void write_machine(const struct table *table, const struct kvc_machine *machine)
+{
+    long days = days_since(machine->date);
+    if (machine->name[0] == '\0')
+        return;
+    heading(table, "machine");
+    fprintf(table->out, "%s, calibrated %s", machine->name, machine->date);
+    if (days >= 0)
+        fprintf(table->out, " (%ld day%s ago)", days, days == 1 ? "" : "s");
+    fprintf(table->out, " by kvcast %s\n\n", machine->commit);
+}
+
 static void write_head(const struct table *table, const struct kvc_report *report)
 {
     const struct kvc_scenario *scenario = &report->loaded->scenario;
     fprintf(table->out, "%s%s%s  %s on %" PRIu64 " node%s, %s\n\n", table->bold, scenario->name, table->plain,
             scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s",
             strcmp(report->command, "predict") == 0 ? "closed form" : report->command);
+    write_machine(table, &scenario->node.machine);
 }
 
 static void write_throughput(const struct table *table, const struct kvc_outcome *outcome)

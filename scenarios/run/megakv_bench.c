@@ -84,8 +84,7 @@ static double bare_run(const struct kvc_scenario *scenario, struct kvc_megakv_st
         .sockets = (uint32_t)scenario->node.sockets,
         .seed = seed,
         .hash_seed = KVC_MEGAKV_HASH_SEED,
-        .frame_requests =
-            kvc_nic_messages_per_frame(&scenario->node.nic, kvc_megakv_means_of(scenario).request_bytes),
+        .frame_requests = kvc_megakv_frame_requests(scenario),
     };
     struct bare *bare = calloc(1, sizeof *bare);
     bare->source = kvc_source_create(&params, &diag);

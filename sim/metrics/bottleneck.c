@@ -8,14 +8,20 @@
 
 static const double SATURATED_FRAC = 0.9;
 
+/* Stages that share a core are equally busy: the one that has more of it comes first. */
+static bool is_busier(const struct kvc_stage *stage, const struct kvc_stage *than)
+{
+    return stage->utilization_frac > than->utilization_frac ||
+           (stage->utilization_frac == than->utilization_frac && stage->busy_s > than->busy_s);
+}
+
 /* NULL when no other stage knows its utilisation. */
 static const struct kvc_stage *busiest(const struct kvc_result *result, const struct kvc_stage *except)
 {
     const struct kvc_stage *found = NULL;
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage *stage = &result->stage[i];
-        if (stage != except && !isnan(stage->utilization_frac) &&
-            (found == NULL || stage->utilization_frac > found->utilization_frac))
+        if (stage != except && !isnan(stage->utilization_frac) && (found == NULL || is_busier(stage, found)))
             found = stage;
     }
     return found;

@@ -59,6 +59,8 @@ void kvc_machine_ask(struct kvc_machine_facts *facts)
 
 /* ---- the file ---- */
 
+enum { LINE_BYTES = 64 };
+
 struct writer {
     FILE *out;
     const struct kvc_machine_report *report;
@@ -103,12 +105,14 @@ static void write_cpu(const struct writer *writer)
 {
     const struct kvc_machine_facts *facts = &writer->report->facts;
     const struct kvc_memory_point *point = beyond_near_cache(writer->report);
+    const struct kvc_fit *fit = &writer->report->stages.receive.fit;
+    char text[160];
     fprintf(writer->out, "  cpu = {\n    name = \"%s\",\n", facts->cpu);
     value(writer, "cores", facts->cores, "", "processors online, hyper-threads counted once");
     value(writer, "threads_per_core", facts->threads_per_core, "", "siblings of the first processor");
     value(writer, "clock", facts->clock_hz / 1e9, "GHz", "as the system states it");
-    value(writer, "packet", writer->report->stages.receive_ns, "ns",
-          "request parsed, hashed and appended to its batch, key of 8 bytes");
+    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof text);
+    value(writer, "packet", fmax(fit->slope, 0), "ns", "frames of GETs, by their requests: %s", text);
     value(writer, "llc_hit_cycles", point->line_ns[0] * facts->clock_hz / 1e9, "",
           "dependent lines of %llu KiB, the first size beyond the core's own caches",
           (unsigned long long)(point->bytes >> 10));
@@ -119,19 +123,20 @@ static void write_dram(const struct writer *writer)
 {
     const struct kvc_fit *fit = &writer->report->stages.read.fit;
     char text[160];
-    fprintf(writer->out, "  dram = {\n    name = \"memory of this machine, as the slab store reads it\",\n");
+    fprintf(writer->out, "  dram = {\n    name = \"memory of this machine, as senders read items\",\n");
     describe_fit(fit, fit->base, fit->base_half, text, sizeof text);
-    value(writer, "random_line", fmax(fit->base, 0), "ns", "items read in batches, by their lines: %s", text);
-    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof text);
-    value(writer, "next_line", fmax(fit->slope, 0), "ns", "slope of the same line: %s", text);
-    value(writer, "line", 64, "B", "cache line of x86-64");
+    value(writer, "random_line", fmax(fit->base, 0), "ns", "items by their bytes: %s", text);
+    describe_fit(fit, LINE_BYTES * fit->slope, LINE_BYTES * fit->slope_half, text, sizeof text);
+    value(writer, "next_line", fmax(LINE_BYTES * fit->slope, 0), "ns",
+          "64 times the slope of the same line: %s", text);
+    value(writer, "line", LINE_BYTES, "B", "cache line of x86-64");
     value(writer, "bandwidth", writer->report->memory.sequential_bytes_per_s / 1e9, "GB/s",
           "one core reading in order");
     fprintf(writer->out, "  },\n");
 }
 
-static void write_law(const struct writer *writer, const char *per_op, const char *base,
-                      const struct kvc_fit *fit, const char *what)
+static void write_line(const struct writer *writer, const char *per_op, const char *base,
+                       const struct kvc_fit *fit, const char *what)
 {
     char text[160];
     describe_fit(fit, fit->slope, fit->slope_half, text, sizeof text);
@@ -140,48 +145,58 @@ static void write_law(const struct writer *writer, const char *per_op, const cha
     value(writer, base, fmax(fit->base, 0), "ns", "%s: %s", what, text);
 }
 
+/* Where there is no GPU, one thread of the processor is the index's device. */
 static void write_gpu(const struct writer *writer)
 {
-    const struct kvc_gpu_costs *gpu = &writer->report->gpu;
-    fprintf(writer->out, "  gpu = {\n    name = \"%s\",\n", gpu->name);
-    value(writer, "sms", gpu->multiprocessors, "", "as the driver states it");
-    value(writer, "memory", (double)gpu->memory_bytes / 1e6, "MB", "as the driver states it");
-    fprintf(writer->out, "    clocks = { {\n");
-    value(writer, "core", 1, "GHz", "not asked: the card's own choice, as it was calibrated");
-    value(writer, "memory", 1, "GHz", "not asked, as above");
-    write_law(writer, "search_per_op", "search_base", &gpu->search.fit,
-              "launches of searches, hits at load 0.5, host memory in place");
-    write_law(writer, "insert_per_op", "insert_base", &gpu->insert.fit,
-              "launches of inserts of keys that are there, load 0.5, host memory in place");
-    fprintf(writer->out, "    } },\n  },\n");
-}
-
-/* Where there is no GPU, one thread of the processor is the index's device. */
-static void write_index_thread(const struct writer *writer)
-{
     const struct kvc_machine_facts *facts = &writer->report->facts;
-    fprintf(writer->out, "  gpu = {\n    name = \"index on one CPU thread\",\n");
-    value(writer, "sms", 1, "", "one thread");
-    value(writer, "memory", (double)facts->memory_bytes / 1e6, "MB", "main memory");
+    const struct kvc_gpu_facts *gpu = &writer->report->gpu;
+    fprintf(writer->out, "  gpu = {\n    name = \"%s\",\n",
+            gpu->present ? gpu->name : "index on one CPU thread");
+    value(writer, "sms", gpu->present ? gpu->multiprocessors : 1, "",
+          gpu->present ? "as the driver states it" : "one thread");
+    value(writer, "memory", (double)(gpu->present ? gpu->memory_bytes : facts->memory_bytes) / 1e6, "MB",
+          gpu->present ? "as the driver states it" : "main memory");
     fprintf(writer->out, "    clocks = { {\n");
-    value(writer, "core", facts->clock_hz / 1e6, "MHz", "as the system states it");
-    value(writer, "memory", facts->clock_hz / 1e6, "MHz", "not known: the core's");
-    write_law(writer, "search_per_op", "search_base", &writer->report->stages.search.fit,
-              "launches of 256 to 65536 searches, hits");
-    write_law(writer, "insert_per_op", "insert_base", &writer->report->stages.insert.fit,
-              "launches of 256 to 65536 inserts of keys that are there");
+    value(writer, "core", gpu->present ? 1 : facts->clock_hz / 1e9, "GHz",
+          gpu->present ? "not asked: the card's own choice, as it was calibrated"
+                       : "as the system states it");
+    value(writer, "memory", gpu->present ? 1 : facts->clock_hz / 1e9, "GHz", "not known");
+    write_line(writer, "search_per_op", "search_base", &writer->report->stages.search.fit,
+               "launches of searches, hits, all pipelines");
+    write_line(writer, "insert_per_op", "insert_base", &writer->report->stages.insert.fit,
+               "launches of inserts and deletes, all pipelines");
     fprintf(writer->out, "    } },\n  },\n");
 }
 
-static void write_curve(const struct writer *writer, const char *what, const struct kvc_law *law)
+static void write_law(const struct writer *writer, const char *name, const struct kvc_measured_law *measured)
 {
-    fprintf(writer->out, "-- %s, ns:", what);
-    for (uint32_t i = 0; i < law->count; i++)
-        fprintf(writer->out, " %.4g: %.4g%s", law->x[i], law->ns[i], i + 1 < law->count ? "," : "");
-    fprintf(writer->out, "\n");
+    fprintf(writer->out, "    %s = {\n", name);
+    for (uint32_t i = 0; i < measured->law.count; i++) {
+        const struct kvc_stage_point *point = &measured->law.point[i];
+        fprintf(writer->out,
+                "      { size = %.10g, footprint = \"%.10gMiB\", threads = %llu, time = \"%.4gns\",\n"
+                "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" },\n",
+                point->size, point->footprint_bytes / 0x1p20, (unsigned long long)point->threads, point->ns,
+                writer->report->facts.date, KVC_STAGE_TURNS, measured->low_ns[i], measured->high_ns[i]);
+    }
+    fprintf(writer->out, "    },\n");
 }
 
-static void write_curves(const struct writer *writer)
+static void write_stages(const struct writer *writer)
+{
+    const struct kvc_stage_costs *stages = &writer->report->stages;
+    fprintf(writer->out, "  stages = {\n    name = \"Mega-KV's own code on this machine\",\n");
+    write_law(writer, "receive", &stages->receive);
+    write_law(writer, "write", &stages->write);
+    write_law(writer, "write_read", &stages->write_read);
+    write_law(writer, "read", &stages->read);
+    write_law(writer, "search", &stages->search);
+    write_law(writer, "search_miss", &stages->search_miss);
+    write_law(writer, "insert", &stages->insert);
+    fprintf(writer->out, "  },\n");
+}
+
+static void write_memory(const struct writer *writer)
 {
     const struct kvc_machine_report *report = writer->report;
     fprintf(writer->out,
@@ -193,15 +208,6 @@ static void write_curves(const struct writer *writer)
         for (int c = 0; c < KVC_MEMORY_CHAINS; c++)
             fprintf(writer->out, " %7.2f", point->line_ns[c]);
         fprintf(writer->out, "\n");
-    }
-    write_curve(writer, "Item read, by following and streamed lines", &report->stages.read);
-    write_curve(writer, "Item written into a full store, by following and streamed lines",
-                &report->stages.write);
-    write_curve(writer, "Searches on one CPU thread, by jobs", &report->stages.search);
-    write_curve(writer, "Inserts on one CPU thread, by jobs", &report->stages.insert);
-    if (report->gpu.present) {
-        write_curve(writer, "Launch of searches on the GPU, by jobs", &report->gpu.search);
-        write_curve(writer, "Launch of inserts on the GPU, by jobs", &report->gpu.insert);
     }
     fprintf(writer->out, "-- The same arithmetic took up to %.1f %% longer at times%s.\n",
             100 * kvc_steadiness_spread_frac(&report->steadiness),
@@ -220,10 +226,8 @@ void kvc_machine_write(const struct kvc_machine_report *report, FILE *out)
             report->facts.cores, report->facts.cpu, report->facts.date, __VERSION__, report->version);
     write_cpu(&writer);
     write_dram(&writer);
-    if (report->gpu.present)
-        write_gpu(&writer);
-    else
-        write_index_thread(&writer);
+    write_gpu(&writer);
+    write_stages(&writer);
     fprintf(out, "}\n\n");
-    write_curves(&writer);
+    write_memory(&writer);
 }

@@ -28,7 +28,7 @@ struct kvc_machine_report {
     const char *version; /* of kvcast */
     struct kvc_memory_curve memory;
     struct kvc_stage_costs stages;
-    struct kvc_gpu_costs gpu;
+    struct kvc_gpu_facts gpu;
     struct kvc_steadiness steadiness;
 };
 

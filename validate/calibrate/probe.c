@@ -1,7 +1,6 @@
 #include "validate/calibrate/probe.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "sim/base/clock.h"
@@ -73,12 +72,4 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness)
 double kvc_steadiness_spread_frac(const struct kvc_steadiness *steadiness)
 {
     return steadiness->checks > 1 ? steadiness->slowest_s / steadiness->fastest_s - 1 : 0;
-}
-
-void kvc_probe_pin(int core)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    (void)sched_setaffinity(0, sizeof set, &set);
 }

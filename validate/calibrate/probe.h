@@ -28,8 +28,4 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness);
 /* How much longer the slowest check took than the fastest; 0 before two checks. */
 double kvc_steadiness_spread_frac(const struct kvc_steadiness *steadiness);
 
-/* Keeps the calling thread on one core, so that its caches stay its own. Where that is not allowed it stays
- * where it is. */
-void kvc_probe_pin(int core);
-
 #endif

@@ -1,346 +1,281 @@
 #include "validate/calibrate/stages.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "kernels/hash.h"
-#include "kernels/megakv/cuckoo.h"
-#include "kernels/megakv/slab.h"
-#include "kernels/memory.h"
-#include "sim/base/rng.h"
-#include "validate/measure/receive.h"
+#include "validate/calibrate/bed.h"
 
 enum {
-    HASH_SEED = 1,
-    KEY_BYTES = 8,
-    LINE_BYTES = 64,
-    LOCATION_BYTES = 4,
-    BATCH = 1024,
-    BATCHES = 64, /* of a timed turn */
+    SETTLING_TURNS = 3,
+    ROWS = 4096,                 /* of a batch, where its size does not matter */
+    WARM_UP_REQUESTS = 20000000, /* at most, that settle the caches */
+    READ_MOST_REQUESTS = 20000000,
+    GETS_PER_SET = 4, /* that keep items read */
+    JOBS_MIN = 256,
     JOBS_MAX = 65536,
-    LAUNCH_JOBS = 262144, /* of a timed turn, in launches of the size that is looked at */
-    PACKET_BYTES = 64 << 20,
-    FRAME_BYTES = 1472, /* of requests, in a basic Ethernet frame */
-    FRAME_REQUESTS = FRAME_BYTES / (KVC_REQUEST_HEADER_BYTES + KEY_BYTES),
-    FRAMES = BATCH * BATCHES / FRAME_REQUESTS,
-    BUFFERS = 3, /* as Mega-KV's pipelines have by default */
-    BUFFER_ROWS = 16384,
-    VALUE_BYTES_MAX = 2048,
-    OUT_BYTES = 4 << 20, /* of the responses' ring */
-    DISPLACEMENTS_MAX = 100,
+    THREADS_MAX = 3, /* numbers of threads that are tried */
 };
 
-static const double load_frac = 0.7;
+/* Of launches; as Mega-KV's are. */
+static const double cycle_s = 300e-6;
 
-static const uint32_t values[] = {8, 64, 256, 512, 1024, VALUE_BYTES_MAX};
+/* Of items from one cache line to thirty-two. */
+static const uint32_t values[] = {8, 40, 104, 232, 488, 1000, 2024};
+enum { VALUES = sizeof values / sizeof *values };
 
-static uint64_t key_of(uint64_t number)
-{
-    return kvc_mix64(number + 0x9e3779b97f4a7c15);
-}
+/* Requests of frames. */
+static const uint32_t frames[] = {1, 8, 32};
+enum { FRAMES = sizeof frames / sizeof *frames };
 
-static enum kvc_status out_of_memory(const char *what, uint64_t bytes, struct kvc_diag *diag)
-{
-    return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %s of %llu MiB", what,
-                         (unsigned long long)(bytes >> 20));
-}
-
-static void add_point(struct kvc_law *law, double x, double ns)
-{
-    law->x[law->count] = x;
-    law->ns[law->count++] = ns;
-}
-
-static enum kvc_status fit_law(struct kvc_law *law, struct kvc_diag *diag)
-{
-    return kvc_fit_line(law->x, law->ns, law->count, &law->fit, diag);
-}
-
-/* ---- receiver: requests out of packets ---- */
-
-/* Frames of GETs behind one another, and a pipeline's buffers that they go into by turns. */
-struct receiver {
-    uint8_t *packets;
-    uint32_t frames, next_frame;
-    uint32_t buffer; /* that is being filled */
-    struct kvc_buffer buffers[BUFFERS];
-    struct kvc_frame_sets sets;
+/* One pipeline alone, as many as the machine has cores for, and half of those. */
+struct threads {
+    uint32_t count, value[THREADS_MAX], most;
+    bool shared_cores;
 };
 
-static void fill_packets(struct receiver *receiver)
+static struct threads threads_of(uint32_t cores)
 {
-    const uint32_t request_bytes = KVC_REQUEST_HEADER_BYTES + KEY_BYTES;
-    uint64_t number = 0;
-    for (; (receiver->frames + 1) * FRAME_BYTES <= PACKET_BYTES; receiver->frames++) {
-        uint8_t *at = receiver->packets + (size_t)receiver->frames * FRAME_BYTES;
-        for (uint32_t left = FRAME_BYTES; left >= request_bytes; left -= request_bytes) {
-            uint64_t key = key_of(number++);
-            struct kvc_request request = {KVC_REQUEST_GET, KEY_BYTES, 0, (const uint8_t *)&key, NULL};
-            at = kvc_request_write(at, &request);
-        }
-    }
+    uint32_t own = (cores - 1) / 2, most = own > 0 ? own : 1;
+    struct threads threads = {.most = most < KVC_PIPELINES_MAX ? most : KVC_PIPELINES_MAX,
+                              .shared_cores = own == 0};
+    threads.value[threads.count++] = 1;
+    if (threads.most > 3)
+        threads.value[threads.count++] = (threads.most + 1) / 2;
+    if (threads.most > 1)
+        threads.value[threads.count++] = threads.most;
+    return threads;
 }
 
-/* As many requests as BATCHES batches have, about. */
-static void receive_frames(void *data, uint32_t turn)
+static int ascending(const void *a, const void *b)
 {
-    struct receiver *receiver = data;
-    (void)turn;
-    for (uint32_t f = 0; f < FRAMES; f++) {
-        struct kvc_buffer *buffer = &receiver->buffers[receiver->buffer];
-        if (buffer->rows + FRAME_REQUESTS > buffer->room) {
-            receiver->buffer = (receiver->buffer + 1) % BUFFERS;
-            buffer = &receiver->buffers[receiver->buffer];
-            kvc_buffer_clear(buffer);
-        }
-        kvc_receive_frame(buffer, receiver->packets + (size_t)receiver->next_frame * FRAME_BYTES, FRAME_BYTES,
-                          HASH_SEED, 0, &receiver->sets);
-        receiver->next_frame = (receiver->next_frame + 1) % receiver->frames;
-    }
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static enum kvc_status measure_receiver(struct kvc_stage_costs *costs, struct kvc_diag *diag)
+static void add_point(struct kvc_measured_law *law, double size, double footprint_bytes, uint32_t threads,
+                      double *ns, uint32_t turns)
 {
-    static struct receiver receiver;
-    memset(&receiver, 0, sizeof receiver);
-    receiver.packets = kvc_memory_alloc(PACKET_BYTES);
-    bool opened = receiver.packets != NULL;
-    for (uint32_t i = 0; i < BUFFERS; i++)
-        opened = kvc_buffer_open(&receiver.buffers[i], BUFFER_ROWS, KEY_BYTES, false) && opened;
-    if (opened) {
-        fill_packets(&receiver);
-        costs->receive_ns =
-            kvc_probe(NULL, receive_frames, &receiver).median_s / (FRAMES * FRAME_REQUESTS) * 1e9;
-    }
-    for (uint32_t i = 0; i < BUFFERS; i++)
-        kvc_buffer_close(&receiver.buffers[i]);
-    kvc_memory_free(receiver.packets, PACKET_BYTES);
-    return opened ? KVC_OK : out_of_memory("packets", PACKET_BYTES, diag);
+    uint32_t at = law->law.count++;
+    qsort(ns, turns, sizeof *ns, ascending);
+    law->law.point[at] = (struct kvc_stage_point){size, footprint_bytes, threads, ns[turns / 2]};
+    law->low_ns[at] = ns[turns / 4];
+    law->high_ns[at] = ns[3 * turns / 4];
 }
 
-/* ---- slabs: items of one size ---- */
+/* Of the points with the largest footprint and the most threads. */
+static enum kvc_status fit_law(struct kvc_measured_law *law, struct kvc_diag *diag)
+{
+    struct kvc_stage_range range = kvc_stage_range_of(&law->law);
+    double x[KVC_FIT_POINTS_MAX], ns[KVC_FIT_POINTS_MAX];
+    size_t count = 0;
+    for (uint32_t i = 0; i < law->law.count && count < KVC_FIT_POINTS_MAX; i++) {
+        const struct kvc_stage_point *point = &law->law.point[i];
+        if (point->footprint_bytes < range.footprint_high || (double)point->threads < range.threads_high ||
+            point->size <= 0)
+            continue;
+        x[count] = point->size;
+        ns[count++] = point->ns;
+    }
+    return kvc_fit_line(x, ns, count, &law->fit, diag);
+}
 
-struct items {
-    struct kvc_slab *slab;
+/* What is measured, where, and into what. */
+struct survey {
+    const struct kvc_stage_params *params;
+    struct threads threads;
+    struct kvc_team *team;
+    struct kvc_stage_costs *costs;
+    struct kvc_bed bed;
     uint32_t value_bytes;
-    uint64_t count;                     /* that fit; key i is key_of(i) until they are evicted */
-    uint64_t written;                   /* keys ever written */
-    uint32_t *location;                 /* of key i of the first `count` */
-    uint64_t read_key[BATCH * BATCHES]; /* of one turn */
-    uint32_t read_location[BATCH * BATCHES];
-    uint8_t *out;
-    uint32_t out_position;
-    struct kvc_slab_stats stats;
-    uint64_t missed;
+    double footprint_bytes; /* of the items, as it is called in the laws */
 };
 
-static void write_batch(struct items *items, uint32_t count, uint32_t *location)
+static enum kvc_status open_bed(struct survey *survey, uint32_t value_bytes, double slab_bytes,
+                                uint32_t frame_requests, struct kvc_diag *diag)
 {
-    static const uint8_t value[VALUE_BYTES_MAX];
-    struct kvc_evicted evicted[BATCH];
-    uint32_t evicted_count;
-    uint32_t got = kvc_slab_alloc(items->slab, KEY_BYTES, items->value_bytes, count, location, evicted,
-                                  &evicted_count, &items->stats);
-    for (uint32_t i = 0; i < got; i++) {
-        uint64_t key = key_of(items->written++);
-        kvc_slab_write(items->slab, location[i], &key, KEY_BYTES, value, items->value_bytes, &items->stats);
+    const struct kvc_bed_params params = {
+        .value_bytes = value_bytes,
+        .slab_bytes = slab_bytes,
+        .pipelines = survey->threads.most,
+        .on_gpu = survey->params->on_gpu,
+        .shared_cores = survey->threads.shared_cores,
+        .cores = survey->params->cores,
+    };
+    survey->value_bytes = value_bytes;
+    survey->footprint_bytes = slab_bytes;
+    return kvc_bed_open(&survey->bed, &params, frame_requests, survey->team, diag);
+}
+
+static void read_many(struct survey *survey, double requests)
+{
+    struct kvc_bed_turn turn;
+    for (double done = 0; done < requests; done += ROWS * survey->threads.most)
+        kvc_bed_gets(&survey->bed, survey->threads.most, ROWS, KVC_BED_KEYS, &turn);
+}
+
+/* Until caches hold what they will hold. */
+static void warm_up(struct survey *survey)
+{
+    read_many(survey, fmin(2 * (double)survey->bed.keys, WARM_UP_REQUESTS));
+}
+
+/* Seven items in eight, of a store that has few enough; returns what part it is. */
+static double read_most(struct survey *survey)
+{
+    double keys = (double)survey->bed.keys, requests = fmin(2 * keys, READ_MOST_REQUESTS);
+    read_many(survey, requests);
+    return 1 - exp(-requests / keys);
+}
+
+static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_diag *diag)
+{
+    return misses * 100 <= gets
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%llu of %llu items that were stored are not found",
+                               (unsigned long long)misses, (unsigned long long)gets);
+}
+
+/* A frame of GETs, by its requests. */
+static void measure_receive(struct survey *survey, uint32_t threads, uint32_t frame_requests)
+{
+    double ns[KVC_STAGE_TURNS];
+    struct kvc_bed_turn turn;
+    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
+        kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_NO_SEARCH, &turn);
+        ns[i < 0 ? 0 : i] = turn.receive_s * 1e9 / turn.rows * frame_requests;
+    }
+    add_point(&survey->costs->receive, frame_requests, 0, threads, ns, KVC_STAGE_TURNS);
+}
+
+static enum kvc_status measure_reads(struct survey *survey, uint32_t threads, struct kvc_diag *diag)
+{
+    double ns[KVC_STAGE_TURNS];
+    struct kvc_bed_turn turn;
+    uint64_t misses = 0;
+    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
+        kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_KEYS, &turn);
+        ns[i < 0 ? 0 : i] = turn.send_s * 1e9 / ROWS;
+        misses += turn.misses;
+    }
+    add_point(&survey->costs->read, kvc_bed_item_bytes(survey->value_bytes), survey->footprint_bytes, threads,
+              ns, KVC_STAGE_TURNS);
+    return check_misses(misses, (uint64_t)(KVC_STAGE_TURNS + SETTLING_TURNS) * ROWS * threads, diag);
+}
+
+static void measure_misses(struct survey *survey, uint32_t threads)
+{
+    double ns[KVC_STAGE_TURNS];
+    struct kvc_bed_turn turn;
+    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
+        kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_NO_SEARCH, &turn);
+        ns[i < 0 ? 0 : i] = turn.send_s * 1e9 / ROWS;
+    }
+    add_point(&survey->costs->read, 0, survey->footprint_bytes, threads, ns, KVC_STAGE_TURNS);
+}
+
+/* What a SET costs beyond a GET. Before each turn `gets` turns of GETs. */
+static void time_writes(struct survey *survey, uint32_t threads, uint32_t gets, double ns[KVC_STAGE_TURNS])
+{
+    struct kvc_bed_turn turn;
+    uint32_t frame_requests = kvc_bed_frame_requests(KVC_BED_MIX, survey->value_bytes);
+    struct kvc_curve receive = kvc_stage_curve(&survey->costs->receive.law, threads, NULL);
+    double frame_ns = kvc_curve_at(&receive, frame_requests);
+    for (int i = 0; i < KVC_STAGE_TURNS; i++) {
+        for (uint32_t g = 0; g < gets; g++)
+            kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_KEYS, &turn);
+        kvc_bed_mix(&survey->bed, threads, ROWS / 2, &turn);
+        ns[i] = fmax((turn.receive_s * 1e9 - turn.rows * frame_ns / frame_requests) / turn.sets, 0);
     }
 }
 
-static void write_evicting(void *data, uint32_t turn)
+/* Until every packet has been played and every item written, of stores that have few enough: lines that a
+ * sender read cost their receiver more. */
+static void write_all(struct survey *survey, uint32_t threads)
 {
-    uint32_t location[BATCH];
-    (void)turn;
-    for (uint32_t b = 0; b < BATCHES; b++)
-        write_batch(data, BATCH, location);
+    struct kvc_bed_turn turn;
+    const struct kvc_feed *feed = &survey->bed.node[KVC_BED_MIX].pipeline[0]->feed;
+    double packets = (double)feed->frames * kvc_bed_frame_requests(KVC_BED_MIX, survey->value_bytes);
+    double requests = fmax(packets, fmin((double)survey->bed.keys, WARM_UP_REQUESTS));
+    for (double done = 0; done < requests; done += ROWS)
+        kvc_bed_mix(&survey->bed, threads, ROWS / 2, &turn);
 }
 
-static void draw_reads(void *data, uint32_t turn)
+/* First of items that nobody has read, then of items most of which were; the cost of those that were not even
+ * then is taken off. */
+static void measure_writes(struct survey *survey, uint32_t threads)
 {
-    struct items *items = data;
-    for (uint32_t i = 0; i < BATCH * BATCHES; i++) {
-        uint64_t number = kvc_mix64((uint64_t)turn * BATCH * BATCHES + i) % items->count;
-        items->read_key[i] = key_of(number);
-        items->read_location[i] = items->location[number];
+    double unread_ns[KVC_STAGE_TURNS], read_ns[KVC_STAGE_TURNS];
+    double item_bytes = kvc_bed_item_bytes(survey->value_bytes), footprint_bytes = survey->footprint_bytes;
+    write_all(survey, threads);
+    time_writes(survey, threads, 0, unread_ns);
+    double read_frac = read_most(survey);
+    time_writes(survey, threads, GETS_PER_SET, read_ns);
+    add_point(&survey->costs->write, item_bytes, footprint_bytes, threads, unread_ns, KVC_STAGE_TURNS);
+    double unread = survey->costs->write.law.point[survey->costs->write.law.count - 1].ns;
+    for (int i = 0; i < KVC_STAGE_TURNS; i++)
+        read_ns[i] = fmax(unread + (read_ns[i] - unread) / read_frac, 0);
+    add_point(&survey->costs->write_read, item_bytes, footprint_bytes, threads, read_ns, KVC_STAGE_TURNS);
+}
+
+/* Launches of one kind. */
+static void measure_launches(struct survey *survey, uint32_t threads, enum kvc_bed_search search,
+                             struct kvc_measured_law *law)
+{
+    double ns[KVC_STAGE_TURNS];
+    struct kvc_bed_turn turn;
+    bool inserts = search == KVC_BED_NO_SEARCH;
+    survey->bed.period_s = cycle_s;
+    for (uint32_t jobs = JOBS_MIN; jobs <= JOBS_MAX; jobs *= 4) {
+        uint32_t rows = (jobs / (inserts ? 2 : 1) + threads - 1) / threads;
+        for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
+            if (inserts)
+                kvc_bed_mix(&survey->bed, threads, rows, &turn);
+            else
+                kvc_bed_gets(&survey->bed, threads, rows, search, &turn);
+            /* a few jobs more or less than was wanted */
+            ns[i < 0 ? 0 : i] = (inserts ? turn.insert_s : turn.search_s) * 1e9 * jobs / fmax(turn.jobs, 1);
+        }
+        add_point(law, jobs, survey->bed.index_bytes, threads, ns, KVC_STAGE_TURNS);
     }
+    survey->bed.period_s = 0;
 }
 
-static void read_batches(void *data, uint32_t turn)
+static enum kvc_status survey_frames(struct survey *survey, struct kvc_diag *diag)
 {
-    struct items *items = data;
-    uint8_t key_bytes[BATCH], result[BATCH];
-    struct kvc_slab_reads reads = {.count = BATCH,
-                                   .key_stride = KEY_BYTES,
-                                   .key_bytes = key_bytes,
-                                   .compare = true,
-                                   .out = items->out,
-                                   .out_bytes = OUT_BYTES,
-                                   .out_position = &items->out_position,
-                                   .result = result};
-    (void)turn;
-    memset(key_bytes, KEY_BYTES, sizeof key_bytes);
-    for (uint32_t b = 0; b < BATCHES; b++) {
-        reads.location = items->read_location + b * BATCH;
-        reads.keys = (const uint8_t *)(items->read_key + b * BATCH);
-        kvc_slab_read(items->slab, &reads, &items->stats);
-        for (uint32_t i = 0; i < BATCH; i++)
-            items->missed += result[i] != KVC_READ_HIT;
-    }
-}
-
-static double lines_of(uint32_t bytes)
-{
-    return (bytes + LINE_BYTES - 1) / LINE_BYTES;
-}
-
-/* Fills the slabs; page faults are no cost of a store at work. */
-static void fill_items(struct items *items)
-{
-    uint32_t location[BATCH];
-    for (uint64_t i = 0; i < items->count; i += BATCH) {
-        uint32_t count = items->count - i < BATCH ? (uint32_t)(items->count - i) : BATCH;
-        write_batch(items, count, location);
-        memcpy(items->location + i, location, count * sizeof *location);
-    }
-}
-
-/* A slab numbers its items with 16 bits, of which two numbers are no locations. */
-static uint64_t items_of_slab(uint32_t item_bytes)
-{
-    uint64_t items = KVC_SLAB_BYTES / item_bytes;
-    return items < UINT16_MAX - 1 ? items : UINT16_MAX - 1;
-}
-
-static enum kvc_status measure_items(uint32_t value_bytes, uint64_t slab_bytes, struct kvc_stage_costs *costs,
-                                     struct kvc_diag *diag)
-{
-    static struct items items;
     enum kvc_status status = KVC_OK;
-    uint32_t item_bytes = kvc_slab_item_bytes(KEY_BYTES, value_bytes);
-    items = (struct items){.slab = kvc_slab_create(slab_bytes, HASH_SEED), .value_bytes = value_bytes};
-    items.count = slab_bytes / KVC_SLAB_BYTES * items_of_slab(item_bytes);
-    items.location = malloc(items.count * sizeof *items.location);
-    items.out = malloc(OUT_BYTES);
-    if (items.slab == NULL || items.location == NULL || items.out == NULL) {
-        status = out_of_memory("slabs", slab_bytes, diag);
-    } else {
-        double per_item = 1e9 / (BATCH * BATCHES);
-        double more_lines = lines_of(KVC_SLAB_HEADER_BYTES + KEY_BYTES + value_bytes) - 1;
-        double read_streams = (LOCATION_BYTES + value_bytes) / (double)LINE_BYTES;
-        double write_streams = (KEY_BYTES + value_bytes) / (double)LINE_BYTES;
-        fill_items(&items);
-        add_point(&costs->read, more_lines + read_streams,
-                  kvc_probe(draw_reads, read_batches, &items).median_s * per_item);
-        add_point(&costs->write, more_lines + write_streams,
-                  kvc_probe(NULL, write_evicting, &items).median_s * per_item);
-        if (items.missed > 0)
-            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%llu of the items that were written are not found",
-                                   (unsigned long long)items.missed);
+    for (uint32_t f = 0; status == KVC_OK && f <= FRAMES; f++) {
+        uint32_t requests = f < FRAMES ? frames[f] : kvc_bed_frame_requests(KVC_BED_GETS, values[0]);
+        status = open_bed(survey, values[0], survey->params->slab_bytes[0], requests, diag);
+        for (uint32_t t = 0; status == KVC_OK && t < survey->threads.count; t++)
+            measure_receive(survey, survey->threads.value[t], requests);
+        kvc_bed_close(&survey->bed);
     }
-    free(items.location);
-    free(items.out);
-    kvc_slab_free(items.slab);
     return status;
 }
 
-/* ---- index: launches of several sizes ---- */
-
-struct launches {
-    struct kvc_index *index;
-    uint64_t held;
-    uint32_t jobs; /* of a launch */
-    uint64_t *hash;
-    uint32_t *location, *out;
-    uint64_t turns; /* drawn so far */
-    struct kvc_index_stats stats;
-};
-
-static uint64_t hash_of(uint64_t number)
+static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes, double slab_bytes,
+                                    struct kvc_diag *diag)
 {
-    uint64_t key = key_of(number);
-    return kvc_hash(&key, sizeof key, HASH_SEED);
-}
-
-/* Of keys that are held; other ones every time, whatever the turn's number. */
-static void draw_jobs(void *data, uint32_t turn)
-{
-    struct launches *launches = data;
-    (void)turn;
-    for (uint32_t i = 0; i < LAUNCH_JOBS; i++) {
-        uint64_t number = kvc_mix64(launches->turns * LAUNCH_JOBS + i) % launches->held;
-        launches->hash[i] = hash_of(number);
-        launches->location[i] = (uint32_t)number;
+    const struct threads *threads = &survey->threads;
+    bool smallest = value_bytes == values[0];
+    enum kvc_status status = open_bed(survey, value_bytes, slab_bytes, 0, diag);
+    if (status == KVC_OK)
+        warm_up(survey);
+    for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++)
+        status = measure_reads(survey, threads->value[t], diag);
+    for (uint32_t t = 0; status == KVC_OK && smallest && t < threads->count; t++) {
+        measure_misses(survey, threads->value[t]);
+        if (t > 0 && !survey->params->on_gpu) /* on a thread the number of pipelines does not matter */
+            continue;
+        measure_launches(survey, threads->value[t], KVC_BED_KEYS, &survey->costs->search);
+        measure_launches(survey, threads->value[t], KVC_BED_ABSENT_KEYS, &survey->costs->search_miss);
     }
-    launches->turns++;
-}
-
-static void search_launches(void *data, uint32_t turn)
-{
-    struct launches *launches = data;
-    (void)turn;
-    for (uint32_t done = 0; done < LAUNCH_JOBS; done += launches->jobs)
-        kvc_index_search(launches->index, launches->hash + done, launches->jobs, launches->out + done,
-                         &launches->stats);
-}
-
-/* Of keys that the index holds, as SETs of a store at work mostly are. */
-static void insert_launches(void *data, uint32_t turn)
-{
-    struct launches *launches = data;
-    (void)turn;
-    for (uint32_t done = 0; done < LAUNCH_JOBS; done += launches->jobs)
-        kvc_index_insert(launches->index, launches->hash + done, launches->location + done, launches->jobs,
-                         launches->out + done, &launches->stats);
-}
-
-static void fill_index(struct launches *launches)
-{
-    uint64_t count;
-    for (uint64_t done = 0; done < launches->held; done += count) {
-        count = launches->held - done < LAUNCH_JOBS ? launches->held - done : LAUNCH_JOBS;
-        for (uint64_t i = 0; i < count; i++) {
-            launches->hash[i] = hash_of(done + i);
-            launches->location[i] = (uint32_t)(done + i);
-        }
-        kvc_index_insert(launches->index, launches->hash, launches->location, (uint32_t)count, NULL,
-                         &launches->stats);
-    }
-}
-
-static void measure_launches(struct launches *launches, struct kvc_steadiness *steadiness,
-                             struct kvc_stage_costs *costs)
-{
-    fill_index(launches);
-    for (launches->jobs = 256; launches->jobs <= JOBS_MAX; launches->jobs *= 2) {
-        double per_launch = 1e9 * launches->jobs / LAUNCH_JOBS;
-        add_point(&costs->search, launches->jobs,
-                  kvc_probe(draw_jobs, search_launches, launches).median_s * per_launch);
-        add_point(&costs->insert, launches->jobs,
-                  kvc_probe(draw_jobs, insert_launches, launches).median_s * per_launch);
-        kvc_steadiness_check(steadiness);
-    }
-}
-
-static enum kvc_status measure_index(uint64_t index_bytes, struct kvc_steadiness *steadiness,
-                                     struct kvc_stage_costs *costs, struct kvc_diag *diag)
-{
-    struct kvc_cuckoo_params params = {.bytes = index_bytes, .max_displacements = DISPLACEMENTS_MAX};
-    struct launches launches = {
-        .index = kvc_cuckoo_create(&params),
-        .held = (uint64_t)(load_frac * (double)(index_bytes / 8)),
-        .hash = malloc(LAUNCH_JOBS * sizeof *launches.hash),
-        .location = malloc(LAUNCH_JOBS * sizeof *launches.location),
-        .out = malloc(LAUNCH_JOBS * sizeof *launches.out),
-    };
-    enum kvc_status status = KVC_OK;
-    if (launches.index == NULL || launches.hash == NULL || launches.location == NULL || launches.out == NULL)
-        status = out_of_memory("index", index_bytes, diag);
-    else
-        measure_launches(&launches, steadiness, costs);
-    free(launches.hash);
-    free(launches.location);
-    free(launches.out);
-    kvc_index_free(launches.index);
+    for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++)
+        measure_writes(survey, threads->value[t]);
+    for (uint32_t t = 0; status == KVC_OK && smallest && t < threads->count; t++)
+        if (t == 0 || survey->params->on_gpu)
+            measure_launches(survey, threads->value[t], KVC_BED_NO_SEARCH, &survey->costs->insert);
+    kvc_bed_close(&survey->bed);
     return status;
 }
 
@@ -354,19 +289,28 @@ enum kvc_status kvc_stages_measure(const struct kvc_stage_params *params, struct
                                    const struct kvc_progress *progress, struct kvc_stage_costs *costs,
                                    struct kvc_diag *diag)
 {
-    enum { SIZES = sizeof values / sizeof *values };
+    static struct survey survey;
+    uint32_t beds = params->footprints * VALUES, done = 0;
     *costs = (struct kvc_stage_costs){0};
-    report(progress, "receiver", 0);
-    enum kvc_status status = measure_receiver(costs, diag);
-    for (uint32_t i = 0; status == KVC_OK && i < SIZES; i++) {
-        report(progress, "items", (0.5 + i) / (SIZES + 3));
-        status = measure_items(values[i], params->slab_bytes, costs, diag);
-        kvc_steadiness_check(steadiness);
+    survey = (struct survey){.params = params,
+                             .threads = threads_of(params->cores),
+                             .team = kvc_team_create(params->cores),
+                             .costs = costs};
+    if (survey.team == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%u threads cannot be started", params->cores);
+    report(progress, "frames", 0);
+    enum kvc_status status = survey_frames(&survey, diag);
+    for (uint32_t f = 0; status == KVC_OK && f < params->footprints; f++) {
+        for (uint32_t v = 0; status == KVC_OK && v < VALUES; v++) {
+            report(progress, "items", (double)done++ / beds);
+            status = survey_items(&survey, values[v], params->slab_bytes[f], diag);
+            kvc_steadiness_check(steadiness);
+        }
     }
-    report(progress, "index", (0.5 + SIZES) / (SIZES + 3));
-    if (status == KVC_OK)
-        status = measure_index(params->index_bytes, steadiness, costs, diag);
-    struct kvc_law *const laws[] = {&costs->read, &costs->write, &costs->search, &costs->insert};
+    kvc_team_free(survey.team);
+    struct kvc_measured_law *const laws[] = {&costs->receive, &costs->write,  &costs->write_read,
+                                             &costs->read,    &costs->search, &costs->search_miss,
+                                             &costs->insert};
     for (size_t i = 0; status == KVC_OK && i < sizeof laws / sizeof *laws; i++)
         status = fit_law(laws[i], diag);
     return status;

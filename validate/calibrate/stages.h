@@ -1,37 +1,35 @@
-/* What the stages of Mega-KV's pipeline cost on this machine: its real kernels, in batches, on tables far
- * larger than the caches. */
+/* What the stages of Mega-KV's pipeline cost on this machine: the real tasks on real, full stores, one kind
+ * of task after the other, by the size of their work, the store's footprint and the threads at once. */
 #ifndef KVC_VALIDATE_CALIBRATE_STAGES_H
 #define KVC_VALIDATE_CALIBRATE_STAGES_H
 
 #include <stdint.h>
 
 #include "models/model.h"
+#include "sim/devices/stages.h"
 #include "validate/calibrate/fit.h"
 #include "validate/calibrate/probe.h"
 
-enum { KVC_STAGE_POINTS_MAX = 16 };
-
-/* Measured points of a law, and the line through them. */
-struct kvc_law {
-    uint32_t count;
-    double x[KVC_STAGE_POINTS_MAX], ns[KVC_STAGE_POINTS_MAX];
-    struct kvc_fit fit; /* of ns over x */
+/* Measured points of a law with their quartiles, and the line through those of the largest footprint and the
+ * most threads. */
+struct kvc_measured_law {
+    struct kvc_stage_law law;
+    double low_ns[KVC_STAGE_POINTS_MAX], high_ns[KVC_STAGE_POINTS_MAX];
+    struct kvc_fit fit; /* of time over size */
 };
 
 struct kvc_stage_costs {
-    double receive_ns; /* one request: parsed, hashed and appended to the batch as an index job */
-    /* One item by x = its lines but the first, and the lines that are streamed beside it (for a read,
-     * location and response; for a write, key and value from the packet), as kvc_megakv_send_cost and
-     * kvc_megakv_receive_cost charge them: the base is a random line, the slope a following one. */
-    struct kvc_law read;
-    struct kvc_law write; /* into a full store, as one at work is: CLOCK evicts an item for each */
-    /* One launch by its jobs, on one CPU thread. */
-    struct kvc_law search, insert;
+    struct kvc_measured_law receive, write, write_read, read, search, search_miss,
+        insert; /* as in struct kvc_stages */
 };
 
+enum { KVC_FOOTPRINTS_MAX = 8, KVC_STAGE_TURNS = 25 };
+
 struct kvc_stage_params {
-    uint64_t index_bytes; /* a power of two; 0.7 of its cells are filled */
-    uint64_t slab_bytes;
+    double slab_bytes[KVC_FOOTPRINTS_MAX]; /* rising */
+    uint32_t footprints;
+    bool on_gpu;    /* the index */
+    uint32_t cores; /* of this machine, hardware threads */
 };
 
 /* KVC_ERR_RUNTIME without memory or where times are none. `progress` may be NULL. */

@@ -6,15 +6,20 @@
 #include <stdint.h>
 
 struct kvc_buffer {
-    uint32_t rows, room, key_stride;
-    bool on_gpu; /* where the index is, which reads the hashes and writes the locations in place */
-    uint8_t *op, *key_bytes; /* enum kvc_request_op */
-    uint8_t *keys;           /* row i at i * key_stride, zero behind the key */
-    uint64_t *hash;
-    uint32_t *location; /* of GETs, after the search; else KVC_LOCATION_NONE */
-    double *sent_ns;    /* intended send time, from the start of the measurement */
+    uint32_t rows, room; /* requests of any kind */
+    uint32_t key_stride;
+    bool on_gpu; /* where the index is, which reads the GETs' hashes and writes their locations in place */
+    /* GETs */
     uint32_t gets;
-    /* index jobs of the SETs and DELETEs; every SET may evict an item, too */
+    uint8_t *key_bytes;
+    uint8_t *keys; /* row i at i * key_stride, zero behind the key */
+    uint64_t *hash;
+    uint32_t *location; /* after the search */
+    double *sent_ns;    /* intended send time, from the start of the measurement */
+    /* SETs and DELETEs: done when their batch is */
+    uint32_t sets, deletes;
+    double *write_sent_ns;
+    /* and their index jobs; every SET may evict an item, too */
     uint32_t inserts, erases;
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;

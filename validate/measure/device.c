@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+static enum kvc_status no_gpu(struct kvc_diag *diag)
+{
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                         "there is no GPU here (or the program was built without CUDA): system.index_on = "
+                         "\"thread\" runs the index on the scheduler's thread");
+}
+
 #ifndef KVC_HAVE_CUDA
 
 struct kvc_device_queues {
@@ -49,13 +56,11 @@ void kvc_device_array_free(bool on_gpu, void *array)
 }
 
 enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
-                                      bool *on_gpu, struct kvc_diag *diag)
+                                      struct kvc_diag *diag)
 {
     (void)scenario;
     (void)shard;
-    (void)diag;
-    *on_gpu = false;
-    return KVC_OK;
+    return no_gpu(diag);
 }
 
 #else
@@ -174,15 +179,14 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
 }
 
 enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
-                                      bool *on_gpu, struct kvc_diag *diag)
+                                      struct kvc_diag *diag)
 {
     struct kvc_cuda_device gpu;
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     struct kvc_cuckoo_params params = {.bytes = (uint64_t)system.index_bytes,
                                        .max_displacements = (uint32_t)system.max_displacements};
-    *on_gpu = kvc_cuda_device(&gpu);
-    if (!*on_gpu)
-        return KVC_OK;
+    if (!kvc_cuda_device(&gpu))
+        return no_gpu(diag);
     struct kvc_index *device = kvc_cuckoo_cuda_create(&params);
     if (device == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory on the GPU %s for system.index", gpu.name);

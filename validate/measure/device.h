@@ -6,11 +6,11 @@
 
 #include "models/megakv/store.h"
 
-/* Moves the preloaded index of the shard to the GPU, entry by entry; *on_gpu tells whether there is one (and
- * the program was built with CUDA). KVC_ERR_RUNTIME: its memory is too small, or entries were lost; the index
- * then stays where it was. */
+/* Moves the preloaded index of the shard to the GPU, entry by entry. KVC_ERR_RUNTIME: there is no GPU (or the
+ * program was built without CUDA), its memory is too small, or entries were lost; the index then stays where
+ * it was. */
 enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
-                                      bool *on_gpu, struct kvc_diag *diag);
+                                      struct kvc_diag *diag);
 
 /* Searches that are under way at once: one queue for each pipeline, as each has a CUDA stream. */
 struct kvc_device_queues;

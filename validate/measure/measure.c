@@ -2,22 +2,31 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "models/megakv/costs.h"
 #include "models/megakv/options.h"
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
+#include "validate/measure/noise.h"
+#include "validate/measure/pin.h"
 #include "validate/measure/pipeline.h"
-#include "validate/measure/receive.h"
-
-enum { FEED_BYTES = 32 << 20, ROWS_MAX = 65536 };
 
 static const double warmup_least_ns = 50e6;
+
+/* Of all processors' time, that others may have. */
+static const double noisy_frac = 0.01;
+
+#define FEED_BYTES_MAX (UINT64_C(512) << 20)
+#define FEEDS_BYTES_MAX (UINT64_C(4) << 30)
+
+static uint32_t cores_needed(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    return system.threads == KVC_MEGAKV_SHARED_THREADS ? (uint32_t)scenario->node.cpu.cores
+                                                       : 1 + 2 * (uint32_t)system.streams;
+}
 
 enum kvc_status kvc_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -34,127 +43,72 @@ enum kvc_status kvc_measure_check(const struct kvc_scenario *scenario, struct kv
                              "system.admission: measured is \"all\", real receivers take what they can");
     if (kvc_megakv_sample_rate(scenario) != 1)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.functional: measured is \"full\"");
+    uint32_t needed = cores_needed(scenario), cores = kvc_pin_cores();
+    if (needed > cores)
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "the scenario's threads need %u cores, this machine has %u: fewer system.streams, or "
+            "system.threads = \"shared\" with node.cpu.cores = %u",
+            needed, cores, cores);
     return KVC_OK;
-}
-
-/* ---- opening and closing ---- */
-
-static uint32_t frame_requests(const struct kvc_scenario *scenario)
-{
-    uint64_t requests = scenario->workload.frame_requests;
-    if (requests == 0)
-        requests =
-            kvc_nic_messages_per_frame(&scenario->node.nic, kvc_megakv_means_of(scenario).request_bytes);
-    return requests < KVC_FRAME_REQUESTS_MAX ? (uint32_t)requests : KVC_FRAME_REQUESTS_MAX;
-}
-
-static void close_node(struct kvc_node_threads *node)
-{
-    for (uint32_t i = 0; i < node->count; i++) {
-        struct kvc_real_pipeline *pipeline = node->pipeline[i];
-        if (pipeline == NULL)
-            continue;
-        for (int b = 0; b < KVC_PIPELINE_BUFFERS_MAX; b++)
-            kvc_buffer_close(&pipeline->buffers[b]);
-        kvc_feed_free(&pipeline->feed);
-        free(pipeline->latency);
-        free(pipeline);
-    }
-    kvc_device_queues_free(node->queues);
-    kvc_device_array_free(node->on_gpu, node->insert_hash);
-    kvc_device_array_free(node->on_gpu, node->insert_location);
-    kvc_device_array_free(node->on_gpu, node->erase_hash);
-    kvc_device_array_free(node->on_gpu, node->erase_location);
-    kvc_device_array_free(node->on_gpu, node->scratch_hash);
-    free(node->scratch_row);
-    kvc_device_array_free(node->on_gpu, node->scratch_location);
-}
-
-static bool open_pipeline(struct kvc_node_threads *node, uint32_t number, uint32_t buffers,
-                          uint32_t key_stride)
-{
-    struct kvc_real_pipeline *pipeline = aligned_alloc(_Alignof(struct kvc_real_pipeline), sizeof *pipeline);
-    node->pipeline[number] = pipeline;
-    if (pipeline == NULL)
-        return false;
-    memset(pipeline, 0, sizeof *pipeline);
-    pipeline->node = node;
-    pipeline->latency = calloc(1, sizeof *pipeline->latency);
-    if (pipeline->latency == NULL)
-        return false;
-    kvc_histogram_reset(pipeline->latency);
-    for (uint32_t b = 0; b < buffers; b++) {
-        if (!kvc_buffer_open(&pipeline->buffers[b], ROWS_MAX, key_stride, node->on_gpu))
-            return false;
-        kvc_ring_push(&pipeline->free, &pipeline->buffers[b]);
-    }
-    return true;
-}
-
-static bool open_jobs(struct kvc_node_threads *node)
-{
-    size_t room = 2 * (size_t)ROWS_MAX * node->count * node->delay;
-    node->writes_room = (uint32_t)room;
-    node->insert_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
-    node->insert_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
-    node->erase_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
-    node->erase_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
-    node->scratch_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
-    node->scratch_row = malloc(room * sizeof(uint32_t));
-    node->scratch_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
-    return node->insert_hash != NULL && node->insert_location != NULL && node->erase_hash != NULL &&
-           node->erase_location != NULL && node->scratch_hash != NULL && node->scratch_row != NULL &&
-           node->scratch_location != NULL;
-}
-
-static enum kvc_status open_node(struct kvc_node_threads *node, const struct kvc_scenario *scenario,
-                                 struct kvc_diag *diag)
-{
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    struct kvc_feed *feeds = calloc(KVC_PIPELINES_MAX, sizeof *feeds);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
-    uint64_t rows = KVC_ANSWER_BYTES / (value_bytes > 0 ? value_bytes : 1);
-    enum kvc_status status = KVC_OK;
-    node->cycle_ns = system.cycle_ns;
-    node->delay = system.delay;
-    node->count = (uint32_t)(system.streams < KVC_PIPELINES_MAX ? system.streams : KVC_PIPELINES_MAX);
-    node->saturating = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    node->share_cores = cores < 1 + 2 * (long)node->count;
-    node->answer_rows = rows < KVC_ANSWER_ROWS_MAX ? (uint32_t)rows : KVC_ANSWER_ROWS_MAX;
-    node->queues = kvc_device_queues_create(node->on_gpu, node->count);
-    bool opened = feeds != NULL && node->queues != NULL && open_jobs(node);
-    for (uint32_t i = 0; opened && i < node->count; i++)
-        opened =
-            open_pipeline(node, i, (uint32_t)system.buffers, kvc_workload_key_stride(&scenario->workload));
-    if (!opened)
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u pipelines", node->count);
-    if (status == KVC_OK)
-        status = kvc_feeds_create(scenario, KVC_MEGAKV_HASH_SEED, frame_requests(scenario), FEED_BYTES,
-                                  node->count, feeds, diag);
-    for (uint32_t i = 0; status == KVC_OK && i < node->count; i++)
-        node->pipeline[i]->feed = feeds[i];
-    free(feeds);
-    return status;
 }
 
 /* ---- threads ---- */
 
-/* Starts a thread on a core of its own, as long as there are any. false: the system refused. */
-static bool start(pthread_t *thread, void *(*body)(void *), void *data, uint32_t number)
+/* A core and the tasks that it has; they take turns, one piece of work each. */
+struct core {
+    struct kvc_real_node *node;
+    uint32_t number, tasks;
+    struct {
+        kvc_task_fn *step;
+        void *data;
+    } task[1 + 2 * KVC_PIPELINES_MAX];
+};
+
+static void give(struct core *core, kvc_task_fn *step, void *data)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((int)(number % (uint32_t)(cores > 0 ? cores : 1)), &set);
-    if (pthread_create(thread, NULL, body, data) != 0)
-        return false;
-    (void)pthread_setaffinity_np(*thread, sizeof set,
-                                 &set); /* where that is not allowed, times are noisier */
-    return true;
+    core->task[core->tasks].step = step;
+    core->task[core->tasks++].data = data;
 }
 
-static void sleep_until_ns(const struct kvc_node_threads *node, double until_ns,
+/* Own threads: scheduler, then sender and receiver of each pipeline. Shared: the first core has the scheduler
+ * and all receivers, the others the senders, in turns. Returns how many cores work. */
+static uint32_t deal_tasks(struct kvc_real_node *node, const struct kvc_scenario *scenario,
+                           struct core *cores)
+{
+    bool shared = ((const struct kvc_megakv *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
+    uint32_t senders = shared ? (uint32_t)scenario->node.cpu.cores - 1 : node->count, count = 1;
+    node->shared = shared;
+    node->receive_cores = shared ? 1 : node->count;
+    node->send_cores = senders < node->count ? senders : node->count;
+    give(&cores[0], kvc_scheduler_step, node);
+    for (uint32_t i = 0; i < node->count; i++) {
+        uint32_t sender = shared ? 1 + i % senders : 1 + 2 * i, receiver = shared ? 0 : sender + 1;
+        give(&cores[sender], kvc_sender_step, node->pipeline[i]);
+        give(&cores[receiver], kvc_receiver_step, node->pipeline[i]);
+    }
+    while (count <= 2 * KVC_PIPELINES_MAX && cores[count].tasks > 0)
+        count++;
+    return count;
+}
+
+static void *work(void *data)
+{
+    struct core *core = data;
+    kvc_pin_core(core->number);
+    while (!atomic_load_explicit(&core->node->stop, memory_order_relaxed)) {
+        bool worked = false;
+        for (uint32_t i = 0; i < core->tasks; i++)
+            worked = core->task[i].step(core->task[i].data) || worked;
+#if defined(__x86_64__)
+        if (!worked)
+            __builtin_ia32_pause();
+#endif
+    }
+    return NULL;
+}
+
+static void sleep_until_ns(const struct kvc_real_node *node, double until_ns,
                            const struct kvc_progress *progress)
 {
     const struct timespec step = {0, 20000000};
@@ -168,33 +122,35 @@ static void sleep_until_ns(const struct kvc_node_threads *node, double until_ns,
     }
 }
 
-static enum kvc_status run_threads(struct kvc_node_threads *node, const struct kvc_progress *progress,
-                                   struct kvc_diag *diag)
+static enum kvc_status run_cores(struct kvc_real_node *node, const struct kvc_scenario *scenario,
+                                 const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     pthread_t threads[1 + 2 * KVC_PIPELINES_MAX];
-    uint32_t started = 0;
-    bool all = start(&threads[0], kvc_scheduler_thread, node, 0);
-    started += all;
-    for (uint32_t i = 0; all && i < node->count; i++) {
-        all = start(&threads[started], kvc_sender_thread, node->pipeline[i], started);
-        started += all;
-        all = all && start(&threads[started], kvc_receiver_thread, node->pipeline[i], started);
-        started += all;
+    struct core *cores = calloc(1 + 2 * KVC_PIPELINES_MAX, sizeof *cores);
+    uint32_t count = cores != NULL ? deal_tasks(node, scenario, cores) : 0, started = 0;
+    while (started < count) {
+        cores[started].node = node;
+        cores[started].number = started;
+        if (pthread_create(&threads[started], NULL, work, &cores[started]) != 0)
+            break;
+        started++;
     }
-    if (all)
+    if (count > 0 && started == count)
         sleep_until_ns(node, node->until_ns, progress);
     atomic_store(&node->stop, true);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
-    return all ? KVC_OK
+    free(cores);
+    return count > 0 && started == count
+               ? KVC_OK
                : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "thread %u of %u cannot be started", started + 1,
-                               1 + 2 * node->count);
+                               count);
 }
 
 /* ---- the answer ---- */
 
 static void add_stage(struct kvc_result *result, const char *name, const char *device,
-                      const struct kvc_thread_time *time, double threads, double measured_ns)
+                      const struct kvc_task_time *time, double threads, double measured_ns)
 {
     struct kvc_stage *stage = &result->stage[result->stage_count++];
     snprintf(stage->name, sizeof stage->name, "%s", name);
@@ -205,13 +161,13 @@ static void add_stage(struct kvc_result *result, const char *name, const char *d
     stage->mean_us = NAN;
 }
 
-static void add_time(struct kvc_thread_time *sum, const struct kvc_thread_time *time)
+static void add_time(struct kvc_task_time *sum, const struct kvc_task_time *time)
 {
     sum->busy_ns += time->busy_ns;
     sum->served += time->served;
 }
 
-static void report_kernel(const struct kvc_node_threads *node, const struct kvc_slab_stats *slab,
+static void report_kernel(const struct kvc_real_node *node, const struct kvc_slab_stats *slab,
                           double rejected, struct kvc_result *result)
 {
     const struct kvc_megakv_shard *shard = node->shard;
@@ -232,7 +188,7 @@ static void report_kernel(const struct kvc_node_threads *node, const struct kvc_
 }
 
 static void per_launch(struct kvc_result *result, const char *time_name, const char *jobs_name,
-                       const struct kvc_thread_time *time, uint64_t launches)
+                       const struct kvc_task_time *time, uint64_t launches)
 {
     if (launches == 0)
         return;
@@ -240,28 +196,29 @@ static void per_launch(struct kvc_result *result, const char *time_name, const c
     kvc_figures_set(&result->model, jobs_name, (double)time->served / (double)launches);
 }
 
-static void report(const struct kvc_node_threads *node, struct kvc_result *result)
+static void report(const struct kvc_real_node *node, struct kvc_result *result)
 {
     double measured_ns = node->until_ns - node->from_ns, rejected = 0;
-    struct kvc_thread_time receive = {0}, send = {0}, index = node->search;
+    struct kvc_task_time receive = {0}, send = {0}, index = node->search;
     struct kvc_slab_stats slab = {0};
     uint64_t received = 0, answered = 0;
     for (uint32_t i = 0; i < node->count; i++) {
         const struct kvc_real_pipeline *pipeline = node->pipeline[i];
         add_time(&receive, &pipeline->receive);
         add_time(&send, &pipeline->send);
-        result->completed += pipeline->completed;
-        result->hits += pipeline->hits;
-        result->misses += pipeline->misses;
-        result->sets += pipeline->sets;
-        result->deletes += pipeline->deletes;
+        const struct kvc_answerer *answerer = &pipeline->answerer;
+        result->completed += answerer->completed;
+        result->hits += answerer->hits;
+        result->misses += answerer->misses;
+        result->sets += answerer->sets;
+        result->deletes += answerer->deletes;
         received += pipeline->received;
-        answered += pipeline->answered;
-        slab.reads += pipeline->send_stats.reads;
-        slab.read_lines += pipeline->send_stats.read_lines;
+        answered += answerer->answered;
+        slab.reads += answerer->stats.reads;
+        slab.read_lines += answerer->stats.read_lines;
         slab.evicted += pipeline->receive_stats.evicted;
         rejected += (double)pipeline->rejected;
-        kvc_histogram_add(&result->latency, pipeline->latency);
+        kvc_histogram_add(&result->latency, answerer->latency);
     }
     add_time(&index, &node->insert);
     result->gets = result->hits + result->misses;
@@ -271,9 +228,13 @@ static void report(const struct kvc_node_threads *node, struct kvc_result *resul
     result->throughput_mops = (double)result->completed / measured_ns * 1e3;
     result->simulated_s = measured_ns / 1e9;
     result->warmup_s = node->from_ns / 1e9;
-    add_stage(result, "receive", "cpu", &receive, node->count, measured_ns);
+    add_stage(result, "receive", "cpu", &receive, node->receive_cores, measured_ns);
     add_stage(result, "index", node->on_gpu ? "gpu" : "cpu", &index, 1, measured_ns);
-    add_stage(result, "send", "cpu", &send, node->count, measured_ns);
+    add_stage(result, "send", "cpu", &send, node->send_cores, measured_ns);
+    if (node->shared) {
+        double both_frac = result->stage[0].utilization_frac + result->stage[1].utilization_frac;
+        result->stage[0].utilization_frac = result->stage[1].utilization_frac = fmin(both_frac, 1);
+    }
     kvc_bottleneck_find(result);
     report_kernel(node, &slab, rejected, result);
     per_launch(result, "t_search_us", "jobs_per_search", &node->search, node->search_launches);
@@ -284,16 +245,22 @@ static void report(const struct kvc_node_threads *node, struct kvc_result *resul
         kvc_figures_set(&result->model, "launches_late_frac",
                         (double)node->late_launches / (double)node->search_launches);
     }
-    if (node->share_cores)
-        kvc_result_note(result, "%u threads share %ld cores: whoever waits gives way, and waits longer",
-                        1 + 2 * node->count, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static enum kvc_status check_values(const struct kvc_node_threads *node, struct kvc_diag *diag)
+static void report_noise(double others_frac, struct kvc_result *result)
+{
+    kvc_figures_set(&result->model, "others_frac", others_frac);
+    if (others_frac > noisy_frac)
+        kvc_result_note(result,
+                        "the machine was busy: %.1f %% of its processors' time went to others, measure again",
+                        100 * others_frac);
+}
+
+static enum kvc_status check_values(const struct kvc_real_node *node, struct kvc_diag *diag)
 {
     uint64_t wrong = 0;
     for (uint32_t i = 0; i < node->count; i++)
-        wrong += node->pipeline[i]->wrong;
+        wrong += node->pipeline[i]->answerer.wrong;
     if (atomic_load(&node->failed))
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while it searched");
     return wrong == 0 ? KVC_OK
@@ -301,42 +268,58 @@ static enum kvc_status check_values(const struct kvc_node_threads *node, struct 
                                       (unsigned long long)wrong);
 }
 
-static void set_times(struct kvc_node_threads *node, const struct kvc_run *run)
+static void set_times(struct kvc_real_node *node, const struct kvc_run *run)
 {
     node->from_ns = run->warmup_ns >= 0 ? run->warmup_ns : fmax(run->duration_ns / 5, warmup_least_ns);
     node->until_ns = node->from_ns + run->duration_ns;
     node->started_s = kvc_clock_wall_s();
+    for (uint32_t i = 0; i < node->count; i++) {
+        struct kvc_answerer *answerer = &node->pipeline[i]->answerer;
+        answerer->started_s = node->started_s;
+        answerer->from_ns = node->from_ns;
+        answerer->until_ns = node->until_ns;
+    }
+}
+
+/* Long, so that the same keys do not come back so soon that caches and CLOCK would notice. */
+static uint64_t feed_bytes(const struct kvc_scenario *scenario)
+{
+    uint64_t share = FEEDS_BYTES_MAX / kvc_megakv_resolve(scenario).streams;
+    return share < FEED_BYTES_MAX ? share : FEED_BYTES_MAX;
 }
 
 enum kvc_status kvc_measure_megakv(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag)
 {
+    double others_frac = NAN;
+    struct kvc_noise noise;
     struct kvc_megakv_store *store = NULL;
-    struct kvc_node_threads *node = calloc(1, sizeof *node);
+    struct kvc_real_node *node = calloc(1, sizeof *node);
     enum kvc_status status = kvc_measure_check(scenario, diag);
     if (status == KVC_OK && node == NULL)
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a node");
     if (status == KVC_OK)
         status = kvc_megakv_store_create(scenario, progress, &store, diag);
-    if (status == KVC_OK) {
-        node->shard = &store->shards[0];
-        node->shard->index_stats = (struct kvc_index_stats){0}; /* of preloading */
-        status = kvc_device_take_index(scenario, node->shard, &node->on_gpu, diag);
-    }
+    bool on_gpu = ((const struct kvc_megakv *)scenario->system)->index_on == KVC_MEGAKV_INDEX_ON_GPU;
+    if (status == KVC_OK && on_gpu)
+        status = kvc_device_take_index(scenario, &store->shards[0], diag);
     if (status == KVC_OK)
-        status = open_node(node, scenario, diag);
+        status = kvc_real_node_open(node, scenario, &store->shards[0], on_gpu, feed_bytes(scenario), diag);
     if (status == KVC_OK) {
         set_times(node, &scenario->run);
-        status = run_threads(node, progress, diag);
+        kvc_noise_begin(&noise);
+        status = run_cores(node, scenario, progress, diag);
+        others_frac = kvc_noise_frac(&noise);
     }
     if (status == KVC_OK)
         status = check_values(node, diag);
     if (status == KVC_OK) {
         report(node, result);
+        report_noise(others_frac, result);
         result->preload_wall_s = store->preload_wall_s;
     }
     if (node != NULL)
-        close_node(node);
+        kvc_real_node_close(node);
     free(node);
     kvc_megakv_store_free(store);
     return status;

@@ -1,0 +1,48 @@
+#include "models/megakv/range.h"
+
+#include <math.h>
+
+#include "kernels/megakv/slab.h"
+#include "models/megakv/costs.h"
+#include "models/megakv/options.h"
+
+/* Lines between measured points go on a little beyond them. */
+static const double beyond = 1.25;
+
+static void note(struct kvc_result *result, const char *what, double found, double low, double high,
+                 const char *unit)
+{
+    if (!(found * beyond < low || found > high * beyond))
+        return;
+    kvc_result_note(result, "outside what was calibrated: %s of %.4g%s, measured were %.4g .. %.4g%s", what,
+                    found, unit, low, high, unit);
+}
+
+void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
+                           struct kvc_result *result)
+{
+    const struct kvc_stages *stages = &scenario->node.stages;
+    const struct kvc_workload *workload = &scenario->workload;
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    if (!kvc_stages_measured(stages))
+        return;
+    struct kvc_stage_range frames = kvc_stage_range_of(&stages->receive),
+                           items = kvc_stage_range_of(&stages->read),
+                           launches = kvc_stage_range_of(&stages->search);
+    double mib = 0x1p20, item_bytes = kvc_megakv_means_of(scenario).item_bytes;
+    double items_bytes = item_bytes * (double)workload->keys / kvc_scenario_shards(scenario);
+    double largest = (double)KVC_SLAB_HEADER_BYTES + kvc_workload_key_bytes_max(workload) +
+                     kvc_workload_value_bytes_max(workload);
+    note(result, "frames", kvc_megakv_frame_requests(scenario), frames.size_low, frames.size_high,
+         " requests");
+    note(result, "items", largest, items.size_low, items.size_high, " B");
+    note(result, "item memory", items_bytes / mib, items.footprint_low / mib, items.footprint_high / mib,
+         " MiB");
+    note(result, "an index", system.index_bytes / mib, launches.footprint_low / mib,
+         launches.footprint_high / mib, " MiB");
+    double threads = (double)system.streams;
+    if (system.threads == KVC_MEGAKV_SHARED_THREADS)
+        threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
+    note(result, "senders at once", threads, items.threads_low, items.threads_high, "");
+    note(result, "launches", jobs_per_search, launches.size_low, launches.size_high, " searches");
+}

@@ -1,0 +1,74 @@
+/* What the stages of a store cost on one machine, measured there with the store's own code, batch by batch.
+ *
+ * Where a machine has been calibrated these take the place of what cpu, dram and gpu profiles would give.
+ * Every law is a list of points over three coordinates, a full grid: the size of the piece of work, the
+ * footprint of the memory that it touches at random, and the threads that do the same at once (for launches:
+ * the streams). Lines join the points; see kvc_stage_curve. Not modelled: threads of different stages
+ * disturbing each other. */
+#ifndef KVC_SIM_DEVICES_STAGES_H
+#define KVC_SIM_DEVICES_STAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/curve.h"
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+
+enum { KVC_STAGE_POINTS_MAX = 256 };
+
+struct kvc_stage_point {
+    double size;            /* requests of a frame, bytes of an item, jobs of a launch */
+    double footprint_bytes; /* uniformly used; 0: does not matter */
+    uint64_t threads;
+    double ns;
+};
+
+struct kvc_stage_law {
+    uint32_t count; /* 0: not measured */
+    struct kvc_stage_point point[KVC_STAGE_POINTS_MAX];
+};
+
+struct kvc_stages {
+    char name[KVC_TEXT_MAX];
+    struct kvc_stage_law receive; /* a frame of GETs, by its requests */
+    /* What a SET costs its receiver beyond a GET, by the item's bytes; each evicts an item that nobody has
+     * read since it was written, or one that a sender has: its lines must come back from another core, and
+     * CLOCK has to look for items that were not read lately. */
+    struct kvc_stage_law write, write_read;
+    struct kvc_stage_law read; /* a GET at its sender, by the item's bytes; 0 bytes: a miss */
+    struct kvc_stage_law search,
+        search_miss;             /* a launch, by its jobs: of keys that are there, that are not */
+    struct kvc_stage_law insert; /* inserts and deletes, half and half */
+};
+
+extern const struct kvc_options kvc_stages_options;
+
+/* Whether every law is a full grid of at most KVC_CURVE_POINTS_MAX values in each coordinate, and all are
+ * given or none. */
+enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_diag *diag);
+
+static inline bool kvc_stages_measured(const struct kvc_stages *stages)
+{
+    return stages->read.count > 0;
+}
+
+/* The footprints that were measured, rising. Returns how many there are. */
+uint32_t kvc_stage_footprints(const struct kvc_stage_law *law, double footprint_bytes[KVC_CURVE_POINTS_MAX]);
+
+/* The law by size alone, for so many threads and for accesses of which share[i] (0..1, rising) come back to
+ * something among the last footprint[i] bytes touched; `share` NULL: spread evenly over the largest
+ * footprint.
+ *
+ * Uniform use of a footprint f costs c(f) an access, and every access reaches back over a number of bytes
+ * that is evenly spread over 0 .. f. So one that reaches back over s bytes costs d(f c(f))/df at s, and other
+ * popularities only change how far accesses reach back. */
+struct kvc_curve kvc_stage_curve(const struct kvc_stage_law *law, double threads, const double *share);
+
+/* Smallest and largest of a coordinate that was measured. */
+struct kvc_stage_range {
+    double size_low, size_high, footprint_low, footprint_high, threads_low, threads_high;
+};
+struct kvc_stage_range kvc_stage_range_of(const struct kvc_stage_law *law);
+
+#endif

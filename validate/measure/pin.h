@@ -1,0 +1,14 @@
+/* Threads stay on one core each, so that its caches stay their own. */
+#ifndef KVC_VALIDATE_MEASURE_PIN_H
+#define KVC_VALIDATE_MEASURE_PIN_H
+
+#include <stdint.h>
+
+/* Keeps the calling thread on one core, counted from 0. Where that is not allowed it stays where it is, and
+ * times are noisier. */
+void kvc_pin_core(uint32_t core);
+
+/* Cores that this process may use, at least 1. */
+uint32_t kvc_pin_cores(void);
+
+#endif
