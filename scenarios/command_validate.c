@@ -225,8 +225,9 @@ static void print_table(const struct kvc_cases *cases, const struct kvc_score *s
     for (int role = KVC_CASE_PREDICTION; role <= KVC_CASE_EQUATION; role++) {
         struct kvc_score_summary summary = kvc_score_summarise(cases, scores, (enum kvc_case_role)role);
         printf("\n%ss: %zu, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu missed, %zu regressed",
-               roles[role], summary.cases, 100 * summary.mean_abs_frac, 100 * summary.p95_abs_frac,
-               100 * summary.max_abs_frac, summary.missed, summary.regressed);
+               roles[role], summary.errors.count, 100 * summary.errors.mean_abs_frac,
+               100 * summary.errors.p95_abs_frac, 100 * summary.errors.max_abs_frac, summary.missed,
+               summary.regressed);
     }
     printf("\nno input was fitted to a figure that is scored\n");
 }
