@@ -267,33 +267,84 @@ static bool parse_number(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
+/* Columns of an error table; -1: it has none. */
+struct error_columns {
+    long name, predicted, published, measured, figure, held;
+};
+
+/* What a prediction is compared with: published where that cell is filled, else measured. */
+static const char *reference_of(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    const char *published = columns->published >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->published) : "";
+    return published[0] == '\0' && columns->measured >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->measured)
+                                                          : published;
+}
+
+static const char *series_title(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    return columns->figure >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->figure) : "case";
+}
+
+/* "published", "measured", or both where the table has points of both. */
+static void label_references(const struct kvc_csv *csv, const struct error_columns *columns,
+                             struct figure *figure)
+{
+    bool published = false, measured = false;
+    for (size_t i = 0; i < csv->rows; i++) {
+        bool is_published =
+            columns->published >= 0 && kvc_csv_cell(csv, i, (size_t)columns->published)[0] != '\0';
+        published |= is_published;
+        measured |= !is_published;
+    }
+    snprintf(figure->x_label, AXIS_TEXT, "%s%s%s", published ? "published" : "",
+             published && measured ? " or " : "", measured ? "measured" : "");
+}
+
+/* One point: reference, prediction, name, whether it was held out. */
+static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const struct error_columns *columns,
+                                 const char *path, struct figure *figure, struct kvc_diag *diag)
+{
+    double x, y;
+    bool held = columns->held >= 0 && strcmp(kvc_csv_cell(csv, row, (size_t)columns->held), "1") == 0;
+    if (!parse_number(reference_of(csv, row, columns), &x) ||
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y))
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)row + 2,
+                                "published or measured, and predicted, must be numbers");
+    fprintf(figure->data, "%.12g %.12g ", x, y);
+    put_quoted(kvc_csv_cell(csv, row, (size_t)columns->name), figure->data);
+    fprintf(figure->data, " %d\n", held);
+    return KVC_OK;
+}
+
 static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, struct figure *figure,
                                   struct kvc_diag *diag)
 {
-    long name = kvc_csv_column(csv, "case"), published = kvc_csv_column(csv, "published");
-    long predicted = kvc_csv_column(csv, "predicted"), group = kvc_csv_column(csv, "figure");
-    if (name < 0 || published < 0 || predicted < 0)
+    const struct error_columns columns = {
+        .name = kvc_csv_column(csv, "case"),
+        .predicted = kvc_csv_column(csv, "predicted"),
+        .published = kvc_csv_column(csv, "published"),
+        .measured = kvc_csv_column(csv, "measured"),
+        .figure = kvc_csv_column(csv, "figure"),
+        .held = kvc_csv_column(csv, "held"),
+    };
+    if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0))
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
-                                "needs the columns case, published, predicted");
+                                "needs the columns case, predicted, and published or measured");
+    label_references(csv, &columns, figure);
     for (size_t i = 0; i < csv->rows; i++) {
-        const char *title = group >= 0 ? kvc_csv_cell(csv, i, (size_t)group) : "case";
+        const char *title = series_title(csv, i, &columns);
         bool is_new = true;
         for (size_t j = 0; j < i && is_new; j++)
-            is_new = group >= 0 && strcmp(kvc_csv_cell(csv, j, (size_t)group), title) != 0;
+            is_new = strcmp(series_title(csv, j, &columns), title) != 0;
         if (!is_new)
             continue;
         begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
-            double x, y;
-            if (group >= 0 && strcmp(kvc_csv_cell(csv, j, (size_t)group), title) != 0)
+            if (strcmp(series_title(csv, j, &columns), title) != 0)
                 continue;
-            if (!parse_number(kvc_csv_cell(csv, j, (size_t)published), &x) ||
-                !parse_number(kvc_csv_cell(csv, j, (size_t)predicted), &y))
-                return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)j + 2,
-                                        "published and predicted must be numbers");
-            fprintf(figure->data, "%.12g %.12g ", x, y);
-            put_quoted(kvc_csv_cell(csv, j, (size_t)name), figure->data);
-            fputc('\n', figure->data);
+            enum kvc_status status = put_error(csv, j, &columns, path, figure, diag);
+            if (status != KVC_OK)
+                return status;
         }
     }
     return KVC_OK;
