@@ -72,8 +72,9 @@ expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv
 expect 2 'FILE.lua is missing' "$kvcast" calibrate --quick
 expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o none/machine.lua
 "$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { echo "FAILED: calibrate"; cat warnings; failed=1; }
-"$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 --json - |
-    grep -q '"node.gpu.name": "index on one CPU thread"' || { echo "FAILED: a calibrated machine is of no use"; failed=1; }
+"$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 \
+    --json calibrated.json >/dev/null
+grep -q '"node.gpu.name": "index on one CPU thread"' calibrated.json || { echo "FAILED: a calibrated machine is of no use"; failed=1; }
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
 expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
 sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua
