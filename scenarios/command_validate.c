@@ -149,6 +149,7 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
         if (validation->told && only == NULL)
             printf("%s%s\n", several ? "\n" : "", subject->name);
         several = true;
+        fflush(NULL); /* or the children that simulate write what is buffered once more */
         status = subject->is_machine ? validate_machine(validation, subject, diag)
                                      : validate_paper(validation, subject, diag);
     }
