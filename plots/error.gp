@@ -1,12 +1,15 @@
-# Predicted against published: the diagonal is a perfect prediction, the band is within 10 % of it. Cases outside the
-# band are named.
-# gnuplot -c error.gp STYLE DATA OUTPUT FORMAT COLUMNS; DATA: blocks of "published predicted case" headed by a title
+# Predicted against published or measured: the diagonal is a perfect prediction, the band is within 10 % of it. Cases
+# outside the band are named; points of cases that were held out are open.
+# gnuplot -c error.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL; DATA: blocks of "reference predicted case held" headed by
+# a title
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3
 FORMAT = ARG4
 COLUMNS = int(ARG5)
+XLABEL = ARG6
 load load_style
+stats DATA using 4 name "HELD" nooutput
 stats DATA using 1:2 nooutput
 low = STATS_min_x < STATS_min_y ? STATS_min_x : STATS_min_y
 high = STATS_max_x > STATS_max_y ? STATS_max_x : STATS_max_y
@@ -24,16 +27,23 @@ set xrange [low:high]
 set yrange [low:high]
 set size square
 set samples 400
-set xlabel "published"
+set xlabel XLABEL
 set ylabel "predicted, same unit"
-outside(published, predicted) = abs(predicted - published) > 0.1 * abs(published)
-# Names stand on the side away from the diagonal, but inside the frame.
-right(published, predicted) = predicted > published || published > (low > 0 ? (low * high ** 3) ** 0.25 : 0.7 * high)
+outside(reference, predicted) = abs(predicted - reference) > 0.1 * abs(reference)
+# Names stand on the side away from the diagonal, but inside the frame. The others are empty texts: gnuplot 5.4 crashes
+# on labels whose places are all NaN.
+right(reference, predicted) = predicted > reference || reference > (low > 0 ? (low * high ** 3) ** 0.25 : 0.7 * high)
+# Each filled point's open twin comes one before it.
+filled(i) = int(word("7 5 9 11 13 15 7 5", style(i)))
 plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4" title "within 10 %", \
     x with lines linecolor rgb "#808080" linewidth 0.7 notitle, \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with points linestyle style(i + 1) title columnheader(1), \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:(outside($1, $2) && right($1, $2) ? $2 : NaN):3 with labels right \
-        offset -0.7, 0 font ",6" notitle, \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:(outside($1, $2) && !right($1, $2) ? $2 : NaN):3 with labels left \
-        offset 0.7, 0 font ",6" notitle
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:($4 == 0 ? $2 : NaN) with points linestyle style(i + 1) \
+        pointtype filled(i + 1) title columnheader(1), \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:($4 == 1 ? $2 : NaN) with points linestyle style(i + 1) \
+        pointtype filled(i + 1) - 1 notitle, \
+    for [i = 1:int(HELD_max)] NaN with points linecolor rgb "#808080" pointtype 6 title "open: held out", \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && right($1, $2) ? strcol(3) : "") \
+        with labels right offset -0.7, 0 font ",6" notitle, \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && !right($1, $2) ? strcol(3) : "") \
+        with labels left offset 0.7, 0 font ",6" notitle
 set output

@@ -3,43 +3,18 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "plots/csv.h"
+#include "plots/figure.h"
 #include "plots/gnuplot.h"
 #include "sim/base/option.h"
 
 const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", NULL};
 
-enum { AXIS_TEXT = 160, TITLE_TEXT = 160 };
-
-/* What the extraction leaves for gnuplot. */
-struct figure {
-    FILE *data;
-    uint32_t blocks;
-    char x_label[AXIS_TEXT];
-    bool x_numeric;
-};
-
-/* Inside double quotes for gnuplot's data reader, which knows no escapes. */
-static void put_quoted(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++)
-        fputc(*text == '"' ? '\'' : (unsigned char)*text < ' ' ? ' ' : *text, out);
-    fputc('"', out);
-}
-
-static void begin_block(struct figure *figure, const char *title)
-{
-    if (figure->blocks++ > 0)
-        fputs("\n\n", figure->data);
-    put_quoted(title, figure->data);
-    fputc('\n', figure->data);
-}
+enum { TITLE_TEXT = 160 };
 
 static enum kvc_status load_result(const char *path, json_t **document, struct kvc_diag *diag)
 {
@@ -99,7 +74,7 @@ static void title_of(json_t *const *documents, int count, int which, const char 
         snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
 }
 
-static enum kvc_status put_cdf(struct figure *figure, const char *path, const json_t *document,
+static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path, const json_t *document,
                                const char *title, struct kvc_diag *diag)
 {
     const json_t *points = json_object_get(json_object_get(document, "latency_us"), "cdf");
@@ -108,14 +83,14 @@ static enum kvc_status put_cdf(struct figure *figure, const char *path, const js
     if (json_array_size(points) == 0)
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                 "has no latency distribution (latency_us.cdf)");
-    begin_block(figure, title);
+    kvc_figure_begin_block(figure, title);
     json_array_foreach(points, index, point)
         fprintf(figure->data, "%.12g %.12g\n", json_number_value(json_array_get(point, 0)),
                 json_number_value(json_array_get(point, 1)));
     return KVC_OK;
 }
 
-static enum kvc_status put_timeline(struct figure *figure, const char *path, const json_t *document,
+static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *path, const json_t *document,
                                     const char *title, struct kvc_diag *diag)
 {
     const json_t *windows = json_object_get(document, "windows");
@@ -124,14 +99,14 @@ static enum kvc_status put_timeline(struct figure *figure, const char *path, con
     size_t count = json_array_size(mops);
     if (count == 0 || !(length_ms > 0))
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
-    begin_block(figure, title);
+    kvc_figure_begin_block(figure, title);
     for (size_t i = 0; i <= count; i++) /* the last one once more, so that its step has a width */
         fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
                 json_number_value(json_array_get(mops, i < count ? i : count - 1)));
     return KVC_OK;
 }
 
-static enum kvc_status extract_results(const struct kvc_plot *plot, struct figure *figure,
+static enum kvc_status extract_results(const struct kvc_plot *plot, struct kvc_figure_data *figure,
                                        struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -201,7 +176,8 @@ static void series_of(const struct kvc_csv *csv, size_t row, size_t first, size_
                            csv->cell[i], kvc_csv_cell(csv, row, i));
 }
 
-static void put_series(const struct kvc_csv *csv, struct figure *figure, const double *x, size_t throughput)
+static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure, const double *x,
+                       size_t throughput)
 {
     bool has_interval = throughput + 1 < csv->columns;
     for (size_t i = 0; i < csv->rows; i++) {
@@ -214,21 +190,21 @@ static void put_series(const struct kvc_csv *csv, struct figure *figure, const d
         }
         if (!is_new)
             continue;
-        begin_block(figure, title);
+        kvc_figure_begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
             series_of(csv, j, 2, throughput, other);
             if (strcmp(title, other) != 0)
                 continue;
             double half_width = has_interval ? strtod(kvc_csv_cell(csv, j, throughput + 1), NULL) : 0;
             fprintf(figure->data, "%.12g ", x[j]);
-            put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
+            kvc_figure_put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
             fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL),
                     half_width);
         }
     }
 }
 
-static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct figure *figure,
+static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct kvc_figure_data *figure,
                                           struct kvc_diag *diag)
 {
     struct kvc_csv csv;
@@ -247,9 +223,9 @@ static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct fi
     } else {
         figure->x_numeric = parse_axis(&csv, 1, x, suffix);
         if (figure->x_numeric && suffix[0] != '\0') {
-            snprintf(figure->x_label, AXIS_TEXT, "%.120s (%s)", csv.cell[1], suffix);
+            snprintf(figure->x_label, KVC_AXIS_TEXT, "%.120s (%s)", csv.cell[1], suffix);
         } else {
-            snprintf(figure->x_label, AXIS_TEXT, "%.120s", csv.cell[1]);
+            snprintf(figure->x_label, KVC_AXIS_TEXT, "%.120s", csv.cell[1]);
         }
         if (!figure->x_numeric)
             count_axis(&csv, 1, x);
@@ -260,57 +236,8 @@ static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct fi
     return status;
 }
 
-static bool parse_number(const char *text, double *value)
-{
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*value);
-}
-
-static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, struct figure *figure,
-                                  struct kvc_diag *diag)
-{
-    long name = kvc_csv_column(csv, "case"), published = kvc_csv_column(csv, "published");
-    long predicted = kvc_csv_column(csv, "predicted"), group = kvc_csv_column(csv, "figure");
-    if (name < 0 || published < 0 || predicted < 0)
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
-                                "needs the columns case, published, predicted");
-    for (size_t i = 0; i < csv->rows; i++) {
-        const char *title = group >= 0 ? kvc_csv_cell(csv, i, (size_t)group) : "case";
-        bool is_new = true;
-        for (size_t j = 0; j < i && is_new; j++)
-            is_new = group >= 0 && strcmp(kvc_csv_cell(csv, j, (size_t)group), title) != 0;
-        if (!is_new)
-            continue;
-        begin_block(figure, title);
-        for (size_t j = i; j < csv->rows; j++) {
-            double x, y;
-            if (group >= 0 && strcmp(kvc_csv_cell(csv, j, (size_t)group), title) != 0)
-                continue;
-            if (!parse_number(kvc_csv_cell(csv, j, (size_t)published), &x) ||
-                !parse_number(kvc_csv_cell(csv, j, (size_t)predicted), &y))
-                return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)j + 2,
-                                        "published and predicted must be numbers");
-            fprintf(figure->data, "%.12g %.12g ", x, y);
-            put_quoted(kvc_csv_cell(csv, j, (size_t)name), figure->data);
-            fputc('\n', figure->data);
-        }
-    }
-    return KVC_OK;
-}
-
-static enum kvc_status extract_errors(const struct kvc_plot *plot, struct figure *figure,
-                                      struct kvc_diag *diag)
-{
-    struct kvc_csv csv;
-    enum kvc_status status = kvc_csv_read(plot->inputs[0], &csv, diag);
-    if (status == KVC_OK)
-        status = put_errors(&csv, plot->inputs[0], figure, diag);
-    kvc_csv_free(&csv);
-    return status;
-}
-
-static enum kvc_status extract(const struct kvc_plot *plot, struct figure *figure, struct kvc_diag *diag)
+static enum kvc_status extract(const struct kvc_plot *plot, struct kvc_figure_data *figure,
+                               struct kvc_diag *diag)
 {
     bool takes_several = plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TIMELINE;
     if (!takes_several && plot->input_count != 1)
@@ -323,7 +250,7 @@ static enum kvc_status extract(const struct kvc_plot *plot, struct figure *figur
     case KVC_PLOT_THROUGHPUT:
         return extract_throughput(plot, figure, diag);
     case KVC_PLOT_ERROR:
-        return extract_errors(plot, figure, diag);
+        return kvc_errors_extract(plot->inputs[0], figure, diag);
     }
     KVC_BUG("unknown kind of picture %d", (int)plot->kind);
 }
@@ -339,8 +266,8 @@ static const char *format_of(const char *output)
 }
 
 /* Draws into `partial` and gives it its name. */
-static enum kvc_status draw(const struct kvc_plot *plot, const struct figure *figure, const char *data_path,
-                            struct kvc_diag *diag)
+static enum kvc_status draw(const struct kvc_plot *plot, const struct kvc_figure_data *figure,
+                            const char *data_path, struct kvc_diag *diag)
 {
     char script[PATH_MAX], partial[PATH_MAX];
     const char *const arguments[] = {
@@ -377,7 +304,7 @@ enum kvc_status kvc_plot_draw(const struct kvc_plot *plot, struct kvc_diag *diag
 {
     const char *folder = getenv("TMPDIR");
     char data_path[PATH_MAX];
-    struct figure figure = {0};
+    struct kvc_figure_data figure = {0};
     if (format_of(plot->output) == NULL)
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0,
                                 "a picture's name ends in .svg, .pdf or .png");

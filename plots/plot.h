@@ -10,7 +10,8 @@ enum kvc_plot_kind {
     KVC_PLOT_CDF,        /* latency; results (JSON), one line each */
     KVC_PLOT_THROUGHPUT, /* over the first swept parameter; one sweep.csv, one line per value of the others */
     KVC_PLOT_TIMELINE,   /* throughput over time; results (JSON), one line each */
-    KVC_PLOT_ERROR, /* predicted against published; one CSV: case,published,predicted, optionally figure */
+    KVC_PLOT_ERROR,      /* predicted against published or measured; one CSV: case, published and/or measured
+                          * (one of them filled), predicted; optionally figure, held (1: an open point) */
 };
 
 /* Names of the kinds in their order, NULL-terminated. */

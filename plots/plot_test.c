@@ -85,6 +85,34 @@ Test(plot, draws_every_kind)
     assert_begins("error.svg", "<?xml");
 }
 
+/* The text of a picture, which names its axis and its series. */
+static const char *drawn_text(const char *input)
+{
+    static char text[1 << 18];
+    struct kvc_diag diag = {0};
+    cr_assert_eq(draw(KVC_PLOT_ERROR, input, "error.svg", &diag), KVC_OK, "%s", diag.message);
+    FILE *file = fopen("error.svg", "r");
+    cr_assert_not_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+Test(plot, an_error_picture_says_what_it_compares_with)
+{
+#define ERRORS "case,figure,held,published,measured,predicted\n"
+    put("paper.csv", ERRORS "a,mops,,100,,95\nb,us,,10,,20\n");
+    put("machine.csv", ERRORS "a,mops,0,,100,95\nb,mops,1,,10,20\n");
+    put("both.csv", ERRORS "a,mops,,100,,95\nb,mops,1,,10,20\n");
+    const char *text = drawn_text("paper.csv");
+    cr_expect_not_null(strstr(text, ">published<"));
+    cr_expect_null(strstr(text, "held out"));
+    text = drawn_text("machine.csv");
+    cr_expect_not_null(strstr(text, ">measured<"));
+    cr_expect_not_null(strstr(text, ">open: held out<"));
+    cr_expect_not_null(strstr(drawn_text("both.csv"), ">published or measured<"));
+}
+
 Test(plot, names_are_never_commands)
 {
     struct kvc_diag diag = {0};
@@ -105,6 +133,7 @@ Test(plot, wrong_input_is_the_users_and_keeps_the_old_picture)
     put("short.csv", "point,a,throughput_mops\n1,2\n");
     put("foreign.csv", "a,b\n1,2\n");
     put("text.csv", "case,published,predicted\na,1,2\nb,1,many\n");
+    put("blank.csv", "case,published,measured,predicted\na,,,2\n");
     cr_assert_eq(draw(KVC_PLOT_CDF, "missing.json", "a.svg", &diag), KVC_ERR_SCENARIO);
     cr_assert_eq(draw(KVC_PLOT_CDF, "broken.json", "a.svg", &diag), KVC_ERR_SCENARIO);
     diag = (struct kvc_diag){0};
@@ -117,6 +146,8 @@ Test(plot, wrong_input_is_the_users_and_keeps_the_old_picture)
     diag = (struct kvc_diag){0};
     cr_assert_eq(draw(KVC_PLOT_ERROR, "text.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
     cr_assert_eq(diag.line, 3);
+    cr_assert_eq(draw(KVC_PLOT_ERROR, "blank.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(diag.line, 2);
     assert_begins("a.svg", "old");
     cr_assert_eq(access("a.svg.partial", F_OK), -1);
 }

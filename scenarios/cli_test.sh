@@ -72,8 +72,9 @@ expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv
 expect 2 'FILE.lua is missing' "$kvcast" calibrate --quick
 expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o none/machine.lua
 "$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { echo "FAILED: calibrate"; cat warnings; failed=1; }
-"$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 --json - |
-    grep -q '"node.gpu.name": "index on one CPU thread"' || { echo "FAILED: a calibrated machine is of no use"; failed=1; }
+"$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 \
+    --json calibrated.json >/dev/null
+grep -q '"node.gpu.name": "index on one CPU thread"' calibrated.json || { echo "FAILED: a calibrated machine is of no use"; failed=1; }
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
 expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
 sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua
@@ -89,6 +90,42 @@ expect 2 'workload.arrival: measured can be' "$kvcast" measure good.lua $measure
     { echo "FAILED: measure"; cat real.txt; failed=1; }
 grep -q '"command": "measure"' real/result.json || { echo "FAILED: real/result.json is no measurement"; failed=1; }
 [ -s real/latency.hgrm ] || { echo "FAILED: real/latency.hgrm is missing"; failed=1; }
+
+expect 2 'found "nosuch".*papers \(megakv\).*measured machines' "$kvcast" validate nosuch
+export KVCAST_MEASURED=machines
+mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
+memory_fed="node.sockets=1;system.feed=memory;system.admission=all;system.streams=1;run.warmup=20ms;run.duration=60ms"
+printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\n' "$memory_fed" "$memory_fed" \
+    >machines/tiny/plan.csv
+expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
+expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
+expect 2 'needs the NAME of a machine' "$kvcast" validate --measure
+expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
+expect 2 'belongs to --measure' "$kvcast" validate tiny --turns 2
+expect 2 '--turns: found "0"' "$kvcast" validate tiny --measure --turns 0
+expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
+"$kvcast" validate tiny --measure --turns 2 --quiet >measured.txt || { echo "FAILED: validate --measure"; failed=1; }
+[ "$(wc -l <machines/tiny/runs.csv)" -eq 3 ] || { echo "FAILED: machines/tiny/runs.csv"; failed=1; }
+"$kvcast" validate tiny --update-baseline --quiet >/dev/null || { echo "FAILED: validate --update-baseline"; failed=1; }
+"$kvcast" validate tiny --quiet --out scored --json scored.json >scored.txt ||
+    { echo "FAILED: errors as large as the baseline's are no regression"; cat scored.txt; failed=1; }
+grep -q '"closed_form_error_frac"' scored.json || { echo "FAILED: scored.json has no machine's cases"; failed=1; }
+grep -q '^full,throughput_mops,0,,' scored/errors.csv || { echo "FAILED: scored/errors.csv"; failed=1; }
+cp machines/tiny/runs.csv kept.csv
+awk -F, -v OFS=, '$1 == "full" { $6 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
+"$kvcast" validate tiny --quiet >/dev/null
+[ $? -eq 1 ] || { echo "FAILED: an error that grew is a regression"; failed=1; }
+cp kept.csv machines/tiny/runs.csv
+sed -i '/^open,/s/;workload.arrival.fixed_mops=0.1//' machines/tiny/runs.csv
+expect 2 'machines/tiny/runs.csv:3: run "open" is not what the plan says' "$kvcast" validate tiny
+echo 'full,0,0' >>machines/tiny/runs.csv
+sed -i '/^open,/d' machines/tiny/runs.csv
+expect 2 'machines/tiny/runs.csv:3: found 3 columns, expected 13' "$kvcast" validate tiny
+sed -i '$d' machines/tiny/runs.csv
+expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
+echo 'far,missing.lua,' >>machines/tiny/plan.csv
+expect 2 'missing.lua.*run far' "$kvcast" validate tiny --measure
+unset KVCAST_MEASURED
 
 [ -z "$(find . -name '*.partial')" ] || { echo "FAILED: partial files are left"; failed=1; }
 

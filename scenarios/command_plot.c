@@ -25,7 +25,8 @@ static const struct kvc_usage usage = {
             "  cdf         latency distribution of result.json files, one line each\n"
             "  timeline    throughput over time of result.json files, one line each\n"
             "  throughput  of a sweep.csv over its first swept parameter, one line per value of the others\n"
-            "  error       predicted against published, from a CSV with the columns case,published,predicted",
+            "  error       predicted against published or measured, from a CSV with the columns\n"
+            "              case,published,predicted or case,measured,predicted; validate --out writes one",
     .flags = flags,
 };
 

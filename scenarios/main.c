@@ -17,7 +17,7 @@ static const struct {
     {"sweep", "every point of a scenario's sweep table", kvc_command_sweep},
     {"check", "parse and validate a scenario only", kvc_command_check},
     {"plot", "pictures of results", kvc_command_plot},
-    {"validate", "predicted against published figures", kvc_command_validate},
+    {"validate", "predicted against published and measured figures", kvc_command_validate},
     {"measure", "run the store's real pipeline on this machine", kvc_command_measure},
     {"calibrate", "measure this machine, as a hardware profile", kvc_command_calibrate},
     {"list", "systems, hardware, workload presets and scenarios", kvc_command_list},

@@ -5,7 +5,7 @@
 
 #include "scenarios/output/partial.h"
 
-enum { COLUMNS_MAX = 8 };
+enum { COLUMNS_MAX = 16 };
 
 void kvc_grid_add(struct kvc_grid *grid, const char *text)
 {

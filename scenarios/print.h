@@ -8,7 +8,7 @@
 
 #include "scenarios/load/load.h"
 
-/* Rows of cells; a zeroed struct with `columns` set is empty. */
+/* Rows of cells, 16 columns at most; a zeroed struct with `columns` set is empty. */
 struct kvc_grid {
     size_t columns, count; /* count: of cells */
     char **cell;

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "validate/lines.h"
 
 static const char header[] = "id,error_frac";
 
@@ -47,64 +50,70 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
+{
+    struct kvc_error_summary summary = {.count = count};
+    if (count == 0)
+        return summary;
+    for (size_t i = 0; i < count; i++) {
+        errors_frac[i] = fabs(errors_frac[i]);
+        summary.mean_abs_frac += errors_frac[i] / (double)count;
+    }
+    qsort(errors_frac, count, sizeof *errors_frac, ascending);
+    summary.p95_abs_frac = errors_frac[(size_t)ceil(0.95 * (double)count) - 1];
+    summary.max_abs_frac = errors_frac[count - 1];
+    return summary;
+}
+
 struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores,
                                              enum kvc_case_role role)
 {
     struct kvc_score_summary summary = {0};
-    double *errors = malloc((cases->count + 1) * sizeof *errors);
-    if (errors == NULL)
+    size_t count = 0;
+    double *errors_frac = malloc((cases->count + 1) * sizeof *errors_frac);
+    if (errors_frac == NULL)
         KVC_BUG("no memory for %zu errors", cases->count);
     for (size_t i = 0; i < cases->count; i++) {
         if (cases->entry[i].role != role)
             continue;
-        errors[summary.cases++] = fabs(scores[i].error_frac);
-        summary.mean_abs_frac += fabs(scores[i].error_frac);
+        errors_frac[count++] = scores[i].error_frac;
         summary.missed += scores[i].verdict == KVC_VERDICT_MISSED;
         summary.regressed += scores[i].verdict == KVC_VERDICT_REGRESSED;
     }
-    if (summary.cases > 0) {
-        qsort(errors, summary.cases, sizeof *errors, ascending);
-        summary.mean_abs_frac /= (double)summary.cases;
-        summary.p95_abs_frac = errors[(size_t)ceil(0.95 * (double)summary.cases) - 1];
-        summary.max_abs_frac = errors[summary.cases - 1];
-    }
-    free(errors);
+    summary.errors = kvc_errors_summarise(errors_frac, count);
+    free(errors_frac);
     return summary;
+}
+
+struct baseline {
+    const struct kvc_cases *cases;
+    struct kvc_score *scores;
+};
+
+static enum kvc_status take_baseline(void *data, char *const *column, int line, struct kvc_diag *diag)
+{
+    const struct baseline *baseline = data;
+    double error_frac;
+    (void)line;
+    enum kvc_status status = kvc_column_number(column[1], &error_frac, diag);
+    if (status == KVC_OK && isnan(error_frac))
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no error, expected a number");
+    long found = kvc_cases_find(baseline->cases, column[0], strlen(column[0]));
+    if (status == KVC_OK && found >= 0)
+        baseline->scores[found].baseline_frac = error_frac;
+    return status;
 }
 
 enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *cases, struct kvc_score *scores,
                                   struct kvc_diag *diag)
 {
-    char line[256];
-    int number = 0;
+    struct baseline baseline = {cases, scores};
+    const struct kvc_lines lines = {.header = header, .take = take_baseline, .data = &baseline};
     for (size_t i = 0; i < cases->count; i++)
         scores[i].baseline_frac = NAN;
-    FILE *in = fopen(path, "r");
-    if (in == NULL)
-        return errno == ENOENT
-                   ? KVC_OK
-                   : kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot read: %s", strerror(errno));
-    enum kvc_status status = KVC_OK;
-    while (status == KVC_OK && fgets(line, sizeof line, in) != NULL) {
-        line[strcspn(line, "\r\n")] = '\0';
-        char *comma = strchr(line, ','), *end = NULL;
-        if (++number == 1) {
-            if (strcmp(line, header) != 0)
-                status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, number, "expected \"%s\"", header);
-            continue;
-        }
-        double error_frac = comma != NULL ? strtod(comma + 1, &end) : NAN;
-        if (comma == NULL || end == comma + 1 || *end != '\0') {
-            status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, number,
-                                      "found \"%s\", expected id,error_frac", line);
-            continue;
-        }
-        long found = kvc_cases_find(cases, line, (size_t)(comma - line));
-        if (found >= 0)
-            scores[found].baseline_frac = error_frac;
-    }
-    fclose(in);
-    return status;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return KVC_OK;
+    return kvc_lines_read(path, &lines, diag);
 }
 
 enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases,
@@ -117,7 +126,7 @@ enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cas
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial, 0, "cannot write: %s", strerror(errno));
     fprintf(out, "%s\n", header);
     for (size_t i = 0; i < cases->count; i++)
-        if (cases->entry[i].role != KVC_CASE_INPUT)
+        if (cases->entry[i].role != KVC_CASE_INPUT && isfinite(scores[i].error_frac))
             fprintf(out, "%s,%.4f\n", cases->entry[i].id, scores[i].error_frac);
     if (fclose(out) != 0 || rename(partial, path) != 0) {
         remove(partial);

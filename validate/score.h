@@ -1,4 +1,5 @@
-/* Predicted against published: errors, their summary, and the baseline that they may not grow past. */
+/* Predicted against published or measured: errors, their summary, and the baseline that they may not grow
+ * past. */
 #ifndef KVC_VALIDATE_SCORE_H
 #define KVC_VALIDATE_SCORE_H
 
@@ -15,10 +16,14 @@ struct kvc_score {
     enum kvc_verdict verdict;
 };
 
+struct kvc_error_summary {
+    size_t count;
+    double mean_abs_frac, p95_abs_frac, max_abs_frac; /* 0 where there are none */
+};
+
 /* Over the cases of one role. */
 struct kvc_score_summary {
-    size_t cases;
-    double mean_abs_frac, p95_abs_frac, max_abs_frac;
+    struct kvc_error_summary errors;
     size_t missed, regressed;
 };
 
@@ -28,6 +33,9 @@ double kvc_score_error(const struct kvc_case *scored, double predicted);
 /* Fills error and verdict. An error regresses when it is outside the tolerance and more than half a point
  * worse than the baseline, or has no baseline; inputs never do. */
 struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted, double baseline_frac);
+
+/* Sorts the errors, as absolute ones. */
+struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count);
 
 struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores,
                                              enum kvc_case_role role);

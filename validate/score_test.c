@@ -114,8 +114,8 @@ Test(cases, baseline_survives_a_round_trip)
     struct kvc_diag diag = {0};
     cr_assert_eq(kvc_baseline_write(path, &cases, scores, &diag), KVC_OK);
     struct kvc_score_summary summary = kvc_score_summarise(&cases, scores, KVC_CASE_PREDICTION);
-    cr_expect_float_eq(summary.mean_abs_frac, 0.0615, 1e-12);
-    cr_expect_float_eq(summary.max_abs_frac, 0.083, 1e-12);
+    cr_expect_float_eq(summary.errors.mean_abs_frac, 0.0615, 1e-12);
+    cr_expect_float_eq(summary.errors.max_abs_frac, 0.083, 1e-12);
     cr_assert_eq(kvc_baseline_read(path, &cases, scores, &diag), KVC_OK);
     cr_expect_float_eq(scores[0].baseline_frac, -0.083, 1e-12);
     write_file(path, "id,error_frac\na,x\n");

@@ -1,0 +1,107 @@
+/* Predictions and what they are compared with, out of a CSV file. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/csv.h"
+#include "plots/figure.h"
+
+static bool parse_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+/* Columns of an error table; -1: it has none. */
+struct error_columns {
+    long name, predicted, published, measured, figure, held;
+};
+
+/* What a prediction is compared with: published where that cell is filled, else measured. */
+static const char *reference_of(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    const char *published = columns->published >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->published) : "";
+    return published[0] == '\0' && columns->measured >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->measured)
+                                                          : published;
+}
+
+static const char *series_title(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    return columns->figure >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->figure) : "case";
+}
+
+/* "published", "measured", or both where the table has points of both. */
+static void label_references(const struct kvc_csv *csv, const struct error_columns *columns,
+                             struct kvc_figure_data *figure)
+{
+    bool published = false, measured = false;
+    for (size_t i = 0; i < csv->rows; i++) {
+        bool is_published =
+            columns->published >= 0 && kvc_csv_cell(csv, i, (size_t)columns->published)[0] != '\0';
+        published |= is_published;
+        measured |= !is_published;
+    }
+    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s", published ? "published" : "",
+             published && measured ? " or " : "", measured ? "measured" : "");
+}
+
+/* One point: reference, prediction, name, whether it was held out. */
+static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const struct error_columns *columns,
+                                 const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    double x, y;
+    bool held = columns->held >= 0 && strcmp(kvc_csv_cell(csv, row, (size_t)columns->held), "1") == 0;
+    if (!parse_number(reference_of(csv, row, columns), &x) ||
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y))
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)row + 2,
+                                "published or measured, and predicted, must be numbers");
+    fprintf(figure->data, "%.12g %.12g ", x, y);
+    kvc_figure_put_quoted(kvc_csv_cell(csv, row, (size_t)columns->name), figure->data);
+    fprintf(figure->data, " %d\n", held);
+    return KVC_OK;
+}
+
+static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, struct kvc_figure_data *figure,
+                                  struct kvc_diag *diag)
+{
+    const struct error_columns columns = {
+        .name = kvc_csv_column(csv, "case"),
+        .predicted = kvc_csv_column(csv, "predicted"),
+        .published = kvc_csv_column(csv, "published"),
+        .measured = kvc_csv_column(csv, "measured"),
+        .figure = kvc_csv_column(csv, "figure"),
+        .held = kvc_csv_column(csv, "held"),
+    };
+    if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0))
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
+                                "needs the columns case, predicted, and published or measured");
+    label_references(csv, &columns, figure);
+    for (size_t i = 0; i < csv->rows; i++) {
+        const char *title = series_title(csv, i, &columns);
+        bool is_new = true;
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = strcmp(series_title(csv, j, &columns), title) != 0;
+        if (!is_new)
+            continue;
+        kvc_figure_begin_block(figure, title);
+        for (size_t j = i; j < csv->rows; j++) {
+            if (strcmp(series_title(csv, j, &columns), title) != 0)
+                continue;
+            enum kvc_status status = put_error(csv, j, &columns, path, figure, diag);
+            if (status != KVC_OK)
+                return status;
+        }
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    struct kvc_csv csv;
+    enum kvc_status status = kvc_csv_read(path, &csv, diag);
+    if (status == KVC_OK)
+        status = put_errors(&csv, path, figure, diag);
+    kvc_csv_free(&csv);
+    return status;
+}
