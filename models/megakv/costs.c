@@ -41,15 +41,6 @@ static void index_shares(const struct kvc_scenario *scenario, const struct kvc_s
     kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
 }
 
-/* An item is evicted as many SETs after it was written as there are items, about. */
-static double read_frac(const struct kvc_workload *workload)
-{
-    if (workload->set_frac <= 0)
-        return 0;
-    return 1 -
-           kvc_reuse_untouched(workload, workload->get_frac / workload->set_frac * (double)workload->keys);
-}
-
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_stages *stages = &scenario->node.stages;
@@ -67,10 +58,10 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     costs.receive = kvc_stage_curve(&stages->receive, threads, NULL);
     item_shares(scenario, &stages->write, share);
     costs.write = kvc_stage_curve(&stages->write, threads, share);
-    costs.write_read = kvc_stage_curve(&stages->write_read, threads, share);
-    costs.read_frac = read_frac(&scenario->workload);
-    item_shares(scenario, &stages->read, share);
-    costs.read = kvc_stage_curve(&stages->read, threads, share);
+    const struct kvc_stage_law *read = scenario->workload.set_frac > 0 ? &stages->read_mixed : &stages->read;
+    item_shares(scenario, read, share);
+    costs.read = kvc_stage_curve(read, threads, share);
+    costs.take = kvc_stage_curve(&stages->take, (double)system.streams, NULL);
     index_shares(scenario, &stages->search, share);
     costs.search = kvc_stage_curve(&stages->search, (double)system.streams, share);
     costs.search_miss = kvc_stage_curve(&stages->search_miss, (double)system.streams, share);
@@ -88,10 +79,8 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
                                                  int op, uint32_t key_bytes, uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {.stall_ns = kvc_curve_at(&costs->receive, frame_requests) / frame_requests};
-    double bytes = item_bytes(key_bytes, value_bytes);
     if (op == KVC_OP_SET)
-        cost.stall_ns += (1 - costs->read_frac) * kvc_curve_at(&costs->write, bytes) +
-                         costs->read_frac * kvc_curve_at(&costs->write_read, bytes);
+        cost.stall_ns += kvc_curve_at(&costs->write, item_bytes(key_bytes, value_bytes));
     return cost;
 }
 
@@ -148,6 +137,11 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, i
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH))
         cost.stall_ns += kvc_dram_stream_ns(&node->dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(&node->cpu);
     return cost;
+}
+
+double kvc_megakv_take_ns(const struct kvc_megakv_costs *costs, double jobs)
+{
+    return jobs > 0 && costs->measured ? kvc_curve_at(&costs->take, jobs) : 0;
 }
 
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,

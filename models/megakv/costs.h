@@ -38,8 +38,7 @@ struct kvc_megakv_costs {
     int api; /* enum kvc_megakv_api */
     uint32_t clock, streams;
     bool measured; /* the curves are the costs, by what kvc_stages says */
-    struct kvc_curve receive, write, write_read, read, search, search_miss, insert;
-    double read_frac; /* of the evicted items: that were read since they were written */
+    struct kvc_curve receive, write, read, search, search_miss, take, insert;
 };
 
 /* `scenario` must outlive them. */
@@ -51,6 +50,10 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
 
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
+
+/* Of the scheduler, for taking the index jobs of the SETs and DELETEs out of a cycle's batches, while it
+ * searches. */
+double kvc_megakv_take_ns(const struct kvc_megakv_costs *costs, double jobs);
 
 /* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `stats`: what the index
  * counted so far, NULL: nothing is known. */

@@ -37,6 +37,8 @@ static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
         launch->buffers[i] = pipeline->filling;
         pipeline->filling = next;
     }
+    launch->taken = socket->writes.jobs - socket->writes.taken;
+    socket->writes.taken = socket->writes.jobs;
     enqueue(socket, launch);
 }
 
@@ -201,6 +203,8 @@ void kvc_megakv_gpu_main(void *data)
         double duration_ns =
             kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
                                  socket->shard != NULL ? &socket->shard->index_stats : NULL);
+        if (searching && duration_ns > 0)
+            duration_ns += kvc_megakv_take_ns(&simulation->costs, launch->taken);
         if (duration_ns > 0)
             kvc_engine_occupy_ns(duration_ns);
         count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,

@@ -58,7 +58,8 @@ struct kvc_megakv_writes {
     uint32_t inserts, erases, insert_room, erase_room;
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;
-    double jobs; /* as the GPU sees them: every insert and erase, sampled or not */
+    double jobs;  /* as the GPU sees them: every insert and erase, sampled or not */
+    double taken; /* of them, by earlier cycles */
 };
 
 struct kvc_megakv_socket;
@@ -110,6 +111,7 @@ struct kvc_megakv_launch {
     struct kvc_megakv_launch *next;
     enum kvc_gpu_kernel kernel;
     struct kvc_megakv_buffer **buffers; /* SEARCH: one per pipeline */
+    double taken;                       /* SEARCH: index jobs that came with them */
     struct kvc_megakv_writes writes;    /* INSERT */
 };
 

@@ -53,12 +53,12 @@ static const struct kvc_option rows[] = {
      .by_default = "",
      .help = "where the costs are from"},
     LAW(receive, "a frame of GETs at a receiver, by its requests"),
-    LAW(write,
-        "what a SET costs its receiver beyond a GET, by the item's bytes; it evicts one that nobody read"),
-    LAW(write_read, "the same where senders have read the items that are evicted"),
+    LAW(write, "what a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item"),
     LAW(read, "a GET at its sender, by the item's bytes; 0: a miss"),
+    LAW(read_mixed, "the same while receivers store SETs"),
     LAW(search, "a launch of searches for keys that are there, by its jobs"),
     LAW(search_miss, "a launch of searches for keys that are not, by its jobs"),
+    LAW(take, "the scheduler's time for the jobs of a launch of inserts and deletes, by those"),
     LAW(insert, "a launch of inserts and deletes, by its jobs"),
 };
 
@@ -199,9 +199,10 @@ enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_dia
     const struct {
         const char *name;
         const struct kvc_stage_law *law;
-    } laws[] = {{"receive", &stages->receive},       {"write", &stages->write},
-                {"write_read", &stages->write_read}, {"read", &stages->read},
-                {"search", &stages->search},         {"insert", &stages->insert}};
+    } laws[] = {{"receive", &stages->receive}, {"write", &stages->write},
+                {"read", &stages->read},       {"read_mixed", &stages->read_mixed},
+                {"search", &stages->search},   {"search_miss", &stages->search_miss},
+                {"insert", &stages->insert},   {"take", &stages->take}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if ((laws[i].law->count > 0) != kvc_stages_measured(stages))
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all laws or none",

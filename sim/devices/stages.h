@@ -31,15 +31,19 @@ struct kvc_stage_law {
 
 struct kvc_stages {
     char name[KVC_TEXT_MAX];
-    struct kvc_stage_law receive; /* a frame of GETs, by its requests */
-    /* What a SET costs its receiver beyond a GET, by the item's bytes; each evicts an item that nobody has
-     * read since it was written, or one that a sender has: its lines must come back from another core, and
-     * CLOCK has to look for items that were not read lately. */
-    struct kvc_stage_law write, write_read;
-    struct kvc_stage_law read; /* a GET at its sender, by the item's bytes; 0 bytes: a miss */
-    struct kvc_stage_law search,
-        search_miss;             /* a launch, by its jobs: of keys that are there, that are not */
-    struct kvc_stage_law insert; /* inserts and deletes, half and half */
+    /* A frame of GETs, by its requests. */
+    struct kvc_stage_law receive;
+    /* What a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item, and senders read
+     * others at the same time. */
+    struct kvc_stage_law write;
+    /* A GET at its sender, by the item's bytes, 0: a miss; and in a store that is written at the same time:
+     * CLOCK has forgotten some reads, which must be noted again. */
+    struct kvc_stage_law read, read_mixed;
+    /* A launch of searches, by its jobs: of keys that are there, that are not. */
+    struct kvc_stage_law search, search_miss;
+    /* By its jobs, a launch of inserts and deletes, half and half; and the scheduler's own time for these
+     * jobs. */
+    struct kvc_stage_law insert, take;
 };
 
 extern const struct kvc_options kvc_stages_options;

@@ -73,15 +73,3 @@ void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reus
                        : share_of(&popularity, size[i]);
     kvc_zipf_free(zipf);
 }
-
-double kvc_reuse_untouched(const struct kvc_workload *workload, double requests)
-{
-    struct kvc_zipf *zipf = workload->popularity == KVC_POPULARITY_ZIPF
-                                ? kvc_zipf_create(workload->keys, workload->zipf_s)
-                                : NULL;
-    const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
-    const struct popularity popularity = {zipf, workload->keys, &reuse};
-    double share, keys = touched(&popularity, requests, &share);
-    kvc_zipf_free(zipf);
-    return 1 - keys / (double)workload->keys;
-}

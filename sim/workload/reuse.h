@@ -17,7 +17,4 @@ struct kvc_reuse {
 void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
                       uint32_t count, double *share);
 
-/* Share of the keys that none of `requests` requests asks for. */
-double kvc_reuse_untouched(const struct kvc_workload *workload, double requests);
-
 #endif

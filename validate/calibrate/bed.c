@@ -10,13 +10,16 @@ enum {
     KEY_BYTES = 8,
     FRAME_BYTES = 1472, /* of requests, in a basic Ethernet frame */
     /* of all packets */
-    SETS_BYTES = 256 << 20,
+    MIX_BYTES = 256 << 20,
     GETS_BYTES_MIN = 64 << 20,
     GETS_BYTES_MAX = 512 << 20,
 };
 
 /* Cells of the index for each key, about: it is between 0.38 and 0.75 full, a power of two as it is. */
 static const double cells_per_key = 1 / 0.75;
+
+/* Of the slabs, so that storing all keys evicts none, and a few SETs more do. */
+static const double full_frac = 0.985;
 
 static const double for_ever_ns = 1e18;
 
@@ -36,9 +39,10 @@ static void describe(struct kvc_bed *bed, uint32_t frame_requests)
     const struct kvc_bed_params *params = &bed->params;
     uint32_t item_bytes = kvc_slab_item_bytes(KEY_BYTES, params->value_bytes);
     kvc_options_set_defaults(&kvc_megakv_options, &bed->system);
-    bed->keys = (uint64_t)(params->slab_bytes / item_bytes);
+    bed->keys = (uint64_t)(full_frac * params->slab_bytes / item_bytes);
     bed->index_bytes = exp2(ceil(log2((double)bed->keys * 8 * cells_per_key)));
     bed->system.streams = params->pipelines;
+    bed->system.buffers = 4; /* filled, launched, answered, and one to go on with */
     bed->system.slab_bytes = params->slab_bytes;
     bed->system.index_bytes = bed->index_bytes;
     for (int load = 0; load < KVC_BED_LOADS; load++) {
@@ -67,7 +71,7 @@ static uint64_t feed_bytes(const struct kvc_bed *bed, enum kvc_bed_load load)
 {
     double requests_bytes = (double)bed->keys * (KVC_REQUEST_HEADER_BYTES + KEY_BYTES);
     double all_bytes =
-        load == KVC_BED_MIX ? SETS_BYTES : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
+        load == KVC_BED_MIX ? MIX_BYTES : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / bed->params.pipelines;
 }
 
@@ -108,48 +112,85 @@ void kvc_bed_close(struct kvc_bed *bed)
 
 /* ---- the tasks of a turn ---- */
 
-struct task {
-    struct kvc_real_pipeline *pipeline;
-    uint32_t rows;
-};
-
-static void receive(void *data)
+static void receive_gets(void *data)
 {
-    const struct task *task = data;
+    const struct kvc_bed_task *task = data;
     while (task->pipeline->filling->rows < task->rows && kvc_receiver_step(task->pipeline))
         ;
 }
 
-static void receive_sets(void *data)
+static void receive_mix(void *data)
 {
-    const struct task *task = data;
+    const struct kvc_bed_task *task = data;
     while (task->pipeline->filling->sets < task->rows && kvc_receiver_step(task->pipeline))
         ;
 }
 
 static void send(void *data)
 {
-    const struct task *task = data;
+    const struct kvc_bed_task *task = data;
     while (kvc_sender_step(task->pipeline))
         ;
 }
 
-/* Runs a task of the first `pipelines` pipelines, each on its core. */
-static double run(struct kvc_bed *bed, kvc_team_fn *fn, enum kvc_bed_load load, uint32_t pipelines,
-                  uint32_t rows)
+static double since(double *started_s)
 {
-    struct task task[KVC_PIPELINES_MAX] = {0};
-    void *data[KVC_PIPELINES_MAX] = {0};
-    uint32_t core[KVC_PIPELINES_MAX] = {0}, others = bed->params.cores > 1 ? bed->params.cores - 1 : 1;
-    for (uint32_t i = 0; i < pipelines; i++) {
-        task[i] = (struct task){bed->node[load].pipeline[i], rows};
-        data[i] = &task[i];
-        bool sending = fn == send;
-        uint32_t sender = bed->params.shared_cores ? 1 + i % others : 1 + 2 * i;
-        uint32_t receiver = bed->params.shared_cores ? 0 : sender + 1;
-        core[i] = bed->params.cores > 1 ? (sending ? sender : receiver) : 0;
+    double now_s = kvc_clock_wall_s(), seconds = now_s - *started_s;
+    *started_s = now_s;
+    return seconds;
+}
+
+/* Launches what is held. */
+static void schedule(void *data)
+{
+    struct kvc_bed *bed = data;
+    const struct kvc_bed_work *held = &bed->held;
+    struct kvc_real_node *gets = &bed->node[KVC_BED_GETS], *mix = &bed->node[KVC_BED_MIX];
+    uint32_t pipelines = gets->count;
+    double started_s = kvc_clock_wall_s();
+    if (held->gets > 0 && held->search != KVC_BED_NO_SEARCH) {
+        gets->count = held->pipelines;
+        kvc_search_buffers(gets, bed->held_buffers[KVC_BED_GETS]);
+        gets->count = pipelines;
+        bed->turn->search_s = since(&started_s);
+        bed->turn->search_jobs = held->gets * held->pipelines;
     }
-    return kvc_team_run(bed->team, fn, core, data, pipelines);
+    if (held->sets == 0)
+        return;
+    for (uint32_t i = 0; i < held->pipelines; i++)
+        kvc_take_writes(mix, bed->held_buffers[KVC_BED_MIX][i]);
+    bed->turn->take_s = since(&started_s);
+    bed->turn->insert_jobs = mix->inserts + mix->erases;
+    kvc_insert_waiting(mix);
+    bed->turn->insert_s = since(&started_s);
+}
+
+/* Adds a task of each of the first `pipelines` pipelines, on its core. */
+static void add(struct kvc_bed *bed, kvc_team_fn *fn, enum kvc_bed_load load, uint32_t pipelines,
+                uint32_t rows)
+{
+    uint32_t others = bed->params.cores > 1 ? bed->params.cores - 1 : 1;
+    for (uint32_t i = 0; i < pipelines; i++) {
+        uint32_t sender = bed->params.shared_cores ? 1 + i % others : 1 + 2 * i;
+        uint32_t receiver = bed->params.shared_cores ? 0 : sender + 1, core = fn == send ? sender : receiver;
+        bed->task[bed->count] = (struct kvc_bed_task){bed->node[load].pipeline[i], rows};
+        bed->work[bed->count] = (struct kvc_team_task){
+            .fn = fn, .data = &bed->task[bed->count], .core = bed->params.cores > 1 ? core : 0};
+        bed->count++;
+    }
+}
+
+static double mean_s(const struct kvc_bed *bed, kvc_team_fn *fn)
+{
+    double sum_s = 0;
+    uint32_t tasks = 0;
+    for (uint32_t i = 0; i < bed->count; i++) {
+        if (bed->work[i].fn != fn)
+            continue;
+        sum_s += bed->work[i].seconds;
+        tasks++;
+    }
+    return tasks > 0 ? sum_s / tasks : 0;
 }
 
 static void at_most(uint32_t *count, uint32_t most)
@@ -158,22 +199,11 @@ static void at_most(uint32_t *count, uint32_t most)
         *count = most;
 }
 
-static void launch(struct kvc_real_node *node, uint32_t pipelines, struct kvc_buffer **buffers)
+static void wait_for_cycle(struct kvc_bed *bed)
 {
-    uint32_t count = node->count;
-    node->count = pipelines;
-    kvc_search_buffers(node, buffers);
-    node->count = count;
-}
-
-/* Until the next launch is due; returns when that is. */
-static double wait_for_cycle(struct kvc_bed *bed)
-{
-    double now_s = kvc_clock_wall_s();
-    while (now_s < bed->launched_s + bed->period_s)
-        now_s = kvc_clock_wall_s();
-    bed->launched_s = now_s;
-    return now_s;
+    while (kvc_clock_wall_s() < bed->launched_s + bed->period_s)
+        ;
+    bed->launched_s = kvc_clock_wall_s();
 }
 
 /* Hashes of no key of the store, but for a few among billions. */
@@ -183,54 +213,81 @@ static void make_absent(struct kvc_buffer *buffer)
         buffer->hash[i] = kvc_mix64(buffer->hash[i]);
 }
 
-void kvc_bed_gets(struct kvc_bed *bed, uint32_t pipelines, uint32_t rows, enum kvc_bed_search search,
-                  struct kvc_bed_turn *turn)
+/* What was launched goes on to the senders; a mix is done with. */
+static void hand_on(struct kvc_bed *bed)
 {
-    struct kvc_real_node *node = &bed->node[KVC_BED_GETS];
-    struct kvc_buffer *buffers[KVC_PIPELINES_MAX];
-    *turn = (struct kvc_bed_turn){.receive_s = run(bed, receive, KVC_BED_GETS, pipelines, rows),
-                                  .rows = node->pipeline[0]->filling->rows,
-                                  .jobs = pipelines * rows};
-    for (uint32_t i = 0; i < pipelines; i++) {
-        buffers[i] = node->pipeline[i]->filling;
-        at_most(&buffers[i]->gets, rows);
-        turn->misses -= node->pipeline[i]->answerer.misses;
-        if (search == KVC_BED_NO_SEARCH)
-            memset(buffers[i]->location, 0xff, rows * sizeof(uint32_t)); /* KVC_LOCATION_NONE */
-        if (search == KVC_BED_ABSENT_KEYS)
-            make_absent(buffers[i]);
+    for (uint32_t i = 0; i < bed->held.pipelines; i++) {
+        if (bed->held.gets > 0)
+            kvc_ring_push(&bed->node[KVC_BED_GETS].pipeline[i]->ready, bed->held_buffers[KVC_BED_GETS][i]);
+        if (bed->held.sets > 0) {
+            kvc_buffer_clear(bed->held_buffers[KVC_BED_MIX][i]);
+            kvc_ring_push(&bed->node[KVC_BED_MIX].pipeline[i]->free, bed->held_buffers[KVC_BED_MIX][i]);
+        }
     }
-    double started_s = wait_for_cycle(bed);
-    if (search != KVC_BED_NO_SEARCH)
-        launch(node, pipelines, buffers);
-    turn->search_s = kvc_clock_wall_s() - started_s;
-    for (uint32_t i = 0; i < pipelines; i++) {
-        kvc_ring_push(&node->pipeline[i]->ready, buffers[i]);
-        node->pipeline[i]->filling = kvc_ring_pop(&node->pipeline[i]->free);
-    }
-    turn->send_s = run(bed, send, KVC_BED_GETS, pipelines, rows);
-    for (uint32_t i = 0; i < pipelines; i++)
-        turn->misses += node->pipeline[i]->answerer.misses;
+    bed->answering = bed->held;
 }
 
-void kvc_bed_mix(struct kvc_bed *bed, uint32_t pipelines, uint32_t sets, struct kvc_bed_turn *turn)
+/* Takes the batch that a pipeline has received. */
+static struct kvc_buffer *take(struct kvc_real_pipeline *pipeline)
 {
-    struct kvc_real_node *node = &bed->node[KVC_BED_MIX];
-    struct kvc_buffer *buffers[KVC_PIPELINES_MAX];
-    *turn = (struct kvc_bed_turn){.receive_s = run(bed, receive_sets, KVC_BED_MIX, pipelines, sets),
-                                  .rows = node->pipeline[0]->filling->rows,
-                                  .sets = node->pipeline[0]->filling->sets};
-    for (uint32_t i = 0; i < pipelines; i++) {
-        buffers[i] = node->pipeline[i]->filling;
-        at_most(&buffers[i]->inserts, sets);
-        at_most(&buffers[i]->erases, sets);
-        buffers[i]->gets = 0;
+    struct kvc_buffer *buffer = pipeline->filling;
+    pipeline->filling = kvc_ring_pop(&pipeline->free);
+    if (pipeline->filling == NULL)
+        KVC_BUG("no free buffer");
+    return buffer;
+}
+
+/* What was received waits for the next turn. */
+static void hold(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kvc_bed_turn *turn)
+{
+    for (uint32_t i = 0; i < work->pipelines && work->gets > 0; i++) {
+        struct kvc_buffer *buffer = take(bed->node[KVC_BED_GETS].pipeline[i]);
+        turn->gets_rows = buffer->rows;
+        at_most(&buffer->gets, work->gets);
+        if (work->search == KVC_BED_NO_SEARCH)
+            memset(buffer->location, 0xff, buffer->gets * sizeof(uint32_t)); /* KVC_LOCATION_NONE */
+        if (work->search == KVC_BED_ABSENT_KEYS)
+            make_absent(buffer);
+        bed->held_buffers[KVC_BED_GETS][i] = buffer;
     }
-    launch(node, pipelines, buffers);
-    turn->jobs = node->inserts + node->erases;
-    double started_s = wait_for_cycle(bed);
-    kvc_insert_waiting(node);
-    turn->insert_s = kvc_clock_wall_s() - started_s;
-    for (uint32_t i = 0; i < pipelines; i++)
-        kvc_buffer_clear(buffers[i]);
+    for (uint32_t i = 0; i < work->pipelines && work->sets > 0; i++) {
+        struct kvc_buffer *buffer = take(bed->node[KVC_BED_MIX].pipeline[i]);
+        turn->mix_rows = buffer->rows;
+        turn->mix_sets = buffer->sets;
+        at_most(&buffer->inserts, work->sets);
+        at_most(&buffer->erases, work->sets);
+        bed->held_buffers[KVC_BED_MIX][i] = buffer;
+    }
+    bed->held = *work;
+}
+
+static uint64_t misses(const struct kvc_bed *bed)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < bed->params.pipelines; i++)
+        sum += bed->node[KVC_BED_GETS].pipeline[i]->answerer.misses;
+    return sum;
+}
+
+void kvc_bed_turn(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kvc_bed_turn *turn)
+{
+    uint64_t missed = misses(bed);
+    *turn = (struct kvc_bed_turn){.send_rows = bed->answering.gets};
+    bed->turn = turn;
+    bed->count = 0;
+    bed->work[bed->count++] = (struct kvc_team_task){.fn = schedule, .data = bed};
+    if (work->gets > 0)
+        add(bed, receive_gets, KVC_BED_GETS, work->pipelines, work->gets);
+    if (work->sets > 0)
+        add(bed, receive_mix, KVC_BED_MIX, work->pipelines, work->sets);
+    if (bed->answering.gets > 0)
+        add(bed, send, KVC_BED_GETS, bed->answering.pipelines, bed->answering.gets);
+    wait_for_cycle(bed);
+    kvc_team_run(bed->team, bed->work, bed->count);
+    turn->receive_gets_s = mean_s(bed, receive_gets);
+    turn->receive_mix_s = mean_s(bed, receive_mix);
+    turn->send_s = mean_s(bed, send);
+    turn->misses = misses(bed) - missed;
+    hand_on(bed);
+    hold(bed, work, turn);
 }

@@ -1,5 +1,6 @@
-/* A store to try stages on: the real one, preloaded, with the real pipelines over it, whose tasks are run one
- * kind after the other instead of all at once. */
+/* A store to try stages on: the real one, preloaded, with the real pipelines over it. It works in turns:
+ * receivers take in a batch, the scheduler launches that of the turn before, and senders answer the one
+ * before that, all at the same time, as in a store at work, but each with as much to do as it is given. */
 #ifndef KVC_VALIDATE_CALIBRATE_BED_H
 #define KVC_VALIDATE_CALIBRATE_BED_H
 
@@ -24,6 +25,32 @@ enum kvc_bed_search { KVC_BED_NO_SEARCH, KVC_BED_KEYS, KVC_BED_ABSENT_KEYS };
 /* GETs alone; or as many SETs in any order between them, because that is how a store gets them. */
 enum kvc_bed_load { KVC_BED_GETS, KVC_BED_MIX, KVC_BED_LOADS };
 
+/* What every pipeline gets to do in a turn. */
+struct kvc_bed_work {
+    uint32_t pipelines; /* the first ones */
+    uint32_t gets;      /* GETs alone, to be received, searched and answered; whole frames, then cut */
+    enum kvc_bed_search search;
+    uint32_t sets; /* of a mix, to be received, stored and inserted; its GETs are forgotten */
+};
+
+/* Times of one turn, means over the pipelines, and what was done in them. */
+struct kvc_bed_turn {
+    double receive_gets_s, receive_mix_s; /* a receiver's */
+    uint32_t gets_rows, mix_rows, mix_sets;
+    double search_s; /* of the launch of all pipelines */
+    uint32_t search_jobs;
+    double take_s, insert_s; /* of the scheduler for the SETs' index jobs, and of their launch */
+    uint32_t insert_jobs;
+    double send_s; /* a sender's */
+    uint32_t send_rows;
+    uint64_t misses; /* of all send_rows * pipelines */
+};
+
+struct kvc_bed_task {
+    struct kvc_real_pipeline *pipeline;
+    uint32_t rows;
+};
+
 struct kvc_bed {
     struct kvc_bed_params params;
     double index_bytes;
@@ -37,6 +64,13 @@ struct kvc_bed {
      * launch costs. 0: at once */
     double period_s;
     double launched_s; /* the last one */
+    /* received and not launched yet, launched and not answered yet */
+    struct kvc_bed_work held, answering;
+    struct kvc_buffer *held_buffers[KVC_BED_LOADS][KVC_PIPELINES_MAX];
+    struct kvc_bed_turn *turn; /* that is under way */
+    uint32_t count;            /* of its tasks */
+    struct kvc_bed_task task[3 * KVC_PIPELINES_MAX];
+    struct kvc_team_task work[3 * KVC_PIPELINES_MAX + 1];
 };
 
 /* Bytes of an item of the bed's, and requests of its frames. */
@@ -49,25 +83,8 @@ enum kvc_status kvc_bed_open(struct kvc_bed *bed, const struct kvc_bed_params *p
                              uint32_t frame_requests, struct kvc_team *team, struct kvc_diag *diag);
 void kvc_bed_close(struct kvc_bed *bed); /* a zeroed one is allowed */
 
-/* Times of one turn. */
-struct kvc_bed_turn {
-    double receive_s; /* a receiver's, for `rows` requests */
-    double search_s;  /* of the launch of all pipelines */
-    double send_s;    /* a sender's */
-    double insert_s;  /* of the launch of the SETs' index jobs */
-    uint32_t rows;    /* that each pipeline received, whole frames */
-    uint32_t sets;    /* of them */
-    uint32_t jobs;    /* of the launch */
-    uint64_t misses;  /* of the GETs that a sender answered */
-};
-
-/* One turn with the first `pipelines` pipelines: `rows` GETs or more each are received, the first `rows` of
- * them searched, and answered. The launch waits for its cycle (bed->period_s). */
-void kvc_bed_gets(struct kvc_bed *bed, uint32_t pipelines, uint32_t rows, enum kvc_bed_search search,
-                  struct kvc_bed_turn *turn);
-
-/* A mix with `sets` SETs or more each is received and stored; the first `sets` inserts and as many deletes at
- * most are launched. The GETs are forgotten. */
-void kvc_bed_mix(struct kvc_bed *bed, uint32_t pipelines, uint32_t sets, struct kvc_bed_turn *turn);
+/* One turn. What differs from the work of the turn before waits for the others: after a change of pipelines
+ * or sizes the first two turns are none to measure. */
+void kvc_bed_turn(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kvc_bed_turn *turn);
 
 #endif

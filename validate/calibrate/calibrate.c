@@ -33,12 +33,10 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration *calibration, const s
     params.cores = kvc_pin_cores();
     params.on_gpu = report->gpu.present;
     kvc_pin_core(0);
-    kvc_steadiness_check(&report->steadiness);
     if (status == KVC_OK && progress != NULL)
         progress->report(progress->data, "memory", 0);
     if (status == KVC_OK)
         status = kvc_memory_measure((uint64_t)largest_bytes, &report->memory, diag);
-    kvc_steadiness_check(&report->steadiness);
     if (status == KVC_OK)
         status = kvc_stages_measure(&params, &report->steadiness, progress, &report->stages, diag);
     return status;

@@ -188,10 +188,11 @@ static void write_stages(const struct writer *writer)
     fprintf(writer->out, "  stages = {\n    name = \"Mega-KV's own code on this machine\",\n");
     write_law(writer, "receive", &stages->receive);
     write_law(writer, "write", &stages->write);
-    write_law(writer, "write_read", &stages->write_read);
     write_law(writer, "read", &stages->read);
+    write_law(writer, "read_mixed", &stages->read_mixed);
     write_law(writer, "search", &stages->search);
     write_law(writer, "search_miss", &stages->search_miss);
+    write_law(writer, "take", &stages->take);
     write_law(writer, "insert", &stages->insert);
     fprintf(writer->out, "  },\n");
 }

@@ -10,11 +10,14 @@ enum {
     ROWS = 4096,                 /* of a batch, where its size does not matter */
     WARM_UP_REQUESTS = 20000000, /* at most, that settle the caches */
     READ_MOST_REQUESTS = 20000000,
-    GETS_PER_SET = 4, /* that keep items read */
+    SETS_MIN = 64,
     JOBS_MIN = 256,
     JOBS_MAX = 65536,
     THREADS_MAX = 3, /* numbers of threads that are tried */
 };
+
+/* Of a store's items, by the SETs of one measurement. */
+static const double EVICTED_FRAC = 0.05;
 
 /* Of launches; as Mega-KV's are. */
 static const double cycle_s = 300e-6;
@@ -53,8 +56,9 @@ static int ascending(const void *a, const void *b)
 }
 
 static void add_point(struct kvc_measured_law *law, double size, double footprint_bytes, uint32_t threads,
-                      double *ns, uint32_t turns)
+                      double ns[KVC_STAGE_TURNS])
 {
+    const uint32_t turns = KVC_STAGE_TURNS;
     uint32_t at = law->law.count++;
     qsort(ns, turns, sizeof *ns, ascending);
     law->law.point[at] = (struct kvc_stage_point){size, footprint_bytes, threads, ns[turns / 2]};
@@ -87,7 +91,8 @@ struct survey {
     struct kvc_stage_costs *costs;
     struct kvc_bed bed;
     uint32_t value_bytes;
-    double footprint_bytes; /* of the items, as it is called in the laws */
+    double footprint_bytes;                /* of the items, as it is called in the laws */
+    double miss_ns[KVC_PIPELINES_MAX + 1]; /* at a sender, by threads */
 };
 
 static enum kvc_status open_bed(struct survey *survey, uint32_t value_bytes, double slab_bytes,
@@ -106,25 +111,17 @@ static enum kvc_status open_bed(struct survey *survey, uint32_t value_bytes, dou
     return kvc_bed_open(&survey->bed, &params, frame_requests, survey->team, diag);
 }
 
+static struct kvc_bed_work gets_of(uint32_t threads, uint32_t gets)
+{
+    return (struct kvc_bed_work){.pipelines = threads, .gets = gets, .search = KVC_BED_KEYS};
+}
+
 static void read_many(struct survey *survey, double requests)
 {
+    const struct kvc_bed_work work = gets_of(survey->threads.most, ROWS);
     struct kvc_bed_turn turn;
-    for (double done = 0; done < requests; done += ROWS * survey->threads.most)
-        kvc_bed_gets(&survey->bed, survey->threads.most, ROWS, KVC_BED_KEYS, &turn);
-}
-
-/* Until caches hold what they will hold. */
-static void warm_up(struct survey *survey)
-{
-    read_many(survey, fmin(2 * (double)survey->bed.keys, WARM_UP_REQUESTS));
-}
-
-/* Seven items in eight, of a store that has few enough; returns what part it is. */
-static double read_most(struct survey *survey)
-{
-    double keys = (double)survey->bed.keys, requests = fmin(2 * keys, READ_MOST_REQUESTS);
-    read_many(survey, requests);
-    return 1 - exp(-requests / keys);
+    for (double done = 0; done < requests; done += (double)ROWS * work.pipelines)
+        kvc_bed_turn(&survey->bed, &work, &turn);
 }
 
 static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_diag *diag)
@@ -135,107 +132,125 @@ static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_d
                                (unsigned long long)misses, (unsigned long long)gets);
 }
 
+/* The turns of a piece of work: first those that settle, then those that are measured. */
+static void take_turns(struct survey *survey, const struct kvc_bed_work *work,
+                       struct kvc_bed_turn turn[KVC_STAGE_TURNS])
+{
+    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++)
+        kvc_bed_turn(&survey->bed, work, &turn[i < 0 ? 0 : i]);
+}
+
 /* A frame of GETs, by its requests. */
 static void measure_receive(struct survey *survey, uint32_t threads, uint32_t frame_requests)
 {
     double ns[KVC_STAGE_TURNS];
-    struct kvc_bed_turn turn;
-    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
-        kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_NO_SEARCH, &turn);
-        ns[i < 0 ? 0 : i] = turn.receive_s * 1e9 / turn.rows * frame_requests;
-    }
-    add_point(&survey->costs->receive, frame_requests, 0, threads, ns, KVC_STAGE_TURNS);
+    struct kvc_bed_turn turn[KVC_STAGE_TURNS];
+    const struct kvc_bed_work work = gets_of(threads, ROWS);
+    take_turns(survey, &work, turn);
+    for (int i = 0; i < KVC_STAGE_TURNS; i++)
+        ns[i] = turn[i].receive_gets_s * 1e9 / turn[i].gets_rows * frame_requests;
+    add_point(&survey->costs->receive, frame_requests, 0, threads, ns);
+}
+
+static double item_bytes(const struct survey *survey)
+{
+    return kvc_bed_item_bytes(survey->value_bytes);
 }
 
 static enum kvc_status measure_reads(struct survey *survey, uint32_t threads, struct kvc_diag *diag)
 {
     double ns[KVC_STAGE_TURNS];
-    struct kvc_bed_turn turn;
+    struct kvc_bed_turn turn[KVC_STAGE_TURNS];
+    const struct kvc_bed_work work = gets_of(threads, ROWS);
     uint64_t misses = 0;
-    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
-        kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_KEYS, &turn);
-        ns[i < 0 ? 0 : i] = turn.send_s * 1e9 / ROWS;
-        misses += turn.misses;
+    take_turns(survey, &work, turn);
+    for (int i = 0; i < KVC_STAGE_TURNS; i++) {
+        ns[i] = turn[i].send_s * 1e9 / turn[i].send_rows;
+        misses += turn[i].misses;
     }
-    add_point(&survey->costs->read, kvc_bed_item_bytes(survey->value_bytes), survey->footprint_bytes, threads,
-              ns, KVC_STAGE_TURNS);
-    return check_misses(misses, (uint64_t)(KVC_STAGE_TURNS + SETTLING_TURNS) * ROWS * threads, diag);
+    add_point(&survey->costs->read, item_bytes(survey), survey->footprint_bytes, threads, ns);
+    return check_misses(misses, (uint64_t)KVC_STAGE_TURNS * ROWS * threads, diag);
 }
 
+/* Noted in both laws of reads: a miss touches nothing that writes would change. */
 static void measure_misses(struct survey *survey, uint32_t threads)
 {
     double ns[KVC_STAGE_TURNS];
-    struct kvc_bed_turn turn;
-    for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
-        kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_NO_SEARCH, &turn);
-        ns[i < 0 ? 0 : i] = turn.send_s * 1e9 / ROWS;
-    }
-    add_point(&survey->costs->read, 0, survey->footprint_bytes, threads, ns, KVC_STAGE_TURNS);
+    struct kvc_bed_turn turn[KVC_STAGE_TURNS];
+    struct kvc_bed_work work = gets_of(threads, ROWS);
+    work.search = KVC_BED_NO_SEARCH;
+    take_turns(survey, &work, turn);
+    for (int i = 0; i < KVC_STAGE_TURNS; i++)
+        ns[i] = turn[i].send_s * 1e9 / turn[i].send_rows;
+    add_point(&survey->costs->read, 0, survey->footprint_bytes, threads, ns);
+    add_point(&survey->costs->read_mixed, 0, survey->footprint_bytes, threads, ns);
+    survey->miss_ns[threads] = ns[KVC_STAGE_TURNS / 2];
 }
 
-/* What a SET costs beyond a GET. Before each turn `gets` turns of GETs. */
-static void time_writes(struct survey *survey, uint32_t threads, uint32_t gets, double ns[KVC_STAGE_TURNS])
+/* Few enough that the store stays what it was, as many as can be timed. */
+static uint32_t sets_of(const struct survey *survey, uint32_t threads)
 {
-    struct kvc_bed_turn turn;
+    double some = EVICTED_FRAC * (double)survey->bed.keys / (KVC_STAGE_TURNS + SETTLING_TURNS) / threads;
+    return (uint32_t)fmin(fmax(some, SETS_MIN), ROWS / 2.0);
+}
+
+/* SETs and GETs in a store at work: the first SETs make CLOCK go round, then most items are read. What a GET
+ * costs its receiver and misses cost their senders is taken off. */
+static void measure_mix(struct survey *survey, uint32_t threads)
+{
+    double writes[KVC_STAGE_TURNS], reads[KVC_STAGE_TURNS];
+    struct kvc_bed_turn turn[KVC_STAGE_TURNS];
     uint32_t frame_requests = kvc_bed_frame_requests(KVC_BED_MIX, survey->value_bytes);
     struct kvc_curve receive = kvc_stage_curve(&survey->costs->receive.law, threads, NULL);
-    double frame_ns = kvc_curve_at(&receive, frame_requests);
+    double request_ns = kvc_curve_at(&receive, frame_requests) / frame_requests;
+    struct kvc_bed_work work = gets_of(threads, ROWS);
+    work.sets = sets_of(survey, threads);
+    take_turns(survey, &work, turn);
+    read_many(survey, fmin(2 * (double)survey->bed.keys, READ_MOST_REQUESTS));
+    take_turns(survey, &work, turn);
     for (int i = 0; i < KVC_STAGE_TURNS; i++) {
-        for (uint32_t g = 0; g < gets; g++)
-            kvc_bed_gets(&survey->bed, threads, ROWS, KVC_BED_KEYS, &turn);
-        kvc_bed_mix(&survey->bed, threads, ROWS / 2, &turn);
-        ns[i] = fmax((turn.receive_s * 1e9 - turn.rows * frame_ns / frame_requests) / turn.sets, 0);
+        double miss_frac = (double)turn[i].misses / ((double)turn[i].send_rows * threads);
+        writes[i] = fmax((turn[i].receive_mix_s * 1e9 - turn[i].mix_rows * request_ns) / turn[i].mix_sets, 0);
+        reads[i] = turn[i].send_s * 1e9 / turn[i].send_rows;
+        reads[i] = fmax((reads[i] - miss_frac * survey->miss_ns[threads]) / (1 - miss_frac), 0);
     }
+    add_point(&survey->costs->write, item_bytes(survey), survey->footprint_bytes, threads, writes);
+    add_point(&survey->costs->read_mixed, item_bytes(survey), survey->footprint_bytes, threads, reads);
 }
 
-/* Until every packet has been played and every item written, of stores that have few enough: lines that a
- * sender read cost their receiver more. */
-static void write_all(struct survey *survey, uint32_t threads)
-{
-    struct kvc_bed_turn turn;
-    const struct kvc_feed *feed = &survey->bed.node[KVC_BED_MIX].pipeline[0]->feed;
-    double packets = (double)feed->frames * kvc_bed_frame_requests(KVC_BED_MIX, survey->value_bytes);
-    double requests = fmax(packets, fmin((double)survey->bed.keys, WARM_UP_REQUESTS));
-    for (double done = 0; done < requests; done += ROWS)
-        kvc_bed_mix(&survey->bed, threads, ROWS / 2, &turn);
-}
-
-/* First of items that nobody has read, then of items most of which were; the cost of those that were not even
- * then is taken off. */
-static void measure_writes(struct survey *survey, uint32_t threads)
-{
-    double unread_ns[KVC_STAGE_TURNS], read_ns[KVC_STAGE_TURNS];
-    double item_bytes = kvc_bed_item_bytes(survey->value_bytes), footprint_bytes = survey->footprint_bytes;
-    write_all(survey, threads);
-    time_writes(survey, threads, 0, unread_ns);
-    double read_frac = read_most(survey);
-    time_writes(survey, threads, GETS_PER_SET, read_ns);
-    add_point(&survey->costs->write, item_bytes, footprint_bytes, threads, unread_ns, KVC_STAGE_TURNS);
-    double unread = survey->costs->write.law.point[survey->costs->write.law.count - 1].ns;
-    for (int i = 0; i < KVC_STAGE_TURNS; i++)
-        read_ns[i] = fmax(unread + (read_ns[i] - unread) / read_frac, 0);
-    add_point(&survey->costs->write_read, item_bytes, footprint_bytes, threads, read_ns, KVC_STAGE_TURNS);
-}
-
-/* Launches of one kind. */
-static void measure_launches(struct survey *survey, uint32_t threads, enum kvc_bed_search search,
+/* Launches of searches. */
+static void measure_searches(struct survey *survey, uint32_t threads, enum kvc_bed_search search,
                              struct kvc_measured_law *law)
 {
     double ns[KVC_STAGE_TURNS];
-    struct kvc_bed_turn turn;
-    bool inserts = search == KVC_BED_NO_SEARCH;
+    struct kvc_bed_turn turn[KVC_STAGE_TURNS];
     survey->bed.period_s = cycle_s;
     for (uint32_t jobs = JOBS_MIN; jobs <= JOBS_MAX; jobs *= 4) {
-        uint32_t rows = (jobs / (inserts ? 2 : 1) + threads - 1) / threads;
-        for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++) {
-            if (inserts)
-                kvc_bed_mix(&survey->bed, threads, rows, &turn);
-            else
-                kvc_bed_gets(&survey->bed, threads, rows, search, &turn);
-            /* a few jobs more or less than was wanted */
-            ns[i < 0 ? 0 : i] = (inserts ? turn.insert_s : turn.search_s) * 1e9 * jobs / fmax(turn.jobs, 1);
+        struct kvc_bed_work work = gets_of(threads, (jobs + threads - 1) / threads);
+        work.search = search;
+        take_turns(survey, &work, turn);
+        for (int i = 0; i < KVC_STAGE_TURNS; i++) /* a few jobs more than was wanted */
+            ns[i] = turn[i].search_s * 1e9 * jobs / turn[i].search_jobs;
+        add_point(law, jobs, survey->bed.index_bytes, threads, ns);
+    }
+    survey->bed.period_s = 0;
+}
+
+/* Launches of inserts and deletes, and how the scheduler comes by their jobs. */
+static void measure_inserts(struct survey *survey, uint32_t threads)
+{
+    double launch_ns[KVC_STAGE_TURNS], take_ns[KVC_STAGE_TURNS];
+    struct kvc_bed_turn turn[KVC_STAGE_TURNS];
+    survey->bed.period_s = cycle_s;
+    for (uint32_t jobs = JOBS_MIN; jobs <= JOBS_MAX; jobs *= 4) {
+        const struct kvc_bed_work work = {.pipelines = threads, .sets = (jobs / 2 + threads - 1) / threads};
+        take_turns(survey, &work, turn);
+        for (int i = 0; i < KVC_STAGE_TURNS; i++) {
+            launch_ns[i] = turn[i].insert_s * 1e9 * jobs / turn[i].insert_jobs;
+            take_ns[i] = turn[i].take_s * 1e9 * jobs / turn[i].insert_jobs;
         }
-        add_point(law, jobs, survey->bed.index_bytes, threads, ns, KVC_STAGE_TURNS);
+        add_point(&survey->costs->insert, jobs, survey->bed.index_bytes, threads, launch_ns);
+        add_point(&survey->costs->take, jobs, survey->bed.index_bytes, threads, take_ns);
     }
     survey->bed.period_s = 0;
 }
@@ -257,24 +272,24 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
                                     struct kvc_diag *diag)
 {
     const struct threads *threads = &survey->threads;
-    bool smallest = value_bytes == values[0];
+    bool smallest = value_bytes == values[0], on_gpu = survey->params->on_gpu;
     enum kvc_status status = open_bed(survey, value_bytes, slab_bytes, 0, diag);
     if (status == KVC_OK)
-        warm_up(survey);
-    for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++)
+        read_many(survey, fmin(2 * (double)survey->bed.keys, WARM_UP_REQUESTS));
+    for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++) {
         status = measure_reads(survey, threads->value[t], diag);
-    for (uint32_t t = 0; status == KVC_OK && smallest && t < threads->count; t++) {
-        measure_misses(survey, threads->value[t]);
-        if (t > 0 && !survey->params->on_gpu) /* on a thread the number of pipelines does not matter */
-            continue;
-        measure_launches(survey, threads->value[t], KVC_BED_KEYS, &survey->costs->search);
-        measure_launches(survey, threads->value[t], KVC_BED_ABSENT_KEYS, &survey->costs->search_miss);
+        if (smallest)
+            measure_misses(survey, threads->value[t]);
+    }
+    /* on a thread of the processor launches do not depend on the number of pipelines */
+    for (uint32_t t = 0; status == KVC_OK && smallest && t < (on_gpu ? threads->count : 1); t++) {
+        measure_searches(survey, threads->value[t], KVC_BED_KEYS, &survey->costs->search);
+        measure_searches(survey, threads->value[t], KVC_BED_ABSENT_KEYS, &survey->costs->search_miss);
     }
     for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++)
-        measure_writes(survey, threads->value[t]);
-    for (uint32_t t = 0; status == KVC_OK && smallest && t < threads->count; t++)
-        if (t == 0 || survey->params->on_gpu)
-            measure_launches(survey, threads->value[t], KVC_BED_NO_SEARCH, &survey->costs->insert);
+        measure_mix(survey, threads->value[t]);
+    for (uint32_t t = 0; status == KVC_OK && smallest && t < (on_gpu ? threads->count : 1); t++)
+        measure_inserts(survey, threads->value[t]);
     kvc_bed_close(&survey->bed);
     return status;
 }
@@ -308,9 +323,9 @@ enum kvc_status kvc_stages_measure(const struct kvc_stage_params *params, struct
         }
     }
     kvc_team_free(survey.team);
-    struct kvc_measured_law *const laws[] = {&costs->receive, &costs->write,  &costs->write_read,
-                                             &costs->read,    &costs->search, &costs->search_miss,
-                                             &costs->insert};
+    struct kvc_measured_law *const laws[] = {&costs->receive,     &costs->write, &costs->read,
+                                             &costs->read_mixed,  &costs->take,  &costs->search,
+                                             &costs->search_miss, &costs->insert};
     for (size_t i = 0; status == KVC_OK && i < sizeof laws / sizeof *laws; i++)
         status = fit_law(laws[i], diag);
     return status;

@@ -19,8 +19,8 @@ struct kvc_measured_law {
 };
 
 struct kvc_stage_costs {
-    struct kvc_measured_law receive, write, write_read, read, search, search_miss,
-        insert; /* as in struct kvc_stages */
+    /* as in struct kvc_stages */
+    struct kvc_measured_law receive, write, read, read_mixed, search, search_miss, insert, take;
 };
 
 enum { KVC_FOOTPRINTS_MAX = 8, KVC_STAGE_TURNS = 25 };

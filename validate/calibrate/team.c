@@ -11,31 +11,28 @@
 struct worker {
     struct kvc_team *team;
     uint32_t core;
-    double seconds; /* of its calls of this round */
 };
 
 struct kvc_team {
     _Alignas(64) atomic_uint round; /* what is set before it is raised belongs to it */
     _Alignas(64) atomic_uint working;
-    _Alignas(64) kvc_team_fn *fn;
-    const uint32_t *core;
-    void *const *data;
+    _Alignas(64) struct kvc_team_task *tasks;
     uint32_t count, cores;
     bool stop;
     struct worker worker[KVC_TEAM_CORES_MAX];
     pthread_t thread[KVC_TEAM_CORES_MAX];
 };
 
-static void do_round(struct worker *worker)
+static void do_round(const struct worker *worker)
 {
     const struct kvc_team *team = worker->team;
-    worker->seconds = 0;
     for (uint32_t i = 0; i < team->count; i++) {
-        if (team->core[i] != worker->core)
+        struct kvc_team_task *task = &team->tasks[i];
+        if (task->core != worker->core)
             continue;
         double started_s = kvc_clock_wall_s();
-        team->fn(team->data[i]);
-        worker->seconds += kvc_clock_wall_s() - started_s;
+        task->fn(task->data);
+        task->seconds = kvc_clock_wall_s() - started_s;
     }
 }
 
@@ -90,19 +87,12 @@ void kvc_team_free(struct kvc_team *team)
     free(team);
 }
 
-double kvc_team_run(struct kvc_team *team, kvc_team_fn *fn, const uint32_t *core, void *const *data,
-                    uint32_t count)
+void kvc_team_run(struct kvc_team *team, struct kvc_team_task *tasks, uint32_t count)
 {
-    double sum_s = 0;
-    team->fn = fn;
-    team->core = core;
-    team->data = data;
+    team->tasks = tasks;
     team->count = count;
     begin_round(team);
     do_round(&team->worker[0]);
     while (atomic_load_explicit(&team->working, memory_order_acquire) > 0)
         ;
-    for (uint32_t i = 0; i < team->cores; i++)
-        sum_s += team->worker[i].seconds;
-    return sum_s / count;
 }

@@ -14,9 +14,15 @@ void kvc_team_free(struct kvc_team *team); /* NULL is allowed */
 
 typedef void kvc_team_fn(void *data);
 
-/* fn(data[i]) on core[i] for all i, at the same time; those of one core one after the other. Returns the mean
- * wall time of a call. */
-double kvc_team_run(struct kvc_team *team, kvc_team_fn *fn, const uint32_t *core, void *const *data,
-                    uint32_t count);
+/* A piece of work, and how long it took. */
+struct kvc_team_task {
+    kvc_team_fn *fn;
+    void *data;
+    uint32_t core;
+    double seconds; /* set by kvc_team_run */
+};
+
+/* Runs all tasks at the same time; those of one core one after the other. */
+void kvc_team_run(struct kvc_team *team, struct kvc_team_task *tasks, uint32_t count);
 
 #endif

@@ -19,7 +19,7 @@ static const double warmup_least_ns = 50e6;
 static const double noisy_frac = 0.01;
 
 #define FEED_BYTES_MAX (UINT64_C(512) << 20)
-#define FEEDS_BYTES_MAX (UINT64_C(4) << 30)
+#define FEEDS_BYTES_MAX (UINT64_C(1) << 30)
 
 static uint32_t cores_needed(const struct kvc_scenario *scenario)
 {

@@ -62,7 +62,7 @@ bool kvc_receiver_step(void *data)
 
 /* ---- scheduler and index ---- */
 
-static void take_writes(struct kvc_real_node *node, const struct kvc_buffer *buffer)
+void kvc_take_writes(struct kvc_real_node *node, const struct kvc_buffer *buffer)
 {
     if (node->inserts + buffer->inserts > node->writes_room ||
         node->erases + buffer->erases > node->writes_room)
@@ -84,7 +84,7 @@ void kvc_search_buffers(struct kvc_real_node *node, struct kvc_buffer **buffers)
         kvc_device_search_begin(node->queues, i, node->shard, buffers[i]->hash, buffers[i]->gets,
                                 buffers[i]->location);
     for (uint32_t i = 0; i < node->count; i++) {
-        take_writes(node, buffers[i]);
+        kvc_take_writes(node, buffers[i]);
         gets += buffers[i]->gets;
     }
     if (!kvc_device_search_end(node->queues))

@@ -94,8 +94,10 @@ bool kvc_receiver_step(void *pipeline); /* a frame */
 bool kvc_scheduler_step(void *node);    /* a cycle, or nothing */
 bool kvc_sender_step(void *pipeline);   /* some rows */
 
-/* The scheduler's two pieces. Searches the GETs of all buffers, one of each pipeline; all results arrive
- * together, as in the simulation. */
+/* The scheduler's pieces: takes the index jobs of a buffer to those that wait; searches the GETs of all
+ * buffers, one of each pipeline, and takes their jobs meanwhile. All results arrive together, as in the
+ * simulation. */
+void kvc_take_writes(struct kvc_real_node *node, const struct kvc_buffer *buffer);
 void kvc_search_buffers(struct kvc_real_node *node, struct kvc_buffer **buffers);
 
 /* The index jobs that wait, if there are any. */
