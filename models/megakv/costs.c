@@ -49,7 +49,8 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .api = system.api,
                                      .clock = kvc_megakv_clock(scenario),
                                      .streams = (uint32_t)system.streams,
-                                     .measured = kvc_stages_measured(stages)};
+                                     .measured = kvc_stages_measured(stages),
+                                     .slowest_sender = stages->slowest_sender};
     double share[KVC_CURVE_POINTS_MAX], threads = (double)system.streams;
     if (!costs.measured)
         return costs;

@@ -37,7 +37,8 @@ struct kvc_megakv_costs {
     const struct kvc_node *node;
     int api; /* enum kvc_megakv_api */
     uint32_t clock, streams;
-    bool measured; /* the curves are the costs, by what kvc_stages says */
+    bool measured;         /* the curves are the costs, by what kvc_stages says */
+    double slowest_sender; /* over the mean of all */
     struct kvc_curve receive, write, read, search, search_miss, take, insert;
 };
 

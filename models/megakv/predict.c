@@ -121,6 +121,9 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
      * asymptote. */
     if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL)
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
+    if (system.threads == KVC_MEGAKV_OWN_THREADS &&
+        system.streams > 1) /* the scheduler waits for all of them */
+        limits.senders /= scenario->node.stages.slowest_sender;
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
         share_cores(scenario, &costs, &fit, &load, &limits);
     limits.lowest =

@@ -55,6 +55,15 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
     free(buffer->launched_gets);
 }
 
+/* The first sender has the slowest core, the others are alike. */
+static double slowness_of(const struct kvc_megakv_simulation *simulation, uint32_t number)
+{
+    double slowest = simulation->costs.slowest_sender, senders = simulation->streams;
+    if (simulation->shared || senders < 2)
+        return 1;
+    return number == 0 ? slowest : (senders - slowest) / (senders - 1);
+}
+
 static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_socket *socket,
                           uint32_t number, uint32_t key_stride)
 {
@@ -74,6 +83,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->pace_ns = simulation->first_pace_ns;
+    pipeline->slowness = slowness_of(simulation, number);
     pipeline->started_ns = array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
 

@@ -102,7 +102,7 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
     const struct kvc_node *node = &simulation->scenario->node;
     struct kvc_cpu_cost cost = kvc_megakv_send_cost(&simulation->costs, outcome, key_bytes, value_bytes);
     return (struct response){
-        .cost_ns = cost.compute_ns * pipeline->send_stretch + cost.stall_ns,
+        .cost_ns = (cost.compute_ns * pipeline->send_stretch + cost.stall_ns) * pipeline->slowness,
         .bytes = kvc_megakv_response_bytes(node, simulation->system.api, outcome, key_bytes, value_bytes),
     };
 }

@@ -99,6 +99,7 @@ struct kvc_megakv_pipeline {
 
     /* sender */
     struct kvc_megakv_core *send_core; /* NULL: its own */
+    double slowness;                   /* of its sender's core over the mean */
     double tx_free_ns;
     double pace_ns;                         /* sender's time per request in its last batch */
     double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the

@@ -31,6 +31,9 @@ struct kvc_stage_law {
 
 struct kvc_stages {
     char name[KVC_TEXT_MAX];
+    /* How much longer than on average a read takes on the slowest of all cores: what waits for all senders
+     * waits for that one. */
+    double slowest_sender;
     /* A frame of GETs, by its requests. */
     struct kvc_stage_law receive;
     /* What a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item, and senders read

@@ -287,6 +287,9 @@ void kvc_bed_turn(struct kvc_bed *bed, const struct kvc_bed_work *work, struct k
     turn->receive_gets_s = mean_s(bed, receive_gets);
     turn->receive_mix_s = mean_s(bed, receive_mix);
     turn->send_s = mean_s(bed, send);
+    for (uint32_t i = 0, sender = 0; i < bed->count; i++)
+        if (bed->work[i].fn == send)
+            turn->each_send_s[sender++] = bed->work[i].seconds;
     turn->misses = misses(bed) - missed;
     hand_on(bed);
     hold(bed, work, turn);

@@ -42,6 +42,7 @@ struct kvc_bed_turn {
     double take_s, insert_s; /* of the scheduler for the SETs' index jobs, and of their launch */
     uint32_t insert_jobs;
     double send_s; /* a sender's */
+    double each_send_s[KVC_PIPELINES_MAX];
     uint32_t send_rows;
     uint64_t misses; /* of all send_rows * pipelines */
 };

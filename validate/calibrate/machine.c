@@ -186,6 +186,8 @@ static void write_stages(const struct writer *writer)
 {
     const struct kvc_stage_costs *stages = &writer->report->stages;
     fprintf(writer->out, "  stages = {\n    name = \"Mega-KV's own code on this machine\",\n");
+    value(writer, "slowest_sender", stages->slowest_sender, "",
+          "reads of the smallest items, all senders at once");
     write_law(writer, "receive", &stages->receive);
     write_law(writer, "write", &stages->write);
     write_law(writer, "read", &stages->read);

@@ -157,6 +157,20 @@ static double item_bytes(const struct survey *survey)
     return kvc_bed_item_bytes(survey->value_bytes);
 }
 
+/* The slowest sender's time in all turns over the mean. */
+static double slowest_of(const struct kvc_bed_turn turn[KVC_STAGE_TURNS], uint32_t threads)
+{
+    double all_s = 0, slowest_s = 0;
+    for (uint32_t sender = 0; sender < threads; sender++) {
+        double sum_s = 0;
+        for (int i = 0; i < KVC_STAGE_TURNS; i++)
+            sum_s += turn[i].each_send_s[sender];
+        all_s += sum_s;
+        slowest_s = fmax(slowest_s, sum_s);
+    }
+    return slowest_s * threads / all_s;
+}
+
 static enum kvc_status measure_reads(struct survey *survey, uint32_t threads, struct kvc_diag *diag)
 {
     double ns[KVC_STAGE_TURNS];
@@ -169,6 +183,8 @@ static enum kvc_status measure_reads(struct survey *survey, uint32_t threads, st
         misses += turn[i].misses;
     }
     add_point(&survey->costs->read, item_bytes(survey), survey->footprint_bytes, threads, ns);
+    if (threads == survey->threads.most && survey->value_bytes == values[0])
+        survey->costs->slowest_sender = slowest_of(turn, threads); /* of the last, the largest store */
     return check_misses(misses, (uint64_t)KVC_STAGE_TURNS * ROWS * threads, diag);
 }
 

@@ -20,6 +20,7 @@ struct kvc_measured_law {
 
 struct kvc_stage_costs {
     /* as in struct kvc_stages */
+    double slowest_sender;
     struct kvc_measured_law receive, write, read, read_mixed, search, search_miss, insert, take;
 };
 

@@ -1,0 +1,11 @@
+-- Mega-KV on a virtual machine with two cores: requests from memory, the index on the scheduler's thread, items that
+-- fill the slabs.
+return {
+  name = "megakv-two-cores",
+  system = { kind = "megakv", feed = "memory", admission = "all", index_on = "thread", threads = "shared", streams = 1,
+             cycle = "300us", index = "256MiB", slab = "518MB" },
+  node = { machine = "machine.lua", sockets = 1 },
+  cluster = { nodes = 1 },
+  workload = { keys = 16e6, key = 8, value = 8, get = 1, set = 0, arrival = "saturate" },
+  run = { functional = "full", duration = "700ms" },
+}
