@@ -49,6 +49,7 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .api = system.api,
                                      .clock = kvc_megakv_clock(scenario),
                                      .streams = (uint32_t)system.streams,
+                                     .on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD,
                                      .measured = kvc_stages_measured(stages),
                                      .slowest_sender = stages->slowest_sender};
     double share[KVC_CURVE_POINTS_MAX], threads = (double)system.streams;
@@ -140,20 +141,24 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, i
     return cost;
 }
 
-double kvc_megakv_take_ns(const struct kvc_megakv_costs *costs, double jobs)
+/* A thread takes the index jobs when it has searched, while a GPU goes on with a launch that has been handed
+ * over; the handing over of few jobs is all that their launch costs. */
+static double measured_search_ns(const struct kvc_megakv_costs *costs, double jobs, double hit_frac,
+                                 double taken)
 {
-    return jobs > 0 && costs->measured ? kvc_curve_at(&costs->take, jobs) : 0;
+    double take_ns = taken > 0 ? kvc_curve_at(&costs->take, taken) : 0;
+    double search_ns = hit_frac * kvc_curve_at(&costs->search, jobs) +
+                       (1 - hit_frac) * kvc_curve_at(&costs->search_miss, jobs);
+    return costs->on_thread ? search_ns + take_ns : fmax(search_ns, costs->search.y[0] + take_ns);
 }
 
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
-                            double hit_frac, const struct kvc_index_stats *stats)
+                            double hit_frac, double taken, const struct kvc_index_stats *stats)
 {
     const struct kvc_node *node = costs->node;
-    if (jobs > 0 && costs->measured && kernel == KVC_GPU_SEARCH)
-        return hit_frac * kvc_curve_at(&costs->search, jobs) +
-               (1 - hit_frac) * kvc_curve_at(&costs->search_miss, jobs);
     if (jobs > 0 && costs->measured)
-        return kvc_curve_at(&costs->insert, jobs);
+        return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, taken)
+                                        : kvc_curve_at(&costs->insert, jobs);
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
     return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
 }

@@ -37,6 +37,7 @@ struct kvc_megakv_costs {
     const struct kvc_node *node;
     int api; /* enum kvc_megakv_api */
     uint32_t clock, streams;
+    bool on_thread;        /* index_on = "thread" */
     bool measured;         /* the curves are the costs, by what kvc_stages says */
     double slowest_sender; /* over the mean of all */
     struct kvc_curve receive, write, read, search, search_miss, take, insert;
@@ -52,14 +53,11 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
-/* Of the scheduler, for taking the index jobs of the SETs and DELETEs out of a cycle's batches, while it
- * searches. */
-double kvc_megakv_take_ns(const struct kvc_megakv_costs *costs, double jobs);
-
-/* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `stats`: what the index
- * counted so far, NULL: nothing is known. */
+/* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `taken`: index jobs of SETs
+ * and DELETEs that the scheduler takes out of the batches once the search has been begun. `stats`: what the
+ * index counted so far, NULL: nothing is known. */
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
-                            double hit_frac, const struct kvc_index_stats *stats);
+                            double hit_frac, double taken, const struct kvc_index_stats *stats);
 
 /* Lines of an item with its header. */
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes);

@@ -41,8 +41,8 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uin
     double hit_frac = kvc_megakv_hit_frac(scenario);
     costs.clock = clock;
     for (int kernel = KVC_GPU_SEARCH; kernel <= KVC_GPU_INSERT; kernel++) {
-        double few_ns = kvc_megakv_launch_ns(&costs, kernel, low, hit_frac, NULL);
-        double many_ns = kvc_megakv_launch_ns(&costs, kernel, high, hit_frac, NULL);
+        double few_ns = kvc_megakv_launch_ns(&costs, kernel, low, hit_frac, 0, NULL);
+        double many_ns = kvc_megakv_launch_ns(&costs, kernel, high, hit_frac, 0, NULL);
         ns[kernel][0] = (many_ns - few_ns) / (high - low);
         ns[kernel][1] = few_ns - ns[kernel][0] * low;
     }
@@ -221,13 +221,11 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
     double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
     double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
-    double take_ns = kvc_megakv_take_ns(&costs, inserts / load.delay);
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
         .search_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, load.search_frac * speed * cycle_ns,
-                                          kvc_megakv_hit_frac(scenario), NULL) +
-                     take_ns,
-        .insert_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_INSERT, inserts, 1, NULL),
+                                          kvc_megakv_hit_frac(scenario), inserts / load.delay, NULL),
+        .insert_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_INSERT, inserts, 1, 0, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns,
     };

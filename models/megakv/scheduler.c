@@ -202,9 +202,7 @@ void kvc_megakv_gpu_main(void *data)
             insert(socket, &launch->writes);
         double duration_ns =
             kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
-                                 socket->shard != NULL ? &socket->shard->index_stats : NULL);
-        if (searching && duration_ns > 0)
-            duration_ns += kvc_megakv_take_ns(&simulation->costs, launch->taken);
+                                 launch->taken, socket->shard != NULL ? &socket->shard->index_stats : NULL);
         if (duration_ns > 0)
             kvc_engine_occupy_ns(duration_ns);
         count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,

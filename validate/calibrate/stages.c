@@ -16,8 +16,11 @@ enum {
     THREADS_MAX = 3, /* numbers of threads that are tried */
 };
 
+/* Of the places for items, that storing all keys leaves. */
+static const double free_frac_max = 0.02;
+
 /* Of a store's items, by the SETs of one measurement. */
-static const double EVICTED_FRAC = 0.05;
+static const double evicted_frac = 0.05;
 
 /* Of launches; as Mega-KV's are. */
 static const double cycle_s = 300e-6;
@@ -136,8 +139,11 @@ static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_d
 static void take_turns(struct survey *survey, const struct kvc_bed_work *work,
                        struct kvc_bed_turn turn[KVC_STAGE_TURNS])
 {
+    uint32_t cores = survey->params->cores;
+    kvc_team_wake(survey->team, survey->threads.shared_cores ? cores : 1 + 2 * work->pipelines);
     for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++)
         kvc_bed_turn(&survey->bed, work, &turn[i < 0 ? 0 : i]);
+    kvc_team_wake(survey->team, cores);
 }
 
 /* A frame of GETs, by its requests. */
@@ -206,12 +212,23 @@ static void measure_misses(struct survey *survey, uint32_t threads)
 /* Few enough that the store stays what it was, as many as can be timed. */
 static uint32_t sets_of(const struct survey *survey, uint32_t threads)
 {
-    double some = EVICTED_FRAC * (double)survey->bed.keys / (KVC_STAGE_TURNS + SETTLING_TURNS) / threads;
+    double some = evicted_frac * (double)survey->bed.keys / (KVC_STAGE_TURNS + SETTLING_TURNS) / threads;
     return (uint32_t)fmin(fmax(some, SETS_MIN), ROWS / 2.0);
 }
 
-/* SETs and GETs in a store at work: the first SETs make CLOCK go round, then most items are read. What a GET
- * costs its receiver and misses cost their senders is taken off. */
+/* Takes the slabs' last free places, so that from then on every SET evicts; the first makes CLOCK go round.
+ */
+static void fill_up(struct survey *survey)
+{
+    struct kvc_bed_turn turn;
+    const struct kvc_bed_work work = {.pipelines = survey->threads.most, .sets = ROWS / 2};
+    double sets = free_frac_max * (double)survey->bed.keys;
+    for (double done = 0; done < sets; done += (double)work.sets * work.pipelines)
+        kvc_bed_turn(&survey->bed, &work, &turn);
+}
+
+/* SETs and GETs in a store at work, whose items have mostly been read. What a GET costs its receiver and
+ * misses cost their senders is taken off. */
 static void measure_mix(struct survey *survey, uint32_t threads)
 {
     double writes[KVC_STAGE_TURNS], reads[KVC_STAGE_TURNS];
@@ -221,7 +238,6 @@ static void measure_mix(struct survey *survey, uint32_t threads)
     double request_ns = kvc_curve_at(&receive, frame_requests) / frame_requests;
     struct kvc_bed_work work = gets_of(threads, ROWS);
     work.sets = sets_of(survey, threads);
-    take_turns(survey, &work, turn);
     read_many(survey, fmin(2 * (double)survey->bed.keys, READ_MOST_REQUESTS));
     take_turns(survey, &work, turn);
     for (int i = 0; i < KVC_STAGE_TURNS; i++) {
@@ -302,6 +318,8 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
         measure_searches(survey, threads->value[t], KVC_BED_KEYS, &survey->costs->search);
         measure_searches(survey, threads->value[t], KVC_BED_ABSENT_KEYS, &survey->costs->search_miss);
     }
+    if (status == KVC_OK)
+        fill_up(survey);
     for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++)
         measure_mix(survey, threads->value[t]);
     for (uint32_t t = 0; status == KVC_OK && smallest && t < (on_gpu ? threads->count : 1); t++)

@@ -14,6 +14,10 @@ void kvc_team_free(struct kvc_team *team); /* NULL is allowed */
 
 typedef void kvc_team_fn(void *data);
 
+/* How many cores are awake, from now on: the others sleep, as those do that a store leaves alone. At first
+ * all. */
+void kvc_team_wake(struct kvc_team *team, uint32_t cores);
+
 /* A piece of work, and how long it took. */
 struct kvc_team_task {
     kvc_team_fn *fn;
@@ -22,7 +26,7 @@ struct kvc_team_task {
     double seconds; /* set by kvc_team_run */
 };
 
-/* Runs all tasks at the same time; those of one core one after the other. */
+/* Runs all tasks at the same time; those of one core one after the other. All cores must be awake. */
 void kvc_team_run(struct kvc_team *team, struct kvc_team_task *tasks, uint32_t count);
 
 #endif
