@@ -83,6 +83,14 @@ expect 2 'clockless.lua:[0-9]*: cpu.clock: found "0GHz"' "$kvcast" check good.lu
 sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
 expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
 
+sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
+expect 2 'lawless.lua:[0-9]*: stages.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
+sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
+expect 2 'timeless.lua:[0-9]*: stages.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
+expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", needed is a profile of kind "machine"' \
+    "$kvcast" check good.lua --set node.machine=tesla-k40c
+expect 2 'good.lua:[0-9]*: kind: found' "$kvcast" check good.lua --set node.machine=good.lua
+
 measured="--set node.sockets=1 --set system.feed=memory --set system.admission=all --set system.streams=1 --set run.warmup=20ms"
 measured+=" --set system.threads=shared --set system.index_on=thread --set node.cpu.cores=2" # two cores are enough
 expect 2 'node.sockets = 1' "$kvcast" measure good.lua --set node.sockets=2

@@ -201,7 +201,8 @@ enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_dia
         const struct kvc_stage_law *law;
     } laws[] = {{"receive", &stages->receive},       {"write", &stages->write},
                 {"write_read", &stages->write_read}, {"read", &stages->read},
-                {"search", &stages->search},         {"insert", &stages->insert}};
+                {"search", &stages->search},         {"search_miss", &stages->search_miss},
+                {"insert", &stages->insert}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if ((laws[i].law->count > 0) != kvc_stages_measured(stages))
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all laws or none",
