@@ -55,44 +55,72 @@ Test(reuse, popular_keys_come_back_sooner)
     cr_expect_eq(more[SIZES - 1], 1);
 }
 
-/* Distinct keys since the same key was asked for before, over many requests: an LRU cache's hits. */
-Test(reuse, is_an_lru_caches_hit_ratio)
+enum { FEW = 4096, CAPACITIES = 3, REQUESTS = 200000, WARM = 20000 };
+
+static const uint32_t capacity[CAPACITIES] = {10, 60, 300};
+
+/* Hits of LRU caches of so many lines, where each key is in one of `lines`. */
+static void lru_hits(double s, uint32_t lines, double hit_frac[CAPACITIES])
 {
-    enum { FEW = 1000, REQUESTS = 200000, WARM = 20000 };
     static uint64_t rank[REQUESTS];
-    static uint32_t next[FEW + 1], before[FEW + 1]; /* a list, the most recent first; FEW is its head */
-    struct kvc_workload workload = {.keys = FEW, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = 0.99};
-    const struct kvc_reuse items = {.bytes_per_key = ITEM_BYTES, .footprint_bytes = ITEM_BYTES * FEW};
-    static const uint32_t capacity[] = {10, 100, 400};
-    uint64_t found[3] = {0};
+    static uint32_t next[FEW + 1], before[FEW + 1]; /* the most recent first; `lines` is the head */
+    uint64_t found[CAPACITIES] = {0};
     struct kvc_rng rng;
-    struct kvc_zipf *popularity = kvc_zipf_create(FEW, 0.99);
+    struct kvc_zipf *popularity = kvc_zipf_create(FEW, s);
     cr_assert_not_null(popularity);
     kvc_rng_init(&rng, 3, "test", 0);
     kvc_zipf_fill(popularity, &rng, rank, REQUESTS);
     kvc_zipf_free(popularity);
-    for (uint32_t i = 0; i <= FEW; i++) {
-        next[i] = (i + 1) % (FEW + 1);
-        before[(i + 1) % (FEW + 1)] = i;
+    for (uint32_t i = 0; i <= lines; i++) {
+        next[i] = (i + 1) % (lines + 1);
+        before[(i + 1) % (lines + 1)] = i;
     }
     for (int i = 0; i < REQUESTS; i++) {
-        uint32_t key = (uint32_t)rank[i], distance = 0;
-        for (uint32_t at = next[FEW]; at != key; at = next[at])
+        uint32_t line = lines == FEW ? (uint32_t)rank[i] : (uint32_t)(kvc_mix64(rank[i]) % lines);
+        uint32_t distance = 0;
+        for (uint32_t at = next[lines]; at != line && distance < capacity[CAPACITIES - 1]; at = next[at])
             distance++;
-        for (int c = 0; c < 3 && i >= WARM; c++)
+        for (int c = 0; c < CAPACITIES && i >= WARM; c++)
             found[c] += distance < capacity[c];
-        next[before[key]] = next[key];
-        before[next[key]] = before[key];
-        next[key] = next[FEW];
-        before[key] = FEW;
-        before[next[key]] = next[FEW] = key;
+        next[before[line]] = next[line];
+        before[next[line]] = before[line];
+        next[line] = next[lines];
+        before[line] = lines;
+        before[next[line]] = next[lines] = line;
     }
-    for (int c = 0; c < 3; c++) {
-        double size = (double)capacity[c] * ITEM_BYTES, share;
-        double expected = (double)found[c] / (REQUESTS - WARM);
-        kvc_reuse_shares(&workload, &items, &size, 1, &share);
-        cr_expect_float_eq(share, expected, 0.01, "%u items: %g, not %g", capacity[c], share, expected);
-    }
+    for (int c = 0; c < CAPACITIES; c++)
+        hit_frac[c] = (double)found[c] / (REQUESTS - WARM);
+}
+
+static void expect_lru(double s, uint32_t lines, double tolerance)
+{
+    const struct kvc_workload workload = {.keys = FEW, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = s};
+    const struct kvc_reuse reuse = {.bytes_per_key = ITEM_BYTES,
+                                    .footprint_bytes = (double)ITEM_BYTES * lines};
+    double expected[CAPACITIES], size[CAPACITIES], share[CAPACITIES];
+    for (int c = 0; c < CAPACITIES; c++)
+        size[c] = (double)capacity[c] * ITEM_BYTES;
+    lru_hits(s, lines, expected);
+    kvc_reuse_shares(&workload, &reuse, size, CAPACITIES, share);
+    for (int c = 0; c < CAPACITIES; c++)
+        cr_expect_float_eq(share[c], expected[c], tolerance, "s %g, %u of %u lines: %g, not %g", s,
+                           capacity[c], lines, share[c], expected[c]);
+}
+
+Test(reuse, is_an_lru_caches_hit_ratio)
+{
+    expect_lru(0.5, FEW, 0.01);
+    expect_lru(0.99, FEW, 0.01);
+    expect_lru(1.3, FEW, 0.01);
+}
+
+/* Eight keys to a line. Roughly: lines are taken to be alike but for those of the most popular keys, which
+ * makes the share too low. */
+Test(reuse, is_the_hit_ratio_of_shared_lines)
+{
+    expect_lru(0.5, FEW / 8, 0.1);
+    expect_lru(0.99, FEW / 8, 0.1);
+    expect_lru(1.3, FEW / 8, 0.1);
 }
 
 /* Packets that are not touched again push the rest out sooner. */
