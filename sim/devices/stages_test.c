@@ -10,7 +10,7 @@ enum { SIZES = 2, FOOTPRINTS = 3, THREADS = 2 };
 static const double size[SIZES] = {100, 300}, footprint[FOOTPRINTS] = {1000, 4000, 16000};
 static const uint64_t threads[THREADS] = {1, 4};
 
-/* Cost of a point; the cost per thread must not depend on the others' order. */
+/* Of a point: something that bends over footprints. */
 static double cost(double bytes, double footprint_bytes, double at_once)
 {
     return bytes * 0.1 + sqrt(footprint_bytes) + 3 * at_once;
