@@ -74,7 +74,8 @@ expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o no
 "$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { echo "FAILED: calibrate"; cat warnings; failed=1; }
 "$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 \
     --json calibrated.json >/dev/null
-grep -q '"node.gpu.name": "index on one CPU thread"' calibrated.json || { echo "FAILED: a calibrated machine is of no use"; failed=1; }
+grep -q '"node.stages.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
+    { echo "FAILED: a calibrated machine is of no use"; failed=1; }
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
 expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
 sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua
@@ -82,10 +83,21 @@ expect 2 'clockless.lua:[0-9]*: cpu.clock: found "0GHz"' "$kvcast" check good.lu
 sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
 expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
 
+sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
+expect 2 'lawless.lua:[0-9]*: stages.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
+sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
+expect 2 'timeless.lua:[0-9]*: stages.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
+expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", needed is a profile of kind "machine"' \
+    "$kvcast" check good.lua --set node.machine=tesla-k40c
+expect 2 'good.lua:[0-9]*: kind: found' "$kvcast" check good.lua --set node.machine=good.lua
+
 measured="--set node.sockets=1 --set system.feed=memory --set system.admission=all --set system.streams=1 --set run.warmup=20ms"
+measured+=" --set system.threads=shared --set system.index_on=thread --set node.cpu.cores=2" # two cores are enough
 expect 2 'node.sockets = 1' "$kvcast" measure good.lua --set node.sockets=2
 expect 2 'system.feed: measured is "memory"' "$kvcast" measure good.lua --set node.sockets=1
 expect 2 'workload.arrival: measured can be' "$kvcast" measure good.lua $measured --set workload.arrival.clients=10
+expect 2 "threads need 1001 cores, this machine has [0-9]+: .*shared" "$kvcast" measure good.lua $measured \
+    --set system.threads=own --set system.streams=500 --set node.cpu.cores=1002
 "$kvcast" measure good.lua $measured --set run.duration=100ms --out real --quiet >real.txt ||
     { echo "FAILED: measure"; cat real.txt; failed=1; }
 grep -q '"command": "measure"' real/result.json || { echo "FAILED: real/result.json is no measurement"; failed=1; }
@@ -95,6 +107,7 @@ expect 2 'found "nosuch".*papers \(megakv\).*measured machines' "$kvcast" valida
 export KVCAST_MEASURED=machines
 mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
 memory_fed="node.sockets=1;system.feed=memory;system.admission=all;system.streams=1;run.warmup=20ms;run.duration=60ms"
+memory_fed+=";system.threads=shared;system.index_on=thread;node.cpu.cores=2"
 printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\n' "$memory_fed" "$memory_fed" \
     >machines/tiny/plan.csv
 expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch

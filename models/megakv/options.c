@@ -244,6 +244,8 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
             diag, KVC_ERR_SCENARIO,
             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
             (unsigned long long)kvc_megakv_sample_rate(scenario));
-    enum kvc_status status = kvc_stages_check(&scenario->node.stages, diag);
-    return status != KVC_OK ? status : check_clock(scenario, diag);
+    struct kvc_diag inner = {0};
+    if (kvc_stages_check(&scenario->node.stages, &inner) != KVC_OK)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.%s", inner.message);
+    return check_clock(scenario, diag);
 }

@@ -44,5 +44,6 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
         threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
     note(result, "senders at once", threads, items.threads_low, items.threads_high, "");
-    note(result, "launches", jobs_per_search, launches.size_low, launches.size_high, " searches");
+    if (jobs_per_search > 0)
+        note(result, "launches", jobs_per_search, launches.size_low, launches.size_high, " searches");
 }

@@ -6,7 +6,8 @@
 #include "sim/scenario.h"
 
 /* Adds a note for every quantity that leaves the range of the node's measured stages: frames, items, memory,
- * pipelines, and the jobs of a launch (NaN: not known). A machine without measured stages gets none. */
+ * pipelines, and the jobs of a launch (NaN: not known, 0: there is none). A machine without measured stages
+ * gets none. */
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
                            struct kvc_result *result);
 

@@ -4,11 +4,10 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
+#include "models/megakv/simulate.h"
 
 struct setup {
     struct kvc_scenario scenario;
@@ -59,53 +58,10 @@ static struct setup small(void)
     };
 }
 
-/* Simulates in a child and brings the result back. */
 static struct kvc_result *simulate(struct setup *setup)
 {
-    struct kvc_result *result = calloc(1, sizeof *result);
-    struct kvc_diag diag = {0};
-    int ends[2];
-    cr_assert(result != NULL && pipe(ends) == 0);
     setup->scenario.system = &setup->system;
-    pid_t child = fork();
-    cr_assert(child >= 0);
-    if (child == 0) {
-        struct kvc_megakv_store *store = NULL;
-        close(ends[0]);
-        if (kvc_megakv_store_create(&setup->scenario, NULL, &store, &diag) != KVC_OK ||
-            kvc_megakv_run(&setup->scenario, store, 0, NULL, NULL, NULL, result, &diag) != KVC_OK)
-            _exit(1);
-        FILE *out = fdopen(ends[1], "w");
-        _exit(fwrite(result, sizeof *result, 1, out) == 1 && fclose(out) == 0 ? 0 : 1);
-    }
-    close(ends[1]);
-    FILE *in = fdopen(ends[0], "r");
-    size_t got = fread(result, sizeof *result, 1, in);
-    int status;
-    fclose(in);
-    cr_assert(waitpid(child, &status, 0) == child && status == 0 && got == 1, "the simulation failed");
-    return result;
-}
-
-static void forget_wall(struct kvc_result *result)
-{
-    result->wall_s = result->source_wall_s = result->kernel_wall_s = result->engine_wall_s =
-        result->preload_wall_s = 0;
-}
-
-static double figure(const struct kvc_result *result, const char *name)
-{
-    double value = kvc_figures_get(&result->model, name);
-    return isnan(value) ? kvc_figures_get(&result->kernel, name) : value;
-}
-
-static const struct kvc_stage *stage(const struct kvc_result *result, const char *name)
-{
-    for (uint32_t i = 0; i < result->stage_count; i++)
-        if (strcmp(result->stage[i].name, name) == 0)
-            return &result->stage[i];
-    cr_assert_fail("no stage %s", name);
-    return NULL;
+    return kvc_test_simulate(&setup->scenario, NULL);
 }
 
 Test(run, requests_are_conserved)
@@ -160,9 +116,10 @@ Test(run, receiver_is_an_m_d_1_queue)
         setup.scenario.workload.rate_mops = busy / service_ns * 1e3;
         struct kvc_result *result = simulate(&setup);
         double expected_ns = service_ns + busy * service_ns / (2 * (1 - busy));
-        cr_expect_float_eq(stage(result, "receive")->mean_us * 1e3, expected_ns, 0.05 * expected_ns,
-                           "at %g: %g, not %g", busy, stage(result, "receive")->mean_us * 1e3, expected_ns);
-        cr_expect_float_eq(stage(result, "receive")->utilization_frac, busy, 0.02);
+        cr_expect_float_eq(kvc_test_stage(result, "receive")->mean_us * 1e3, expected_ns, 0.05 * expected_ns,
+                           "at %g: %g, not %g", busy, kvc_test_stage(result, "receive")->mean_us * 1e3,
+                           expected_ns);
+        cr_expect_float_eq(kvc_test_stage(result, "receive")->utilization_frac, busy, 0.02);
         cr_expect_eq(result->hits, 0);
         free(result);
     }
@@ -194,9 +151,9 @@ Test(run, same_seed_same_bytes)
     struct kvc_result *first = simulate(&setup), *second = simulate(&setup);
     setup.scenario.run.seed = 2;
     struct kvc_result *other = simulate(&setup);
-    forget_wall(first);
-    forget_wall(second);
-    forget_wall(other);
+    kvc_test_forget_wall(first);
+    kvc_test_forget_wall(second);
+    kvc_test_forget_wall(other);
     cr_expect(memcmp(first, second, sizeof *first) == 0);
     cr_expect(memcmp(first, other, sizeof *first) != 0);
     free(first);
@@ -231,9 +188,9 @@ Test(run, an_infeasible_cycle_is_reported)
     struct setup setup = small();
     setup.system.cycle_ns = 15e3; /* (2 * 10 + 20) / 2 = 20 us are needed without any load */
     struct kvc_result *result = simulate(&setup);
-    cr_expect_gt(figure(result, "cycle_effective_us"), 20);
-    cr_expect_gt(figure(result, "launches_late_frac"), 0.3);
-    cr_expect_gt(figure(result, "overrun_mean_us"), 0);
+    cr_expect_gt(kvc_test_figure(result, "cycle_effective_us"), 20);
+    cr_expect_gt(kvc_test_figure(result, "launches_late_frac"), 0.3);
+    cr_expect_gt(kvc_test_figure(result, "overrun_mean_us"), 0);
     bool noted = false;
     for (uint32_t i = 0; i < result->note_count; i++)
         noted |= strstr(result->note[i], "was not kept") != NULL;
@@ -273,7 +230,7 @@ Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
     struct kvc_result *sampled = simulate(&setup);
     double full_frac = (double)full->hits / (double)full->gets;
     double sampled_frac = (double)sampled->hits / (double)sampled->gets;
-    cr_expect_gt(figure(full, "evictions"), 100000);
+    cr_expect_gt(kvc_test_figure(full, "evictions"), 100000);
     cr_expect(full_frac > 0.3 && full_frac < 0.95, "%g", full_frac);
     cr_expect_float_eq(sampled_frac, full_frac, 0.005, "sampled %.4f, full %.4f", sampled_frac, full_frac);
     /* Che's approximation describes LRU; CLOCK and the batches make it a rougher guide */

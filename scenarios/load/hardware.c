@@ -11,19 +11,24 @@
 
 enum { FILE_NAME_MAX = 1024 };
 
+static enum kvc_status check_stages(const void *device, struct kvc_diag *diag)
+{
+    return kvc_stages_check(device, diag);
+}
+
 const struct kvc_device_kind kvc_device_kinds[] = {
-    {"cpu", "xeon-e5-2650v2", &kvc_cpu_options, offsetof(struct kvc_node, cpu)},
-    {"dram", "ddr3-1600-e5v2", &kvc_dram_options, offsetof(struct kvc_node, dram)},
-    {"gpu", "tesla-k40c", &kvc_gpu_options, offsetof(struct kvc_node, gpu)},
-    {"nic", "xl710-2x40g", &kvc_nic_options, offsetof(struct kvc_node, nic)},
-    {"pcie", "pcie3-k40c", &kvc_pcie_options, offsetof(struct kvc_node, pcie)},
-    {"stages", "derived-stages", &kvc_stages_options, offsetof(struct kvc_node, stages)},
-    {NULL, NULL, NULL, 0},
+    {"cpu", "xeon-e5-2650v2", &kvc_cpu_options, offsetof(struct kvc_node, cpu), NULL},
+    {"dram", "ddr3-1600-e5v2", &kvc_dram_options, offsetof(struct kvc_node, dram), NULL},
+    {"gpu", "tesla-k40c", &kvc_gpu_options, offsetof(struct kvc_node, gpu), NULL},
+    {"nic", "xl710-2x40g", &kvc_nic_options, offsetof(struct kvc_node, nic), NULL},
+    {"pcie", "pcie3-k40c", &kvc_pcie_options, offsetof(struct kvc_node, pcie), NULL},
+    {"stages", "derived-stages", &kvc_stages_options, offsetof(struct kvc_node, stages), check_stages},
+    {NULL, NULL, NULL, 0, NULL},
 };
 
 /* The frame of a machine file; its devices are the kinds above. */
 static const struct kvc_device_kind machine_kind = {"machine", NULL, &kvc_machine_options,
-                                                    offsetof(struct kvc_node, machine)};
+                                                    offsetof(struct kvc_node, machine), NULL};
 
 const char *kvc_hardware_dir(void)
 {
@@ -61,7 +66,8 @@ struct profile {
     struct kvc_node *node;
     struct kvc_loaded *loaded;
     const char *prefix;
-    bool has_device; /* set: the file has the device that was asked for */
+    bool machine_only; /* a profile of the one device will not do */
+    bool has_device;   /* set: the file has the device that was asked for */
     struct kvc_diag *diag;
 };
 
@@ -83,10 +89,26 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
             *said = kind;
     if (*said == NULL)
         return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", allowed: %s", found, allowed);
-    if (profile->kind != NULL && *said != profile->kind && *said != &machine_kind)
+    const struct kvc_device_kind *needed = profile->machine_only ? &machine_kind : profile->kind;
+    if (needed != NULL && *said != needed && *said != &machine_kind)
         return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"",
-                               found, profile->kind->name);
+                               found, needed->name);
     return KVC_OK;
+}
+
+/* `path`: of the device in the file. */
+static enum kvc_status check_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                    const char *path, const void *device)
+{
+    struct kvc_diag inner = {0};
+    char place[KVC_PATH_MAX], field[KVC_PATH_MAX];
+    if (kind->check == NULL || kind->check(device, &inner) == KVC_OK)
+        return KVC_OK;
+    const char *dot = strchr(inner.message, '.');
+    size_t bytes = dot != NULL ? strcspn(dot + 1, " :") : 0;
+    snprintf(field, sizeof field, "%.*s", (int)bytes, dot != NULL ? dot + 1 : "");
+    kvc_decode_join(place, path, field);
+    return kvc_decode_fail(decoder, place, "%s", inner.message);
 }
 
 /* Reads the device's table, which is on top of the stack; `path` is where it stands in the file. */
@@ -96,9 +118,10 @@ static enum kvc_status decode_device(const struct kvc_decoder *decoder, const st
     char *object = (char *)node + kind->node_offset;
     memset(object, 0, kind->options->size);
     kvc_options_set_defaults(kind->options, object);
-    return kvc_decode_table(
+    enum kvc_status status = kvc_decode_table(
         decoder, lua_gettop(decoder->lua),
         &(struct kvc_table){.path = path, .options = kind->options, .object = object, .extra = extra});
+    return status != KVC_OK ? status : check_device(decoder, kind, path, object);
 }
 
 /* The frame of a machine file, and of its devices the one that is wanted, or all. */
@@ -214,14 +237,18 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
 }
 
 /* Loads the profile called `name`, which was named at `place`, into the device at `path`. A machine file that
- * has no such device leaves *found false, and nothing loaded. */
+ * has no such device leaves *found false, and nothing loaded. node.machine names no other kind of file. */
 static enum kvc_status load_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                    const char *path, const char *place, const char *name,
                                    struct kvc_node *node, bool *found)
 {
     char file[FILE_NAME_MAX];
-    struct profile profile = {
-        .kind = kind, .node = node, .loaded = decoder->loaded, .prefix = path, .diag = decoder->diag};
+    struct profile profile = {.kind = kind,
+                              .node = node,
+                              .loaded = decoder->loaded,
+                              .prefix = path,
+                              .machine_only = strcmp(place, "node.machine") == 0,
+                              .diag = decoder->diag};
     enum kvc_status status = find_file(decoder, place, name, file);
     if (status == KVC_OK)
         status = read_profile(file, &profile);

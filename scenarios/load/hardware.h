@@ -20,6 +20,8 @@ struct kvc_device_kind {
     const char *by_default; /* profile of a node that names none */
     const struct kvc_options *options;
     size_t node_offset; /* of its struct in struct kvc_node */
+    /* What the options cannot say of a profile; its message starts with "NAME.". NULL: nothing. */
+    enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
 };
 
 /* All kinds; the last one's name is NULL. */

@@ -121,6 +121,8 @@ Test(load, fills_everything_from_defaults)
     cr_expect_float_eq(scenario->node.gpu.clocks[4].insert_base_ns, 282500, 1e-6);
     cr_expect_float_eq(scenario->node.nic.bytes_per_s, 5e9, 1e-3);
     cr_expect_float_eq(scenario->node.pcie.latency_ns, 1050, 1e-9);
+    cr_expect(!kvc_stages_measured(&scenario->node.stages));
+    cr_expect_str_eq(scenario->node.machine.name, "");
     cr_expect_eq(scenario->workload.popularity, KVC_POPULARITY_UNIFORM);
     cr_expect_eq(scenario->workload.arrival, KVC_ARRIVAL_SATURATE);
     cr_expect(isnan(loaded->slo.p99_ns));
@@ -175,7 +177,7 @@ Test(load, gives_every_hardware_number_a_source)
     struct kvc_profiles profiles;
     char path[512];
     kvc_hardware_list(&profiles);
-    cr_assert_geq(profiles.count, 7);
+    cr_assert_geq(profiles.count, 8);
     for (size_t i = 0; i < profiles.count; i++) {
         struct kvc_loaded loaded = {.warning_count = 0};
         struct kvc_node node;
@@ -184,7 +186,9 @@ Test(load, gives_every_hardware_number_a_source)
         snprintf(path, sizeof path, "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
         cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
                      diag.line, diag.message);
-        cr_expect_gt(loaded.provenance.count, 0);
+        bool derived = kind->options == &kvc_stages_options && !kvc_stages_measured(&node.stages);
+        cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
+                     loaded.provenance.count);
         for (uint32_t j = 0; j < loaded.provenance.count; j++)
             cr_expect_gt(strlen(loaded.provenance.entry[j].source), 0, "%s %s", profiles.name[i],
                          loaded.provenance.entry[j].path);
@@ -448,6 +452,88 @@ Test(load, refuses_bad_machine_files)
                      KVC_ERR_SCENARIO);
         cr_expect(strstr(diag.message, bad[i].message) != NULL, "%zu: %s", i, diag.message);
     }
+}
+
+/* What a node with the file as `key` is refused for, and where in the file. */
+static void refuses_in_profile(const char *key, const char *profile, int line, const char *message)
+{
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    char text[128], path[96];
+    snprintf(text, sizeof text, "return { system = { kind = 'megakv' }, node = { %s = 'm.lua' } }", key);
+    snprintf(path, sizeof path, "%s/m.lua", folder);
+    write_file("m.lua", profile);
+    cr_expect_eq(load(text, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "accepted: %s", profile);
+    cr_expect(strcmp(diag.file, path) == 0 && diag.line == line && strstr(diag.message, message) != NULL,
+              "found %s:%d: %s\nexpected %s:%d: %s", diag.file, diag.line, diag.message, path, line, message);
+}
+
+Test(load, refuses_absurd_machines)
+{
+    refuses_in_profile("machine",
+                       "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+                       "  cpu = { cores = { 2, source = 'x' }, threads_per_core = { 1, source = 'x' },\n    "
+                       "clock = { '0GHz', source = 'x' } } }",
+                       3, "cpu.clock: found \"0GHz\", allowed: a frequency");
+    refuses_in_profile("machine", "return { kind = 'gpu' }", 1,
+                       "kind: found \"gpu\", needed is a profile of kind \"machine\"");
+    refuses_in_profile("machine", "return { kind = 'cpu' }", 1,
+                       "kind: found \"cpu\", needed is a profile of kind \"machine\"");
+    refuses_in_profile("machine", "return {\n system = { kind = 'megakv' } }", 1, "kind: found");
+    refuses_in_profile("machine", "return 5", 1, "must return a table");
+}
+
+#define POINT(text) "{ size = 8, footprint = '1MiB', " text ", source = 'x' }"
+#define LAW(name) "  " name " = { " POINT("time = '5ns'") " },\n"
+#define MOST_LAWS LAW("receive") LAW("write") LAW("write_read") LAW("search") LAW("insert")
+
+Test(load, takes_measured_stages)
+{
+    write_file("m.lua",
+               "return { kind = 'stages', name = 'here',\n" MOST_LAWS LAW("search_miss") LAW("read") "}");
+    struct kvc_loaded *loaded =
+        accepts("return { system = { kind = 'megakv' }, node = { stages = 'm.lua' } }", NULL);
+    const struct kvc_stages *stages = &loaded->scenario.node.stages;
+    cr_expect(kvc_stages_measured(stages));
+    cr_assert_eq(stages->search_miss.count, 1);
+    cr_expect_eq(stages->search_miss.point[0].ns, 5);
+    cr_expect_eq(stages->search_miss.point[0].footprint_bytes, 0x1p20);
+    cr_expect_eq(stages->search_miss.point[0].threads, 1);
+    cr_expect_not_null(find(&loaded->provenance, "node.stages.search_miss.1.time"));
+    kvc_loaded_free(loaded);
+}
+
+Test(load, refuses_incomplete_stages)
+{
+    refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("read") "}", 1,
+                       "stages.search_miss is missing: allowed are all laws or none");
+    refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "}", 2,
+                       "stages.receive is given, stages.read is not");
+    refuses_in_profile("machine",
+                       "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+                       "stages = {\n" MOST_LAWS LAW("read") "} }",
+                       2, "stages.search_miss is missing");
+    refuses_in_profile(
+        "stages",
+        "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
+                                                                   "    " POINT("time = '-5ns'") " } }",
+        9, "read.1.time: found \"-5ns\", allowed: a time");
+    refuses_in_profile(
+        "stages",
+        "return { kind = 'stages',\n" MOST_LAWS LAW(
+            "search_miss") "  read = {\n"
+                           "    " POINT("time = '5ns'") ", " POINT(
+                               "time = '6ns', threads = 2") ",\n"
+                                                            "    " POINT("time = '5ns', threads = 2") " } }",
+        8, "stages.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
+    refuses_in_profile("stages",
+                       "return { kind = 'stages',\n" MOST_LAWS LAW(
+                           "search_miss") "  read = {\n"
+                                          "    { size = 8, time = { '5ns', source = 'x' } } } }",
+                       9, "read.1.size has no source");
+    refuses("return { system = { kind = 'megakv' },\n  node = { stages = {\n"
+            "    read = { { size = 1, time = '1ns' } } } } }",
+            2, "node.stages.receive is missing");
 }
 
 Test(load, passes_on_what_the_sandbox_says)

@@ -1,0 +1,331 @@
+/* Simulation and closed form where the node's stages were measured, against what follows from their round
+ * numbers. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models/megakv/options.h"
+#include "models/megakv/predict.h"
+#include "models/megakv/run.h"
+#include "models/megakv/simulate.h"
+
+static const double receive_ns = 12, search_ns = 10, insert_ns = 20, write_ns = 50, read_ns = 40, miss_ns = 8;
+
+enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
+
+struct setup {
+    struct kvc_scenario scenario;
+    struct kvc_megakv system;
+};
+
+static void add(struct kvc_stage_law *law, double size, double ns)
+{
+    law->point[law->count++] = (struct kvc_stage_point){size, 1e6, 1, ns};
+}
+
+static void per_job(struct kvc_stage_law *law, double ns)
+{
+    add(law, 1000, 1000 * ns);
+    add(law, 32000, 32000 * ns);
+}
+
+/* A calibrated socket: the first core has the scheduler, the index and the receivers, `cores` - 1 the senders
+ * of two pipelines. */
+static struct setup shared(uint64_t cores)
+{
+    struct setup setup = {
+        .system = {.cycle_ns = 100e3,
+                   .delay = 2,
+                   .api = KVC_MEGAKV_GET,
+                   .feed = KVC_MEGAKV_MEMORY,
+                   .admission = KVC_MEGAKV_ADMIT_ALL,
+                   .index_on = KVC_MEGAKV_INDEX_ON_THREAD,
+                   .threads = KVC_MEGAKV_SHARED_THREADS,
+                   .buffers = 3,
+                   .streams = 2,
+                   .index_bytes = 2 << 20,
+                   .slab_bytes = 32 << 20,
+                   .max_displacements = 100},
+        .scenario =
+            {.node = {.sockets = 1,
+                      .cpu = {.cores = cores, .threads_per_core = 1, .clock_hz = 1e9},
+                      .dram = {.line_bytes = 64, .bytes_per_s = 1e12},
+                      .gpu = {.memory_bytes = 1e10,
+                              .clock_count = 1,
+                              .clocks = {{.core_hz = 1e9, .search_ns_per_op = 1}}},
+                      .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 1500, .ring_frames = 4096},
+                      .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
+             .cluster = {.nodes = 1},
+             .workload = {.keys = 100000,
+                          .key_bytes = 8,
+                          .value_bytes = 8,
+                          .get_frac = 1,
+                          .preload_frac = 1,
+                          .frame_requests = FRAME_REQUESTS},
+             .run = {.warmup_ns = 2e6, .duration_ns = 10e6, .seed = 1, .replicas = 1}},
+    };
+    struct kvc_stages *stages = &setup.scenario.node.stages;
+    add(&stages->receive, FRAME_REQUESTS, FRAME_REQUESTS * receive_ns);
+    add(&stages->write, ITEM_BYTES, write_ns);
+    add(&stages->write_read, ITEM_BYTES, write_ns);
+    add(&stages->read, 0, miss_ns);
+    add(&stages->read, ITEM_BYTES, read_ns);
+    per_job(&stages->search, search_ns);
+    per_job(&stages->search_miss, search_ns);
+    per_job(&stages->insert, insert_ns);
+    return setup;
+}
+
+/* A hardware thread for each task. */
+static struct setup own(void)
+{
+    struct setup setup = shared(5);
+    setup.system.threads = KVC_MEGAKV_OWN_THREADS;
+    return setup;
+}
+
+static void offer(struct setup *setup, double mops)
+{
+    setup->scenario.workload.arrival = KVC_ARRIVAL_FIXED;
+    setup->scenario.workload.rate_mops = mops;
+}
+
+static struct kvc_result *simulate(struct setup *setup, const char *timeline)
+{
+    struct kvc_diag diag = {0};
+    setup->scenario.system = &setup->system;
+    cr_assert_eq(kvc_megakv_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
+    return kvc_test_simulate(&setup->scenario, timeline);
+}
+
+static void expect_near(const char *what, double found, double expected, double part)
+{
+    cr_expect_float_eq(found, expected, part * expected, "%s: %g, not %g", what, found, expected);
+}
+
+/* Simulates and predicts. */
+static struct kvc_result *expect_throughput(struct setup *setup, double mops)
+{
+    struct kvc_result *result = simulate(setup, NULL), *closed_form = calloc(1, sizeof *closed_form);
+    struct kvc_diag diag = {0};
+    cr_assert_not_null(closed_form);
+    cr_assert_eq(kvc_megakv_predict(&setup->scenario, closed_form, &diag), KVC_OK);
+    expect_near("throughput", result->throughput_mops, mops, 0.02);
+    expect_near("closed form", closed_form->throughput_mops, result->throughput_mops, 0.05);
+    cr_expect_str_eq(closed_form->bottleneck_stage, result->bottleneck_stage);
+    if (strcmp(result->bottleneck_stage, "load") == 0)
+        expect_near("closed form's latency", closed_form->latency_mean_us,
+                    kvc_histogram_mean_ns(&result->latency) / 1e3, 0.05);
+    free(closed_form);
+    return result;
+}
+
+Test(measured, below_saturation_the_load_is_served)
+{
+    struct setup setup = shared(3);
+    setup.system.cycle_ns = 200e3;
+    offer(&setup, 20);
+    struct kvc_result *result = expect_throughput(&setup, 20);
+    cr_expect_eq(result->dropped, 0);
+    cr_expect_eq(result->misses, 0);
+    cr_expect_str_eq(result->bottleneck_stage, "load");
+    expect_near("the first core", kvc_test_stage(result, "receive")->utilization_frac,
+                20e-3 * (receive_ns + search_ns), 0.02);
+    cr_expect_eq(kvc_test_stage(result, "index")->utilization_frac,
+                 kvc_test_stage(result, "receive")->utilization_frac);
+    expect_near("the index alone", kvc_test_figure(result, "gpu_search_utilization_frac"), 20e-3 * search_ns,
+                0.02);
+    expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 20e-3 * read_ns / 2, 0.02);
+    expect_near("a launch", kvc_test_figure(result, "jobs_per_search"), 4000, 0.02);
+    expect_near("its time", kvc_test_figure(result, "t_search_us"), 4 * search_ns, 0.02);
+    cr_expect_eq(kvc_test_figure(result, "launches_late_frac"), 0);
+    free(result);
+}
+
+Test(measured, a_saturated_first_core_receives_and_searches)
+{
+    struct setup setup = shared(3);
+    struct kvc_result *result = expect_throughput(&setup, 1e3 / (receive_ns + search_ns));
+    cr_expect_str_eq(result->bottleneck_device, "cpu");
+    cr_expect_str_eq(result->bottleneck_stage, "receive", "it has more of the core than the index");
+    expect_near("the first core", kvc_test_stage(result, "receive")->utilization_frac, 1, 0.02);
+    free(result);
+}
+
+/* In five requests in a hundred the receiver writes an item, and the index works on it. */
+Test(measured, sets_cost_the_first_core_more)
+{
+    struct setup setup = shared(3);
+    setup.scenario.workload.get_frac = 0.95;
+    setup.scenario.workload.set_frac = 0.05;
+    double request_ns = receive_ns + 0.95 * search_ns + 0.05 * (write_ns + insert_ns);
+    free(expect_throughput(&setup, 1e3 / request_ns));
+}
+
+/* The index is fast here: a slow one lets senders wait for its largest batches. */
+Test(measured, saturated_senders_read)
+{
+    struct setup setup = shared(3);
+    setup.scenario.node.stages.read.point[1].ns = 100;
+    setup.scenario.node.stages.search = (struct kvc_stage_law){0};
+    per_job(&setup.scenario.node.stages.search, 0.5);
+    setup.scenario.run.warmup_ns = 60e6; /* the batches grow until the buffers are full: 65536 requests */
+    setup.scenario.run.duration_ns = 80e6;
+    struct kvc_result *result = expect_throughput(&setup, 2 * 1e3 / 100);
+    cr_expect_str_eq(result->bottleneck_stage, "send");
+    expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 1, 0.02);
+    free(result);
+    setup.scenario.node.cpu.cores = 2; /* one core for both */
+    free(expect_throughput(&setup, 1e3 / 100));
+}
+
+/* Nothing is stored: searches and reads of keys that are not there have laws of their own. */
+Test(measured, misses_have_their_own_costs)
+{
+    struct setup setup = shared(3);
+    struct kvc_stage_law *law = &setup.scenario.node.stages.search_miss;
+    law->point[0].ns *= 2;
+    law->point[1].ns *= 2;
+    setup.scenario.workload.preload_frac = 0;
+    offer(&setup, 20);
+    struct kvc_result *result = simulate(&setup, NULL);
+    cr_expect_eq(result->hits, 0);
+    expect_near("throughput", result->throughput_mops, 20, 0.02);
+    expect_near("a search", kvc_test_figure(result, "t_search_us"), 2 * 2 * search_ns, 0.02);
+    expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 20e-3 * miss_ns / 2, 0.02);
+    free(result);
+}
+
+/* What the senders of both pipelines did with the batches of one launch. */
+struct pair {
+    double start_us[2], for_us[2];
+    unsigned long long requests[2];
+};
+
+enum { PAIRS_MAX = 64 };
+
+/* Reads them from a timeline, those of the same launch behind each other. Returns how many. */
+static uint32_t read_pairs(const char *path, struct pair *pairs)
+{
+    char line[256];
+    uint32_t count[2] = {0};
+    FILE *in = fopen(path, "r");
+    cr_assert_not_null(in);
+    while (fgets(line, sizeof line, in) != NULL) {
+        unsigned sender;
+        double start_us, for_us;
+        unsigned long long requests;
+        if (sscanf(line,
+                   "{\"ph\":\"X\",\"name\":\"send\",\"pid\":0,\"tid\":%u,\"ts\":%lf,\"dur\":%lf,\"args\":{"
+                   "\"requests\":%llu}}",
+                   &sender, &start_us, &for_us, &requests) != 4)
+            continue;
+        cr_assert(sender == 1 || sender == 2);
+        uint32_t at = count[--sender]++;
+        if (at < PAIRS_MAX) {
+            pairs[at].start_us[sender] = start_us;
+            pairs[at].for_us[sender] = for_us;
+            pairs[at].requests[sender] = requests;
+        }
+    }
+    fclose(in);
+    cr_assert_eq(count[0], count[1]);
+    return count[0] < PAIRS_MAX ? count[0] : PAIRS_MAX;
+}
+
+/* Simulates 4800 requests to a cycle, which need less than half of it. */
+static uint32_t simulate_pairs(struct setup *setup, struct pair *pairs)
+{
+    char folder[] = "/tmp/kvc_measured_XXXXXX", path[64];
+    setup->system.cycle_ns = 400e3;
+    offer(setup, 12);
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/timeline.json", folder);
+    free(simulate(setup, path));
+    uint32_t count = read_pairs(path, pairs);
+    remove(path);
+    rmdir(folder);
+    cr_assert_gt(count, 20);
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_float_eq(pairs[i].start_us[0], pairs[i].start_us[1], 1e-3);
+        cr_assert(pairs[i].requests[0] > 4 * SEND_ROWS && pairs[i].requests[1] > 4 * SEND_ROWS);
+    }
+    return count;
+}
+
+/* Of `other` rows, those that are through when a sender begins with its last piece of `own`; one turn more or
+ * less by who comes first. */
+static double before_last(unsigned long long own, unsigned long long other, bool first)
+{
+    unsigned long long turns = (own - 1) / SEND_ROWS + !first;
+    return (double)(turns * SEND_ROWS < other ? turns * SEND_ROWS : other);
+}
+
+/* Pieces of 256 rows: neither sender is through before the other is nearly so. */
+Test(measured, senders_of_one_core_take_turns)
+{
+    static struct pair pairs[PAIRS_MAX];
+    struct setup setup = shared(2);
+    uint32_t count = simulate_pairs(&setup, pairs);
+    for (uint32_t i = 0; i < count; i++) {
+        for (int p = 0; p < 2; p++) {
+            double own_rows = (double)pairs[i].requests[p];
+            double rows = own_rows + before_last(pairs[i].requests[p], pairs[i].requests[!p], p == 0);
+            cr_expect_float_eq(pairs[i].for_us[p], rows * read_ns / 1e3, 1e-3, "sender %d: %g us, not %g", p,
+                               pairs[i].for_us[p], rows * read_ns / 1e3);
+            cr_expect_gt(pairs[i].for_us[p], 1.7 * own_rows * read_ns / 1e3, "later than alone");
+        }
+    }
+}
+
+Test(measured, senders_with_cores_of_their_own_do_not)
+{
+    static struct pair pairs[PAIRS_MAX];
+    struct setup setups[] = {shared(3), own()};
+    for (int s = 0; s < 2; s++) {
+        uint32_t count = simulate_pairs(&setups[s], pairs);
+        for (uint32_t i = 0; i < count; i++)
+            for (int p = 0; p < 2; p++)
+                cr_expect_float_eq(pairs[i].for_us[p], (double)pairs[i].requests[p] * read_ns / 1e3, 1e-3);
+    }
+}
+
+/* Receivers, index and senders each work at the same time as the others. */
+Test(measured, own_threads_do_not_wait_for_each_other)
+{
+    struct setup setup = own();
+    setup.scenario.node.stages.read.point[1].ns = 16; /* 125 Mops; receivers 167 */
+    setup.scenario.run.warmup_ns = 20e6;
+    setup.scenario.run.duration_ns = 40e6;
+    struct kvc_result *result = expect_throughput(&setup, 1e3 / search_ns);
+    cr_expect_str_eq(result->bottleneck_stage, "index");
+    free(result);
+    setup.scenario.node.stages.read.point[1].ns = 40;
+    setup.scenario.run.warmup_ns = 60e6;
+    result = expect_throughput(&setup, 2 * 1e3 / 40);
+    cr_expect_str_eq(result->bottleneck_stage, "send");
+    free(result);
+}
+
+/* How many cores there are beside them changes nothing, where tasks do not share any. */
+Test(measured, own_threads_are_as_many_as_they_are)
+{
+    struct setup setup = own();
+    offer(&setup, 12);
+    struct kvc_result *few = simulate(&setup, NULL);
+    setup.scenario.node.cpu.cores = 9;
+    struct kvc_result *many = simulate(&setup, NULL);
+    kvc_test_forget_wall(few);
+    kvc_test_forget_wall(many);
+    cr_expect_eq(memcmp(few, many, sizeof *few), 0);
+    setup.system.threads = KVC_MEGAKV_SHARED_THREADS;
+    struct kvc_result *sharing = simulate(&setup, NULL);
+    kvc_test_forget_wall(sharing);
+    cr_expect_neq(memcmp(few, sharing, sizeof *few), 0);
+    free(few);
+    free(many);
+    free(sharing);
+}

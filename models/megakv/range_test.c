@@ -1,0 +1,168 @@
+#include "models/megakv/range.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/megakv/options.h"
+
+/* Points at the corners of a range. */
+static void span(struct kvc_stage_law *law, struct kvc_stage_range range)
+{
+    for (int i = 0; i < 8; i++)
+        law->point[law->count++] = (struct kvc_stage_point){
+            i & 1 ? range.size_high : range.size_low, i & 2 ? range.footprint_high : range.footprint_low,
+            (uint64_t)(i & 4 ? range.threads_high : range.threads_low), 5};
+}
+
+struct setup {
+    struct kvc_scenario scenario;
+    struct kvc_megakv system;
+};
+
+/* Frames of 10 to 40, items of up to 60 bytes and 2 to 32 MiB in all, an index of 1 to 8 MiB, 2 to 4 senders,
+ * launches of 1000 to 32000; the scenario is inside all of it: 3 MiB of items of 24 bytes. */
+static struct setup *inside(void)
+{
+    struct setup *setup = calloc(1, sizeof *setup);
+    cr_assert_not_null(setup);
+    setup->scenario = (struct kvc_scenario){
+        .system = &setup->system,
+        .node = {.sockets = 1, .cpu = {.cores = 9, .threads_per_core = 1}, .dram = {.line_bytes = 64}},
+        .cluster = {.nodes = 1},
+        .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 1, .frame_requests = 20}};
+    setup->system = (struct kvc_megakv){.streams = 3, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
+    span(&setup->scenario.node.stages.receive, (struct kvc_stage_range){10, 40, 0, 0, 2, 4});
+    span(&setup->scenario.node.stages.read, (struct kvc_stage_range){0, 60, 0x1p21, 0x1p25, 2, 4});
+    span(&setup->scenario.node.stages.search, (struct kvc_stage_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
+    return setup;
+}
+
+static const double jobs = 5000;
+
+static void expect_none(const struct setup *setup, double jobs_per_search)
+{
+    struct kvc_result *result = calloc(1, sizeof *result);
+    kvc_megakv_note_range(&setup->scenario, jobs_per_search, result);
+    cr_expect_eq(result->note_count, 0, "%s", result->note[0]);
+    free(result);
+}
+
+static void expect_one(const struct setup *setup, double jobs_per_search, const char *note)
+{
+    struct kvc_result *result = calloc(1, sizeof *result);
+    kvc_megakv_note_range(&setup->scenario, jobs_per_search, result);
+    cr_expect_eq(result->note_count, 1, "%s: %u notes, %s", note, result->note_count, result->note[0]);
+    cr_expect(strstr(result->note[0], note) != NULL, "found \"%s\", not \"%s\"", result->note[0], note);
+    free(result);
+}
+
+Test(range, nothing_to_note_inside)
+{
+    struct setup *setup = inside();
+    expect_none(setup, jobs);
+    expect_none(setup, 1000);
+    expect_none(setup, 32000);
+    expect_none(setup, NAN);
+    free(setup);
+}
+
+/* A quarter beyond what was measured is near enough. */
+Test(range, frames)
+{
+    struct setup *setup = inside();
+    uint64_t *requests = &setup->scenario.workload.frame_requests;
+    *requests = 8;
+    expect_none(setup, jobs);
+    *requests = 50;
+    expect_none(setup, jobs);
+    *requests = 7;
+    expect_one(setup, jobs,
+               "outside what was calibrated: frames of 7 requests, measured were 10 .. 40 requests");
+    *requests = 51;
+    expect_one(setup, jobs, "frames of 51 requests");
+    free(setup);
+}
+
+Test(range, items)
+{
+    struct setup *setup = inside();
+    setup->scenario.workload.value_bytes = 59;
+    expect_none(setup, jobs);
+    setup->scenario.workload.value_bytes = 60;
+    expect_one(setup, jobs, "items of 76 B, measured were 0 .. 60 B");
+    free(setup);
+}
+
+Test(range, item_memory)
+{
+    struct setup *setup = inside();
+    uint64_t *keys = &setup->scenario.workload.keys; /* items take 32 bytes */
+    *keys = (uint64_t)(1.61 * 0x1p15);
+    expect_none(setup, jobs);
+    *keys = (uint64_t)(39.9 * 0x1p15);
+    expect_none(setup, jobs);
+    *keys = (uint64_t)(1.5 * 0x1p15);
+    expect_one(setup, jobs, "item memory of 1.5 MiB, measured were 2 .. 32 MiB");
+    *keys = (uint64_t)(50 * 0x1p15);
+    expect_one(setup, jobs, "item memory of 50 MiB");
+    setup->scenario.node.sockets = 2; /* each has half of it */
+    expect_none(setup, jobs);
+    free(setup);
+}
+
+Test(range, index)
+{
+    struct setup *setup = inside();
+    setup->system.index_bytes = 0x1p23;
+    expect_none(setup, jobs);
+    setup->system.index_bytes = 0x1p24;
+    expect_one(setup, jobs, "an index of 16 MiB, measured were 1 .. 8 MiB");
+    setup->system.index_bytes = 0x1p19;
+    expect_one(setup, jobs, "an index of 0.5 MiB");
+    free(setup);
+}
+
+Test(range, senders)
+{
+    struct setup *setup = inside();
+    setup->system.streams = 5;
+    expect_none(setup, jobs);
+    setup->system.streams = 6;
+    expect_one(setup, jobs, "senders at once of 6, measured were 2 .. 4");
+    setup->system.threads = KVC_MEGAKV_SHARED_THREADS;
+    expect_one(setup, jobs, "senders at once of 6");
+    setup->scenario.node.cpu.cores = 5; /* six on four cores */
+    expect_none(setup, jobs);
+    setup->system.streams = 1;
+    expect_one(setup, jobs, "senders at once of 1");
+    free(setup);
+}
+
+Test(range, launches)
+{
+    struct setup *setup = inside();
+    expect_one(setup, 40001, "launches of 4e+04 searches, measured were 1000 .. 3.2e+04 searches");
+    expect_one(setup, 799, "launches of 799 searches");
+    expect_none(setup, 800);
+    expect_none(setup, 40000);
+    expect_none(setup, 0); /* a load without GETs has none */
+    free(setup);
+}
+
+Test(range, a_note_for_each_quantity)
+{
+    struct setup *setup = inside();
+    struct kvc_result *result = calloc(1, sizeof *result);
+    setup->scenario.workload.frame_requests = 1000;
+    setup->scenario.workload.value_bytes = 5000;
+    setup->system.index_bytes = 0x1p30;
+    setup->system.streams = 8;
+    kvc_megakv_note_range(&setup->scenario, 1e6, result);
+    cr_expect_eq(result->note_count, 6);
+    free(result);
+    memset(&setup->scenario.node.stages, 0, sizeof setup->scenario.node.stages);
+    expect_none(setup, 1e6); /* nothing was measured */
+    free(setup);
+}
