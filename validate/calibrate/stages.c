@@ -139,7 +139,10 @@ static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_d
 static void take_turns(struct survey *survey, const struct kvc_bed_work *work,
                        struct kvc_bed_turn turn[KVC_STAGE_TURNS])
 {
+    const struct kvc_bed_work none = {0};
     uint32_t cores = survey->params->cores;
+    for (int i = 0; i < 2; i++) /* what other pipelines have under way, while their cores are awake */
+        kvc_bed_turn(&survey->bed, &none, &turn[0]);
     kvc_team_wake(survey->team, survey->threads.shared_cores ? cores : 1 + 2 * work->pipelines);
     for (int i = -SETTLING_TURNS; i < KVC_STAGE_TURNS; i++)
         kvc_bed_turn(&survey->bed, work, &turn[i < 0 ? 0 : i]);
