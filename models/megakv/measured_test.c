@@ -12,7 +12,8 @@
 #include "models/megakv/run.h"
 #include "models/megakv/simulate.h"
 
-static const double receive_ns = 12, search_ns = 10, insert_ns = 20, write_ns = 50, read_ns = 40, miss_ns = 8;
+static const double receive_ns = 12, search_ns = 10, insert_ns = 20, take_ns = 4, write_ns = 50, read_ns = 40,
+                    mixed_ns = 44, miss_ns = 8;
 
 enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
 
@@ -68,14 +69,17 @@ static struct setup shared(uint64_t cores)
              .run = {.warmup_ns = 2e6, .duration_ns = 10e6, .seed = 1, .replicas = 1}},
     };
     struct kvc_stages *stages = &setup.scenario.node.stages;
+    stages->slowest_sender = 1;
     add(&stages->receive, FRAME_REQUESTS, FRAME_REQUESTS * receive_ns);
     add(&stages->write, ITEM_BYTES, write_ns);
-    add(&stages->write_read, ITEM_BYTES, write_ns);
     add(&stages->read, 0, miss_ns);
     add(&stages->read, ITEM_BYTES, read_ns);
+    add(&stages->read_mixed, 0, miss_ns);
+    add(&stages->read_mixed, ITEM_BYTES, mixed_ns);
     per_job(&stages->search, search_ns);
     per_job(&stages->search_miss, search_ns);
     per_job(&stages->insert, insert_ns);
+    per_job(&stages->take, take_ns);
     return setup;
 }
 
@@ -161,7 +165,7 @@ Test(measured, sets_cost_the_first_core_more)
     struct setup setup = shared(3);
     setup.scenario.workload.get_frac = 0.95;
     setup.scenario.workload.set_frac = 0.05;
-    double request_ns = receive_ns + 0.95 * search_ns + 0.05 * (write_ns + insert_ns);
+    double request_ns = receive_ns + 0.95 * search_ns + 0.05 * (write_ns + take_ns + insert_ns);
     free(expect_throughput(&setup, 1e3 / request_ns));
 }
 

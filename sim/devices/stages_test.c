@@ -135,11 +135,12 @@ static const struct {
     size_t offset;
 } laws[] = {{"receive", offsetof(struct kvc_stages, receive)},
             {"write", offsetof(struct kvc_stages, write)},
-            {"write_read", offsetof(struct kvc_stages, write_read)},
             {"read", offsetof(struct kvc_stages, read)},
+            {"read_mixed", offsetof(struct kvc_stages, read_mixed)},
             {"search", offsetof(struct kvc_stages, search)},
             {"search_miss", offsetof(struct kvc_stages, search_miss)},
-            {"insert", offsetof(struct kvc_stages, insert)}};
+            {"insert", offsetof(struct kvc_stages, insert)},
+            {"take", offsetof(struct kvc_stages, take)}};
 
 enum { LAWS = sizeof laws / sizeof *laws };
 

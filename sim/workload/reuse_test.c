@@ -2,7 +2,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "sim/workload/zipf.h"
 
@@ -155,40 +154,4 @@ Test(reuse, keys_that_share_lines)
     for (int i = 0; i < SIZES - 1; i++)
         cr_expect_gt(more[i], share[i]);
     cr_expect_eq(more[SIZES - 1], 1);
-}
-
-Test(reuse, untouched_uniform_keys)
-{
-    struct kvc_workload workload = uniform();
-    cr_expect_eq(kvc_reuse_untouched(&workload, 0), 1);
-    for (double requests = KEYS / 100.0; requests < 10 * KEYS; requests *= 3)
-        cr_expect_float_eq(kvc_reuse_untouched(&workload, requests), exp(-requests / KEYS), 1e-9);
-}
-
-Test(reuse, untouched_popular_keys_are_those_that_are_not_drawn)
-{
-    enum { MOST = 400000 };
-    static uint64_t rank[MOST];
-    static const double exponents[] = {0.5, 0.99, 1.3};
-    for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
-        struct kvc_workload workload = zipf(exponents[e]);
-        struct kvc_zipf *popularity = kvc_zipf_create(KEYS, exponents[e]);
-        struct kvc_rng rng;
-        cr_assert_not_null(popularity);
-        kvc_rng_init(&rng, 7, "test", e);
-        kvc_zipf_fill(popularity, &rng, rank, MOST);
-        kvc_zipf_free(popularity);
-        for (uint32_t requests = MOST / 64; requests <= MOST; requests *= 8) {
-            static bool seen[KEYS];
-            uint32_t left = KEYS;
-            memset(seen, 0, sizeof seen);
-            for (uint32_t i = 0; i < requests; i++) {
-                left -= !seen[rank[i]];
-                seen[rank[i]] = true;
-            }
-            double expected = (double)left / KEYS, found = kvc_reuse_untouched(&workload, requests);
-            cr_expect_float_eq(found, expected, 0.003, "s %g, %u requests: %g, not %g", exponents[e],
-                               requests, found, expected);
-        }
-    }
 }
