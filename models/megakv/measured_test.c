@@ -203,6 +203,49 @@ Test(measured, misses_have_their_own_costs)
     free(result);
 }
 
+/* Saturating clients give all pipelines the same, and the scheduler swaps the buffers of all or none. */
+Test(measured, the_slowest_sender_is_waited_for)
+{
+    struct setup setup = own();
+    setup.scenario.node.stages.slowest_sender = 1.2;
+    setup.scenario.run.warmup_ns = 60e6;
+    struct kvc_result *result = expect_throughput(&setup, 2 * 1e3 / read_ns / 1.2);
+    cr_expect_str_eq(result->bottleneck_stage, "send");
+    free(result);
+}
+
+/* 2000 searches a launch, and as many jobs for the scheduler to take. */
+static void expect_search_us(int index_on, double take_job_ns, double expected_us)
+{
+    struct setup setup = own();
+    struct kvc_result closed_form = {0};
+    struct kvc_diag diag = {0};
+    setup.system.index_on = index_on;
+    setup.system.cycle_ns = 200e3;
+    setup.scenario.workload.get_frac = setup.scenario.workload.set_frac = 0.5;
+    setup.scenario.node.stages.take = (struct kvc_stage_law){0};
+    per_job(&setup.scenario.node.stages.take, take_job_ns);
+    offer(&setup, 20);
+    struct kvc_result *result = simulate(&setup, NULL);
+    expect_near("throughput", result->throughput_mops, 20, 0.02);
+    expect_near("a launch", kvc_test_figure(result, "jobs_per_search"), 2000, 0.03);
+    expect_near("its time", kvc_test_figure(result, "t_search_us"), expected_us, 0.03);
+    free(result);
+    cr_assert_eq(kvc_megakv_predict(&setup.scenario, &closed_form, &diag), KVC_OK);
+    expect_near("closed form", kvc_figures_get(&closed_form.model, "t_search_us"), expected_us, 1e-6);
+}
+
+/* A GPU searches while the scheduler, once it has handed the launch over, takes the SETs' jobs; what handing
+ * over costs is the law's first point, of 1000 jobs. A thread does one after the other. */
+Test(measured, a_gpu_hides_what_the_scheduler_takes)
+{
+    const double launch_us = 2000 * search_ns / 1e3, few_us = 1000 * search_ns / 1e3;
+    expect_search_us(KVC_MEGAKV_INDEX_ON_GPU, 3, launch_us);
+    expect_search_us(KVC_MEGAKV_INDEX_ON_GPU, 25, few_us + 2000 * 25e-3);
+    expect_search_us(KVC_MEGAKV_INDEX_ON_THREAD, 3, launch_us + 2000 * 3e-3);
+    expect_search_us(KVC_MEGAKV_INDEX_ON_THREAD, 25, launch_us + 2000 * 25e-3);
+}
+
 /* What the senders of both pipelines did with the batches of one launch. */
 struct pair {
     double start_us[2], for_us[2];
