@@ -236,13 +236,13 @@ static inline bool surely_referenced(const struct kvc_slab *slab, uint32_t locat
             bit_of(index)) != 0;
 }
 
-/* Sets the reference bits `marks` of the word that `location` is in. */
-static void set_referenced(struct kvc_slab *slab, uint32_t location, uint64_t marks)
+/* Sets the reference bits `marks` of the word that `location` is in; false: they are set. */
+static bool set_referenced(struct kvc_slab *slab, uint32_t location, uint64_t marks)
 {
     uint64_t *below = &slab->referenced[0][word_of(location)];
     /* Only where they are not set: a write would take the line from other readers' caches. */
     if ((~__atomic_load_n(below, __ATOMIC_RELAXED) & marks) == 0) {
-        return;
+        return false;
     }
     uint64_t bits = __atomic_fetch_or(below, marks, __ATOMIC_SEQ_CST) | marks;
     uint32_t index = location;
@@ -253,15 +253,16 @@ static void set_referenced(struct kvc_slab *slab, uint32_t location, uint64_t ma
         /* The CLOCK hand clears from the bottom up. If it came by meanwhile, one sees the other. */
         if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
             __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
-            return;
+            break;
         }
         below = word;
     }
+    return true;
 }
 
-static void mark_referenced(struct kvc_slab *slab, uint32_t location)
+static bool mark_referenced(struct kvc_slab *slab, uint32_t location)
 {
-    set_referenced(slab, location, bit_of(location));
+    return set_referenced(slab, location, bit_of(location));
 }
 
 /* Clears the reference bits `bits` of the word that `location` is in. */
@@ -850,7 +851,8 @@ static inline void read_one(struct kvc_slab *slab, const struct kvc_slab_reads *
                            stats);
     }
     if (result == KVC_READ_HIT && !surely_referenced(slab, reads->location[i])) {
-        mark_referenced(slab, reads->location[i]);
+        stats->checked++;
+        stats->marked += mark_referenced(slab, reads->location[i]);
     }
     reads->result[i] = (uint8_t)result;
     if (reads->value_bytes != NULL) {
@@ -917,6 +919,23 @@ void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, st
         read_few(slab, reads, stats);
     } else {
         read_many(slab, reads, stats);
+    }
+}
+
+void kvc_slab_forget_reads(struct kvc_slab *slab, uint32_t one_in)
+{
+    uint32_t words_apart = one_in > 64 ? one_in / 64 : 1;
+    uint64_t pattern = 0;
+    for (uint32_t bit = 0; bit < 64; bit += one_in) {
+        pattern |= UINT64_C(1) << bit;
+    }
+    for (uint32_t number = 0; number < slab->slab_count; number++) {
+        uint32_t item_bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
+        uint32_t count = item_bytes == 0 ? 0 : KVC_SLAB_BYTES / item_bytes;
+        for (uint32_t item = 0; item < count; item += 64 * words_apart) {
+            uint32_t location = location_of(number, item);
+            clear_referenced(slab, location, using_word(slab, location) & pattern);
+        }
     }
 }
 

@@ -37,6 +37,7 @@
 enum {
     KVC_SLAB_BYTES = 2 << 20,
     KVC_SLAB_HEADER_BYTES = 8,
+    KVC_SLAB_SURE_ITEMS = 4096,            /* those whose reference bits a read knows to be set, if all are */
     KVC_SLAB_KEY_MAX = 255,                /* bytes */
     KVC_SLAB_VALUE_MAX = (1 << 20) - 4096, /* bytes */
 };
@@ -58,6 +59,9 @@ struct kvc_slab_stats {
      * copied. */
     uint64_t reads, read_lines;
     uint64_t writes, write_lines;
+    /* Hits that had to look at their item's own reference bit, as not all around it were set, and those that
+     * found it clear and set it. */
+    uint64_t checked, marked;
 };
 
 /* An item that CLOCK evicted: its index entry must be erased. */
@@ -125,6 +129,10 @@ struct kvc_slab_reads {
     uint32_t *value_bytes; /* of hits */
 };
 void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats);
+
+/* Clears the reference bit of one in `one_in` (a power of two) items of every slab, where they are in use; 1:
+ * of all, as a turn of the CLOCK hand does. Readers may go on. */
+void kvc_slab_forget_reads(struct kvc_slab *slab, uint32_t one_in);
 
 /* Items in use. Counts them all, a bit each: not for every request. Exact while no other thread writes,
  * releases or allocates. */

@@ -477,6 +477,48 @@ Test(slab, referenced_items_survive_one_turn)
     kvc_slab_free(slab);
 }
 
+/* Reads all of them; returns how many looked at their item's reference bit, and how many set it. */
+static uint64_t read_words(struct kvc_slab *slab, const uint32_t *location, uint32_t count, uint64_t *checked)
+{
+    struct kvc_slab_stats stats = {0};
+    uint64_t value;
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_READ_HIT);
+    }
+    *checked = stats.checked;
+    return stats.marked;
+}
+
+Test(slab, reads_count_the_reference_bits_that_they_set)
+{
+    enum { ITEMS = 16 * KVC_SLAB_SURE_ITEMS - 2 }; /* a slab full of them */
+    struct kvc_slab *slab = create(2 << 20);
+    struct kvc_slab_stats stats = {0};
+    uint32_t *location = malloc(ITEMS * sizeof(*location));
+    struct kvc_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
+    uint32_t evicted_count;
+    uint64_t checked;
+    store_words(slab, 0, ITEMS, location, evicted, &evicted_count, &stats);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), 0, "stored items count as read");
+    cr_expect_eq(checked, 0);
+    kvc_slab_forget_reads(slab, 1);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS);
+    cr_expect_eq(checked, ITEMS);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), 0);
+    cr_expect_eq(checked, 0);
+    kvc_slab_forget_reads(slab, 2);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS / 2);
+    kvc_slab_forget_reads(slab, 128);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS / 128 + 1);
+    /* the first read of each group sets the only bit that was clear */
+    kvc_slab_forget_reads(slab, KVC_SLAB_SURE_ITEMS);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), 16);
+    cr_expect_eq(checked, 16);
+    free(location);
+    free(evicted);
+    kvc_slab_free(slab);
+}
+
 Test(slab, exhausted_memory_gives_fewer)
 {
     struct kvc_slab *slab = create(2 << 20);
