@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda.h"
+#include "kernels/mix.cuh"
 
 #ifndef KVC_COMMIT
 #define KVC_COMMIT "unknown"
@@ -104,22 +105,6 @@ template <typename T> T *device_array(uint64_t count)
         std::exit(3);
     }
     return array;
-}
-
-/* A bijection of 32-bit words (MurmurHash3's finaliser). */
-__host__ __device__ inline uint32_t mix_32(uint32_t z)
-{
-    z = (z ^ z >> 16) * 0x85ebca6bu;
-    z = (z ^ z >> 13) * 0xc2b2ae35u;
-    return z ^ z >> 16;
-}
-
-/* SplitMix64's finaliser. */
-__host__ __device__ inline uint64_t mix_64(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
 }
 
 } // namespace kvc

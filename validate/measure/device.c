@@ -11,6 +11,12 @@ static enum kvc_status no_gpu(struct kvc_diag *diag)
 
 #ifndef KVC_HAVE_CUDA
 
+struct kvc_index *kvc_device_index(bool on_gpu, const struct kvc_cuckoo_params *params)
+{
+    (void)on_gpu;
+    return kvc_cuckoo_create(params);
+}
+
 struct kvc_device_queues {
     uint32_t count;
 };
@@ -71,6 +77,11 @@ enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struc
 #include "sim/workload/source.h"
 
 enum { BLOCK = 1 << 16 };
+
+struct kvc_index *kvc_device_index(bool on_gpu, const struct kvc_cuckoo_params *params)
+{
+    return on_gpu ? kvc_cuckoo_cuda_create(params) : kvc_cuckoo_create(params);
+}
 
 struct kvc_device_queues {
     bool on_gpu;
@@ -187,7 +198,7 @@ enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struc
                                        .max_displacements = (uint32_t)system.max_displacements};
     if (!kvc_cuda_device(&gpu))
         return no_gpu(diag);
-    struct kvc_index *device = kvc_cuckoo_cuda_create(&params);
+    struct kvc_index *device = kvc_device_index(true, &params);
     if (device == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory on the GPU %s for system.index", gpu.name);
     enum kvc_status status = move_index(scenario, shard, device, diag);

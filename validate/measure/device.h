@@ -4,7 +4,11 @@
 
 #include <stdbool.h>
 
+#include "kernels/megakv/cuckoo.h"
 #include "models/megakv/store.h"
+
+/* An empty table. NULL: the parameters are wrong, or there is no memory for it. */
+struct kvc_index *kvc_device_index(bool on_gpu, const struct kvc_cuckoo_params *params);
 
 /* Moves the preloaded index of the shard to the GPU, entry by entry. KVC_ERR_RUNTIME: there is no GPU (or the
  * program was built without CUDA), its memory is too small, or entries were lost; the index then stays where
