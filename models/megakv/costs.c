@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/megakv/cache.h"
 #include "models/megakv/launch.h"
 #include "models/megakv/options.h"
 #include "sim/workload/batch.h"
@@ -13,30 +14,71 @@
  * request. */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
 
-enum { INDEX_LINE_BYTES = 64 };
+enum { LINE_BYTES = 64 };
+
+/* Of a batch's row: key, its length, hash, location and time; and what passes the caches with a GET of the
+ * smallest items that are calibrated, 8 bytes of key and 8 of value: its packet of 16 bytes, row and line. */
+enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8, CALIBRATED_PASSING_BYTES = 16 + ROW_BYTES + LINE_BYTES };
 
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes)
 {
     return ceil((KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
 }
 
-/* How the scenario comes back to its items, and to the index's lines. */
-static void item_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
+/* How the scenario comes back to the items that it reads, to the places that it writes, which are where the
+ * CLOCK hand is, whatever the key, and to the index's lines. */
+static struct kvc_curve item_curve(const struct kvc_scenario *scenario, const struct kvc_stage_law *law,
+                                   double threads)
 {
-    double footprint_bytes[KVC_CURVE_POINTS_MAX], item_bytes = kvc_megakv_means_of(scenario).item_bytes;
+    double footprint_bytes[KVC_CURVE_POINTS_MAX], share[KVC_CURVE_POINTS_MAX];
+    double item_bytes = kvc_megakv_means_of(scenario).item_bytes;
     const struct kvc_reuse reuse = {.bytes_per_key = item_bytes,
                                     .footprint_bytes = item_bytes * (double)scenario->workload.keys /
                                                        kvc_scenario_shards(scenario)};
     uint32_t count = kvc_stage_footprints(law, footprint_bytes);
     kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
+    return kvc_stage_curve(law, threads, share);
 }
 
+/* Over the mean sender, for the workload's mean item. */
+static double slowest_sender(const struct kvc_scenario *scenario, const struct kvc_curve *read,
+                             double threads)
+{
+    double bytes = kvc_megakv_means_of(scenario).touched_bytes;
+    struct kvc_curve slowest = item_curve(scenario, &scenario->node.stages.read_slowest, threads);
+    return fmax(kvc_curve_at(&slowest, bytes) / kvc_curve_at(read, bytes), 1);
+}
+
+static void place_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
+{
+    double footprint_bytes[KVC_CURVE_POINTS_MAX];
+    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_reuse reuse = {.bytes_per_key = system->slab_bytes / (double)scenario->workload.keys,
+                                    .footprint_bytes = system->slab_bytes};
+    struct kvc_workload workload = scenario->workload;
+    uint32_t count = kvc_stage_footprints(law, footprint_bytes);
+    workload.popularity = KVC_POPULARITY_UNIFORM;
+    kvc_reuse_shares(&workload, &reuse, footprint_bytes, count, share);
+}
+
+/* Bytes that a request moves through the caches beside its line of the index: its packet, its row in a batch,
+ * its item. */
+static double passing_bytes(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    return means.request_bytes + ROW_BYTES + means.dram_bytes;
+}
+
+/* An index on a thread shares its caches with what passes through them: between two accesses to a line more
+ * than the index's own lines. As much of it as came with the smallest items is in the laws. */
 static void index_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
 {
     double footprint_bytes[KVC_CURVE_POINTS_MAX];
     const struct kvc_megakv *system = scenario->system;
-    const struct kvc_reuse reuse = {.bytes_per_key = INDEX_LINE_BYTES,
-                                    .footprint_bytes = system->index_bytes};
+    struct kvc_reuse reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = system->index_bytes};
+    if (system->index_on == KVC_MEGAKV_INDEX_ON_THREAD)
+        reuse.stream_bytes = fmax(passing_bytes(scenario) - CALIBRATED_PASSING_BYTES, 0) /
+                             (1 + (double)CALIBRATED_PASSING_BYTES / LINE_BYTES);
     uint32_t count = kvc_stage_footprints(law, footprint_bytes);
     kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
 }
@@ -51,18 +93,23 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .streams = (uint32_t)system.streams,
                                      .on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD,
                                      .measured = kvc_stages_measured(stages),
-                                     .slowest_sender = stages->slowest_sender};
+                                     .slowest_sender = 1};
     double share[KVC_CURVE_POINTS_MAX], threads = (double)system.streams;
     if (!costs.measured)
         return costs;
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
         threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
     costs.receive = kvc_stage_curve(&stages->receive, threads, NULL);
-    item_shares(scenario, &stages->write, share);
+    place_shares(scenario, &stages->write, share);
     costs.write = kvc_stage_curve(&stages->write, threads, share);
-    const struct kvc_stage_law *read = scenario->workload.set_frac > 0 ? &stages->read_mixed : &stages->read;
-    item_shares(scenario, read, share);
-    costs.read = kvc_stage_curve(read, threads, share);
+    struct kvc_curve pass = kvc_stage_curve(&stages->pass, threads, NULL);
+    costs.pass_ns = kvc_curve_at(&pass, 1);
+    costs.read = item_curve(scenario, &stages->read, threads);
+    costs.read_checked = item_curve(scenario, &stages->read_checked, threads);
+    costs.read_half_marked = item_curve(scenario, &stages->read_half_marked, threads);
+    costs.read_marked = item_curve(scenario, &stages->read_marked, threads);
+    costs.read_half_missed = item_curve(scenario, &stages->read_half_missed, threads);
+    costs.slowest_sender = slowest_sender(scenario, &costs.read, threads);
     costs.take = kvc_stage_curve(&stages->take, (double)system.streams, NULL);
     index_shares(scenario, &stages->search, share);
     costs.search = kvc_stage_curve(&stages->search, (double)system.streams, share);
@@ -72,9 +119,16 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     return costs;
 }
 
-static double item_bytes(uint32_t key_bytes, uint32_t value_bytes)
+double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes)
 {
-    return (double)KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    uint32_t bytes = KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    uint32_t apart = kvc_slab_item_bytes(key_bytes, value_bytes), lines = 0, places = 0, begin = 0;
+    do { /* until an item begins with a line again */
+        lines += (begin + bytes + LINE_BYTES - 1) / LINE_BYTES;
+        places++;
+        begin = (begin + apart) % LINE_BYTES;
+    } while (begin != 0);
+    return lines == places ? bytes : (double)LINE_BYTES * lines / places;
 }
 
 static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
@@ -82,7 +136,7 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
 {
     struct kvc_cpu_cost cost = {.stall_ns = kvc_curve_at(&costs->receive, frame_requests) / frame_requests};
     if (op == KVC_OP_SET)
-        cost.stall_ns += kvc_curve_at(&costs->write, item_bytes(key_bytes, value_bytes));
+        cost.stall_ns += kvc_curve_at(&costs->write, kvc_megakv_touched_bytes(key_bytes, value_bytes));
     return cost;
 }
 
@@ -110,23 +164,53 @@ static double response_payload(int api, int outcome, uint32_t key_bytes, uint32_
 
 /* SETs and DELETEs cost a sender nothing that could be measured; a wrong key costs as much as an item without
  * a value. */
-static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs, int outcome,
-                                              uint32_t key_bytes, uint32_t value_bytes)
+/* Hits that look at their item's reference bit. Between the shares that set it for which this was measured:
+ * none, half of them, all. */
+static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes, double marked_frac)
 {
-    double bytes = outcome == KVC_MEGAKV_HIT ? item_bytes(key_bytes, value_bytes) : item_bytes(key_bytes, 0);
-    if (outcome == KVC_MEGAKV_DONE)
-        return (struct kvc_cpu_cost){0};
-    return (struct kvc_cpu_cost){.stall_ns =
-                                     kvc_curve_at(&costs->read, outcome == KVC_MEGAKV_MISS ? 0 : bytes)};
+    const struct kvc_curve *other = marked_frac < 0.5 ? &costs->read_checked : &costs->read_marked;
+    double others = fabs(2 * marked_frac - 1);
+    return (1 - others) * kvc_curve_at(&costs->read_half_marked, bytes) + others * kvc_curve_at(other, bytes);
 }
 
-struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, int outcome,
+/* What hits and misses cost because nobody knows which comes next: up to what was measured for one half of
+ * each. */
+static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, double missed_frac)
+{
+    double half_ns = kvc_curve_at(&costs->read_half_missed, bytes);
+    double known_ns = (kvc_curve_at(&costs->read, bytes) + kvc_curve_at(&costs->read, 0)) / 2;
+    return fmax(half_ns - known_ns, 0) * 2 * fmin(missed_frac, 1 - missed_frac);
+}
+
+static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
+                                              const struct kvc_megakv_finds *finds, int outcome,
+                                              uint32_t key_bytes, uint32_t value_bytes)
+{
+    struct kvc_cpu_cost cost = {0};
+    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = finds->checked_frac;
+    if (outcome == KVC_MEGAKV_DONE)
+        return cost;
+    if (outcome == KVC_MEGAKV_MISS)
+        cost.stall_ns = kvc_curve_at(&costs->read, 0);
+    else if (outcome == KVC_MEGAKV_MISMATCH)
+        cost.stall_ns = kvc_curve_at(&costs->read, kvc_megakv_touched_bytes(key_bytes, 0));
+    else if (checked < 1)
+        cost.stall_ns = (1 - checked) * kvc_curve_at(&costs->read, bytes);
+    if (outcome == KVC_MEGAKV_HIT && checked > 0)
+        cost.stall_ns += checked * checked_read_ns(costs, bytes, finds->marked_frac / checked);
+    if (finds->missed_frac > 0)
+        cost.stall_ns += surprise_ns(costs, bytes, finds->missed_frac);
+    return cost;
+}
+
+struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
+                                         const struct kvc_megakv_finds *finds, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_node *node = costs->node;
     int api = costs->api;
     if (costs->measured)
-        return measured_send_cost(costs, outcome, key_bytes, value_bytes);
+        return measured_send_cost(costs, finds, outcome, key_bytes, value_bytes);
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
     if (outcome != KVC_MEGAKV_DONE)
         cost.stall_ns = kvc_dram_stream_ns(&node->dram, LOCATION_BYTES);
@@ -147,8 +231,9 @@ static double measured_search_ns(const struct kvc_megakv_costs *costs, double jo
                                  double taken)
 {
     double take_ns = taken > 0 ? kvc_curve_at(&costs->take, taken) : 0;
-    double search_ns = hit_frac * kvc_curve_at(&costs->search, jobs) +
-                       (1 - hit_frac) * kvc_curve_at(&costs->search_miss, jobs);
+    double in_turn = costs->on_thread ? jobs : jobs / costs->streams; /* on a thread one after the other */
+    double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
+                       (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
     return costs->on_thread ? search_ns + take_ns : fmax(search_ns, costs->search.y[0] + take_ns);
 }
 
@@ -222,6 +307,7 @@ struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
         means.item_bytes += kvc_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
+        means.touched_bytes += kvc_megakv_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
             double weight = frac_of(workload, op) * sample[i].weight;
             means.request_bytes += weight * kvc_megakv_request_bytes(node, op, key_bytes, value_bytes);
@@ -241,9 +327,19 @@ static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double 
     sum->stall_ns += weight * cost.stall_ns;
 }
 
+struct kvc_megakv_finds kvc_megakv_finds_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv *system = scenario->system;
+    if (!kvc_stages_measured(&scenario->node.stages))
+        return (struct kvc_megakv_finds){0};
+    double slots = floor(system->slab_bytes / kvc_megakv_means_of(scenario).item_bytes);
+    return kvc_megakv_cache_finds(&scenario->workload, kvc_scenario_shards(scenario) * slots);
+}
+
 struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
+    struct kvc_megakv_finds finds = kvc_megakv_finds_of(scenario);
     struct kvc_megakv_mean_costs means = {0};
     struct sample sample[SAMPLES_MAX];
     uint32_t samples = sample_sizes(&scenario->workload, sample);
@@ -254,8 +350,13 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
             double weight = frac_of(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(&costs, frame_requests, op, key_bytes, value_bytes), weight);
-            add_cost(&means.send, kvc_megakv_send_cost(&costs, outcome_of(op), key_bytes, value_bytes),
-                     weight);
+            double missed_frac = op == KVC_OP_GET ? finds.missed_frac : 0;
+            add_cost(&means.send,
+                     kvc_megakv_send_cost(&costs, &finds, outcome_of(op), key_bytes, value_bytes),
+                     weight * (1 - missed_frac));
+            add_cost(&means.send,
+                     kvc_megakv_send_cost(&costs, &finds, KVC_MEGAKV_MISS, key_bytes, value_bytes),
+                     weight * missed_frac);
         }
     }
     return means;

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/megakv/cache.h"
 #include "sim/base/curve.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/gpu.h"
@@ -39,8 +40,10 @@ struct kvc_megakv_costs {
     uint32_t clock, streams;
     bool on_thread;        /* index_on = "thread" */
     bool measured;         /* the curves are the costs, by what kvc_stages says */
+    double pass_ns;        /* of the CLOCK hand, an item */
     double slowest_sender; /* over the mean of all */
-    struct kvc_curve receive, write, read, search, search_miss, take, insert;
+    struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
+        search, search_miss, take, insert;
 };
 
 /* `scenario` must outlive them. */
@@ -50,7 +53,8 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes);
 
-struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, int outcome,
+struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
+                                         const struct kvc_megakv_finds *finds, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
 /* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `taken`: index jobs of SETs
@@ -58,6 +62,10 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs, i
  * index counted so far, NULL: nothing is known. */
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
                             double hit_frac, double taken, const struct kvc_index_stats *stats);
+
+/* The bytes that measured costs of an item go by: its own within one line; else those of the lines that it
+ * lies in, on average over the places of its size class. Memory delivers lines. */
+double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
 /* Lines of an item with its header. */
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes);
@@ -71,14 +79,18 @@ double kvc_megakv_response_bytes(const struct kvc_node *node, int api, int outco
 /* Means over the workload's operations and keys (all GETs hit), for the closed form and for frame packing. */
 struct kvc_megakv_means {
     double request_bytes, response_bytes;
-    double item_bytes;
-    double dram_bytes; /* moved between memory and cores per request */
+    double item_bytes;    /* of the size class */
+    double touched_bytes; /* kvc_megakv_touched_bytes */
+    double dram_bytes;    /* moved between memory and cores per request */
 };
 struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario);
 
 struct kvc_megakv_mean_costs {
     struct kvc_cpu_cost receive, send;
 };
+/* What the closed form expects; only measured reads cost more for them. */
+struct kvc_megakv_finds kvc_megakv_finds_of(const struct kvc_scenario *scenario);
+
 struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario);
 
 /* Requests that saturating and open-loop clients put into a frame. */

@@ -8,6 +8,12 @@
 #include "sim/base/option.h"
 #include "sim/scenario.h"
 
+/* Sizes of the pipeline. */
+enum {
+    KVC_MEGAKV_ROWS_MAX = 65536, /* of a buffer where no admission limit is smaller */
+    KVC_MEGAKV_SEND_ROWS = 256,  /* that a sender answers before another one on its core has its turn */
+};
+
 enum kvc_megakv_api {
     KVC_MEGAKV_GET,  /* the sender compares the stored key with the requested one */
     KVC_MEGAKV_GETK, /* the client does: the response carries the key */

@@ -83,8 +83,9 @@ static double senders_at_once(const struct kvc_scenario *scenario)
                : (double)system.streams;
 }
 
-/* threads = "shared": of every cycle the first core has what the launches' bases leave, for receiving a
- * request and its index job; the senders have the other cores, as far as there are that many senders. */
+/* threads = "shared": the first core launches, and then receives until the cycle is over; where the launch of
+ * what it received in a cycle takes longer than that, it receives for another cycle all the same. The senders
+ * have the other cores, as far as there are that many senders. */
 static void share_cores(const struct kvc_scenario *scenario, const struct kvc_megakv_mean_costs *costs,
                         const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
                         struct kvc_megakv_limits *limits)
@@ -94,10 +95,11 @@ static void share_cores(const struct kvc_scenario *scenario, const struct kvc_me
     double base_ns = (load->search_frac > 0 ? fit->search_base_ns : 0) +
                      (p_insert > 0 ? fit->insert_base_ns / load->delay : 0);
     double receive_ns = costs->receive.compute_ns + costs->receive.stall_ns;
-    double request_ns = receive_ns * (1 + base_ns / cycle_ns) + fit->search_ns_per_op * load->search_frac +
-                        fit->insert_ns_per_op * p_insert;
+    double index_ns = fit->search_ns_per_op * load->search_frac + fit->insert_ns_per_op * p_insert;
     double streams = (double)kvc_megakv_resolve(scenario).streams;
-    limits->receivers = limits->gpu = 1 / request_ns;
+    bool kept = base_ns + cycle_ns / receive_ns * index_ns < cycle_ns;
+    limits->receivers = limits->gpu = kept ? (1 - base_ns / cycle_ns) / (receive_ns + index_ns)
+                                           : 1 / (receive_ns * (1 + base_ns / cycle_ns) + index_ns);
     limits->senders *= senders_at_once(scenario) / streams;
 }
 
@@ -123,7 +125,7 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
     if (system.threads == KVC_MEGAKV_OWN_THREADS &&
         system.streams > 1) /* the scheduler waits for all of them */
-        limits.senders /= scenario->node.stages.slowest_sender;
+        limits.senders /= kvc_megakv_costs_of(scenario).slowest_sender;
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
         share_cores(scenario, &costs, &fit, &load, &limits);
     limits.lowest =
@@ -221,13 +223,15 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
     double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
     double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
+    /* those that read so many items at a time answer when the last is read */
+    double together = costs.measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
         .search_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, load.search_frac * speed * cycle_ns,
                                           kvc_megakv_hit_frac(scenario), inserts / load.delay, NULL),
         .insert_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_INSERT, inserts, 1, 0, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
-        .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns,
+        .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
     if (system.feed == KVC_MEGAKV_NETWORK) {
         double requests = kvc_nic_messages_per_frame(nic, means.request_bytes);
@@ -311,6 +315,18 @@ static void add_clock_figures(const struct kvc_scenario *scenario, struct kvc_re
     }
 }
 
+/* Receivers that outrun the senders fill the buffers, while the scheduler waits for one that is free: then so
+ * many rows are a launch, whatever the cycle. */
+static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
+                                    const struct kvc_megakv_limits *limits)
+{
+    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    bool full = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
+                system.admission == KVC_MEGAKV_ADMIT_ALL && system.threads == KVC_MEGAKV_OWN_THREADS &&
+                limits->senders == limits->lowest && limits->receivers > limits->senders;
+    return full ? KVC_MEGAKV_ROWS_MAX * (double)system.streams / limits->senders : 0;
+}
+
 /* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch:
  * as many as the receivers take in (admission all), or no more than of the scenario's cycle, which lowers the
  * speed. */
@@ -338,7 +354,8 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario);
     double mean_ns, p95_ns, share = fullest_share(scenario);
     double speed = offered_speed(scenario, limits.lowest, share);
-    double cycle_ns = kept_cycle_ns(&system, &fit, &load, &speed);
+    double cycle_ns =
+        fmax(kept_cycle_ns(&system, &fit, &load, &speed), full_buffers_cycle_ns(scenario, &limits));
     struct cycle_times times = times_of(scenario, speed, cycle_ns);
     latency(&times, system.delay, &mean_ns, &p95_ns);
 

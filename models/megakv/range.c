@@ -31,8 +31,8 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
                            launches = kvc_stage_range_of(&stages->search);
     double mib = 0x1p20, item_bytes = kvc_megakv_means_of(scenario).item_bytes;
     double items_bytes = item_bytes * (double)workload->keys / kvc_scenario_shards(scenario);
-    double largest = (double)KVC_SLAB_HEADER_BYTES + kvc_workload_key_bytes_max(workload) +
-                     kvc_workload_value_bytes_max(workload);
+    double largest = kvc_megakv_touched_bytes(kvc_workload_key_bytes_max(workload),
+                                              kvc_workload_value_bytes_max(workload));
     note(result, "frames", kvc_megakv_frame_requests(scenario), frames.size_low, frames.size_high,
          " requests");
     note(result, "items", largest, items.size_low, items.size_high, " B");
@@ -44,6 +44,9 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
         threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
     note(result, "senders at once", threads, items.threads_low, items.threads_high, "");
+    bool on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     if (jobs_per_search > 0)
-        note(result, "launches", jobs_per_search, launches.size_low, launches.size_high, " searches");
+        note(result, on_thread ? "launches" : "launches in each stream",
+             on_thread ? jobs_per_search : jobs_per_search / (double)system.streams, launches.size_low,
+             launches.size_high, " searches");
 }

@@ -16,6 +16,8 @@ static void span(struct kvc_stage_law *law, struct kvc_stage_range range)
             (uint64_t)(i & 4 ? range.threads_high : range.threads_low), 5};
 }
 
+enum { STREAMS = 3 };
+
 struct setup {
     struct kvc_scenario scenario;
     struct kvc_megakv system;
@@ -32,14 +34,14 @@ static struct setup *inside(void)
         .node = {.sockets = 1, .cpu = {.cores = 9, .threads_per_core = 1}, .dram = {.line_bytes = 64}},
         .cluster = {.nodes = 1},
         .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 1, .frame_requests = 20}};
-    setup->system = (struct kvc_megakv){.streams = 3, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
+    setup->system = (struct kvc_megakv){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
     span(&setup->scenario.node.stages.receive, (struct kvc_stage_range){10, 40, 0, 0, 2, 4});
     span(&setup->scenario.node.stages.read, (struct kvc_stage_range){0, 60, 0x1p21, 0x1p25, 2, 4});
     span(&setup->scenario.node.stages.search, (struct kvc_stage_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
     return setup;
 }
 
-static const double jobs = 5000;
+static const double jobs = STREAMS * 5000;
 
 static void expect_none(const struct setup *setup, double jobs_per_search)
 {
@@ -62,8 +64,8 @@ Test(range, nothing_to_note_inside)
 {
     struct setup *setup = inside();
     expect_none(setup, jobs);
-    expect_none(setup, 1000);
-    expect_none(setup, 32000);
+    expect_none(setup, STREAMS * 1000);
+    expect_none(setup, STREAMS * 32000);
     expect_none(setup, NAN);
     free(setup);
 }
@@ -88,10 +90,10 @@ Test(range, frames)
 Test(range, items)
 {
     struct setup *setup = inside();
-    setup->scenario.workload.value_bytes = 59;
+    setup->scenario.workload.value_bytes = 48;
     expect_none(setup, jobs);
-    setup->scenario.workload.value_bytes = 60;
-    expect_one(setup, jobs, "items of 76 B, measured were 0 .. 60 B");
+    setup->scenario.workload.value_bytes = 49; /* one more line */
+    expect_one(setup, jobs, "items of 128 B, measured were 0 .. 60 B");
     free(setup);
 }
 
@@ -143,10 +145,13 @@ Test(range, senders)
 Test(range, launches)
 {
     struct setup *setup = inside();
-    expect_one(setup, 40001, "launches of 4e+04 searches, measured were 1000 .. 3.2e+04 searches");
-    expect_one(setup, 799, "launches of 799 searches");
-    expect_none(setup, 800);
-    expect_none(setup, 40000);
+    expect_one(setup, STREAMS * 40001,
+               "launches in each stream of 4e+04 searches, measured were 1000 .. 3.2e+04 searches");
+    expect_one(setup, STREAMS * 799, "launches in each stream of 799 searches");
+    expect_none(setup, STREAMS * 800);
+    expect_none(setup, STREAMS * 40000);
+    setup->system.index_on = KVC_MEGAKV_INDEX_ON_THREAD; /* searches one stream after the other */
+    expect_one(setup, 40001, "launches of 4e+04 searches");
     expect_none(setup, 0); /* a load without GETs has none */
     free(setup);
 }
@@ -163,6 +168,6 @@ Test(range, a_note_for_each_quantity)
     cr_expect_eq(result->note_count, 6);
     free(result);
     memset(&setup->scenario.node.stages, 0, sizeof setup->scenario.node.stages);
-    expect_none(setup, 1e6); /* nothing was measured */
+    expect_none(setup, STREAMS * 1e6); /* nothing was measured */
     free(setup);
 }

@@ -64,6 +64,22 @@ double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
     return fmax(rows, 1);
 }
 
+/* Items that the CLOCK hand passes hold up the receiver whose SET needs a place. One that takes longer than a
+ * cycle, as the first time round a store that is full of items that were read, holds up all of them: they
+ * soon need places, too. */
+static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
+{
+    struct kvc_megakv_socket *socket = pipeline->socket;
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    double took_ns = items * simulation->costs.pass_ns;
+    double until_ns = pipeline->receive_core->free_ns + took_ns;
+    pipeline->receive_core->free_ns = until_ns;
+    for (uint32_t i = 0; i < simulation->streams && took_ns > simulation->system.cycle_ns; i++) {
+        struct kvc_megakv_core *core = socket->pipelines[i].receive_core;
+        core->free_ns = fmax(core->free_ns, until_ns);
+    }
+}
+
 /* Writes the sampled SETs of the frame into the slabs and lists the index jobs of the whole frame. */
 static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                          uint32_t first)
@@ -85,6 +101,7 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
             kvc_megakv_writes_erase(&socket->writes, batch->hash[i], KVC_LOCATION_ANY);
     }
     if (sets > 0) {
+        uint64_t passed = socket->shard->slab_stats.clock_steps;
         uint32_t evicted = kvc_megakv_store_write(simulation->store, socket->shard, batch, rows, sets,
                                                   simulation->locations, simulation->evicted);
         for (uint32_t i = 0; i < sets; i++)
@@ -94,6 +111,8 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
             kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash,
                                     simulation->evicted[i].location);
         socket->writes.jobs += (double)evicted * (double)simulation->store->sample_rate;
+        passed = socket->shard->slab_stats.clock_steps - passed;
+        pass_items(pipeline, (double)passed * (double)simulation->store->sample_rate);
     }
     simulation->kernel_ticks += kvc_clock_ticks() - started;
 }

@@ -84,6 +84,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->slowness = slowness_of(simulation, number);
+    pipeline->finds = simulation->finds;
     pipeline->started_ns = array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
 
@@ -156,6 +157,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     const struct kvc_scenario *scenario = simulation->scenario;
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     simulation->costs = kvc_megakv_costs_of(scenario);
+    simulation->finds = kvc_megakv_finds_of(scenario);
     simulation->shared = simulation->system.threads == KVC_MEGAKV_SHARED_THREADS;
     simulation->on_thread = simulation->system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     simulation->frame_requests = kvc_megakv_frame_requests(scenario);
@@ -396,6 +398,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
         slab.evicted += shard->slab_stats.evicted;
         slab.reads += shard->slab_stats.reads;
         slab.read_lines += shard->slab_stats.read_lines;
+        slab.marked += shard->slab_stats.marked;
         used += (double)kvc_index_used(shard->index);
         cells += (double)kvc_index_capacity(shard->index);
         items += (double)kvc_slab_used_items(shard->slab);
@@ -411,6 +414,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     kvc_figures_set(&result->kernel, "displacements_per_insert",
                     inserts > 0 ? (double)index.displacements / inserts : NAN);
     kvc_figures_set(&result->kernel, "lines_per_read", reads > 0 ? (double)slab.read_lines / reads : NAN);
+    kvc_figures_set(&result->kernel, "marks_per_read", reads > 0 ? (double)slab.marked / reads : NAN);
     kvc_figures_set(&result->kernel, "replaced", (double)index.replaced);
     kvc_figures_set(&result->kernel, "dropped", (double)index.dropped);
     kvc_figures_set(&result->kernel, "evictions", (double)slab.evicted);

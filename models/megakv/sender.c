@@ -7,6 +7,21 @@
 
 enum { OUTCOMES_KEPT = 8192 };
 
+static void note_finds(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                       uint64_t checked, uint64_t marked)
+{
+    const struct kvc_batch *batch = buffer->batch;
+    const uint8_t *result = pipeline->socket->simulation->read_result;
+    double gets = 0, hits = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        gets += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
+        hits += result[i] == KVC_READ_HIT;
+    }
+    if (hits > 0) /* none: what the batch before found will do */
+        pipeline->finds =
+            (struct kvc_megakv_finds){1 - hits / gets, (double)checked / hits, (double)marked / hits};
+}
+
 /* Reads the items for real; result[i] tells what was found. */
 static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
 {
@@ -26,8 +41,11 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
         .out_position = &simulation->response_position,
         .result = simulation->read_result,
     };
-    kvc_slab_read(pipeline->socket->shard->slab, &reads, &pipeline->socket->shard->slab_stats);
+    struct kvc_slab_stats *stats = &pipeline->socket->shard->slab_stats;
+    uint64_t checked = stats->checked, marked = stats->marked;
+    kvc_slab_read(pipeline->socket->shard->slab, &reads, stats);
     simulation->kernel_ticks += kvc_clock_ticks() - started;
+    note_finds(pipeline, buffer, stats->checked - checked, stats->marked - marked);
 }
 
 /* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
@@ -100,7 +118,8 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_node *node = &simulation->scenario->node;
-    struct kvc_cpu_cost cost = kvc_megakv_send_cost(&simulation->costs, outcome, key_bytes, value_bytes);
+    struct kvc_cpu_cost cost =
+        kvc_megakv_send_cost(&simulation->costs, &pipeline->finds, outcome, key_bytes, value_bytes);
     return (struct response){
         .cost_ns = (cost.compute_ns * pipeline->send_stretch + cost.stall_ns) * pipeline->slowness,
         .bytes = kvc_megakv_response_bytes(node, simulation->system.api, outcome, key_bytes, value_bytes),

@@ -25,9 +25,7 @@
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
     KVC_MEGAKV_DELAY_MAX = 64,
-    KVC_MEGAKV_ROWS_MAX = 65536, /* a buffer's size where no admission limit is smaller */
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
-    KVC_MEGAKV_SEND_ROWS = 256, /* that a sender answers before another one on its core has its turn */
 };
 
 /* Stages whose busy time is recorded. */
@@ -98,6 +96,7 @@ struct kvc_megakv_pipeline {
     double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
 
     /* sender */
+    struct kvc_megakv_finds finds;     /* what the GETs of its batch found */
     struct kvc_megakv_core *send_core; /* NULL: its own */
     double slowness;                   /* of its sender's core over the mean */
     double tx_free_ns;
@@ -144,6 +143,7 @@ struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
     struct kvc_megakv system; /* resolved */
     struct kvc_megakv_costs costs;
+    struct kvc_megakv_finds finds; /* as the closed form expects them */
     struct kvc_megakv_store *store;
     struct kvc_source *source;
     struct kvc_megakv_socket *sockets;

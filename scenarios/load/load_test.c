@@ -485,7 +485,10 @@ Test(load, refuses_absurd_machines)
 
 #define POINT(text) "{ size = 8, footprint = '1MiB', " text ", source = 'x' }"
 #define LAW(name) "  " name " = { " POINT("time = '5ns'") " },\n"
-#define MOST_LAWS LAW("receive") LAW("write") LAW("write_read") LAW("search") LAW("insert")
+#define MOST_LAWS                                                                                            \
+    LAW("receive")                                                                                           \
+    LAW("write") LAW("pass") LAW("read_checked") LAW("read_half_marked") LAW("read_marked")                  \
+        LAW("read_half_missed") LAW("read_slowest") LAW("search") LAW("take") LAW("insert")
 
 Test(load, takes_measured_stages)
 {
@@ -517,7 +520,7 @@ Test(load, refuses_incomplete_stages)
         "stages",
         "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
                                                                    "    " POINT("time = '-5ns'") " } }",
-        9, "read.1.time: found \"-5ns\", allowed: a time");
+        15, "read.1.time: found \"-5ns\", allowed: a time");
     refuses_in_profile(
         "stages",
         "return { kind = 'stages',\n" MOST_LAWS LAW(
@@ -525,12 +528,12 @@ Test(load, refuses_incomplete_stages)
                            "    " POINT("time = '5ns'") ", " POINT(
                                "time = '6ns', threads = 2") ",\n"
                                                             "    " POINT("time = '5ns', threads = 2") " } }",
-        8, "stages.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
+        14, "stages.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
     refuses_in_profile("stages",
                        "return { kind = 'stages',\n" MOST_LAWS LAW(
                            "search_miss") "  read = {\n"
                                           "    { size = 8, time = { '5ns', source = 'x' } } } }",
-                       9, "read.1.size has no source");
+                       15, "read.1.size has no source");
     refuses("return { system = { kind = 'megakv' },\n  node = { stages = {\n"
             "    read = { { size = 1, time = '1ns' } } } } }",
             2, "node.stages.receive is missing");

@@ -52,19 +52,17 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_stages, name),
      .by_default = "",
      .help = "where the costs are from"},
-    {.name = "slowest_sender",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_stages, slowest_sender),
-     .min = 1,
-     .max = 10,
-     .by_default = "1",
-     .help = "how many times longer than on average a read takes on the slowest of all cores"},
     LAW(receive, "a frame of GETs at a receiver, by its requests"),
     LAW(write, "what a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item"),
-    LAW(read, "a GET at its sender, by the item's bytes; 0: a miss"),
-    LAW(read_mixed, "the same while receivers store SETs"),
-    LAW(search, "a launch of searches for keys that are there, by its jobs"),
-    LAW(search_miss, "a launch of searches for keys that are not, by its jobs"),
+    LAW(pass, "what the CLOCK hand takes to pass an item that was read"),
+    LAW(read, "a GET at its sender, by the item's bytes (whole lines where it has several); 0: a miss"),
+    LAW(read_checked, "the same where the item's own reference bit must be looked at"),
+    LAW(read_half_marked, "the same where that bit is clear for one half of the reads, at random"),
+    LAW(read_marked, "the same where that bit is clear and must be set"),
+    LAW(read_half_missed, "as read, where one half of the reads are misses, at random"),
+    LAW(read_slowest, "as read, on the slowest of the senders' cores"),
+    LAW(search, "a launch of searches for keys that are there, by its jobs in each stream"),
+    LAW(search_miss, "a launch of searches for keys that are not, by its jobs in each stream"),
     LAW(take, "the scheduler's time for the jobs of a launch of inserts and deletes, by those"),
     LAW(insert, "a launch of inserts and deletes, by its jobs"),
 };
@@ -206,10 +204,21 @@ enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_dia
     const struct {
         const char *name;
         const struct kvc_stage_law *law;
-    } laws[] = {{"receive", &stages->receive}, {"write", &stages->write},
-                {"read", &stages->read},       {"read_mixed", &stages->read_mixed},
-                {"search", &stages->search},   {"search_miss", &stages->search_miss},
-                {"insert", &stages->insert},   {"take", &stages->take}};
+    } laws[] = {
+        {"receive", &stages->receive},
+        {"write", &stages->write},
+        {"pass", &stages->pass},
+        {"read", &stages->read},
+        {"read_checked", &stages->read_checked},
+        {"read_half_marked", &stages->read_half_marked},
+        {"read_marked", &stages->read_marked},
+        {"read_half_missed", &stages->read_half_missed},
+        {"read_slowest", &stages->read_slowest},
+        {"search", &stages->search},
+        {"search_miss", &stages->search_miss},
+        {"insert", &stages->insert},
+        {"take", &stages->take},
+    };
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if ((laws[i].law->count > 0) != kvc_stages_measured(stages))
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all laws or none",

@@ -18,7 +18,7 @@
 enum { KVC_STAGE_POINTS_MAX = 256 };
 
 struct kvc_stage_point {
-    double size;            /* requests of a frame, bytes of an item, jobs of a launch */
+    double size;            /* requests of a frame, bytes of an item's lines, jobs of a launch */
     double footprint_bytes; /* uniformly used; 0: does not matter */
     uint64_t threads;
     double ns;
@@ -31,18 +31,19 @@ struct kvc_stage_law {
 
 struct kvc_stages {
     char name[KVC_TEXT_MAX];
-    /* How much longer than on average a read takes on the slowest of all cores: what waits for all senders
-     * waits for that one. */
-    double slowest_sender;
     /* A frame of GETs, by its requests. */
     struct kvc_stage_law receive;
     /* What a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item, and senders read
-     * others at the same time. */
-    struct kvc_stage_law write;
-    /* A GET at its sender, by the item's bytes, 0: a miss; and in a store that is written at the same time:
-     * CLOCK has forgotten some reads, which must be noted again. */
-    struct kvc_stage_law read, read_mixed;
-    /* A launch of searches, by its jobs: of keys that are there, that are not. */
+     * others at the same time. Without what the CLOCK hand takes to pass items: `pass`, one of them (size 1).
+     */
+    struct kvc_stage_law write, pass;
+    /* A GET at its sender, by the item's bytes, 0: a miss. `read`: where the reference bits of CLOCK around
+     * it are all known to be set; `read_checked`: the item's own bit must be looked at and is set;
+     * `read_marked`: it is clear and gets set. Of `read_half_marked` and `read_half_missed` every other one
+     * is marked, or a miss, in an order that no processor guesses. `read_slowest`: as `read`, on the slowest
+     * of the senders' cores, for which those who wait for all senders wait. */
+    struct kvc_stage_law read, read_checked, read_half_marked, read_marked, read_half_missed, read_slowest;
+    /* A launch of searches, by its jobs per stream: of keys that are there, that are not. */
     struct kvc_stage_law search, search_miss;
     /* By its jobs, a launch of inserts and deletes, half and half; and the scheduler's own time for these
      * jobs. */

@@ -7,7 +7,6 @@
 #include "sim/base/rng.h"
 
 enum {
-    KEY_BYTES = 8,
     FRAME_BYTES = 1472, /* of requests, in a basic Ethernet frame */
     /* of all packets */
     MIX_BYTES = 256 << 20,
@@ -23,21 +22,17 @@ static const double full_frac = 0.985;
 
 static const double for_ever_ns = 1e18;
 
-uint32_t kvc_bed_item_bytes(uint32_t value_bytes)
-{
-    return KVC_SLAB_HEADER_BYTES + KEY_BYTES + value_bytes;
-}
-
 uint32_t kvc_bed_frame_requests(enum kvc_bed_load load, uint32_t value_bytes)
 {
-    uint32_t bytes = KVC_REQUEST_HEADER_BYTES + KEY_BYTES + (load == KVC_BED_MIX ? value_bytes / 2 : 0);
+    uint32_t bytes =
+        KVC_REQUEST_HEADER_BYTES + KVC_BED_KEY_BYTES + (load == KVC_BED_MIX ? value_bytes / 2 : 0);
     return FRAME_BYTES > bytes ? FRAME_BYTES / bytes : 1;
 }
 
 static void describe(struct kvc_bed *bed, uint32_t frame_requests)
 {
     const struct kvc_bed_params *params = &bed->params;
-    uint32_t item_bytes = kvc_slab_item_bytes(KEY_BYTES, params->value_bytes);
+    uint32_t item_bytes = kvc_slab_item_bytes(KVC_BED_KEY_BYTES, params->value_bytes);
     kvc_options_set_defaults(&kvc_megakv_options, &bed->system);
     bed->keys = (uint64_t)(full_frac * params->slab_bytes / item_bytes);
     bed->index_bytes = exp2(ceil(log2((double)bed->keys * 8 * cells_per_key)));
@@ -52,7 +47,7 @@ static void describe(struct kvc_bed *bed, uint32_t frame_requests)
         scenario->node.sockets = scenario->cluster.nodes = 1;
         scenario->run = (struct kvc_run){.functional = KVC_FUNCTIONAL_FULL, .seed = 1, .replicas = 1};
         scenario->workload.keys = bed->keys;
-        scenario->workload.key_bytes = KEY_BYTES;
+        scenario->workload.key_bytes = KVC_BED_KEY_BYTES;
         scenario->workload.value_bytes = params->value_bytes;
         scenario->workload.popularity = KVC_POPULARITY_UNIFORM;
         scenario->workload.arrival = KVC_ARRIVAL_SATURATE;
@@ -69,7 +64,7 @@ static void describe(struct kvc_bed *bed, uint32_t frame_requests)
 /* GETs for every key, about, and SETs that no cache holds, within reason. */
 static uint64_t feed_bytes(const struct kvc_bed *bed, enum kvc_bed_load load)
 {
-    double requests_bytes = (double)bed->keys * (KVC_REQUEST_HEADER_BYTES + KEY_BYTES);
+    double requests_bytes = (double)bed->keys * (KVC_REQUEST_HEADER_BYTES + KVC_BED_KEY_BYTES);
     double all_bytes =
         load == KVC_BED_MIX ? MIX_BYTES : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / bed->params.pipelines;
@@ -100,6 +95,8 @@ enum kvc_status kvc_bed_open(struct kvc_bed *bed, const struct kvc_bed_params *p
                                     params->on_gpu, feed_bytes(bed, (enum kvc_bed_load)load), diag);
         start_clock(&bed->node[load]);
     }
+    /* the others sleep, as those do that a store leaves alone */
+    kvc_team_wake(team, params->shared_cores ? params->cores : 1 + 2 * params->pipelines);
     return status;
 }
 
@@ -146,18 +143,15 @@ static void schedule(void *data)
     struct kvc_bed *bed = data;
     const struct kvc_bed_work *held = &bed->held;
     struct kvc_real_node *gets = &bed->node[KVC_BED_GETS], *mix = &bed->node[KVC_BED_MIX];
-    uint32_t pipelines = gets->count;
     double started_s = kvc_clock_wall_s();
     if (held->gets > 0 && held->search != KVC_BED_NO_SEARCH) {
-        gets->count = held->pipelines;
         kvc_search_buffers(gets, bed->held_buffers[KVC_BED_GETS]);
-        gets->count = pipelines;
         bed->turn->search_s = since(&started_s);
-        bed->turn->search_jobs = held->gets * held->pipelines;
+        bed->turn->search_jobs = held->gets * bed->params.pipelines;
     }
     if (held->sets == 0)
         return;
-    for (uint32_t i = 0; i < held->pipelines; i++)
+    for (uint32_t i = 0; i < bed->params.pipelines; i++)
         kvc_take_writes(mix, bed->held_buffers[KVC_BED_MIX][i]);
     bed->turn->take_s = since(&started_s);
     bed->turn->insert_jobs = mix->inserts + mix->erases;
@@ -165,12 +159,11 @@ static void schedule(void *data)
     bed->turn->insert_s = since(&started_s);
 }
 
-/* Adds a task of each of the first `pipelines` pipelines, on its core. */
-static void add(struct kvc_bed *bed, kvc_team_fn *fn, enum kvc_bed_load load, uint32_t pipelines,
-                uint32_t rows)
+/* Adds a task of each pipeline, on its core. */
+static void add(struct kvc_bed *bed, kvc_team_fn *fn, enum kvc_bed_load load, uint32_t rows)
 {
     uint32_t others = bed->params.cores > 1 ? bed->params.cores - 1 : 1;
-    for (uint32_t i = 0; i < pipelines; i++) {
+    for (uint32_t i = 0; i < bed->params.pipelines; i++) {
         uint32_t sender = bed->params.shared_cores ? 1 + i % others : 1 + 2 * i;
         uint32_t receiver = bed->params.shared_cores ? 0 : sender + 1, core = fn == send ? sender : receiver;
         bed->task[bed->count] = (struct kvc_bed_task){bed->node[load].pipeline[i], rows};
@@ -206,17 +199,18 @@ static void wait_for_cycle(struct kvc_bed *bed)
     bed->launched_s = kvc_clock_wall_s();
 }
 
-/* Hashes of no key of the store, but for a few among billions. */
-static void make_absent(struct kvc_buffer *buffer)
+/* Hashes of no key of the store, but for a few among billions; `half`: of one half of the keys. */
+static void make_absent(struct kvc_buffer *buffer, bool half)
 {
     for (uint32_t i = 0; i < buffer->gets; i++)
-        buffer->hash[i] = kvc_mix64(buffer->hash[i]);
+        if (!half || buffer->hash[i] >> 63 != 0)
+            buffer->hash[i] = kvc_mix64(buffer->hash[i]);
 }
 
 /* What was launched goes on to the senders; a mix is done with. */
 static void hand_on(struct kvc_bed *bed)
 {
-    for (uint32_t i = 0; i < bed->held.pipelines; i++) {
+    for (uint32_t i = 0; i < bed->params.pipelines; i++) {
         if (bed->held.gets > 0)
             kvc_ring_push(&bed->node[KVC_BED_GETS].pipeline[i]->ready, bed->held_buffers[KVC_BED_GETS][i]);
         if (bed->held.sets > 0) {
@@ -240,17 +234,19 @@ static struct kvc_buffer *take(struct kvc_real_pipeline *pipeline)
 /* What was received waits for the next turn. */
 static void hold(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kvc_bed_turn *turn)
 {
-    for (uint32_t i = 0; i < work->pipelines && work->gets > 0; i++) {
+    bed->held = *work;
+    for (uint32_t i = 0; i < bed->params.pipelines && work->gets > 0; i++) {
         struct kvc_buffer *buffer = take(bed->node[KVC_BED_GETS].pipeline[i]);
         turn->gets_rows = buffer->rows;
         at_most(&buffer->gets, work->gets);
+        bed->held.gets = buffer->gets; /* of all the same: their frames are alike */
         if (work->search == KVC_BED_NO_SEARCH)
             memset(buffer->location, 0xff, buffer->gets * sizeof(uint32_t)); /* KVC_LOCATION_NONE */
-        if (work->search == KVC_BED_ABSENT_KEYS)
-            make_absent(buffer);
+        if (work->search == KVC_BED_ABSENT_KEYS || work->search == KVC_BED_HALF_ABSENT)
+            make_absent(buffer, work->search == KVC_BED_HALF_ABSENT);
         bed->held_buffers[KVC_BED_GETS][i] = buffer;
     }
-    for (uint32_t i = 0; i < work->pipelines && work->sets > 0; i++) {
+    for (uint32_t i = 0; i < bed->params.pipelines && work->sets > 0; i++) {
         struct kvc_buffer *buffer = take(bed->node[KVC_BED_MIX].pipeline[i]);
         turn->mix_rows = buffer->rows;
         turn->mix_sets = buffer->sets;
@@ -258,30 +254,30 @@ static void hold(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kv
         at_most(&buffer->erases, work->sets);
         bed->held_buffers[KVC_BED_MIX][i] = buffer;
     }
-    bed->held = *work;
 }
 
-static uint64_t misses(const struct kvc_bed *bed)
+/* Adds what senders missed and receivers passed so far, times `sign`. */
+static void count_so_far(const struct kvc_bed *bed, uint64_t sign, struct kvc_bed_turn *turn)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < bed->params.pipelines; i++)
-        sum += bed->node[KVC_BED_GETS].pipeline[i]->answerer.misses;
-    return sum;
+    for (uint32_t i = 0; i < bed->params.pipelines; i++) {
+        turn->misses += sign * bed->node[KVC_BED_GETS].pipeline[i]->answerer.misses;
+        turn->passed += sign * bed->node[KVC_BED_MIX].pipeline[i]->receive_stats.clock_steps;
+    }
 }
 
 void kvc_bed_turn(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kvc_bed_turn *turn)
 {
-    uint64_t missed = misses(bed);
     *turn = (struct kvc_bed_turn){.send_rows = bed->answering.gets};
+    count_so_far(bed, (uint64_t)-1, turn);
     bed->turn = turn;
     bed->count = 0;
     bed->work[bed->count++] = (struct kvc_team_task){.fn = schedule, .data = bed};
     if (work->gets > 0)
-        add(bed, receive_gets, KVC_BED_GETS, work->pipelines, work->gets);
+        add(bed, receive_gets, KVC_BED_GETS, work->gets);
     if (work->sets > 0)
-        add(bed, receive_mix, KVC_BED_MIX, work->pipelines, work->sets);
+        add(bed, receive_mix, KVC_BED_MIX, work->sets);
     if (bed->answering.gets > 0)
-        add(bed, send, KVC_BED_GETS, bed->answering.pipelines, bed->answering.gets);
+        add(bed, send, KVC_BED_GETS, bed->answering.gets);
     wait_for_cycle(bed);
     kvc_team_run(bed->team, bed->work, bed->count);
     turn->receive_gets_s = mean_s(bed, receive_gets);
@@ -290,7 +286,7 @@ void kvc_bed_turn(struct kvc_bed *bed, const struct kvc_bed_work *work, struct k
     for (uint32_t i = 0, sender = 0; i < bed->count; i++)
         if (bed->work[i].fn == send)
             turn->each_send_s[sender++] = bed->work[i].seconds;
-    turn->misses = misses(bed) - missed;
+    count_so_far(bed, 1, turn);
     hand_on(bed);
     hold(bed, work, turn);
 }

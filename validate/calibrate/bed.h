@@ -19,16 +19,15 @@ struct kvc_bed_params {
     uint32_t cores;
 };
 
-/* What is looked up: nothing, the keys, or keys that the store does not have. */
-enum kvc_bed_search { KVC_BED_NO_SEARCH, KVC_BED_KEYS, KVC_BED_ABSENT_KEYS };
+/* What is looked up: nothing, the keys, keys that the store does not have, or one half of each. */
+enum kvc_bed_search { KVC_BED_NO_SEARCH, KVC_BED_KEYS, KVC_BED_ABSENT_KEYS, KVC_BED_HALF_ABSENT };
 
 /* GETs alone; or as many SETs in any order between them, because that is how a store gets them. */
 enum kvc_bed_load { KVC_BED_GETS, KVC_BED_MIX, KVC_BED_LOADS };
 
 /* What every pipeline gets to do in a turn. */
 struct kvc_bed_work {
-    uint32_t pipelines; /* the first ones */
-    uint32_t gets;      /* GETs alone, to be received, searched and answered; whole frames, then cut */
+    uint32_t gets; /* GETs alone, to be received, searched and answered; whole frames, then cut */
     enum kvc_bed_search search;
     uint32_t sets; /* of a mix, to be received, stored and inserted; its GETs are forgotten */
 };
@@ -45,6 +44,7 @@ struct kvc_bed_turn {
     double each_send_s[KVC_PIPELINES_MAX];
     uint32_t send_rows;
     uint64_t misses; /* of all send_rows * pipelines */
+    uint64_t passed; /* items, by the CLOCK hand */
 };
 
 struct kvc_bed_task {
@@ -66,7 +66,7 @@ struct kvc_bed {
     double period_s;
     double launched_s; /* the last one */
     /* received and not launched yet, launched and not answered yet */
-    struct kvc_bed_work held, answering;
+    struct kvc_bed_work held, answering; /* their gets: those of whole frames that there was room for */
     struct kvc_buffer *held_buffers[KVC_BED_LOADS][KVC_PIPELINES_MAX];
     struct kvc_bed_turn *turn; /* that is under way */
     uint32_t count;            /* of its tasks */
@@ -74,8 +74,8 @@ struct kvc_bed {
     struct kvc_team_task work[3 * KVC_PIPELINES_MAX + 1];
 };
 
-/* Bytes of an item of the bed's, and requests of its frames. */
-uint32_t kvc_bed_item_bytes(uint32_t value_bytes);
+/* Bytes of the bed's keys, and requests of its frames. */
+enum { KVC_BED_KEY_BYTES = 8 };
 uint32_t kvc_bed_frame_requests(enum kvc_bed_load load, uint32_t value_bytes);
 
 /* KVC_ERR_RUNTIME: memory. Close it in any case. `frame_requests` 0: as many as fit a frame of basic
@@ -84,8 +84,7 @@ enum kvc_status kvc_bed_open(struct kvc_bed *bed, const struct kvc_bed_params *p
                              uint32_t frame_requests, struct kvc_team *team, struct kvc_diag *diag);
 void kvc_bed_close(struct kvc_bed *bed); /* a zeroed one is allowed */
 
-/* One turn. What differs from the work of the turn before waits for the others: after a change of pipelines
- * or sizes the first two turns are none to measure. */
+/* One turn. After a change of sizes the first two turns are none to measure. */
 void kvc_bed_turn(struct kvc_bed *bed, const struct kvc_bed_work *work, struct kvc_bed_turn *turn);
 
 #endif

@@ -5,7 +5,7 @@
 #include "validate/measure/pin.h"
 
 /* Footprints from what caches hold to far beyond, as a store's are. */
-static const struct kvc_stage_params full = {{0x1p24, 0x1p27, 0x1p30}, 3, false, 0};
+static const struct kvc_stage_params full = {{0x1p21, 0x1p24, 0x1p27, 0x1p30}, 4, false, 0};
 static const struct kvc_stage_params quick = {{0x1p24, 0x1p26}, 2, false, 0};
 
 /* Packets, buffers and index beside the largest slabs. */
@@ -29,14 +29,21 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration *calibration, const s
     *report = (struct kvc_machine_report){.version = calibration->version};
     enum kvc_status status = check_memory(2 * largest_bytes + beside_bytes, diag);
     kvc_machine_ask(&report->facts);
-    kvc_gpu_ask(&report->gpu);
     params.cores = kvc_pin_cores();
-    params.on_gpu = report->gpu.present;
     kvc_pin_core(0);
     if (status == KVC_OK && progress != NULL)
         progress->report(progress->data, "memory", 0);
     if (status == KVC_OK)
         status = kvc_memory_measure((uint64_t)largest_bytes, &report->memory, diag);
+    if (status == KVC_OK)
+        status = kvc_handoffs_measure(params.cores, &report->handoffs, diag);
+    if (status == KVC_OK && progress != NULL)
+        progress->report(progress->data, "launches", 0);
+    if (status == KVC_OK)
+        status = kvc_gpu_measure(&report->gpu, diag);
+    params.on_gpu = report->gpu.present;
+    if (status == KVC_OK)
+        status = kvc_launches_measure(params.on_gpu, &report->launches, diag);
     if (status == KVC_OK)
         status = kvc_stages_measure(&params, &report->steadiness, progress, &report->stages, diag);
     return status;

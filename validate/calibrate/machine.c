@@ -156,6 +156,12 @@ static void write_gpu(const struct writer *writer)
           gpu->present ? "as the driver states it" : "one thread");
     value(writer, "memory", (double)(gpu->present ? gpu->memory_bytes : facts->memory_bytes) / 1e6, "MB",
           gpu->present ? "as the driver states it" : "main memory");
+    if (gpu->present) {
+        value(writer, "sectors", gpu->sectors_per_s / 1e9, "e9", "random 32-byte sectors of 2 GiB");
+        value(writer, "launch", gpu->launch.median_s * 1e6, "us",
+              "a kernel that does nothing, launched and waited for, quartiles %.3g .. %.3g us",
+              gpu->launch.low_s * 1e6, gpu->launch.high_s * 1e6);
+    }
     fprintf(writer->out, "    clocks = { {\n");
     value(writer, "core", gpu->present ? 1 : facts->clock_hz / 1e9, "GHz",
           gpu->present ? "not asked: the card's own choice, as it was calibrated"
@@ -166,6 +172,18 @@ static void write_gpu(const struct writer *writer)
     write_line(writer, "insert_per_op", "insert_base", &writer->report->stages.insert.fit,
                "launches of inserts and deletes, all pipelines");
     fprintf(writer->out, "    } },\n  },\n");
+}
+
+static void write_pcie(const struct writer *writer)
+{
+    const struct kvc_gpu_facts *gpu = &writer->report->gpu;
+    fprintf(writer->out, "  pcie = {\n    name = \"link to the %s\",\n", gpu->name);
+    value(writer, "h2d", gpu->h2d_bytes_per_s / 1e9, "GB/s", "64 MiB of pinned memory to the device");
+    value(writer, "d2h", gpu->d2h_bytes_per_s / 1e9, "GB/s", "64 MiB from the device to pinned memory");
+    value(writer, "latency", gpu->copy.median_s * 1e6, "us",
+          "64 bytes, the slower way, quartiles %.3g .. %.3g us", gpu->copy.low_s * 1e6,
+          gpu->copy.high_s * 1e6);
+    fprintf(writer->out, "  },\n");
 }
 
 static void write_law(const struct writer *writer, const char *name, const struct kvc_measured_law *measured)
@@ -186,17 +204,46 @@ static void write_stages(const struct writer *writer)
 {
     const struct kvc_stage_costs *stages = &writer->report->stages;
     fprintf(writer->out, "  stages = {\n    name = \"Mega-KV's own code on this machine\",\n");
-    value(writer, "slowest_sender", stages->slowest_sender, "",
-          "reads of the smallest items, all senders at once");
     write_law(writer, "receive", &stages->receive);
     write_law(writer, "write", &stages->write);
+    write_law(writer, "pass", &stages->pass);
     write_law(writer, "read", &stages->read);
-    write_law(writer, "read_mixed", &stages->read_mixed);
+    write_law(writer, "read_checked", &stages->read_checked);
+    write_law(writer, "read_half_marked", &stages->read_half_marked);
+    write_law(writer, "read_marked", &stages->read_marked);
+    write_law(writer, "read_half_missed", &stages->read_half_missed);
+    write_law(writer, "read_slowest", &stages->read_slowest);
     write_law(writer, "search", &stages->search);
     write_law(writer, "search_miss", &stages->search_miss);
     write_law(writer, "take", &stages->take);
     write_law(writer, "insert", &stages->insert);
     fprintf(writer->out, "  },\n");
+}
+
+static void write_launches(const struct writer *writer)
+{
+    const struct kvc_launch_fits *launches = &writer->report->launches;
+    fprintf(writer->out,
+            "-- Launches of an index of %llu MiB alone, T = k jobs + b, 256 to 65536 jobs, by load factor; "
+            "95 %%:\n"
+            "--   table                  load  operation   k, ns            b, us            worst\n",
+            (unsigned long long)(launches->table_bytes >> 20));
+    for (int i = 0; i < KVC_LAUNCH_FITS; i++) {
+        const struct kvc_launch_fit *row = &launches->fit[i];
+        const struct kvc_fit *fit = &row->fit;
+        fprintf(writer->out, "--   %-22s %.1f   %-9s %7.3f +- %-6.2g %8.2f +- %-6.2g %.0f %%%s\n",
+                row->layout, row->load_frac, row->operation, fit->slope, fit->slope_half, fit->base / 1e3,
+                fit->base_half / 1e3, 100 * fit->worst_frac, fit->linear ? "" : ", NOT a straight line");
+    }
+}
+
+static void write_handoffs(const struct writer *writer)
+{
+    const struct kvc_handoffs *handoffs = &writer->report->handoffs;
+    fprintf(writer->out, "-- From the first core to each other one, through a ring, ns:");
+    for (uint32_t core = 1; core < handoffs->cores; core++)
+        fprintf(writer->out, " %.0f", handoffs->ns[core]);
+    fprintf(writer->out, "%s\n", handoffs->cores < 2 ? " there is no other" : "");
 }
 
 static void write_memory(const struct writer *writer)
@@ -212,6 +259,9 @@ static void write_memory(const struct writer *writer)
             fprintf(writer->out, " %7.2f", point->line_ns[c]);
         fprintf(writer->out, "\n");
     }
+    fprintf(writer->out,
+            "-- Of %u points of the stages %u were more than 10 %% slower in one of two passes.\n",
+            report->stages.points, report->stages.disagreeing);
     fprintf(writer->out, "-- The same arithmetic took up to %.1f %% longer at times%s.\n",
             100 * kvc_steadiness_spread_frac(&report->steadiness),
             kvc_steadiness_spread_frac(&report->steadiness) > KVC_MACHINE_BUSY_FRAC
@@ -230,7 +280,11 @@ void kvc_machine_write(const struct kvc_machine_report *report, FILE *out)
     write_cpu(&writer);
     write_dram(&writer);
     write_gpu(&writer);
+    if (report->gpu.present)
+        write_pcie(&writer);
     write_stages(&writer);
     fprintf(out, "}\n\n");
+    write_launches(&writer);
+    write_handoffs(&writer);
     write_memory(&writer);
 }

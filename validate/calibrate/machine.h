@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "validate/calibrate/gpu.h"
+#include "validate/calibrate/handoff.h"
+#include "validate/calibrate/launches.h"
 #include "validate/calibrate/memory.h"
 #include "validate/calibrate/probe.h"
 #include "validate/calibrate/stages.h"
@@ -29,6 +31,8 @@ struct kvc_machine_report {
     struct kvc_memory_curve memory;
     struct kvc_stage_costs stages;
     struct kvc_gpu_facts gpu;
+    struct kvc_launch_fits launches;
+    struct kvc_handoffs handoffs;
     struct kvc_steadiness steadiness;
 };
 

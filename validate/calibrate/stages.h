@@ -15,13 +15,15 @@
 struct kvc_measured_law {
     struct kvc_stage_law law;
     double low_ns[KVC_STAGE_POINTS_MAX], high_ns[KVC_STAGE_POINTS_MAX];
-    struct kvc_fit fit; /* of time over size */
+    struct kvc_fit fit;   /* of time over size */
+    uint32_t disagreeing; /* points for which two passes were far apart; the faster one counts */
 };
 
 struct kvc_stage_costs {
+    uint32_t points, disagreeing; /* of all laws */
     /* as in struct kvc_stages */
-    double slowest_sender;
-    struct kvc_measured_law receive, write, read, read_mixed, search, search_miss, insert, take;
+    struct kvc_measured_law receive, write, pass, read, read_checked, read_half_marked, read_marked,
+        read_half_missed, read_slowest, search, search_miss, insert, take;
 };
 
 enum { KVC_FOOTPRINTS_MAX = 8, KVC_STAGE_TURNS = 25 };

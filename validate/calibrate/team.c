@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sim/base/clock.h"
+#include "sim/base/diag.h"
 #include "validate/measure/pin.h"
 
 struct worker {
@@ -126,6 +127,9 @@ void kvc_team_free(struct kvc_team *team)
 
 void kvc_team_run(struct kvc_team *team, struct kvc_team_task *tasks, uint32_t count)
 {
+    for (uint32_t i = 0; i < count; i++)
+        if (tasks[i].core >= atomic_load(&team->awake))
+            KVC_BUG("core %u sleeps", tasks[i].core);
     team->tasks = tasks;
     team->count = count;
     begin_round(team);

@@ -12,7 +12,7 @@ bool kvc_answerer_open(struct kvc_answerer *answerer, struct kvc_slab *slab, uin
     uint32_t rows = VALUES_BYTES / (value_bytes > 0 ? value_bytes : 1);
     *answerer = (struct kvc_answerer){
         .slab = slab,
-        .rows_max = rows < KVC_ANSWER_ROWS_MAX ? rows : KVC_ANSWER_ROWS_MAX,
+        .rows_max = rows < KVC_MEGAKV_SEND_ROWS ? rows : KVC_MEGAKV_SEND_ROWS,
         .values = malloc(VALUES_BYTES),
         .latency = calloc(1, sizeof(struct kvc_histogram)),
     };
@@ -109,7 +109,7 @@ void kvc_answer_writes(struct kvc_answerer *answerer, const struct kvc_buffer *b
     answerer->sets += buffer->sets;
     answerer->deletes += buffer->deletes;
     answerer->completed += count;
-    for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_ANSWER_ROWS_MAX)
+    for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS)
         take_latencies(answerer, buffer->write_sent_ns + first,
-                       count - first < KVC_ANSWER_ROWS_MAX ? count - first : KVC_ANSWER_ROWS_MAX, done_ns);
+                       count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS, done_ns);
 }

@@ -7,26 +7,25 @@
 #include <stdint.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/megakv/options.h"
 #include "sim/metrics/histogram.h"
 #include "validate/measure/buffer.h"
-
-enum { KVC_ANSWER_ROWS_MAX = 256 };
 
 struct kvc_answerer {
     struct kvc_slab *slab;
     double started_s;         /* wall clock that all times count from */
     double from_ns, until_ns; /* answers within are counted */
     bool time_writes;         /* latencies are those of the writes: the load has no GETs */
-    uint32_t rows_max;        /* answered together, up to KVC_ANSWER_ROWS_MAX */
+    uint32_t rows_max;        /* answered together, up to KVC_MEGAKV_SEND_ROWS */
     uint8_t *values;          /* where they are copied to */
     struct kvc_histogram *latency;
     struct kvc_slab_stats stats;
     uint64_t answered;                               /* in all */
     uint64_t completed, hits, misses, sets, deletes; /* within the time */
     uint64_t wrong;                                  /* values that are not their key's */
-    uint8_t result[KVC_ANSWER_ROWS_MAX];
-    uint32_t value_bytes[KVC_ANSWER_ROWS_MAX];
-    double done_ns[KVC_ANSWER_ROWS_MAX];
+    uint8_t result[KVC_MEGAKV_SEND_ROWS];
+    uint32_t value_bytes[KVC_MEGAKV_SEND_ROWS];
+    double done_ns[KVC_MEGAKV_SEND_ROWS];
 };
 
 /* `value_bytes`: the longest. false: no memory; kvc_answerer_close frees what there is. */

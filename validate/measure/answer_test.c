@@ -173,7 +173,7 @@ Test(answer, values_fit_into_their_memory)
 {
     struct kvc_answerer answerer;
     cr_assert(kvc_answerer_open(&answerer, NULL, 8));
-    cr_expect_eq(answerer.rows_max, KVC_ANSWER_ROWS_MAX);
+    cr_expect_eq(answerer.rows_max, KVC_MEGAKV_SEND_ROWS);
     kvc_answerer_close(&answerer);
     cr_assert(kvc_answerer_open(&answerer, NULL, 1 << 20));
     cr_expect_eq(answerer.rows_max, 16);

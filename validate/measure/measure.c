@@ -180,8 +180,10 @@ static void report_kernel(const struct kvc_real_node *node, const struct kvc_sla
     if (index->inserts > 0)
         kvc_figures_set(&result->kernel, "lines_per_insert",
                         (double)index->insert_lines / (double)index->inserts);
-    if (slab->reads > 0)
+    if (slab->reads > 0) {
         kvc_figures_set(&result->kernel, "lines_per_read", (double)slab->read_lines / (double)slab->reads);
+        kvc_figures_set(&result->kernel, "marks_per_read", (double)slab->marked / (double)slab->reads);
+    }
     kvc_figures_set(&result->kernel, "dropped", (double)index->dropped);
     kvc_figures_set(&result->kernel, "evictions", (double)slab->evicted);
     kvc_figures_set(&result->kernel, "rejected", rejected);
@@ -216,6 +218,7 @@ static void report(const struct kvc_real_node *node, struct kvc_result *result)
         answered += answerer->answered;
         slab.reads += answerer->stats.reads;
         slab.read_lines += answerer->stats.read_lines;
+        slab.marked += answerer->stats.marked;
         slab.evicted += pipeline->receive_stats.evicted;
         rejected += (double)pipeline->rejected;
         kvc_histogram_add(&result->latency, answerer->latency);

@@ -6,8 +6,6 @@
 #include "models/megakv/options.h"
 #include "validate/measure/pipeline.h"
 
-enum { ROWS_MAX = 65536 };
-
 static bool open_pipeline(struct kvc_real_node *node, const struct kvc_scenario *scenario, uint32_t number,
                           uint32_t buffers)
 {
@@ -24,7 +22,7 @@ static bool open_pipeline(struct kvc_real_node *node, const struct kvc_scenario 
         return false;
     pipeline->answerer.time_writes = scenario->workload.get_frac <= 0;
     for (uint32_t b = 0; b < buffers; b++) {
-        if (!kvc_buffer_open(&pipeline->buffers[b], ROWS_MAX, key_stride, node->on_gpu))
+        if (!kvc_buffer_open(&pipeline->buffers[b], KVC_MEGAKV_ROWS_MAX, key_stride, node->on_gpu))
             return false;
         if (b == 0)
             pipeline->filling = &pipeline->buffers[0];
@@ -36,7 +34,7 @@ static bool open_pipeline(struct kvc_real_node *node, const struct kvc_scenario 
 
 static bool open_jobs(struct kvc_real_node *node)
 {
-    size_t room = 2 * (size_t)ROWS_MAX * node->count * node->delay;
+    size_t room = 2 * (size_t)KVC_MEGAKV_ROWS_MAX * node->count * node->delay;
     node->writes_room = (uint32_t)room;
     node->insert_hash = kvc_device_array(node->on_gpu, room * sizeof(uint64_t));
     node->insert_location = kvc_device_array(node->on_gpu, room * sizeof(uint32_t));
