@@ -96,8 +96,8 @@ measured+=" --set system.threads=shared --set system.index_on=thread --set node.
 expect 2 'node.sockets = 1' "$kvcast" measure good.lua --set node.sockets=2
 expect 2 'system.feed: measured is "memory"' "$kvcast" measure good.lua --set node.sockets=1
 expect 2 'workload.arrival: measured can be' "$kvcast" measure good.lua $measured --set workload.arrival.clients=10
-expect 2 "threads need 1001 cores, this machine has [0-9]+: .*shared" "$kvcast" measure good.lua $measured \
-    --set system.threads=own --set system.streams=500 --set node.cpu.cores=1002
+expect 2 "threads need 129 cores, this machine has [0-9]+: .*shared" "$kvcast" measure good.lua $measured \
+    --set system.threads=own --set system.streams=64 --set node.cpu.cores=1002
 "$kvcast" measure good.lua $measured --set run.duration=100ms --out real --quiet >real.txt ||
     { echo "FAILED: measure"; cat real.txt; failed=1; }
 grep -q '"command": "measure"' real/result.json || { echo "FAILED: real/result.json is no measurement"; failed=1; }
@@ -125,7 +125,7 @@ expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
 grep -q '"closed_form_error_frac"' scored.json || { echo "FAILED: scored.json has no machine's cases"; failed=1; }
 grep -q '^full,throughput_mops,0,,' scored/errors.csv || { echo "FAILED: scored/errors.csv"; failed=1; }
 cp machines/tiny/runs.csv kept.csv
-awk -F, -v OFS=, '$1 == "full" { $6 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
+awk -F, -v OFS=, '$1 == "full" { $7 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
 "$kvcast" validate tiny --quiet >/dev/null
 [ $? -eq 1 ] || { echo "FAILED: an error that grew is a regression"; failed=1; }
 cp kept.csv machines/tiny/runs.csv
@@ -133,7 +133,7 @@ sed -i '/^open,/s/;workload.arrival.fixed_mops=0.1//' machines/tiny/runs.csv
 expect 2 'machines/tiny/runs.csv:3: run "open" is not what the plan says' "$kvcast" validate tiny
 echo 'full,0,0' >>machines/tiny/runs.csv
 sed -i '/^open,/d' machines/tiny/runs.csv
-expect 2 'machines/tiny/runs.csv:3: found 3 columns, expected 13' "$kvcast" validate tiny
+expect 2 'machines/tiny/runs.csv:3: found 3 columns, expected 14' "$kvcast" validate tiny
 sed -i '$d' machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
 echo 'far,missing.lua,' >>machines/tiny/plan.csv

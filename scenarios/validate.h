@@ -10,6 +10,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 #include "validate/comparison.h"
+#include "validate/measure/measure.h"
 
 enum { KVC_SUBJECTS_MAX = 64 };
 

@@ -71,6 +71,10 @@ static void print_noisy(const struct kvc_measured_machine *machine)
         if (machine->runs[i].spread_frac > NOISY_SPREAD_FRAC)
             printf("noisy machine: %s, %u turns differ by %.0f %%\n", machine->plan.entry[i].id,
                    machine->runs[i].turns, 100 * machine->runs[i].spread_frac);
+    for (size_t i = 0; i < machine->plan.count; i++)
+        if (machine->forecasts[i].open_loop && machine->runs[i].stalled_frac > kvc_measure_stalled_frac)
+            printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
+                   machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
 }
 
 static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
@@ -168,6 +172,7 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
             {"tolerance_frac", scored->tolerance_frac},
             {"baseline_frac", score->baseline_frac},
             {"spread_frac", machine->runs[compared->run].spread_frac},
+            {"stalled_frac", machine->runs[compared->run].stalled_frac},
         };
         for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
             json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));

@@ -5,11 +5,21 @@
 
 #include "validate/lines.h"
 
-static const char header[] = "id,scenario,overrides,turns,spread_frac,throughput_mops,latency_mean_us,"
-                             "latency_p99_us,t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,"
-                             "bottleneck";
+static const char header[] =
+    "id,scenario,overrides,turns,spread_frac,stalled_frac,throughput_mops,latency_mean_us,"
+    "latency_p99_us,t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,"
+    "bottleneck";
 
-enum column { ID, SCENARIO, OVERRIDES, TURNS, SPREAD, READINGS, BOTTLENECK = READINGS + KVC_READINGS };
+enum column {
+    ID,
+    SCENARIO,
+    OVERRIDES,
+    TURNS,
+    SPREAD,
+    STALLED,
+    READINGS,
+    BOTTLENECK = READINGS + KVC_READINGS
+};
 
 struct reading_file {
     const struct kvc_plan *plan;
@@ -37,6 +47,8 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
                              column[TURNS]);
     if (status == KVC_OK)
         status = needed(column[SPREAD], "spread_frac", 0, &run->spread_frac, diag);
+    if (status == KVC_OK)
+        status = needed(column[STALLED], "stalled_frac", 0, &run->stalled_frac, diag);
     for (int i = 0; i < KVC_READINGS && status == KVC_OK; i++)
         status = i == KVC_READING_THROUGHPUT
                      ? needed(column[READINGS + i], kvc_reading_names[i], 0, &readings->value[i], diag)
@@ -86,8 +98,8 @@ void kvc_runs_write(FILE *out, const struct kvc_plan *plan, const struct kvc_mea
     fprintf(out, "%s\n", header);
     for (size_t i = 0; i < plan->count; i++) {
         const struct kvc_plan_line *planned = &plan->entry[i];
-        fprintf(out, "%s,%s,%s,%u,%.4f", planned->id, planned->scenario, planned->overrides, runs[i].turns,
-                runs[i].spread_frac);
+        fprintf(out, "%s,%s,%s,%u,%.4f,%.4f", planned->id, planned->scenario, planned->overrides,
+                runs[i].turns, runs[i].spread_frac, runs[i].stalled_frac);
         for (int j = 0; j < KVC_READINGS; j++) {
             fputc(',', out);
             if (isfinite(runs[i].readings.value[j]))

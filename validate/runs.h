@@ -1,7 +1,9 @@
 /* What was measured on a machine: runs.csv of its folder, a line for every line of its plan.
  *
- * Columns: id, scenario, overrides (as in the plan), turns, spread_frac, the readings, bottleneck. A reading
- * that does not exist is an empty field; a run always has a throughput and a bottleneck. */
+ * Columns: id, scenario, overrides (as in the plan), turns, spread_frac, stalled_frac, the readings,
+ * bottleneck. A reading that does not exist is an empty field; a run always has a throughput and a
+ * bottleneck.
+ */
 #ifndef KVC_VALIDATE_RUNS_H
 #define KVC_VALIDATE_RUNS_H
 
@@ -11,6 +13,7 @@
 struct kvc_measured_run {
     uint32_t turns;               /* measurements; 0: not read yet */
     double spread_frac;           /* (largest - smallest) / median of their throughput */
+    double stalled_frac;          /* of the time of the worst of them, threads were kept from running */
     struct kvc_readings readings; /* medians */
 };
 

@@ -33,10 +33,10 @@ static void remove_folder(void)
 #define PLAN "id,scenario,overrides\n"
 #define TWO PLAN "a,s.lua,x=1;y=2\nb,s.lua,\n"
 #define RUNS                                                                                                 \
-    "id,scenario,overrides,turns,spread_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,"    \
-    "jobs_per_search,t_insert_us,jobs_per_insert,bottleneck\n"
-#define RUN_A "a,s.lua,x=1;y=2,3,0.02,100,300,900,60,30000,,,send\n"
-#define RUN_B "b,s.lua,,3,0.2,50,,,,,,,load\n"
+    "id,scenario,overrides,turns,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,"   \
+    "t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,bottleneck\n"
+#define RUN_A "a,s.lua,x=1;y=2,3,0.02,0.001,100,300,900,60,30000,,,send\n"
+#define RUN_B "b,s.lua,,3,0.2,0,50,,,,,,,load\n"
 
 struct bad_file {
     const char *text;
@@ -94,6 +94,7 @@ Test(runs, are_read_in_the_order_of_the_plan)
     cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
     cr_expect_eq(runs[0].turns, 3);
     cr_expect_eq(runs[0].spread_frac, 0.02);
+    cr_expect_eq(runs[0].stalled_frac, 0.001);
     cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
     cr_expect_eq(runs[0].readings.value[KVC_READING_T_SEARCH], 60);
     cr_expect_eq(runs[0].readings.value[KVC_READING_JOBS_PER_SEARCH], 30000);
@@ -121,6 +122,7 @@ Test(runs, survive_a_round_trip)
     for (int i = 0; i < 2; i++) {
         cr_expect_eq(again[i].turns, runs[i].turns);
         cr_expect_eq(again[i].spread_frac, runs[i].spread_frac);
+        cr_expect_eq(again[i].stalled_frac, runs[i].stalled_frac);
         cr_expect_str_eq(again[i].readings.bottleneck, runs[i].readings.bottleneck);
         for (int j = 0; j < KVC_READINGS; j++)
             cr_expect(again[i].readings.value[j] == runs[i].readings.value[j] ||
@@ -133,19 +135,20 @@ Test(runs, name_the_bad_line)
 {
     static const struct bad_file bad[] = {
         {"id,scenario,overrides\n", 1, "found header"},
-        {RUNS RUN_A "b,s.lua,,3,0.2,50,,,,,,load\n", 3, "found 12 columns, expected 13"},
-        {RUNS RUN_A "b,s.lua,,3,0.2,50,,,,,,,load,x\n", 3, "found 14 columns, expected 13"},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,fast,,,,,,,send\n", 2, "found \"fast\", expected a number"},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,100,nan,,,,,,send\n", 2, "found \"nan\", expected a number"},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
-        {RUNS "a,s.lua,x=1;y=2,3,-1,100,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
-        {RUNS "a,s.lua,x=1;y=2,0,0.02,100,,,,,,,send\n", 2, "turns: found \"0\""},
-        {RUNS "a,s.lua,x=1;y=2,2.5,0.02,100,,,,,,,send\n", 2, "turns: found \"2.5\""},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,100,,,,,,,\n", 2, "found no bottleneck"},
+        {RUNS RUN_A "b,s.lua,,3,0.2,0,50,,,,,,load\n", 3, "found 13 columns, expected 14"},
+        {RUNS RUN_A "b,s.lua,,3,0.2,0,50,,,,,,,load,x\n", 3, "found 15 columns, expected 14"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0,fast,,,,,,,send\n", 2, "found \"fast\", expected a number"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,nan,,,,,,send\n", 2, "found \"nan\", expected a number"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
+        {RUNS "a,s.lua,x=1;y=2,3,-1,0,100,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
+        {RUNS "a,s.lua,x=1;y=2,3,0.1,,100,,,,,,,send\n", 2, "stalled_frac: found \"\""},
+        {RUNS "a,s.lua,x=1;y=2,0,0.02,0,100,,,,,,,send\n", 2, "turns: found \"0\""},
+        {RUNS "a,s.lua,x=1;y=2,2.5,0.02,0,100,,,,,,,send\n", 2, "turns: found \"2.5\""},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,,,,,,,\n", 2, "found no bottleneck"},
         {RUNS RUN_A RUN_A, 3, "found run \"a\" a second time"},
-        {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,50,,,,,,,load\n", 4, "run \"c\", which the plan has not"},
-        {RUNS "a,s.lua,x=1,3,0.02,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
-        {RUNS "a,t.lua,x=1;y=2,3,0.02,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
+        {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,0,50,,,,,,,load\n", 4, "run \"c\", which the plan has not"},
+        {RUNS "a,s.lua,x=1,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
+        {RUNS "a,t.lua,x=1;y=2,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
     };
     struct kvc_plan plan;
     struct kvc_measured_run runs[2];

@@ -14,7 +14,7 @@
  * request. */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
 
-enum { LINE_BYTES = 64 };
+enum { LINE_BYTES = 64, CELL_BYTES = 8 };
 
 /* Of a batch's row: key, its length, hash, location and time; and what passes the caches with a GET of the
  * smallest items that are calibrated, 8 bytes of key and 8 of value: its packet of 16 bytes, row and line. */
@@ -83,6 +83,14 @@ static void index_shares(const struct kvc_scenario *scenario, const struct kvc_s
     kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
 }
 
+static double fuller(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv *system = scenario->system;
+    double keys = (double)scenario->workload.keys / kvc_scenario_shards(scenario);
+    double load_frac = fmin(keys / (system->index_bytes / CELL_BYTES), 1);
+    return (load_frac - KVC_STAGE_LOAD_FRAC) / (KVC_STAGE_FULLER_LOAD_FRAC - KVC_STAGE_LOAD_FRAC);
+}
+
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_stages *stages = &scenario->node.stages;
@@ -114,8 +122,13 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     index_shares(scenario, &stages->search, share);
     costs.search = kvc_stage_curve(&stages->search, (double)system.streams, share);
     costs.search_miss = kvc_stage_curve(&stages->search_miss, (double)system.streams, share);
+    index_shares(scenario, &stages->search_fuller, share);
+    costs.search_fuller = kvc_stage_curve(&stages->search_fuller, (double)system.streams, share);
     index_shares(scenario, &stages->insert, share);
     costs.insert = kvc_stage_curve(&stages->insert, (double)system.streams, share);
+    index_shares(scenario, &stages->insert_fuller, share);
+    costs.insert_fuller = kvc_stage_curve(&stages->insert_fuller, (double)system.streams, share);
+    costs.fuller = fuller(scenario);
     return costs;
 }
 
@@ -225,6 +238,15 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     return cost;
 }
 
+/* What a launch of the usual load takes for the scenario's: as many times longer or shorter as the laws say
+ * of the fuller index. */
+static double by_load_ns(const struct kvc_megakv_costs *costs, double ns, const struct kvc_curve *usual,
+                         const struct kvc_curve *fuller, double jobs)
+{
+    double usual_ns = kvc_curve_at(usual, jobs), ratio = kvc_curve_at(fuller, jobs) / usual_ns;
+    return usual_ns > 0 ? ns * fmax(1 + costs->fuller * (ratio - 1), 0) : ns;
+}
+
 /* A thread takes the index jobs when it has searched, while a GPU goes on with a launch that has been handed
  * over; the handing over of few jobs is all that their launch costs. */
 static double measured_search_ns(const struct kvc_megakv_costs *costs, double jobs, double hit_frac,
@@ -234,6 +256,7 @@ static double measured_search_ns(const struct kvc_megakv_costs *costs, double jo
     double in_turn = costs->on_thread ? jobs : jobs / costs->streams; /* on a thread one after the other */
     double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
                        (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
+    search_ns = by_load_ns(costs, search_ns, &costs->search, &costs->search_fuller, in_turn);
     return costs->on_thread ? search_ns + take_ns : fmax(search_ns, costs->search.y[0] + take_ns);
 }
 
@@ -243,7 +266,8 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_k
     const struct kvc_node *node = costs->node;
     if (jobs > 0 && costs->measured)
         return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, taken)
-                                        : kvc_curve_at(&costs->insert, jobs);
+                                        : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs),
+                                                     &costs->insert, &costs->insert_fuller, jobs);
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
     return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
 }

@@ -41,9 +41,10 @@ struct kvc_megakv_costs {
     bool on_thread;        /* index_on = "thread" */
     bool measured;         /* the curves are the costs, by what kvc_stages says */
     double pass_ns;        /* of the CLOCK hand, an item */
+    double fuller;         /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
     double slowest_sender; /* over the mean of all */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
-        search, search_miss, take, insert;
+        search, search_miss, search_fuller, take, insert, insert_fuller;
 };
 
 /* `scenario` must outlive them. */

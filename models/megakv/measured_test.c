@@ -83,7 +83,9 @@ static struct setup shared(uint64_t cores)
     add(&stages->pass, 1, 0);
     per_job(&stages->search, search_ns);
     per_job(&stages->search_miss, search_ns);
+    per_job(&stages->search_fuller, search_ns);
     per_job(&stages->insert, insert_ns);
+    per_job(&stages->insert_fuller, insert_ns);
     per_job(&stages->take, take_ns);
     return setup;
 }

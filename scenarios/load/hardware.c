@@ -124,6 +124,15 @@ static enum kvc_status decode_device(const struct kvc_decoder *decoder, const st
     return status != KVC_OK ? status : check_device(decoder, kind, path, object);
 }
 
+/* What is wrong with a machine file may only be that another version of kvcast wrote it. */
+static void add_version(struct kvc_diag *diag, const struct kvc_machine *machine)
+{
+    size_t used = strlen(diag->message);
+    if (machine->commit[0] != '\0' && strcmp(machine->commit, KVC_VERSION) != 0)
+        snprintf(diag->message + used, sizeof diag->message - used,
+                 "; kvcast %s wrote the file, this is %s: calibrate again", machine->commit, KVC_VERSION);
+}
+
 /* The frame of a machine file, and of its devices the one that is wanted, or all. */
 static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profile *profile)
 {
@@ -148,6 +157,8 @@ static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profil
         if (status == KVC_OK)
             lua_pop(decoder->lua, 1);
     }
+    if (status != KVC_OK && decoder->diag != NULL)
+        add_version(decoder->diag, &profile->node->machine);
     return status;
 }
 

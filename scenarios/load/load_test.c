@@ -487,8 +487,10 @@ Test(load, refuses_absurd_machines)
 #define LAW(name) "  " name " = { " POINT("time = '5ns'") " },\n"
 #define MOST_LAWS                                                                                            \
     LAW("receive")                                                                                           \
-    LAW("write") LAW("pass") LAW("read_checked") LAW("read_half_marked") LAW("read_marked")                  \
-        LAW("read_half_missed") LAW("read_slowest") LAW("search") LAW("take") LAW("insert")
+    LAW("write")                                                                                             \
+    LAW("pass") LAW("read_checked") LAW("read_half_marked") LAW("read_marked") LAW("read_half_missed")       \
+        LAW("read_slowest") LAW("search") LAW("search_fuller") LAW("take") LAW("insert")                     \
+            LAW("insert_fuller")
 
 Test(load, takes_measured_stages)
 {
@@ -509,7 +511,7 @@ Test(load, takes_measured_stages)
 Test(load, refuses_incomplete_stages)
 {
     refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("read") "}", 1,
-                       "stages.search_miss is missing: allowed are all laws or none");
+                       "stages.search_miss is missing: allowed are all laws");
     refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "}", 2,
                        "stages.receive is given, stages.read is not");
     refuses_in_profile("machine",
@@ -520,7 +522,7 @@ Test(load, refuses_incomplete_stages)
         "stages",
         "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
                                                                    "    " POINT("time = '-5ns'") " } }",
-        15, "read.1.time: found \"-5ns\", allowed: a time");
+        17, "read.1.time: found \"-5ns\", allowed: a time");
     refuses_in_profile(
         "stages",
         "return { kind = 'stages',\n" MOST_LAWS LAW(
@@ -528,12 +530,12 @@ Test(load, refuses_incomplete_stages)
                            "    " POINT("time = '5ns'") ", " POINT(
                                "time = '6ns', threads = 2") ",\n"
                                                             "    " POINT("time = '5ns', threads = 2") " } }",
-        14, "stages.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
+        16, "stages.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
     refuses_in_profile("stages",
                        "return { kind = 'stages',\n" MOST_LAWS LAW(
                            "search_miss") "  read = {\n"
                                           "    { size = 8, time = { '5ns', source = 'x' } } } }",
-                       15, "read.1.size has no source");
+                       17, "read.1.size has no source");
     refuses("return { system = { kind = 'megakv' },\n  node = { stages = {\n"
             "    read = { { size = 1, time = '1ns' } } } } }",
             2, "node.stages.receive is missing");

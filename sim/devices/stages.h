@@ -17,6 +17,10 @@
 
 enum { KVC_STAGE_POINTS_MAX = 256 };
 
+/* How full the index is for which launches are measured: of its cells. */
+#define KVC_STAGE_LOAD_FRAC 0.4925
+#define KVC_STAGE_FULLER_LOAD_FRAC 0.73875
+
 struct kvc_stage_point {
     double size;            /* requests of a frame, bytes of an item's lines, jobs of a launch */
     double footprint_bytes; /* uniformly used; 0: does not matter */
@@ -43,11 +47,12 @@ struct kvc_stages {
      * is marked, or a miss, in an order that no processor guesses. `read_slowest`: as `read`, on the slowest
      * of the senders' cores, for which those who wait for all senders wait. */
     struct kvc_stage_law read, read_checked, read_half_marked, read_marked, read_half_missed, read_slowest;
-    /* A launch of searches, by its jobs per stream: of keys that are there, that are not. */
-    struct kvc_stage_law search, search_miss;
-    /* By its jobs, a launch of inserts and deletes, half and half; and the scheduler's own time for these
-     * jobs. */
-    struct kvc_stage_law insert, take;
+    /* A launch of searches, by its jobs per stream: of keys that are there, that are not; and of the former
+     * in a fuller index. */
+    struct kvc_stage_law search, search_miss, search_fuller;
+    /* By its jobs, a launch of inserts and deletes, half and half, and in a fuller index; and the scheduler's
+     * own time for these jobs. */
+    struct kvc_stage_law insert, insert_fuller, take;
 };
 
 extern const struct kvc_options kvc_stages_options;

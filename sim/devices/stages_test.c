@@ -144,7 +144,9 @@ static const struct {
             {"pass", offsetof(struct kvc_stages, pass)},
             {"search", offsetof(struct kvc_stages, search)},
             {"search_miss", offsetof(struct kvc_stages, search_miss)},
+            {"search_fuller", offsetof(struct kvc_stages, search_fuller)},
             {"insert", offsetof(struct kvc_stages, insert)},
+            {"insert_fuller", offsetof(struct kvc_stages, insert_fuller)},
             {"take", offsetof(struct kvc_stages, take)}};
 
 enum { LAWS = sizeof laws / sizeof *laws };

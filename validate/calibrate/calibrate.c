@@ -5,8 +5,8 @@
 #include "validate/measure/pin.h"
 
 /* Footprints from what caches hold to far beyond, as a store's are. */
-static const struct kvc_stage_params full = {{0x1p21, 0x1p24, 0x1p27, 0x1p30}, 4, false, 0};
-static const struct kvc_stage_params quick = {{0x1p24, 0x1p26}, 2, false, 0};
+static const struct kvc_stage_params full = {{0x1p21, 0x1p26, 0x1p29, 0x1p30}, 4, 2, false, 0};
+static const struct kvc_stage_params quick = {{0x1p24, 0x1p26}, 2, 1, false, 0};
 
 /* Packets, buffers and index beside the largest slabs. */
 static const double beside_bytes = 0x1p30;
@@ -27,7 +27,7 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration *calibration, const s
     struct kvc_stage_params params = calibration->quick ? quick : full;
     double largest_bytes = params.slab_bytes[params.footprints - 1];
     *report = (struct kvc_machine_report){.version = calibration->version};
-    enum kvc_status status = check_memory(2 * largest_bytes + beside_bytes, diag);
+    enum kvc_status status = check_memory(2.5 * largest_bytes + beside_bytes, diag);
     kvc_machine_ask(&report->facts);
     params.cores = kvc_pin_cores();
     kvc_pin_core(0);

@@ -216,7 +216,9 @@ static void write_stages(const struct writer *writer)
     write_law(writer, "search", &stages->search);
     write_law(writer, "search_miss", &stages->search_miss);
     write_law(writer, "take", &stages->take);
+    write_law(writer, "search_fuller", &stages->search_fuller);
     write_law(writer, "insert", &stages->insert);
+    write_law(writer, "insert_fuller", &stages->insert_fuller);
     fprintf(writer->out, "  },\n");
 }
 

@@ -17,8 +17,7 @@ enum {
     INSERTS_MIN = 256, /* of a launch */
     INSERTS_MAX = 65536,
     SEARCHES_BESIDE = 1024, /* inserts, in each stream */
-    THREADS_MAX = 3,        /* numbers of threads that are tried */
-    PASSES = 2,
+    THREADS_MAX = 2,        /* numbers of threads that are tried */
 };
 
 /* Of the places for items, that storing all keys leaves. */
@@ -34,6 +33,8 @@ static const double overlooked_frac = 0.05, warm_frac = 4.0 / 512;
 /* Two passes that are further apart than this were disturbed. */
 static const double disagreeing_frac = 0.1;
 
+static const double fuller = KVC_STAGE_FULLER_LOAD_FRAC / KVC_STAGE_LOAD_FRAC;
+
 /* Of launches; as Mega-KV's are. */
 static const double cycle_s = 300e-6;
 
@@ -45,7 +46,7 @@ enum { VALUES = sizeof values / sizeof *values };
 static const uint32_t frames[] = {1, 8, 32};
 enum { FRAMES = sizeof frames / sizeof *frames };
 
-/* One pipeline alone, as many as the machine has cores for, and half of those. */
+/* One pipeline alone, and as many as the machine has cores for. */
 struct threads {
     uint32_t count, value[THREADS_MAX], most;
     bool shared_cores;
@@ -57,8 +58,6 @@ static struct threads threads_of(uint32_t cores)
     struct threads threads = {.most = most < KVC_PIPELINES_MAX ? most : KVC_PIPELINES_MAX,
                               .shared_cores = own == 0};
     threads.value[threads.count++] = 1;
-    if (threads.most > 3)
-        threads.value[threads.count++] = (threads.most + 1) / 2;
     if (threads.most > 1)
         threads.value[threads.count++] = threads.most;
     return threads;
@@ -339,8 +338,9 @@ static void measure_searches(struct survey *survey, enum kvc_bed_search search, 
 }
 
 /* Launches of inserts and deletes, behind one of searches as they always are, and how the scheduler comes by
- * their jobs. */
-static void measure_inserts(struct survey *survey)
+ * their jobs; `take` NULL: not noted. */
+static void measure_inserts(struct survey *survey, struct kvc_measured_law *law,
+                            struct kvc_measured_law *take)
 {
     double launch_ns[KVC_STAGE_TURNS], take_ns[KVC_STAGE_TURNS];
     struct kvc_bed_turn turn[KVC_STAGE_TURNS];
@@ -354,8 +354,9 @@ static void measure_inserts(struct survey *survey)
             launch_ns[i] = turn[i].insert_s * 1e9 * jobs / turn[i].insert_jobs;
             take_ns[i] = turn[i].take_s * 1e9 * jobs / turn[i].insert_jobs;
         }
-        add_point(&survey->costs->insert, jobs, survey->bed.index_bytes, threads, launch_ns);
-        add_point(&survey->costs->take, jobs, survey->bed.index_bytes, threads, take_ns);
+        add_point(law, jobs, survey->bed.index_bytes, threads, launch_ns);
+        if (take != NULL)
+            add_point(take, jobs, survey->bed.index_bytes, threads, take_ns);
     }
     survey->bed.period_s = 0;
 }
@@ -413,7 +414,21 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
         measure_writes(survey);
     }
     if (status == KVC_OK && smallest)
-        measure_inserts(survey);
+        measure_inserts(survey, &survey->costs->insert, &survey->costs->take);
+    kvc_bed_close(&survey->bed);
+    return status;
+}
+
+/* Half as many items again make an index of the same size fuller, by as much. */
+static enum kvc_status survey_fuller(struct survey *survey, double slab_bytes, struct kvc_diag *diag)
+{
+    enum kvc_status status = open_bed(survey, values[0], fuller * slab_bytes, 0, survey->threads.most, diag);
+    if (status == KVC_OK) {
+        read_many(survey, fmin(2 * (double)survey->bed.keys, WARM_UP_REQUESTS));
+        measure_searches(survey, KVC_BED_KEYS, &survey->costs->search_fuller);
+        fill_up(survey);
+        measure_inserts(survey, &survey->costs->insert_fuller, NULL);
+    }
     kvc_bed_close(&survey->bed);
     return status;
 }
@@ -438,11 +453,13 @@ static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct k
         status = survey_pass(survey, diag);
     for (uint32_t f = 0; status == KVC_OK && f < params->footprints; f++) {
         for (uint32_t v = 0; status == KVC_OK && v < VALUES * threads->count; v++) {
-            report(progress, "stages", (double)done++ / beds / PASSES);
+            report(progress, "stages", (double)done++ / beds / params->passes);
             status = survey_items(survey, values[v / threads->count], params->slab_bytes[f],
                                   threads->value[v % threads->count], diag);
             kvc_steadiness_check(steadiness);
         }
+        if (status == KVC_OK)
+            status = survey_fuller(survey, params->slab_bytes[f], diag);
     }
     return status;
 }
@@ -474,7 +491,7 @@ enum kvc_status kvc_stages_measure(const struct kvc_stage_params *params, struct
     if (survey.team == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%u threads cannot be started", params->cores);
     enum kvc_status status = KVC_OK;
-    for (uint32_t pass = 0; status == KVC_OK && pass < PASSES; pass++)
+    for (uint32_t pass = 0; status == KVC_OK && pass < params->passes; pass++)
         status = survey_all(&survey, pass, steadiness, progress, diag);
     kvc_team_free(survey.team);
     return status == KVC_OK ? fit_laws(costs, diag) : status;

@@ -23,7 +23,7 @@ struct kvc_stage_costs {
     uint32_t points, disagreeing; /* of all laws */
     /* as in struct kvc_stages */
     struct kvc_measured_law receive, write, pass, read, read_checked, read_half_marked, read_marked,
-        read_half_missed, read_slowest, search, search_miss, insert, take;
+        read_half_missed, read_slowest, search, search_miss, search_fuller, insert, insert_fuller, take;
 };
 
 enum { KVC_FOOTPRINTS_MAX = 8, KVC_STAGE_TURNS = 25 };
@@ -31,8 +31,9 @@ enum { KVC_FOOTPRINTS_MAX = 8, KVC_STAGE_TURNS = 25 };
 struct kvc_stage_params {
     double slab_bytes[KVC_FOOTPRINTS_MAX]; /* rising */
     uint32_t footprints;
-    bool on_gpu;    /* the index */
-    uint32_t cores; /* of this machine, hardware threads */
+    uint32_t passes; /* of everything, one behind the other */
+    bool on_gpu;     /* the index */
+    uint32_t cores;  /* of this machine, hardware threads */
 };
 
 /* KVC_ERR_RUNTIME without memory or where times are none. `progress` may be NULL. */

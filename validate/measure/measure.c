@@ -18,6 +18,11 @@ static const double warmup_least_ns = 50e6;
 /* Of all processors' time, that others may have. */
 static const double noisy_frac = 0.01;
 
+/* A thread with nothing to do that does not get to ask for as long was kept from running. */
+static const double stall_least_s = 20e-6;
+
+const double kvc_measure_stalled_frac = 0.003;
+
 #define FEED_BYTES_MAX (UINT64_C(512) << 20)
 #define FEEDS_BYTES_MAX (UINT64_C(1) << 30)
 
@@ -43,6 +48,9 @@ enum kvc_status kvc_measure_check(const struct kvc_scenario *scenario, struct kv
                              "system.admission: measured is \"all\", real receivers take what they can");
     if (kvc_megakv_sample_rate(scenario) != 1)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.functional: measured is \"full\"");
+    if (kvc_megakv_resolve(scenario).streams > KVC_PIPELINES_MAX)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.streams: found %llu, measured are at most %d",
+                             (unsigned long long)kvc_megakv_resolve(scenario).streams, KVC_PIPELINES_MAX);
     uint32_t needed = cores_needed(scenario), cores = kvc_pin_cores();
     if (needed > cores)
         return kvc_diag_fail(
@@ -59,6 +67,7 @@ enum kvc_status kvc_measure_check(const struct kvc_scenario *scenario, struct kv
 struct core {
     struct kvc_real_node *node;
     uint32_t number, tasks;
+    double stalled_ns; /* within the measured time */
     struct {
         kvc_task_fn *step;
         void *data;
@@ -92,14 +101,28 @@ static uint32_t deal_tasks(struct kvc_real_node *node, const struct kvc_scenario
     return count;
 }
 
+/* Between two times that the core found nothing to do, and did nothing else. */
+static void count_stall(struct core *core, double before_s, double now_s)
+{
+    const struct kvc_real_node *node = core->node;
+    double at_ns = (now_s - node->started_s) * 1e9;
+    if (now_s - before_s >= stall_least_s && at_ns >= node->from_ns && at_ns < node->until_ns)
+        core->stalled_ns += (now_s - before_s) * 1e9;
+}
+
 static void *work(void *data)
 {
     struct core *core = data;
+    double idle_s = 0;
     kvc_pin_core(core->number);
     while (!atomic_load_explicit(&core->node->stop, memory_order_relaxed)) {
         bool worked = false;
         for (uint32_t i = 0; i < core->tasks; i++)
             worked = core->task[i].step(core->task[i].data) || worked;
+        double now_s = worked ? 0 : kvc_clock_wall_s();
+        if (!worked && idle_s > 0)
+            count_stall(core, idle_s, now_s);
+        idle_s = now_s;
 #if defined(__x86_64__)
         if (!worked)
             __builtin_ia32_pause();
@@ -140,6 +163,8 @@ static enum kvc_status run_cores(struct kvc_real_node *node, const struct kvc_sc
     atomic_store(&node->stop, true);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < started; i++)
+        node->stalled_ns += cores[i].stalled_ns;
     free(cores);
     return count > 0 && started == count
                ? KVC_OK
@@ -250,9 +275,16 @@ static void report(const struct kvc_real_node *node, struct kvc_result *result)
     }
 }
 
-static void report_noise(double others_frac, struct kvc_result *result)
+static void report_noise(const struct kvc_real_node *node, double others_frac, struct kvc_result *result)
 {
+    double stalled_frac = node->stalled_ns / (node->until_ns - node->from_ns);
     kvc_figures_set(&result->model, "others_frac", others_frac);
+    kvc_figures_set(&result->model, "stalled_frac", stalled_frac);
+    if (stalled_frac > kvc_measure_stalled_frac)
+        kvc_result_note(result,
+                        "threads were kept from running for %.1f %% of the time: the highest latencies are "
+                        "the machine's, measure again",
+                        100 * stalled_frac);
     if (others_frac > noisy_frac)
         kvc_result_note(result,
                         "the machine was busy: %.1f %% of its processors' time went to others, measure again",
@@ -318,7 +350,7 @@ enum kvc_status kvc_measure_megakv(const struct kvc_scenario *scenario, const st
         status = check_values(node, diag);
     if (status == KVC_OK) {
         report(node, result);
-        report_noise(others_frac, result);
+        report_noise(node, others_frac, result);
         result->preload_wall_s = store->preload_wall_s;
     }
     if (node != NULL)

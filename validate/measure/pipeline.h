@@ -81,6 +81,7 @@ struct kvc_real_node {
     struct kvc_task_time search, insert;
     uint64_t search_launches, insert_launches; /* within the measured time */
     uint64_t late_launches;                    /* more than a tenth of a cycle */
+    double stalled_ns; /* of the measured time, threads with nothing to do were kept from running */
     /* index jobs that wait for their cycle */
     uint32_t inserts, erases, writes_room;
     uint64_t *insert_hash, *erase_hash;
