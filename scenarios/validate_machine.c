@@ -1,6 +1,8 @@
 /* Forecasts the runs of a measured machine and scores them. */
 #include <stdlib.h>
 
+#include "scenarios/run/memory.h"
+#include "scenarios/run/pool.h"
 #include "scenarios/validate.h"
 
 /* Closed form and simulation of one line. */
@@ -27,30 +29,74 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
     for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
         struct kvc_loaded *loaded = NULL;
         status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i], &loaded, diag);
-        if (status == KVC_OK)
+        if (status == KVC_OK) {
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
+            machine->forecasts[i].memory_bytes = loaded->scenario.model->memory_bytes(&loaded->scenario);
+        }
         kvc_loaded_free(loaded);
     }
     return status;
 }
 
+static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc_progress *progress,
+                                     void *answer, struct kvc_diag *diag)
+{
+    struct kvc_measured_machine *machine = data;
+    struct kvc_forecast *forecast = answer;
+    const struct kvc_drive drive = {
+        .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
+    struct kvc_loaded *loaded = NULL;
+    *forecast = machine->forecasts[task];
+    enum kvc_status status =
+        kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
+    if (status == KVC_OK)
+        status = forecast_line(loaded, &drive, forecast, diag);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+static bool admit(void *data, uint32_t task, bool alone)
+{
+    struct kvc_measured_machine *machine = data;
+    double needed_bytes = machine->forecasts[task].memory_bytes;
+    bool fits =
+        machine->available_bytes <= 0 || machine->reserved_bytes + needed_bytes <= machine->available_bytes;
+    if (!fits && !alone)
+        return false;
+    machine->reserved_bytes += needed_bytes;
+    return true;
+}
+
+static void ended(void *data, uint32_t task)
+{
+    struct kvc_measured_machine *machine = data;
+    machine->reserved_bytes -= machine->forecasts[task].memory_bytes;
+}
+
+static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct kvc_measured_machine *machine = data;
+    (void)diag;
+    machine->forecasts[task] = *(const struct kvc_forecast *)answer;
+    return KVC_OK;
+}
+
 static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const struct kvc_drive *drive,
                                     struct kvc_diag *diag)
 {
-    const struct kvc_drive silent = {.jobs = drive->jobs};
-    const struct kvc_progress *progress = drive->progress;
-    enum kvc_status status = KVC_OK;
-    for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
-        const struct kvc_plan_line *line = &machine->plan.entry[i];
-        struct kvc_loaded *loaded = NULL;
-        if (progress != NULL)
-            progress->report(progress->data, line->id, (double)i / (double)machine->plan.count);
-        status = kvc_validate_load_line(machine->subject, line, &loaded, diag);
-        if (status == KVC_OK)
-            status = forecast_line(loaded, &silent, &machine->forecasts[i], diag);
-        kvc_loaded_free(loaded);
-    }
-    return status;
+    const struct kvc_pool pool = {
+        .tasks = (uint32_t)machine->plan.count,
+        .jobs = drive->jobs > 0 ? drive->jobs : kvc_pool_processors(),
+        .answer_bytes = sizeof(struct kvc_forecast),
+        .noun = "run",
+        .data = machine,
+        .body = forecast_task,
+        .admit = admit,
+        .ended = ended,
+        .take = take,
+    };
+    machine->available_bytes = kvc_memory_available_bytes();
+    return kvc_pool_run(&pool, drive->progress, diag);
 }
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine)

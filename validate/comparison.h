@@ -12,7 +12,8 @@
 
 /* What is forecast of one run. */
 struct kvc_forecast {
-    bool open_loop; /* arrivals do not wait for answers; else the load saturates */
+    bool open_loop;      /* arrivals do not wait for answers; else the load saturates */
+    double memory_bytes; /* that its simulation needs */
     struct kvc_readings closed_form, simulated;
 };
 
