@@ -1,58 +1,42 @@
 #include "sim/workload/reuse.h"
 
 #include <math.h>
-#include <stdbool.h>
 
-#include "sim/workload/zipf.h"
+#include "sim/workload/blocks.h"
 
 enum { BISECTIONS = 60 };
 
-struct popularity {
-    const struct kvc_zipf *zipf; /* NULL: uniform */
-    uint64_t keys;
-    const struct kvc_reuse *reuse;
-};
-
-static double mass(const struct popularity *popularity, uint64_t keys)
+/* Bytes touched by `requests` requests, and the share of the next that come back to them. Where keys share
+ * lines, a line is touched when any of its keys was: those that were are spread over all lines alike. */
+static double touched(struct kvc_blocks *blocks, const struct kvc_reuse *reuse, double requests,
+                      double *share)
 {
-    return popularity->zipf != NULL ? kvc_zipf_mass(popularity->zipf, keys)
-                                    : (double)keys / (double)popularity->keys;
-}
-
-/* Bytes touched by `requests` requests, and the share of the next that come back to them. Keys are taken in
- * blocks, each 1/64 of its first rank wide, in which popularity hardly changes. Where keys share lines, all
- * but the most popular are spread over the rest of the footprint. */
-static double touched(const struct popularity *popularity, double requests, double *share)
-{
-    const struct kvc_reuse *reuse = popularity->reuse;
-    double bytes = 0, below = 0;
-    double whole_keys = reuse->footprint_bytes / reuse->bytes_per_key;
-    double alone = whole_keys >= (double)popularity->keys ? (double)popularity->keys : whole_keys / 8;
-    *share = 0;
-    for (uint64_t first = 0; first < popularity->keys;) {
-        bool shares_lines = (double)first >= alone || popularity->zipf == NULL;
-        uint64_t width = first / 64 > 0 ? first / 64 : 1;
-        uint64_t last = shares_lines || first + width > popularity->keys ? popularity->keys : first + width;
-        double keys = (double)(last - first);
-        double above = mass(popularity, last), part = above - below;
-        double lines = fmin(keys, fmax(whole_keys - (double)first, 1));
-        double present = -expm1(-part / lines * requests);
-        bytes += lines * reuse->bytes_per_key * present;
-        *share += part * present;
-        below = above;
-        first = last;
+    double lines = reuse->footprint_bytes / reuse->bytes_per_key, touched_keys = 0, untouched_mass = 0;
+    struct kvc_block block;
+    while (kvc_blocks_next(blocks, &block)) {
+        double touched_each = -expm1(-block.mass / block.keys * requests);
+        touched_keys += block.keys * touched_each;
+        untouched_mass += block.mass * (1 - touched_each);
     }
-    return bytes + requests * reuse->stream_bytes;
+    double touched_lines = touched_keys;
+    *share = 1 - untouched_mass;
+    if (lines < (double)blocks->keys) {
+        double touches = blocks->zipf != NULL ? touched_keys : requests;
+        double touched_each = -expm1(-touches / lines);
+        touched_lines = lines * touched_each;
+        *share = 1 - (1 - touched_each) * (blocks->zipf != NULL ? untouched_mass : 1);
+    }
+    return touched_lines * reuse->bytes_per_key + requests * reuse->stream_bytes;
 }
 
-static double share_of(const struct popularity *popularity, double size)
+static double share_of(struct kvc_blocks *blocks, const struct kvc_reuse *reuse, double size)
 {
     double low = 0, high = 1, share = 0;
-    while (touched(popularity, high, &share) < size && share < 1 - 1e-12)
+    while (touched(blocks, reuse, high, &share) < size && share < 1 - 1e-12)
         high *= 2;
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = (low + high) / 2;
-        if (touched(popularity, middle, &share) < size)
+        if (touched(blocks, reuse, middle, &share) < size)
             low = middle;
         else
             high = middle;
@@ -63,13 +47,11 @@ static double share_of(const struct popularity *popularity, double size)
 void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
                       uint32_t count, double *share)
 {
-    struct kvc_zipf *zipf = workload->popularity == KVC_POPULARITY_ZIPF
-                                ? kvc_zipf_create(workload->keys, workload->zipf_s)
-                                : NULL;
-    const struct popularity popularity = {zipf, workload->keys, reuse};
+    struct kvc_blocks blocks;
+    kvc_blocks_open(&blocks, workload);
     for (uint32_t i = 0; i < count; i++)
         share[i] = size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0
                        ? 1
-                       : share_of(&popularity, size[i]);
-    kvc_zipf_free(zipf);
+                       : share_of(&blocks, reuse, size[i]);
+    kvc_blocks_close(&blocks);
 }
