@@ -11,12 +11,13 @@
 #include "scenarios/print.h"
 #include "scenarios/validate.h"
 
-enum { FLAG_UPDATE, FLAG_MEASURE, FLAG_TURNS };
+enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_TURNS };
 
 enum { TURNS_DEFAULT = 3, TURNS_MAX = 1000 };
 
 static const struct kvc_flag flags[] = {
     [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept today's errors as the baseline"},
+    [FLAG_SEEN] = {"--seen", NULL, NULL, "leave out what is held out of a machine's plan"},
     [FLAG_MEASURE] = {"--measure", NULL, NULL, "run the machine's plan.csv for real, write runs.csv"},
     [FLAG_TURNS] = {"--turns", NULL, "N", "with --measure: measurements of each run (3)"},
     {0},
@@ -101,6 +102,17 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
     return status;
 }
 
+/* What is not shown is not judged. */
+static enum kvc_status judge_machine(struct validation *validation, const struct kvc_subject *subject,
+                                     const struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    const struct kvc_comparison *comparison = &machine->comparison;
+    for (size_t i = 0; i < comparison->cases.count; i++)
+        if (!kvc_measured_machine_shows(machine, comparison->entry[i].run))
+            comparison->score[i].verdict = KVC_VERDICT_OK;
+    return judge(validation, subject, &comparison->cases, comparison->score, diag);
+}
+
 static enum kvc_status validate_machine(struct validation *validation, const struct kvc_subject *subject,
                                         struct kvc_diag *diag)
 {
@@ -108,10 +120,11 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     struct kvc_drive drive = {.jobs = validation->arguments->jobs};
     struct kvc_measured_machine machine;
     drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
-    enum kvc_status status = kvc_measured_machine_score(subject, &drive, &machine, diag);
+    enum kvc_status status = kvc_measured_machine_score(
+        subject, validation->arguments->flag[FLAG_SEEN] != NULL, &drive, &machine, diag);
     kvc_bar_close(&bar);
     if (status == KVC_OK)
-        status = judge(validation, subject, &machine.comparison.cases, machine.comparison.score, diag);
+        status = judge_machine(validation, subject, &machine, diag);
     if (status == KVC_OK) {
         json_array_append_new(validation->machines, kvc_measured_machine_summary(&machine));
         kvc_measured_machine_list(&machine, validation->cases);
@@ -199,9 +212,10 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
     if (subject == NULL || !subject->is_machine)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure needs the NAME of a machine: a folder with a plan.csv");
-    if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL)
+    if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL ||
+        arguments->flag[FLAG_SEEN] != NULL)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --measure writes runs.csv only, without --json, --out and "
+                             "validate: --measure writes runs.csv only, without --json, --out, --seen and "
                              "--update-baseline");
     enum kvc_status status = parse_turns(arguments->flag[FLAG_TURNS], &turns, diag);
     if (status != KVC_OK)
@@ -229,6 +243,9 @@ int kvc_command_validate(int argc, char **argv)
         status = kvc_subjects_choose(&subjects, arguments.positional[0], &only, &diag);
     if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL)
         status = measure(&arguments, only, &diag);
+    else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL)
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "validate: --seen and --update-baseline: a baseline is of all runs");
     else if (status == KVC_OK && arguments.flag[FLAG_TURNS] != NULL)
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --turns belongs to --measure");
     else if (status == KVC_OK)

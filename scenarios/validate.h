@@ -61,6 +61,7 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
  */
 struct kvc_measured_machine {
     const struct kvc_subject *subject;
+    bool seen_only; /* what is held out is neither forecast nor told */
     struct kvc_plan plan;
     struct kvc_measured_run *runs;
     struct kvc_forecast *forecasts;
@@ -69,8 +70,15 @@ struct kvc_measured_machine {
 };
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine);
-enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, const struct kvc_drive *drive,
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
+                                           const struct kvc_drive *drive,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag);
+
+/* Whether the line of the plan may be told. */
+static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine *machine, size_t line)
+{
+    return !machine->seen_only || !kvc_plan_held_out(line);
+}
 
 /* Measures every line of the machine's plan `turns` times on this machine and writes runs.csv, at the end. */
 enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t turns,

@@ -47,6 +47,8 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
         .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
     struct kvc_loaded *loaded = NULL;
     *forecast = machine->forecasts[task];
+    if (!kvc_measured_machine_shows(machine, task))
+        return KVC_OK;
     enum kvc_status status =
         kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
     if (status == KVC_OK)
@@ -134,10 +136,11 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
                : kvc_baseline_read(path, &machine->comparison.cases, machine->comparison.score, diag);
 }
 
-enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, const struct kvc_drive *drive,
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
+                                           const struct kvc_drive *drive,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
-    *machine = (struct kvc_measured_machine){.subject = subject};
+    *machine = (struct kvc_measured_machine){.subject = subject, .seen_only = seen_only};
     enum kvc_status status = read_all(machine, diag);
     if (status == KVC_OK)
         status = forecast_all(machine, drive, diag);

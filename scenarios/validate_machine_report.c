@@ -61,18 +61,20 @@ static void print_cases(const struct kvc_measured_machine *machine)
     for (size_t i = 0; i < grid.columns; i++)
         kvc_grid_add(&grid, head[i]);
     for (size_t i = 0; i < machine->comparison.cases.count; i++)
-        add_row(machine, i, &grid);
+        if (kvc_measured_machine_shows(machine, machine->comparison.entry[i].run))
+            add_row(machine, i, &grid);
     kvc_grid_print(&grid, 0, stdout);
 }
 
 static void print_noisy(const struct kvc_measured_machine *machine)
 {
     for (size_t i = 0; i < machine->plan.count; i++)
-        if (machine->runs[i].spread_frac > NOISY_SPREAD_FRAC)
+        if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC)
             printf("noisy machine: %s, %u turns differ by %.0f %%\n", machine->plan.entry[i].id,
                    machine->runs[i].turns, 100 * machine->runs[i].spread_frac);
     for (size_t i = 0; i < machine->plan.count; i++)
-        if (machine->forecasts[i].open_loop && machine->runs[i].stalled_frac > kvc_measure_stalled_frac)
+        if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
+            machine->runs[i].stalled_frac > kvc_measure_stalled_frac)
             printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
                    machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
 }
@@ -82,7 +84,7 @@ static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
     for (size_t i = 0; i < machine->plan.count; i++) {
         const char *measured = machine->runs[i].readings.bottleneck;
         const struct kvc_forecast *forecast = &machine->forecasts[i];
-        if (strcmp(forecast->simulated.bottleneck, measured) != 0)
+        if (kvc_measured_machine_shows(machine, i) && strcmp(forecast->simulated.bottleneck, measured) != 0)
             printf("bottleneck of %s: measured %s, simulation %s, closed form %s\n",
                    machine->plan.entry[i].id, measured, forecast->simulated.bottleneck,
                    forecast->closed_form.bottleneck);
@@ -135,16 +137,19 @@ static void print_errors(const struct kvc_measured_machine *machine, bool held_o
 
 void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
 {
-    struct kvc_score_summary all =
-        kvc_score_summarise(&machine->comparison.cases, machine->comparison.score, KVC_CASE_PREDICTION);
     print_cases(machine);
     print_noisy(machine);
     print_wrong_bottlenecks(machine);
     print_errors(machine, false);
-    print_errors(machine, true);
-    printf("\npredictions: %zu; %zu missed, %zu regressed\n", all.errors.count, all.missed, all.regressed);
+    if (!machine->seen_only) {
+        struct kvc_score_summary all =
+            kvc_score_summarise(&machine->comparison.cases, machine->comparison.score, KVC_CASE_PREDICTION);
+        print_errors(machine, true);
+        printf("\npredictions: %zu; %zu missed, %zu regressed", all.errors.count, all.missed, all.regressed);
+    }
     /* None by construction: only `kvcast calibrate` writes a profile, and it runs no store. */
-    printf("fitted inputs: 0; calibrated: see machine.lua. End-to-end measurements never enter a profile\n");
+    printf(
+        "\nfitted inputs: 0; calibrated: see machine.lua. End-to-end measurements never enter a profile\n");
 }
 
 void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_t *cases)
@@ -153,6 +158,8 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_case *scored = &comparison->cases.entry[i];
         const struct kvc_compared *compared = &comparison->entry[i];
+        if (!kvc_measured_machine_shows(machine, compared->run))
+            continue;
         const struct kvc_plan_line *line = &machine->plan.entry[compared->run];
         const struct kvc_score *score = &comparison->score[i];
         bool counted = scored->role == KVC_CASE_PREDICTION;
@@ -212,15 +219,17 @@ json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine)
 {
     json_t *bottlenecks = json_array();
     for (size_t i = 0; i < machine->plan.count; i++)
-        json_array_append_new(bottlenecks,
-                              json_pack("{s:s, s:b, s:s, s:s, s:s}", "case", machine->plan.entry[i].id,
-                                        "held", (int)kvc_plan_held_out(i), "measured",
-                                        machine->runs[i].readings.bottleneck, "simulated",
-                                        machine->forecasts[i].simulated.bottleneck, "closed_form",
-                                        machine->forecasts[i].closed_form.bottleneck));
+        if (kvc_measured_machine_shows(machine, i))
+            json_array_append_new(bottlenecks,
+                                  json_pack("{s:s, s:b, s:s, s:s, s:s}", "case", machine->plan.entry[i].id,
+                                            "held", (int)kvc_plan_held_out(i), "measured",
+                                            machine->runs[i].readings.bottleneck, "simulated",
+                                            machine->forecasts[i].simulated.bottleneck, "closed_form",
+                                            machine->forecasts[i].closed_form.bottleneck));
     return json_pack("{s:s, s:i, s:o, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
-                     "seen", part_document(machine, false), "held", part_document(machine, true),
-                     "bottlenecks", bottlenecks);
+                     "seen", part_document(machine, false), "held",
+                     machine->seen_only ? json_null() : part_document(machine, true), "bottlenecks",
+                     bottlenecks);
 }
 
 void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machine, FILE *out)
@@ -228,7 +237,7 @@ void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machin
     for (size_t i = 0; i < machine->comparison.cases.count; i++) {
         const struct kvc_case *scored = &machine->comparison.cases.entry[i];
         size_t run = machine->comparison.entry[i].run;
-        if (scored->role == KVC_CASE_PREDICTION)
+        if (scored->role == KVC_CASE_PREDICTION && kvc_measured_machine_shows(machine, run))
             fprintf(out, "%s,%s,%d,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->figure,
                     kvc_plan_held_out(run), scored->published, machine->comparison.score[i].predicted);
     }
