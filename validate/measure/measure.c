@@ -18,9 +18,9 @@ static const double warmup_least_ns = 50e6;
 /* Of all processors' time, that others may have. */
 static const double noisy_frac = 0.01;
 
-/* A thread with nothing to do that does not get to ask for as long was kept from running; what is shorter, a
- * tick of the system, hardly shows in a latency of some cycles. */
-static const double stall_least_s = 200e-6;
+/* A thread with nothing to do that does not get to ask for as long was kept from running. Short ones count,
+ * too: they tell of the long ones that threads with something to do do not notice. */
+static const double stall_least_s = 20e-6;
 
 const double kvc_measure_stalled_frac = 0.003;
 
