@@ -1,6 +1,7 @@
 #include "models/megakv/costs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/megakv/slab.h"
 #include "models/megakv/cache.h"
@@ -25,62 +26,60 @@ double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, ui
     return ceil((KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
 }
 
-/* How the scenario comes back to the items that it reads, to the places that it writes, which are where the
- * CLOCK hand is, whatever the key, and to the index's lines. */
-static struct kvc_curve item_curve(const struct kvc_scenario *scenario, const struct kvc_stage_law *law,
-                                   double threads)
-{
+/* What a workload uses at random, and how it comes back to that: worked out once for all laws of the same
+ * footprints. */
+struct use {
+    const struct kvc_workload *workload;
+    struct kvc_reuse reuse;
+    uint32_t footprints;
     double footprint_bytes[KVC_CURVE_POINTS_MAX], share[KVC_CURVE_POINTS_MAX];
-    double item_bytes = kvc_megakv_means_of(scenario).item_bytes;
-    const struct kvc_reuse reuse = {.bytes_per_key = item_bytes,
-                                    .footprint_bytes = item_bytes * (double)scenario->workload.keys /
-                                                       kvc_scenario_shards(scenario)};
-    uint32_t count = kvc_stage_footprints(law, footprint_bytes);
-    kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
-    return kvc_stage_curve(law, threads, share);
-}
+};
 
-/* Over the mean sender, for the workload's mean item. */
-static double slowest_sender(const struct kvc_scenario *scenario, const struct kvc_curve *read,
-                             double threads)
-{
-    double bytes = kvc_megakv_means_of(scenario).touched_bytes;
-    struct kvc_curve slowest = item_curve(scenario, &scenario->node.stages.read_slowest, threads);
-    return fmax(kvc_curve_at(&slowest, bytes) / kvc_curve_at(read, bytes), 1);
-}
-
-static void place_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
+static struct kvc_curve curve_of(struct use *use, const struct kvc_stage_law *law, double threads)
 {
     double footprint_bytes[KVC_CURVE_POINTS_MAX];
-    const struct kvc_megakv *system = scenario->system;
-    const struct kvc_reuse reuse = {.bytes_per_key = system->slab_bytes / (double)scenario->workload.keys,
-                                    .footprint_bytes = system->slab_bytes};
-    struct kvc_workload workload = scenario->workload;
-    uint32_t count = kvc_stage_footprints(law, footprint_bytes);
-    workload.popularity = KVC_POPULARITY_UNIFORM;
-    kvc_reuse_shares(&workload, &reuse, footprint_bytes, count, share);
+    uint32_t footprints = kvc_stage_footprints(law, footprint_bytes);
+    if (footprints != use->footprints ||
+        memcmp(footprint_bytes, use->footprint_bytes, footprints * sizeof *footprint_bytes) != 0) {
+        use->footprints = footprints;
+        memcpy(use->footprint_bytes, footprint_bytes, footprints * sizeof *footprint_bytes);
+        kvc_reuse_shares(use->workload, &use->reuse, footprint_bytes, footprints, use->share);
+    }
+    return kvc_stage_curve(law, threads, use->share);
 }
 
-/* Bytes that a request moves through the caches beside its line of the index: its packet, its row in a batch,
- * its item. */
-static double passing_bytes(const struct kvc_scenario *scenario)
+/* The items that it reads. */
+static struct use items_of(const struct kvc_scenario *scenario, const struct kvc_megakv_means *means)
 {
-    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
-    return means.request_bytes + ROW_BYTES + means.dram_bytes;
+    double keys = (double)scenario->workload.keys;
+    return (struct use){
+        .workload = &scenario->workload,
+        .reuse = {.bytes_per_key = means->item_bytes,
+                  .footprint_bytes = means->item_bytes * keys / kvc_scenario_shards(scenario)}};
 }
 
-/* An index on a thread shares its caches with what passes through them: between two accesses to a line more
- * than the index's own lines. As much of it as came with the smallest items is in the laws. */
-static void index_shares(const struct kvc_scenario *scenario, const struct kvc_stage_law *law, double *share)
+/* The places that it writes: where the CLOCK hand is, whatever the key. `uniform`: the workload without its
+ * popularity. */
+static struct use places_of(const struct kvc_workload *uniform, double slab_bytes)
 {
-    double footprint_bytes[KVC_CURVE_POINTS_MAX];
+    return (struct use){
+        .workload = uniform,
+        .reuse = {.bytes_per_key = slab_bytes / (double)uniform->keys, .footprint_bytes = slab_bytes}};
+}
+
+/* The index's lines. On a thread it shares its caches with what passes through them, packets, rows of batches
+ * and items: between two accesses to a line more than the index's own lines. As much of it as came with the
+ * smallest items is in the laws. */
+static struct use index_of(const struct kvc_scenario *scenario, const struct kvc_megakv_means *means)
+{
     const struct kvc_megakv *system = scenario->system;
-    struct kvc_reuse reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = system->index_bytes};
+    struct use use = {.workload = &scenario->workload,
+                      .reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = system->index_bytes}};
+    double passing_bytes = means->request_bytes + ROW_BYTES + means->dram_bytes;
     if (system->index_on == KVC_MEGAKV_INDEX_ON_THREAD)
-        reuse.stream_bytes = fmax(passing_bytes(scenario) - CALIBRATED_PASSING_BYTES, 0) /
-                             (1 + (double)CALIBRATED_PASSING_BYTES / LINE_BYTES);
-    uint32_t count = kvc_stage_footprints(law, footprint_bytes);
-    kvc_reuse_shares(&scenario->workload, &reuse, footprint_bytes, count, share);
+        use.reuse.stream_bytes = fmax(passing_bytes - CALIBRATED_PASSING_BYTES, 0) /
+                                 (1 + (double)CALIBRATED_PASSING_BYTES / LINE_BYTES);
+    return use;
 }
 
 static double fuller(const struct kvc_scenario *scenario)
@@ -102,32 +101,36 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD,
                                      .measured = kvc_stages_measured(stages),
                                      .slowest_sender = 1};
-    double share[KVC_CURVE_POINTS_MAX], threads = (double)system.streams;
+    double streams = (double)system.streams, threads = streams;
     if (!costs.measured)
         return costs;
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
         threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
-    costs.receive = kvc_stage_curve(&stages->receive, threads, NULL);
-    place_shares(scenario, &stages->write, share);
-    costs.write = kvc_stage_curve(&stages->write, threads, share);
+    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    struct kvc_workload uniform = scenario->workload;
+    uniform.popularity = KVC_POPULARITY_UNIFORM;
+    struct use items = items_of(scenario, &means), places = places_of(&uniform, system.slab_bytes),
+               lines = index_of(scenario, &means);
     struct kvc_curve pass = kvc_stage_curve(&stages->pass, threads, NULL);
+    struct kvc_curve slowest = curve_of(&items, &stages->read_slowest, threads);
+    costs.receive = kvc_stage_curve(&stages->receive, threads, NULL);
+    costs.write = curve_of(&places, &stages->write, threads);
     costs.pass_ns = kvc_curve_at(&pass, 1);
-    costs.read = item_curve(scenario, &stages->read, threads);
-    costs.read_checked = item_curve(scenario, &stages->read_checked, threads);
-    costs.read_half_marked = item_curve(scenario, &stages->read_half_marked, threads);
-    costs.read_marked = item_curve(scenario, &stages->read_marked, threads);
-    costs.read_half_missed = item_curve(scenario, &stages->read_half_missed, threads);
-    costs.slowest_sender = slowest_sender(scenario, &costs.read, threads);
-    costs.take = kvc_stage_curve(&stages->take, (double)system.streams, NULL);
-    index_shares(scenario, &stages->search, share);
-    costs.search = kvc_stage_curve(&stages->search, (double)system.streams, share);
-    costs.search_miss = kvc_stage_curve(&stages->search_miss, (double)system.streams, share);
-    index_shares(scenario, &stages->search_fuller, share);
-    costs.search_fuller = kvc_stage_curve(&stages->search_fuller, (double)system.streams, share);
-    index_shares(scenario, &stages->insert, share);
-    costs.insert = kvc_stage_curve(&stages->insert, (double)system.streams, share);
-    index_shares(scenario, &stages->insert_fuller, share);
-    costs.insert_fuller = kvc_stage_curve(&stages->insert_fuller, (double)system.streams, share);
+    costs.read = curve_of(&items, &stages->read, threads);
+    costs.read_checked = curve_of(&items, &stages->read_checked, threads);
+    costs.read_half_marked = curve_of(&items, &stages->read_half_marked, threads);
+    costs.read_marked = curve_of(&items, &stages->read_marked, threads);
+    costs.read_half_missed = curve_of(&items, &stages->read_half_missed, threads);
+    costs.slowest_sender =
+        fmax(kvc_curve_at(&slowest, means.touched_bytes) / kvc_curve_at(&costs.read, means.touched_bytes), 1);
+    costs.take = kvc_stage_curve(&stages->take, streams, NULL);
+    costs.search = curve_of(&lines, &stages->search, streams);
+    costs.search_miss = curve_of(&lines, &stages->search_miss, streams);
+    costs.search_fuller = curve_of(&lines, &stages->search_fuller, streams);
+    costs.insert = curve_of(&lines, &stages->insert, streams);
+    costs.insert_fuller = curve_of(&lines, &stages->insert_fuller, streams);
+    double slots = floor(system.slab_bytes / means.item_bytes);
+    costs.finds = kvc_megakv_cache_finds(&scenario->workload, kvc_scenario_shards(scenario) * slots);
     costs.fuller = fuller(scenario);
     return costs;
 }
@@ -351,19 +354,9 @@ static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double 
     sum->stall_ns += weight * cost.stall_ns;
 }
 
-struct kvc_megakv_finds kvc_megakv_finds_of(const struct kvc_scenario *scenario)
+struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario,
+                                                      const struct kvc_megakv_costs *costs)
 {
-    const struct kvc_megakv *system = scenario->system;
-    if (!kvc_stages_measured(&scenario->node.stages))
-        return (struct kvc_megakv_finds){0};
-    double slots = floor(system->slab_bytes / kvc_megakv_means_of(scenario).item_bytes);
-    return kvc_megakv_cache_finds(&scenario->workload, kvc_scenario_shards(scenario) * slots);
-}
-
-struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario)
-{
-    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    struct kvc_megakv_finds finds = kvc_megakv_finds_of(scenario);
     struct kvc_megakv_mean_costs means = {0};
     struct sample sample[SAMPLES_MAX];
     uint32_t samples = sample_sizes(&scenario->workload, sample);
@@ -373,13 +366,13 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
         for (int op = 0; op < KVC_OP_COUNT; op++) {
             double weight = frac_of(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
-                     kvc_megakv_receive_cost(&costs, frame_requests, op, key_bytes, value_bytes), weight);
-            double missed_frac = op == KVC_OP_GET ? finds.missed_frac : 0;
+                     kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
+            double missed_frac = op == KVC_OP_GET ? costs->finds.missed_frac : 0;
             add_cost(&means.send,
-                     kvc_megakv_send_cost(&costs, &finds, outcome_of(op), key_bytes, value_bytes),
+                     kvc_megakv_send_cost(costs, &costs->finds, outcome_of(op), key_bytes, value_bytes),
                      weight * (1 - missed_frac));
             add_cost(&means.send,
-                     kvc_megakv_send_cost(&costs, &finds, KVC_MEGAKV_MISS, key_bytes, value_bytes),
+                     kvc_megakv_send_cost(costs, &costs->finds, KVC_MEGAKV_MISS, key_bytes, value_bytes),
                      weight * missed_frac);
         }
     }

@@ -38,11 +38,12 @@ struct kvc_megakv_costs {
     const struct kvc_node *node;
     int api; /* enum kvc_megakv_api */
     uint32_t clock, streams;
-    bool on_thread;        /* index_on = "thread" */
-    bool measured;         /* the curves are the costs, by what kvc_stages says */
-    double pass_ns;        /* of the CLOCK hand, an item */
-    double fuller;         /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
-    double slowest_sender; /* over the mean of all */
+    bool on_thread;                /* index_on = "thread" */
+    bool measured;                 /* the curves are the costs, by what kvc_stages says */
+    double pass_ns;                /* of the CLOCK hand, an item */
+    double fuller;                 /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
+    double slowest_sender;         /* over the mean of all */
+    struct kvc_megakv_finds finds; /* as the closed form expects them; all 0 where nothing was measured */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
         search, search_miss, search_fuller, take, insert, insert_fuller;
 };
@@ -89,10 +90,8 @@ struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
 struct kvc_megakv_mean_costs {
     struct kvc_cpu_cost receive, send;
 };
-/* What the closed form expects; only measured reads cost more for them. */
-struct kvc_megakv_finds kvc_megakv_finds_of(const struct kvc_scenario *scenario);
-
-struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario);
+struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario,
+                                                      const struct kvc_megakv_costs *costs);
 
 /* Requests that saturating and open-loop clients put into a frame. */
 uint32_t kvc_megakv_frame_requests(const struct kvc_scenario *scenario);

@@ -30,19 +30,21 @@ struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
     return (struct kvc_megakv_load){scenario->workload.get_frac, (unsigned)system->delay};
 }
 
-struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uint32_t clock)
+struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
+                                        const struct kvc_megakv_costs *costs, uint32_t clock)
 {
     const struct kvc_gpu_clock *pair = &scenario->node.gpu.clocks[clock];
-    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    double low = costs.measured ? MEASURED_FEW : FEW, high = costs.measured ? MEASURED_MANY : MANY, ns[2][2];
-    if (pair->search_ns_per_op > 0 && !costs.measured)
+    struct kvc_megakv_costs at_clock = *costs;
+    double low = costs->measured ? MEASURED_FEW : FEW, high = costs->measured ? MEASURED_MANY : MANY,
+           ns[2][2];
+    if (pair->search_ns_per_op > 0 && !costs->measured)
         return (struct kvc_megakv_fit){pair->search_ns_per_op, pair->search_base_ns, pair->insert_ns_per_op,
                                        pair->insert_base_ns};
     double hit_frac = kvc_megakv_hit_frac(scenario);
-    costs.clock = clock;
+    at_clock.clock = clock;
     for (int kernel = KVC_GPU_SEARCH; kernel <= KVC_GPU_INSERT; kernel++) {
-        double few_ns = kvc_megakv_launch_ns(&costs, kernel, low, hit_frac, 0, NULL);
-        double many_ns = kvc_megakv_launch_ns(&costs, kernel, high, hit_frac, 0, NULL);
+        double few_ns = kvc_megakv_launch_ns(&at_clock, kernel, low, hit_frac, 0, NULL);
+        double many_ns = kvc_megakv_launch_ns(&at_clock, kernel, high, hit_frac, 0, NULL);
         ns[kernel][0] = (many_ns - few_ns) / (high - low);
         ns[kernel][1] = few_ns - ns[kernel][0] * low;
     }
@@ -86,7 +88,7 @@ static double senders_at_once(const struct kvc_scenario *scenario)
 /* threads = "shared": the first core launches, and then receives until the cycle is over; where the launch of
  * what it received in a cycle takes longer than that, it receives for another cycle all the same. The senders
  * have the other cores, as far as there are that many senders. */
-static void share_cores(const struct kvc_scenario *scenario, const struct kvc_megakv_mean_costs *costs,
+static void share_cores(const struct kvc_scenario *scenario, const struct kvc_megakv_mean_costs *mean,
                         const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
                         struct kvc_megakv_limits *limits)
 {
@@ -94,7 +96,7 @@ static void share_cores(const struct kvc_scenario *scenario, const struct kvc_me
     double p_insert = 1 - load->search_frac;
     double base_ns = (load->search_frac > 0 ? fit->search_base_ns : 0) +
                      (p_insert > 0 ? fit->insert_base_ns / load->delay : 0);
-    double receive_ns = costs->receive.compute_ns + costs->receive.stall_ns;
+    double receive_ns = mean->receive.compute_ns + mean->receive.stall_ns;
     double index_ns = fit->search_ns_per_op * load->search_frac + fit->insert_ns_per_op * p_insert;
     double streams = (double)kvc_megakv_resolve(scenario).streams;
     bool kept = base_ns + cycle_ns / receive_ns * index_ns < cycle_ns;
@@ -103,19 +105,20 @@ static void share_cores(const struct kvc_scenario *scenario, const struct kvc_me
     limits->senders *= senders_at_once(scenario) / streams;
 }
 
-struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario)
+struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario,
+                                              const struct kvc_megakv_costs *costs)
 {
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
-    struct kvc_megakv_mean_costs costs = kvc_megakv_mean_costs_of(scenario);
+    struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
     bool siblings = scenario->node.cpu.threads_per_core > 1;
     bool network = system.feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
         .gpu = kvc_megakv_speed_max(&fit, &load, system.cycle_ns),
-        .receivers = (double)system.streams * thread_rate(costs.receive, costs.send, siblings),
-        .senders = (double)system.streams * thread_rate(costs.send, costs.receive, siblings),
+        .receivers = (double)system.streams * thread_rate(mean.receive, mean.send, siblings),
+        .senders = (double)system.streams * thread_rate(mean.send, mean.receive, siblings),
         .rx = network ? wire_rate(&scenario->node.nic, means.request_bytes) : INFINITY,
         .tx = network ? wire_rate(&scenario->node.nic, means.response_bytes) : INFINITY,
     };
@@ -125,9 +128,9 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
     if (system.threads == KVC_MEGAKV_OWN_THREADS &&
         system.streams > 1) /* the scheduler waits for all of them */
-        limits.senders /= kvc_megakv_costs_of(scenario).slowest_sender;
+        limits.senders /= costs->slowest_sender;
     if (system.threads == KVC_MEGAKV_SHARED_THREADS)
-        share_cores(scenario, &costs, &fit, &load, &limits);
+        share_cores(scenario, &mean, &fit, &load, &limits);
     limits.lowest =
         fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
     return limits;
@@ -211,25 +214,25 @@ static void latency(const struct cycle_times *times, uint64_t delay, double *mea
     free(values);
 }
 
-static struct cycle_times times_of(const struct kvc_scenario *scenario, double speed, double cycle_ns)
+static struct cycle_times times_of(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                                   double speed, double cycle_ns)
 {
     const struct kvc_nic *nic = &scenario->node.nic;
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
-    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario);
+    struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
     double stream_speed = speed / senders_at_once(scenario);
     double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
     double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
     /* those that read so many items at a time answer when the last is read */
-    double together = costs.measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
+    double together = costs->measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
-        .search_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, load.search_frac * speed * cycle_ns,
+        .search_ns = kvc_megakv_launch_ns(costs, KVC_GPU_SEARCH, load.search_frac * speed * cycle_ns,
                                           kvc_megakv_hit_frac(scenario), inserts / load.delay, NULL),
-        .insert_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_INSERT, inserts, 1, 0, NULL),
+        .insert_ns = kvc_megakv_launch_ns(costs, KVC_GPU_INSERT, inserts, 1, 0, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
@@ -248,7 +251,8 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, double s
 }
 
 /* Requests per ns that the clients of one socket send. */
-static double offered_speed(const struct kvc_scenario *scenario, double lowest, double share)
+static double offered_speed(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                            double lowest, double share)
 {
     const struct kvc_workload *workload = &scenario->workload;
     double speed = lowest;
@@ -267,7 +271,7 @@ static double offered_speed(const struct kvc_scenario *scenario, double lowest, 
         for (int i = 0; i < 32; i++) {
             double mean_ns, p95_ns;
             struct cycle_times times =
-                times_of(scenario, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
+                times_of(scenario, costs, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
             latency(&times, ((const struct kvc_megakv *)scenario->system)->delay, &mean_ns, &p95_ns);
             speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
         }
@@ -287,7 +291,8 @@ static void add_stage(struct kvc_result *result, const char *name, const char *d
 }
 
 /* The equations for every clock pair that can be set. */
-static void add_clock_figures(const struct kvc_scenario *scenario, struct kvc_result *result, double speed)
+static void add_clock_figures(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                              struct kvc_result *result, double speed)
 {
     double cycle_ns = ((const struct kvc_megakv *)scenario->system)->cycle_ns;
     struct kvc_megakv_load delayed = kvc_megakv_load_of(scenario), together = {delayed.search_frac, 1};
@@ -295,7 +300,7 @@ static void add_clock_figures(const struct kvc_scenario *scenario, struct kvc_re
         delayed.delay = 2;
     for (uint32_t i = 0; i < scenario->node.gpu.clock_count; i++) {
         const struct kvc_gpu_clock *clock = &scenario->node.gpu.clocks[i];
-        struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, i);
+        struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, i);
         const struct {
             const char *name;
             double value;
@@ -349,14 +354,15 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
     struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
+    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, &costs, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
-    struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario);
+    struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario, &costs);
     double mean_ns, p95_ns, share = fullest_share(scenario);
-    double speed = offered_speed(scenario, limits.lowest, share);
+    double speed = offered_speed(scenario, &costs, limits.lowest, share);
     double cycle_ns =
         fmax(kept_cycle_ns(&system, &fit, &load, &speed), full_buffers_cycle_ns(scenario, &limits));
-    struct cycle_times times = times_of(scenario, speed, cycle_ns);
+    struct cycle_times times = times_of(scenario, &costs, speed, cycle_ns);
     latency(&times, system.delay, &mean_ns, &p95_ns);
 
     result->throughput_mops = speed / share * 1e3;
@@ -382,7 +388,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     kvc_figures_set(&result->model, "senders_limit_mops", limits.senders * 1e3);
     kvc_figures_set(&result->model, "rx_limit_mops", limits.rx * 1e3);
     kvc_figures_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
-    add_clock_figures(scenario, result, speed);
+    add_clock_figures(scenario, &costs, result, speed);
     kvc_figures_set(&result->model, "feasible",
                     kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
     if (cycle_ns > system.cycle_ns * (1 + 1e-9))

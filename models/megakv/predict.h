@@ -2,13 +2,15 @@
 #ifndef KVC_MODELS_MEGAKV_PREDICT_H
 #define KVC_MODELS_MEGAKV_PREDICT_H
 
+#include "models/megakv/costs.h"
 #include "models/megakv/equations.h"
 #include "sim/result.h"
 #include "sim/scenario.h"
 
 /* The fit of the scenario's clock pair, or, for a GPU without one, the line through two mechanistic launches.
  */
-struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario, uint32_t clock);
+struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
+                                        const struct kvc_megakv_costs *costs, uint32_t clock);
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario);
 
@@ -17,7 +19,8 @@ struct kvc_megakv_limits {
     double gpu, receivers, senders, rx, tx;
     double lowest;
 };
-struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario);
+struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario,
+                                              const struct kvc_megakv_costs *costs);
 
 /* Share of GETs that hit: 1 while everything preloaded fits, else by Che's approximation of an LRU-like cache
  * (CLOCK). */

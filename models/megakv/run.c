@@ -84,7 +84,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->slowness = slowness_of(simulation, number);
-    pipeline->finds = simulation->finds;
+    pipeline->finds = simulation->costs.finds;
     pipeline->started_ns = array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
 
@@ -144,10 +144,12 @@ static void close_socket(struct kvc_megakv_socket *socket)
 
 /* Rows per pipeline and cycle: what eq. (4) lets the GPU take; 0 where the cycle is infeasible at any speed.
  */
-static double rows_of_equation_4(const struct kvc_scenario *scenario, const struct kvc_megakv *system)
+static double rows_of_equation_4(const struct kvc_megakv_simulation *simulation)
 {
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, kvc_megakv_clock(scenario));
-    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
+    const struct kvc_megakv *system = &simulation->system;
+    struct kvc_megakv_fit fit =
+        kvc_megakv_fit_of(simulation->scenario, &simulation->costs, simulation->clock);
+    struct kvc_megakv_load load = kvc_megakv_load_of(simulation->scenario);
     return kvc_megakv_speed_max(&fit, &load, system->cycle_ns) * system->cycle_ns / (double)system->streams;
 }
 
@@ -157,11 +159,10 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     const struct kvc_scenario *scenario = simulation->scenario;
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     simulation->costs = kvc_megakv_costs_of(scenario);
-    simulation->finds = kvc_megakv_finds_of(scenario);
     simulation->shared = simulation->system.threads == KVC_MEGAKV_SHARED_THREADS;
     simulation->on_thread = simulation->system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     simulation->frame_requests = kvc_megakv_frame_requests(scenario);
-    simulation->admit_rows = rows_of_equation_4(scenario, &simulation->system);
+    simulation->admit_rows = rows_of_equation_4(simulation);
     simulation->paced = simulation->admit_rows >= 1;
     if (!simulation->paced || simulation->system.admission == KVC_MEGAKV_ADMIT_ALL ||
         simulation->admit_rows > KVC_MEGAKV_ROWS_MAX)
@@ -171,7 +172,8 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->fixed_sizes =
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
     simulation->hit_frac = kvc_megakv_hit_frac(scenario);
-    simulation->first_pace_ns = simulation->streams / kvc_megakv_limits_of(scenario).senders;
+    simulation->first_pace_ns =
+        simulation->streams / kvc_megakv_limits_of(scenario, &simulation->costs).senders;
 
     struct kvc_source_params params = {
         .workload = &scenario->workload,
@@ -355,7 +357,7 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
 static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_scenario *scenario = simulation->scenario;
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, simulation->clock);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, &simulation->costs, simulation->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     double launches = (double)simulation->launches, sockets = simulation->socket_count;
     double span_ns = simulation->last_launch_ns - simulation->first_launch_ns;

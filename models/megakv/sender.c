@@ -45,7 +45,8 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     uint64_t checked = stats->checked, marked = stats->marked;
     kvc_slab_read(pipeline->socket->shard->slab, &reads, stats);
     simulation->kernel_ticks += kvc_clock_ticks() - started;
-    note_finds(pipeline, buffer, stats->checked - checked, stats->marked - marked);
+    if (simulation->costs.measured) /* others do not depend on it */
+        note_finds(pipeline, buffer, stats->checked - checked, stats->marked - marked);
 }
 
 /* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
@@ -187,9 +188,10 @@ static void answer_together(struct kvc_megakv_simulation *simulation, const stru
     }
 }
 
-/* The sender's recursion over the rows, and the frames that it fills. Returns when the sender is through. */
+/* The sender's recursion over the rows, and the frames that it fills; `pace_ns`: pace_of, where cores are
+ * shared. Returns when the sender is through. */
 static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
-                        double now_ns)
+                        double now_ns, double pace_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
@@ -202,7 +204,6 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
         fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
                                      (uint32_t)scenario->workload.value_bytes);
     uint32_t first = 0, count = batch->count, gets = 0;
-    double pace_ns = simulation->shared ? pace_of(pipeline, buffer) : 0;
     if (simulation->shared)
         now_ns = take_core(pipeline, buffer, now_ns, pace_ns);
     for (uint32_t i = 0; i < count; i++) {
@@ -308,11 +309,12 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     if (socket->shard != NULL)
         read_items(pipeline, buffer);
     find_outcomes(socket, buffer);
-    double through_ns = send_rows(pipeline, buffer, now_ns);
+    double pace_ns = simulation->shared ? pace_of(pipeline, buffer) : 0;
+    double through_ns = send_rows(pipeline, buffer, now_ns, pace_ns);
     record(pipeline, buffer, now_ns);
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED)
         kvc_source_complete(simulation->source, batch->client, simulation->done_ns, batch->count);
-    double own_ns = simulation->shared ? buffer->gets * pace_of(pipeline, buffer) : through_ns - now_ns;
+    double own_ns = simulation->shared ? buffer->gets * pace_ns : through_ns - now_ns;
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
     kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,
                        through_ns - now_ns, batch->count);

@@ -143,7 +143,6 @@ struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
     struct kvc_megakv system; /* resolved */
     struct kvc_megakv_costs costs;
-    struct kvc_megakv_finds finds; /* as the closed form expects them */
     struct kvc_megakv_store *store;
     struct kvc_source *source;
     struct kvc_megakv_socket *sockets;
