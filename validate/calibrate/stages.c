@@ -127,11 +127,8 @@ struct survey {
     struct threads threads;
     struct kvc_team *team;
     struct kvc_stage_costs *costs;
-    struct kvc_bed bed;
-    /* of the bed */
-    uint32_t pipelines, value_bytes;
-    double footprint_bytes; /* of the items, as it is called in the laws */
-    double pass_ns;         /* of the CLOCK hand, an item */
+    struct kvc_bed bed; /* its slab_bytes are the footprint of items in the laws */
+    double pass_ns;     /* of the CLOCK hand, an item */
 };
 
 /* A store of its own for each number of pipelines: what it has open (streams of a GPU, packets, buffers) is
@@ -147,9 +144,6 @@ static enum kvc_status open_bed(struct survey *survey, uint32_t value_bytes, dou
         .shared_cores = survey->threads.shared_cores,
         .cores = survey->params->cores,
     };
-    survey->pipelines = pipelines;
-    survey->value_bytes = value_bytes;
-    survey->footprint_bytes = slab_bytes;
     return kvc_bed_open(&survey->bed, &params, frame_requests, survey->team, diag);
 }
 
@@ -158,7 +152,7 @@ static const struct kvc_bed_work reads = {.gets = ROWS, .search = KVC_BED_KEYS};
 static void read_many(struct survey *survey, double requests)
 {
     struct kvc_bed_turn turn;
-    for (double done = 0; done < requests; done += (double)ROWS * survey->pipelines)
+    for (double done = 0; done < requests; done += (double)ROWS * survey->bed.params.pipelines)
         kvc_bed_turn(&survey->bed, &reads, &turn);
 }
 
@@ -168,6 +162,12 @@ static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_d
                ? KVC_OK
                : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%llu of %llu items that were stored are not found",
                                (unsigned long long)misses, (unsigned long long)gets);
+}
+
+/* A sender's time for one row of its. */
+static double read_ns(const struct kvc_bed_turn *turn)
+{
+    return turn->send_s * 1e9 / turn->send_rows;
 }
 
 /* The turns of a piece of work, behind some that settle. */
@@ -186,12 +186,12 @@ static void measure_receive(struct survey *survey, uint32_t frame_requests)
     take_turns(survey, &reads, turn);
     for (int i = 0; i < KVC_STAGE_TURNS; i++)
         ns[i] = turn[i].receive_gets_s * 1e9 / turn[i].gets_rows * frame_requests;
-    add_point(&survey->costs->receive, frame_requests, 0, survey->pipelines, ns);
+    add_point(&survey->costs->receive, frame_requests, 0, survey->bed.params.pipelines, ns);
 }
 
 static double item_bytes(const struct survey *survey)
 {
-    return kvc_megakv_touched_bytes(KVC_BED_KEY_BYTES, survey->value_bytes);
+    return kvc_megakv_touched_bytes(KVC_BED_KEY_BYTES, survey->bed.params.value_bytes);
 }
 
 /* The sender that took longest in all turns together. */
@@ -214,17 +214,18 @@ static enum kvc_status measure_reads(struct survey *survey, struct kvc_diag *dia
 {
     double ns[KVC_STAGE_TURNS], slowest_ns[KVC_STAGE_TURNS];
     struct kvc_bed_turn turn[KVC_STAGE_TURNS];
-    uint32_t threads = survey->pipelines;
+    uint32_t threads = survey->bed.params.pipelines;
     uint64_t misses = 0;
     take_turns(survey, &reads, turn);
     uint32_t slowest = slowest_of(turn, threads);
     for (int i = 0; i < KVC_STAGE_TURNS; i++) {
-        ns[i] = turn[i].send_s * 1e9 / turn[i].send_rows;
+        ns[i] = read_ns(&turn[i]);
         slowest_ns[i] = turn[i].each_send_s[slowest] * 1e9 / turn[i].send_rows;
         misses += turn[i].misses;
     }
-    add_point(&survey->costs->read, item_bytes(survey), survey->footprint_bytes, threads, ns);
-    add_point(&survey->costs->read_slowest, item_bytes(survey), survey->footprint_bytes, threads, slowest_ns);
+    add_point(&survey->costs->read, item_bytes(survey), survey->bed.params.slab_bytes, threads, ns);
+    add_point(&survey->costs->read_slowest, item_bytes(survey), survey->bed.params.slab_bytes, threads,
+              slowest_ns);
     return check_misses(misses, (uint64_t)KVC_STAGE_TURNS * ROWS * threads, diag);
 }
 
@@ -236,7 +237,7 @@ static void measure_misses(struct survey *survey, enum kvc_bed_search search, do
     work.search = search;
     take_turns(survey, &work, turn);
     for (int i = 0; i < KVC_STAGE_TURNS; i++)
-        ns[i] = turn[i].send_s * 1e9 / turn[i].send_rows;
+        ns[i] = read_ns(&turn[i]);
 }
 
 /* In all laws of reads: a miss has no item that could matter. */
@@ -249,7 +250,7 @@ static void note_misses(struct survey *survey)
     double ns[KVC_STAGE_TURNS];
     measure_misses(survey, KVC_BED_NO_SEARCH, ns);
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
-        add_point(laws[i], 0, survey->footprint_bytes, survey->pipelines, ns);
+        add_point(laws[i], 0, survey->bed.params.slab_bytes, survey->bed.params.pipelines, ns);
 }
 
 /* Reads in a store of whose reference bits one in `one_in` is clear. Those that the reads set are cleared
@@ -259,8 +260,8 @@ static void measure_marks(struct survey *survey, uint32_t one_in, struct kvc_mea
     double ns[KVC_STAGE_TURNS], since = INFINITY, keys = (double)survey->bed.keys;
     struct kvc_bed_turn turn;
     struct kvc_bed_work work = reads;
-    work.gets = (uint32_t)fmin(fmax(overlooked_frac * keys / survey->pipelines, READS_MIN), ROWS);
-    double reads_in_turn = (double)work.gets * survey->pipelines;
+    work.gets = (uint32_t)fmin(fmax(overlooked_frac * keys / survey->bed.params.pipelines, READS_MIN), ROWS);
+    double reads_in_turn = (double)work.gets * survey->bed.params.pipelines;
     int settling = SETTLING_TURNS + (int)(warm_frac * keys / reads_in_turn);
     for (int i = -settling; i < KVC_STAGE_TURNS; i++) {
         if (since + reads_in_turn > overlooked_frac * keys) {
@@ -268,17 +269,17 @@ static void measure_marks(struct survey *survey, uint32_t one_in, struct kvc_mea
             since = 0;
         }
         kvc_bed_turn(&survey->bed, &work, &turn);
-        since += (double)turn.send_rows * survey->pipelines;
-        ns[i < 0 ? 0 : i] = turn.send_s * 1e9 / turn.send_rows;
+        since += (double)turn.send_rows * survey->bed.params.pipelines;
+        ns[i < 0 ? 0 : i] = read_ns(&turn);
     }
-    add_point(law, item_bytes(survey), survey->footprint_bytes, survey->pipelines, ns);
+    add_point(law, item_bytes(survey), survey->bed.params.slab_bytes, survey->bed.params.pipelines, ns);
 }
 
 /* Few enough that the store stays what it was, as many as can be timed. */
 static uint32_t sets_of(const struct survey *survey)
 {
-    double some =
-        evicted_frac * (double)survey->bed.keys / (KVC_STAGE_TURNS + SETTLING_TURNS) / survey->pipelines;
+    double some = evicted_frac * (double)survey->bed.keys / (KVC_STAGE_TURNS + SETTLING_TURNS) /
+                  survey->bed.params.pipelines;
     return (uint32_t)fmin(fmax(some, SETS_MIN), ROWS / 2.0);
 }
 
@@ -289,7 +290,7 @@ static double fill_up(struct survey *survey)
     struct kvc_bed_turn turn;
     const struct kvc_bed_work work = {.sets = ROWS / 2};
     double sets = free_frac_max * (double)survey->bed.keys, pass_ns = 0;
-    for (double done = 0; done < sets; done += (double)work.sets * survey->pipelines) {
+    for (double done = 0; done < sets; done += (double)work.sets * survey->bed.params.pipelines) {
         kvc_bed_turn(&survey->bed, &work, &turn);
         if (turn.passed > survey->bed.keys / 2)
             pass_ns = turn.receive_mix_s * 1e9 / (double)turn.passed;
@@ -303,8 +304,8 @@ static void measure_writes(struct survey *survey)
 {
     double ns[KVC_STAGE_TURNS];
     struct kvc_bed_turn turn[KVC_STAGE_TURNS];
-    uint32_t threads = survey->pipelines;
-    uint32_t frame_requests = kvc_bed_frame_requests(KVC_BED_MIX, survey->value_bytes);
+    uint32_t threads = survey->bed.params.pipelines;
+    uint32_t frame_requests = kvc_bed_frame_requests(KVC_BED_MIX, survey->bed.params.value_bytes);
     struct kvc_curve receive = kvc_stage_curve(&survey->costs->receive.law, threads, NULL);
     double request_ns = kvc_curve_at(&receive, frame_requests) / frame_requests;
     struct kvc_bed_work work = reads;
@@ -317,7 +318,7 @@ static void measure_writes(struct survey *survey)
         ns[i] = turn[i].receive_mix_s * 1e9 - turn[i].mix_rows * request_ns - passed * survey->pass_ns;
         ns[i] = fmax(ns[i] / turn[i].mix_sets, 0);
     }
-    add_point(&survey->costs->write, item_bytes(survey), survey->footprint_bytes, threads, ns);
+    add_point(&survey->costs->write, item_bytes(survey), survey->bed.params.slab_bytes, threads, ns);
 }
 
 /* Launches of searches. */
@@ -325,14 +326,15 @@ static void measure_searches(struct survey *survey, enum kvc_bed_search search, 
 {
     double ns[KVC_STAGE_TURNS];
     struct kvc_bed_turn turn[KVC_STAGE_TURNS];
-    uint32_t streams = survey->params->on_gpu ? survey->pipelines : 1;
+    uint32_t streams = survey->params->on_gpu ? survey->bed.params.pipelines : 1;
     survey->bed.period_s = cycle_s;
     for (uint32_t jobs = SEARCHES_MIN; jobs <= KVC_MEGAKV_ROWS_MAX; jobs *= 4) {
-        const struct kvc_bed_work work = {.gets = jobs * streams / survey->pipelines, .search = search};
+        const struct kvc_bed_work work = {.gets = jobs * streams / survey->bed.params.pipelines,
+                                          .search = search};
         take_turns(survey, &work, turn);
         for (int i = 0; i < KVC_STAGE_TURNS; i++) /* whole frames: not exactly what was wanted */
             ns[i] = turn[i].search_s * 1e9 * jobs * streams / turn[i].search_jobs;
-        add_point(law, jobs, survey->bed.index_bytes, survey->pipelines, ns);
+        add_point(law, jobs, survey->bed.index_bytes, survey->bed.params.pipelines, ns);
     }
     survey->bed.period_s = 0;
 }
@@ -344,7 +346,7 @@ static void measure_inserts(struct survey *survey, struct kvc_measured_law *law,
 {
     double launch_ns[KVC_STAGE_TURNS], take_ns[KVC_STAGE_TURNS];
     struct kvc_bed_turn turn[KVC_STAGE_TURNS];
-    uint32_t threads = survey->pipelines;
+    uint32_t threads = survey->bed.params.pipelines;
     survey->bed.period_s = cycle_s;
     for (uint32_t jobs = INSERTS_MIN; jobs <= INSERTS_MAX; jobs *= 4) {
         const struct kvc_bed_work work = {
@@ -464,17 +466,27 @@ static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct k
     return status;
 }
 
-static enum kvc_status fit_laws(struct kvc_stage_costs *costs, struct kvc_diag *diag)
+static void count_points(struct kvc_stage_costs *costs)
 {
-    struct kvc_measured_law *const laws[] = {&costs->search, &costs->search_miss, &costs->receive,
-                                             &costs->write,  &costs->read,        &costs->take,
-                                             &costs->insert};
-    enum kvc_status status = KVC_OK;
-    for (size_t i = 0; status == KVC_OK && i < sizeof laws / sizeof *laws; i++) {
-        status = fit_law(laws[i], i < 2, diag);
+    const struct kvc_measured_law *const laws[] = {
+        &costs->receive,          &costs->write,        &costs->pass,         &costs->read,
+        &costs->read_checked,     &costs->read_marked,  &costs->search,       &costs->read_half_marked,
+        &costs->read_half_missed, &costs->read_slowest, &costs->take,         &costs->search_miss,
+        &costs->search_fuller,    &costs->insert,       &costs->insert_fuller};
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         costs->points += laws[i]->law.count;
         costs->disagreeing += laws[i]->disagreeing;
     }
+}
+
+/* Those that a profile of cpu, dram and gpu is made of, and that are told. */
+static enum kvc_status fit_laws(struct kvc_stage_costs *costs, struct kvc_diag *diag)
+{
+    struct kvc_measured_law *const laws[] = {&costs->search, &costs->receive, &costs->write, &costs->read,
+                                             &costs->insert};
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; status == KVC_OK && i < sizeof laws / sizeof *laws; i++)
+        status = fit_law(laws[i], laws[i] == &costs->search, diag);
     return status;
 }
 
@@ -494,5 +506,6 @@ enum kvc_status kvc_stages_measure(const struct kvc_stage_params *params, struct
     for (uint32_t pass = 0; status == KVC_OK && pass < params->passes; pass++)
         status = survey_all(&survey, pass, steadiness, progress, diag);
     kvc_team_free(survey.team);
+    count_points(costs);
     return status == KVC_OK ? fit_laws(costs, diag) : status;
 }

@@ -15,7 +15,7 @@
 struct kvc_measured_law {
     struct kvc_stage_law law;
     double low_ns[KVC_STAGE_POINTS_MAX], high_ns[KVC_STAGE_POINTS_MAX];
-    struct kvc_fit fit;   /* of time over size */
+    struct kvc_fit fit;   /* of time over size; only of receive, write, read, search and insert */
     uint32_t disagreeing; /* points for which two passes were far apart; the faster one counts */
 };
 
