@@ -66,7 +66,6 @@ struct kvc_measured_machine {
     struct kvc_measured_run *runs;
     struct kvc_forecast *forecasts;
     struct kvc_comparison comparison;
-    double available_bytes, reserved_bytes; /* while runs are forecast, several at a time; 0: unknown */
 };
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine);

@@ -57,22 +57,10 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
     return status;
 }
 
-static bool admit(void *data, uint32_t task, bool alone)
+static double memory_bytes(const void *data, uint32_t task)
 {
-    struct kvc_measured_machine *machine = data;
-    double needed_bytes = machine->forecasts[task].memory_bytes;
-    bool fits =
-        machine->available_bytes <= 0 || machine->reserved_bytes + needed_bytes <= machine->available_bytes;
-    if (!fits && !alone)
-        return false;
-    machine->reserved_bytes += needed_bytes;
-    return true;
-}
-
-static void ended(void *data, uint32_t task)
-{
-    struct kvc_measured_machine *machine = data;
-    machine->reserved_bytes -= machine->forecasts[task].memory_bytes;
+    const struct kvc_measured_machine *machine = data;
+    return machine->forecasts[task].memory_bytes;
 }
 
 static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
@@ -93,11 +81,10 @@ static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const 
         .noun = "run",
         .data = machine,
         .body = forecast_task,
-        .admit = admit,
-        .ended = ended,
+        .memory_bytes = memory_bytes,
+        .available_bytes = kvc_memory_available_bytes(),
         .take = take,
     };
-    machine->available_bytes = kvc_memory_available_bytes();
     return kvc_pool_run(&pool, drive->progress, diag);
 }
 

@@ -36,7 +36,8 @@ struct pool_run {
     struct child *children;
     struct pollfd *polls;
     uint32_t running, started, taken;
-    void **answers; /* of ended tasks that wait for an earlier one */
+    double reserved_bytes; /* for those that run */
+    void **answers;        /* of ended tasks that wait for an earlier one */
     uint32_t ended;
 };
 
@@ -140,13 +141,18 @@ static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_dia
     return KVC_OK;
 }
 
+static double memory_of(const struct pool_run *run, uint32_t task)
+{
+    const struct kvc_pool *pool = run->pool;
+    return pool->memory_bytes != NULL ? pool->memory_bytes(pool->data, task) : 0;
+}
+
 static void forget(struct pool_run *run, uint32_t index)
 {
     uint32_t task = run->children[index].task;
     close(run->children[index].fd);
     run->children[index] = run->children[--run->running];
-    if (run->pool->ended != NULL)
-        run->pool->ended(run->pool->data, task);
+    run->reserved_bytes -= memory_of(run, task);
 }
 
 static void show(const struct pool_run *run)
@@ -224,8 +230,11 @@ static enum kvc_status start_what_may(struct pool_run *run, struct kvc_diag *dia
 {
     const struct kvc_pool *pool = run->pool;
     while (run->started < pool->tasks && run->running < pool->jobs) {
-        if (pool->admit != NULL && !pool->admit(pool->data, run->started, run->running == 0))
+        double needed_bytes = memory_of(run, run->started);
+        bool fits = pool->available_bytes <= 0 || run->reserved_bytes + needed_bytes <= pool->available_bytes;
+        if (!fits && run->running > 0)
             break;
+        run->reserved_bytes += needed_bytes;
         enum kvc_status status = start(run, run->started, diag);
         if (status != KVC_OK)
             return status;

@@ -24,11 +24,10 @@ struct kvc_pool {
     /* In the child. `answer` comes zeroed. */
     enum kvc_status (*body)(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
                             struct kvc_diag *diag);
-    /* In the parent, before the fork: may the task start beside those that run? If not it is asked again
-     * later. With none running (`alone`) it has to say yes. NULL: always. */
-    bool (*admit)(void *data, uint32_t task, bool alone);
-    /* In the parent when the task's child has ended; NULL: nobody cares. */
-    void (*ended)(void *data, uint32_t task);
+    /* In the parent: what the task will take. It starts beside others only while all of them fit into
+     * available_bytes (0: unknown, any number does), alone in any case. NULL: nothing to speak of. */
+    double (*memory_bytes)(const void *data, uint32_t task);
+    double available_bytes;
     /* In the parent, in task order; NULL: the answers are not needed. */
     enum kvc_status (*take)(void *data, uint32_t task, const void *answer, struct kvc_diag *diag);
 };

@@ -25,7 +25,7 @@ struct sweep_run {
     uint32_t count;
     uint32_t *due; /* points that have no answer yet */
     uint32_t due_count;
-    double available_bytes, reserved_bytes; /* 0: unknown */
+    double available_bytes; /* 0: unknown */
 };
 
 static const char *command_of(const struct kvc_sweep_task *task)
@@ -114,21 +114,10 @@ static enum kvc_status check_points(struct sweep_run *run, struct kvc_diag *diag
     return KVC_OK;
 }
 
-static bool admit(void *data, uint32_t task, bool alone)
+static double memory_bytes(const void *data, uint32_t task)
 {
-    struct sweep_run *run = data;
-    double needed = run->points[run->due[task]].memory_bytes;
-    bool fits = run->available_bytes <= 0 || run->reserved_bytes + needed <= run->available_bytes;
-    if (!fits && !alone)
-        return false;
-    run->reserved_bytes += needed;
-    return true;
-}
-
-static void ended(void *data, uint32_t task)
-{
-    struct sweep_run *run = data;
-    run->reserved_bytes -= run->points[run->due[task]].memory_bytes;
+    const struct sweep_run *run = data;
+    return run->points[run->due[task]].memory_bytes;
 }
 
 static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number,
@@ -213,8 +202,8 @@ static enum kvc_status run_points(struct sweep_run *run, struct kvc_diag *diag)
         .noun = "point",
         .data = run,
         .body = point_body,
-        .admit = admit,
-        .ended = ended,
+        .memory_bytes = memory_bytes,
+        .available_bytes = run->available_bytes,
     };
     return run->due_count > 0 ? kvc_pool_run(&pool, run->task->progress, diag) : KVC_OK;
 }
