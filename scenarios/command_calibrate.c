@@ -53,6 +53,12 @@ static void print_report(const struct kvc_machine_report *report)
     print_law("read an item", &report->stages.read.fit, "byte");
     print_law("search", &report->stages.search.fit, "job");
     print_law("insert and delete", &report->stages.insert.fit, "job");
+    if (kvc_cores_slowest_frac(&report->cores) < kvc_cores_shared_frac)
+        fprintf(
+            stderr,
+            "kvcast: warning: a core ran at %.0f %% while all worked: it shares its units with another one "
+            "or with a neighbour of this machine\n",
+            100 * kvc_cores_slowest_frac(&report->cores));
     if (spread_frac > KVC_MACHINE_BUSY_FRAC)
         fprintf(
             stderr,

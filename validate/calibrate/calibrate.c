@@ -37,6 +37,8 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration *calibration, const s
         status = kvc_memory_measure((uint64_t)largest_bytes, &report->memory, diag);
     if (status == KVC_OK)
         status = kvc_handoffs_measure(params.cores, &report->handoffs, diag);
+    if (status == KVC_OK)
+        status = kvc_cores_measure(&report->cores, diag);
     if (status == KVC_OK && progress != NULL)
         progress->report(progress->data, "launches", 0);
     if (status == KVC_OK)

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "validate/measure/pin.h"
+
 /* ---- what the system says ---- */
 
 /* The text behind `key` and a colon in /proc/cpuinfo; `otherwise` where there is none. */
@@ -45,10 +47,9 @@ void kvc_machine_ask(struct kvc_machine_facts *facts)
     char clock_mhz[64];
     time_t now = time(NULL);
     struct tm day;
-    long online = sysconf(_SC_NPROCESSORS_ONLN), cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
     *facts = (struct kvc_machine_facts){.threads_per_core = threads_per_core()};
-    facts->cores =
-        online > 0 ? ((uint32_t)online + facts->threads_per_core - 1) / facts->threads_per_core : 1;
+    facts->cores = (kvc_pin_cores() + facts->threads_per_core - 1) / facts->threads_per_core;
     facts->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     facts->near_cache_bytes = cache > 0 ? (uint64_t)cache : 1 << 20;
     cpuinfo("model name", "unknown processor", facts->cpu, sizeof facts->cpu);
@@ -108,7 +109,8 @@ static void write_cpu(const struct writer *writer)
     const struct kvc_fit *fit = &writer->report->stages.receive.fit;
     char text[160];
     fprintf(writer->out, "  cpu = {\n    name = \"%s\",\n", facts->cpu);
-    value(writer, "cores", facts->cores, "", "processors online, hyper-threads counted once");
+    value(writer, "cores", facts->cores, "",
+          "processors that the process may use, hyper-threads counted once");
     value(writer, "threads_per_core", facts->threads_per_core, "", "siblings of the first processor");
     value(writer, "clock", facts->clock_hz / 1e9, "GHz", "as the system states it");
     describe_fit(fit, fit->slope, fit->slope_half, text, sizeof text);
@@ -248,6 +250,18 @@ static void write_handoffs(const struct writer *writer)
     fprintf(writer->out, "%s\n", handoffs->cores < 2 ? " there is no other" : "");
 }
 
+static void write_cores(const struct writer *writer)
+{
+    const struct kvc_cores *cores = &writer->report->cores;
+    fprintf(writer->out, "-- Speed of each core while all work, of the fastest one alone:");
+    for (uint32_t core = 0; core < cores->count; core++)
+        fprintf(writer->out, " %.2f", cores->speed_frac[core]);
+    fprintf(writer->out, "%s\n",
+            kvc_cores_slowest_frac(cores) < kvc_cores_shared_frac
+                ? ": SOME SHARE THEIR UNITS, with each other or a neighbour"
+                : "");
+}
+
 static void write_memory(const struct writer *writer)
 {
     const struct kvc_machine_report *report = writer->report;
@@ -288,5 +302,6 @@ void kvc_machine_write(const struct kvc_machine_report *report, FILE *out)
     fprintf(out, "}\n\n");
     write_launches(&writer);
     write_handoffs(&writer);
+    write_cores(&writer);
     write_memory(&writer);
 }

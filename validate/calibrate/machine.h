@@ -11,11 +11,12 @@
 #include "validate/calibrate/memory.h"
 #include "validate/calibrate/probe.h"
 #include "validate/calibrate/stages.h"
+#include "validate/measure/cores.h"
 
 struct kvc_machine_facts {
     char cpu[128];  /* the processor's name */
     char date[32];  /* 2026-11-21 */
-    uint32_t cores; /* physical */
+    uint32_t cores; /* physical, of those that the process may use */
     uint32_t threads_per_core;
     double clock_hz;
     uint64_t memory_bytes;
@@ -33,6 +34,7 @@ struct kvc_machine_report {
     struct kvc_gpu_facts gpu;
     struct kvc_launch_fits launches;
     struct kvc_handoffs handoffs;
+    struct kvc_cores cores;
     struct kvc_steadiness steadiness;
 };
 

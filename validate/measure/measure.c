@@ -9,6 +9,7 @@
 #include "models/megakv/options.h"
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
+#include "validate/measure/cores.h"
 #include "validate/measure/noise.h"
 #include "validate/measure/pin.h"
 #include "validate/measure/pipeline.h"
@@ -276,11 +277,20 @@ static void report(const struct kvc_real_node *node, struct kvc_result *result)
     }
 }
 
-static void report_noise(const struct kvc_real_node *node, double others_frac, struct kvc_result *result)
+static void report_noise(const struct kvc_real_node *node, double others_frac, const struct kvc_cores *cores,
+                         struct kvc_result *result)
 {
+    double slowest_frac = kvc_cores_slowest_frac(cores);
     double stalled_frac = node->stalled_ns / (node->until_ns - node->from_ns);
     kvc_figures_set(&result->model, "others_frac", others_frac);
     kvc_figures_set(&result->model, "stalled_frac", stalled_frac);
+    kvc_figures_set(&result->model, "slowest_core_frac", slowest_frac);
+    if (slowest_frac < kvc_cores_shared_frac)
+        kvc_result_note(
+            result,
+            "a core ran at %.0f %% while all worked: it shares its units with another core of this "
+            "machine or with a neighbour, and pipelines wait for the slowest",
+            100 * slowest_frac);
     if (stalled_frac > kvc_measure_stalled_frac)
         kvc_result_note(result,
                         "threads were kept from running for %.1f %% of the time: the highest latencies are "
@@ -329,6 +339,7 @@ enum kvc_status kvc_measure_megakv(const struct kvc_scenario *scenario, const st
 {
     double others_frac = NAN;
     struct kvc_noise noise;
+    struct kvc_cores cores;
     struct kvc_megakv_store *store = NULL;
     struct kvc_real_node *node = calloc(1, sizeof *node);
     enum kvc_status status = kvc_measure_check(scenario, diag);
@@ -341,6 +352,8 @@ enum kvc_status kvc_measure_megakv(const struct kvc_scenario *scenario, const st
         status = kvc_device_take_index(scenario, &store->shards[0], diag);
     if (status == KVC_OK)
         status = kvc_real_node_open(node, scenario, &store->shards[0], on_gpu, feed_bytes(scenario), diag);
+    if (status == KVC_OK)
+        status = kvc_cores_measure(&cores, diag);
     if (status == KVC_OK) {
         set_times(node, &scenario->run);
         kvc_noise_begin(&noise);
@@ -351,7 +364,7 @@ enum kvc_status kvc_measure_megakv(const struct kvc_scenario *scenario, const st
         status = check_values(node, diag);
     if (status == KVC_OK) {
         report(node, result);
-        report_noise(node, others_frac, result);
+        report_noise(node, others_frac, &cores, result);
         result->preload_wall_s = store->preload_wall_s;
     }
     if (node != NULL)
