@@ -16,11 +16,18 @@ struct kvc_progress {
     void *data;
 };
 
+/* A device of a store's node. */
+struct kvc_model_device {
+    const char *kind;    /* "gpu": the key in `node` */
+    const char *profile; /* of the hardware library, for a node that names none */
+};
+
 struct kvc_model {
     const char *name;
     const char *help;
     const char *paper;
-    const struct kvc_options *options; /* of the `system` table, `kind` excepted */
+    const struct kvc_options *options;      /* of the `system` table, `kind` excepted */
+    const struct kvc_model_device *devices; /* those that the store looks at; the last one's kind is NULL */
 
     /* What the options' ranges cannot say. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);

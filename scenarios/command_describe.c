@@ -27,27 +27,24 @@ static const struct kvc_usage usage = {
 static const struct kvc_option system_extra[] = {
     {.name = "kind", .type = KVC_OPTION_TEXT, .help = "which store; kvcast list systems"},
 };
+#define DEVICE(name_, stores)                                                                                \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_TEXT, .by_default = "the store's",                                 \
+        .help = "hardware profile, or a table with base; " stores                                            \
+    }
 static const struct kvc_option node_extra[] = {
-    {.name = "cpu",
+    {.name = "machine",
      .type = KVC_OPTION_TEXT,
-     .by_default = "xeon-e5-2650v2",
-     .help = "hardware profile, or a table with base"},
-    {.name = "dram",
-     .type = KVC_OPTION_TEXT,
-     .by_default = "ddr3-1600-e5v2",
-     .help = "hardware profile, or a table with base"},
-    {.name = "gpu",
-     .type = KVC_OPTION_TEXT,
-     .by_default = "tesla-k40c",
-     .help = "hardware profile, or a table with base"},
-    {.name = "nic",
-     .type = KVC_OPTION_TEXT,
-     .by_default = "xl710-2x40g",
-     .help = "hardware profile, or a table with base"},
-    {.name = "pcie",
-     .type = KVC_OPTION_TEXT,
-     .by_default = "pcie3-k40c",
-     .help = "hardware profile, or a table with base"},
+     .by_default = "none",
+     .help = "machine file of kvcast calibrate, for all devices that are not named"},
+    DEVICE("cpu", "megakv"),
+    DEVICE("dma", "kvdirect"),
+    DEVICE("dram", "megakv"),
+    DEVICE("fpga", "kvdirect"),
+    DEVICE("gpu", "megakv"),
+    DEVICE("nic", "megakv, kvdirect"),
+    DEVICE("pcie", "megakv"),
+    DEVICE("stages", "megakv"),
 };
 static const struct kvc_option workload_extra[] = {
     {.name = "preset",
@@ -85,11 +82,14 @@ static const struct topic sections[] = {
     {"workload.arrival.curve", "points of a rate curve", &kvc_curve_options, NULL, 0},
     {"slo", "section of a scenario: what a configuration must meet", &kvc_slo_options, NULL, 0},
     {"cpu", "hardware profile of a socket", &kvc_cpu_options, NULL, 0},
+    {"dma", "hardware profile of a card's own access to host memory", &kvc_dma_options, NULL, 0},
     {"dram", "hardware profile of a socket's memory", &kvc_dram_options, NULL, 0},
+    {"fpga", "hardware profile of a card's programmable part", &kvc_fpga_options, NULL, 0},
     {"gpu", "hardware profile of a GPU", &kvc_gpu_options, NULL, 0},
     {"gpu.clocks", "frequency pairs of a GPU, with measured fits", &kvc_gpu_clock_options, NULL, 0},
     {"nic", "hardware profile of a socket's network ports", &kvc_nic_options, NULL, 0},
     {"pcie", "hardware profile of the link to a GPU", &kvc_pcie_options, NULL, 0},
+    {"stages", "measured costs of a pipeline's stages", &kvc_stages_options, NULL, 0},
 };
 
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };

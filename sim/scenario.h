@@ -6,7 +6,9 @@
 
 #include "sim/base/option.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/dma.h"
 #include "sim/devices/dram.h"
+#include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
@@ -25,7 +27,9 @@ struct kvc_node {
     uint64_t sockets;
     struct kvc_machine machine;
     struct kvc_cpu cpu;
+    struct kvc_dma dma;
     struct kvc_dram dram;
+    struct kvc_fpga fpga;
     struct kvc_gpu gpu;
     struct kvc_nic nic;
     struct kvc_pcie pcie;

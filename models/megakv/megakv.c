@@ -28,11 +28,17 @@ static void free_state(void *state)
     kvc_megakv_store_free(state);
 }
 
+static const struct kvc_model_device devices[] = {
+    {"cpu", "xeon-e5-2650v2"}, {"dram", "ddr3-1600-e5v2"},   {"gpu", "tesla-k40c"}, {"nic", "xl710-2x40g"},
+    {"pcie", "pcie3-k40c"},    {"stages", "derived-stages"}, {NULL, NULL},
+};
+
 const struct kvc_model kvc_megakv_model = {
     .name = "megakv",
     .help = "CPU receivers and senders, cuckoo index on the GPU, periodic scheduling with delayed inserts",
     .paper = "Zhang et al., VLDB J. 26(5), 2017",
     .options = &kvc_megakv_options,
+    .devices = devices,
     .check = kvc_megakv_check,
     .memory_bytes = kvc_megakv_store_bytes,
     .predict = kvc_megakv_predict,

@@ -17,17 +17,19 @@ static enum kvc_status check_stages(const void *device, struct kvc_diag *diag)
 }
 
 const struct kvc_device_kind kvc_device_kinds[] = {
-    {"cpu", "xeon-e5-2650v2", &kvc_cpu_options, offsetof(struct kvc_node, cpu), NULL},
-    {"dram", "ddr3-1600-e5v2", &kvc_dram_options, offsetof(struct kvc_node, dram), NULL},
-    {"gpu", "tesla-k40c", &kvc_gpu_options, offsetof(struct kvc_node, gpu), NULL},
-    {"nic", "xl710-2x40g", &kvc_nic_options, offsetof(struct kvc_node, nic), NULL},
-    {"pcie", "pcie3-k40c", &kvc_pcie_options, offsetof(struct kvc_node, pcie), NULL},
-    {"stages", "derived-stages", &kvc_stages_options, offsetof(struct kvc_node, stages), check_stages},
-    {NULL, NULL, NULL, 0, NULL},
+    {"cpu", &kvc_cpu_options, offsetof(struct kvc_node, cpu), NULL},
+    {"dma", &kvc_dma_options, offsetof(struct kvc_node, dma), NULL},
+    {"dram", &kvc_dram_options, offsetof(struct kvc_node, dram), NULL},
+    {"fpga", &kvc_fpga_options, offsetof(struct kvc_node, fpga), NULL},
+    {"gpu", &kvc_gpu_options, offsetof(struct kvc_node, gpu), NULL},
+    {"nic", &kvc_nic_options, offsetof(struct kvc_node, nic), NULL},
+    {"pcie", &kvc_pcie_options, offsetof(struct kvc_node, pcie), NULL},
+    {"stages", &kvc_stages_options, offsetof(struct kvc_node, stages), check_stages},
+    {NULL, NULL, 0, NULL},
 };
 
 /* The frame of a machine file; its devices are the kinds above. */
-static const struct kvc_device_kind machine_kind = {"machine", NULL, &kvc_machine_options,
+static const struct kvc_device_kind machine_kind = {"machine", &kvc_machine_options,
                                                     offsetof(struct kvc_node, machine), NULL};
 
 const char *kvc_hardware_dir(void)
@@ -76,7 +78,7 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
                                   const struct kvc_device_kind **said)
 {
     char found[64];
-    static const char allowed[] = "cpu, dram, gpu, nic, pcie, stages or machine";
+    static const char allowed[] = "cpu, dma, dram, fpga, gpu, nic, pcie, stages or machine";
     lua_pushliteral(decoder->lua, "kind");
     lua_rawget(decoder->lua, 1);
     enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof found);
@@ -136,7 +138,7 @@ static void add_version(struct kvc_diag *diag, const struct kvc_machine *machine
 /* The frame of a machine file, and of its devices the one that is wanted, or all. */
 static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profile *profile)
 {
-    const char *extra[8] = {"kind"};
+    const char *extra[KVC_DEVICE_KINDS_MAX] = {"kind"};
     for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++)
         extra[i + 1] = kvc_device_kinds[i].name;
     bool alone = profile->kind == NULL;
@@ -292,14 +294,14 @@ static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct
 
 /* { base = "name", field = value, ... }: the fields over those of the base. */
 static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
-                                     const char *path, struct kvc_node *node)
+                                     const char *by_default, const char *path, struct kvc_node *node)
 {
     static const char *const extra[] = {"base", NULL};
     char base_path[KVC_PATH_MAX], name[KVC_TEXT_MAX];
     lua_State *lua = decoder->lua;
     int table = lua_gettop(lua);
     const char *origin = "default";
-    snprintf(name, sizeof name, "%s", kind->by_default);
+    snprintf(name, sizeof name, "%s", by_default);
     kvc_decode_join(base_path, path, "base");
     lua_pushliteral(lua, "base");
     if (lua_rawget(lua, table) != LUA_TNIL) {
@@ -324,7 +326,7 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
 }
 
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
-                                    const char *machine, struct kvc_node *node)
+                                    const char *by_default, const char *machine, struct kvc_node *node)
 {
     char path[KVC_PATH_MAX], name[KVC_TEXT_MAX];
     kvc_decode_join(path, "node", kind->name);
@@ -337,9 +339,9 @@ enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const str
             return status;
     }
     if (lua_isnil(decoder->lua, -1))
-        return load_base(decoder, kind, path, path, kind->by_default, "default", node);
+        return load_base(decoder, kind, path, path, by_default, "default", node);
     if (lua_istable(decoder->lua, -1))
-        return decode_inline(decoder, kind, path, node);
+        return decode_inline(decoder, kind, by_default, path, node);
     enum kvc_status status = kvc_decode_text(
         decoder, path, "the name of a hardware profile, or a table with base", name, sizeof name);
     if (status != KVC_OK)

@@ -16,13 +16,14 @@
 
 /* One kind of device that a node has. */
 struct kvc_device_kind {
-    const char *name;       /* "cpu": the `kind` of a profile and the key in `node` */
-    const char *by_default; /* profile of a node that names none */
+    const char *name; /* "cpu": the `kind` of a profile and the key in `node` */
     const struct kvc_options *options;
     size_t node_offset; /* of its struct in struct kvc_node */
     /* What the options cannot say of a profile; its message starts with "NAME.". NULL: nothing. */
     enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
 };
+
+enum { KVC_DEVICE_KINDS_MAX = 16 };
 
 /* All kinds; the last one's name is NULL. */
 extern const struct kvc_device_kind kvc_device_kinds[];
@@ -45,8 +46,8 @@ enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind
                                   struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag);
 
 /* Fills one device of the node from the Lua value at the top of the stack (nil: from `machine`, the machine
- * file of the node, or where that is empty the default profile). */
+ * file of the node, or where that is empty or has none, the profile `by_default`). */
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
-                                    const char *machine, struct kvc_node *node);
+                                    const char *by_default, const char *machine, struct kvc_node *node);
 
 #endif

@@ -137,9 +137,53 @@ static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root
 
 /* ---- node ---- */
 
-static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, struct kvc_node *node)
+static const struct kvc_model_device *device_of(const struct kvc_model *model, const char *kind)
 {
-    const char *extra[8] = {"machine"};
+    for (const struct kvc_model_device *device = model->devices; device->kind != NULL; device++)
+        if (strcmp(device->kind, kind) == 0)
+            return device;
+    return NULL;
+}
+
+/* node.gpu of a store without one. */
+static enum kvc_status refuse_device(const struct kvc_decoder *decoder, const struct kvc_model *model,
+                                     const char *kind)
+{
+    char path[KVC_PATH_MAX], allowed[256] = "";
+    size_t used = 0;
+    for (const struct kvc_model_device *device = model->devices; device->kind != NULL; device++)
+        if (used < sizeof allowed)
+            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", used > 0 ? ", " : "",
+                                     device->kind);
+    kvc_decode_join(path, "node", kind);
+    return kvc_decode_fail(decoder, path, "%s: %s has none, its nodes have %s", path, model->name, allowed);
+}
+
+/* The devices that the store looks at, in the table on top of the stack. */
+static enum kvc_status decode_devices(const struct kvc_decoder *decoder, const struct kvc_model *model,
+                                      const char *machine, struct kvc_node *node)
+{
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; status == KVC_OK && kvc_device_kinds[i].name != NULL; i++) {
+        const struct kvc_device_kind *kind = &kvc_device_kinds[i];
+        const struct kvc_model_device *device = device_of(model, kind->name);
+        if (device == NULL && kvc_decode_has(decoder->lua, -1, kind->name))
+            return refuse_device(decoder, model, kind->name);
+        if (device == NULL)
+            continue;
+        lua_pushstring(decoder->lua, kind->name);
+        lua_rawget(decoder->lua, -2);
+        status = kvc_hardware_decode(decoder, kind, device->profile, machine, node);
+        if (status == KVC_OK)
+            lua_pop(decoder->lua, 1);
+    }
+    return status;
+}
+
+static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, const struct kvc_model *model,
+                                   struct kvc_node *node)
+{
+    const char *extra[KVC_DEVICE_KINDS_MAX] = {"machine"};
     char machine[KVC_TEXT_MAX] = "";
     for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++)
         extra[i + 1] = kvc_device_kinds[i].name;
@@ -159,13 +203,8 @@ static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, 
         if (status == KVC_OK)
             lua_pop(decoder->lua, 1);
     }
-    for (size_t i = 0; status == KVC_OK && kvc_device_kinds[i].name != NULL; i++) {
-        lua_pushstring(decoder->lua, kvc_device_kinds[i].name);
-        lua_rawget(decoder->lua, -2);
-        status = kvc_hardware_decode(decoder, &kvc_device_kinds[i], machine, node);
-        if (status == KVC_OK)
-            lua_pop(decoder->lua, 1);
-    }
+    if (status == KVC_OK)
+        status = decode_devices(decoder, model, machine, node);
     if (status == KVC_OK)
         lua_pop(decoder->lua, 1);
     return status;
@@ -739,7 +778,7 @@ static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int ro
     if (status == KVC_OK)
         status = decode_system(decoder, root, scenario);
     if (status == KVC_OK)
-        status = decode_node(decoder, root, &scenario->node);
+        status = decode_node(decoder, root, scenario->model, &scenario->node);
     if (status == KVC_OK)
         status = decode_plain(decoder, root, &kvc_cluster_options, "cluster", &scenario->cluster);
     if (status == KVC_OK)

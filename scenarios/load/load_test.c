@@ -488,7 +488,8 @@ Test(load, refuses_absurd_machines)
 #define MOST_LAWS                                                                                            \
     LAW("receive")                                                                                           \
     LAW("write")                                                                                             \
-    LAW("pass") LAW("read_checked") LAW("read_half_marked") LAW("read_marked") LAW("read_half_missed")       \
+    LAW("pass")                                                                                              \
+    LAW("read_checked") LAW("read_half_marked") LAW("read_marked") LAW("read_half_missed")                   \
         LAW("read_slowest") LAW("search") LAW("search_fuller") LAW("take") LAW("insert")                     \
             LAW("insert_fuller")
 
