@@ -90,6 +90,23 @@ static double fuller(const struct kvc_scenario *scenario)
     return (load_frac - KVC_STAGE_LOAD_FRAC) / (KVC_STAGE_FULLER_LOAD_FRAC - KVC_STAGE_LOAD_FRAC);
 }
 
+/* The number of threads nearest to `threads` for which the law was measured. */
+static double measured_threads(const struct kvc_stage_law *law, double threads)
+{
+    struct kvc_stage_range range = kvc_stage_range_of(law);
+    return fmin(fmax(threads, range.threads_low), range.threads_high);
+}
+
+static void set_fuller(struct kvc_megakv_costs *costs, const struct kvc_stages *stages, struct use *lines)
+{
+    double searches = measured_threads(&stages->search_fuller, costs->streams);
+    double inserts = measured_threads(&stages->insert_fuller, costs->streams);
+    costs->search_fuller = curve_of(lines, &stages->search_fuller, searches);
+    costs->search_usual = curve_of(lines, &stages->search, searches);
+    costs->insert_fuller = curve_of(lines, &stages->insert_fuller, inserts);
+    costs->insert_usual = curve_of(lines, &stages->insert, inserts);
+}
+
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_stages *stages = &scenario->node.stages;
@@ -126,9 +143,8 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     costs.take = kvc_stage_curve(&stages->take, streams, NULL);
     costs.search = curve_of(&lines, &stages->search, streams);
     costs.search_miss = curve_of(&lines, &stages->search_miss, streams);
-    costs.search_fuller = curve_of(&lines, &stages->search_fuller, streams);
     costs.insert = curve_of(&lines, &stages->insert, streams);
-    costs.insert_fuller = curve_of(&lines, &stages->insert_fuller, streams);
+    set_fuller(&costs, stages, &lines);
     double slots = floor(system.slab_bytes / means.item_bytes);
     costs.finds = kvc_megakv_cache_finds(&scenario->workload, kvc_scenario_shards(scenario) * slots);
     costs.fuller = fuller(scenario);
@@ -259,7 +275,7 @@ static double measured_search_ns(const struct kvc_megakv_costs *costs, double jo
     double in_turn = costs->on_thread ? jobs : jobs / costs->streams; /* on a thread one after the other */
     double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
                        (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
-    search_ns = by_load_ns(costs, search_ns, &costs->search, &costs->search_fuller, in_turn);
+    search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_fuller, in_turn);
     return costs->on_thread ? search_ns + take_ns : fmax(search_ns, costs->search.y[0] + take_ns);
 }
 
@@ -270,7 +286,7 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_k
     if (jobs > 0 && costs->measured)
         return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, taken)
                                         : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs),
-                                                     &costs->insert, &costs->insert_fuller, jobs);
+                                                     &costs->insert_usual, &costs->insert_fuller, jobs);
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
     return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
 }

@@ -45,7 +45,9 @@ struct kvc_megakv_costs {
     double slowest_sender;         /* over the mean of all */
     struct kvc_megakv_finds finds; /* as the closed form expects them; all 0 where nothing was measured */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
-        search, search_miss, search_fuller, take, insert, insert_fuller;
+        search, search_miss, take, insert;
+    /* the fuller index, and the usual one with as many streams as that was measured with */
+    struct kvc_curve search_fuller, search_usual, insert_fuller, insert_usual;
 };
 
 /* `scenario` must outlive them. */

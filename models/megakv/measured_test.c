@@ -254,6 +254,32 @@ Test(measured, a_gpu_hides_what_the_scheduler_takes)
     expect_search_us(KVC_MEGAKV_INDEX_ON_THREAD, 25, launch_us + 2000 * 25e-3);
 }
 
+static void per_job_of(struct kvc_stage_law *law, double threads, double ns)
+{
+    law->point[law->count++] = (struct kvc_stage_point){100, 1e6, threads, 100 * ns};
+    law->point[law->count++] = (struct kvc_stage_point){32000, 1e6, threads, 32000 * ns};
+}
+
+/* The laws of the fuller index were measured with three streams alone; two streams search as much slower in
+ * it as three do. */
+Test(measured, a_fuller_index_is_compared_at_its_own_number_of_streams)
+{
+    struct setup setup = own();
+    struct kvc_stages *stages = &setup.scenario.node.stages;
+    setup.scenario.system = &setup.system;
+    setup.system.index_on = KVC_MEGAKV_INDEX_ON_GPU;
+    setup.scenario.workload.keys = (uint64_t)(KVC_STAGE_FULLER_LOAD_FRAC * (2 << 20) / 8);
+    for (double slower = 1; slower <= 2; slower++) {
+        stages->search = stages->search_fuller = (struct kvc_stage_law){0};
+        per_job_of(&stages->search, 1, 1);
+        per_job_of(&stages->search, 3, 5);
+        per_job_of(&stages->search_fuller, 3, 5 * slower);
+        struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
+        double found_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, 2000, 1, 0, NULL);
+        expect_near("a launch of 1000 jobs a stream", found_ns, 3 * 1000 * slower, 0.001);
+    }
+}
+
 /* What the senders of both pipelines did with the batches of one launch. */
 struct pair {
     double start_us[2], for_us[2];
