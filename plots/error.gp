@@ -1,5 +1,5 @@
-# Predicted against published or measured: the diagonal is a perfect prediction, the band is within 10 % of it. Cases
-# outside the band are named; points of cases that were held out are open.
+# Predicted against published or measured: the diagonal is a perfect prediction, the band is within 10 % of it. The
+# cases furthest off are named, if they are outside the band; points of cases that were held out are open.
 # gnuplot -c error.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL; DATA: blocks of "reference predicted case held" headed by
 # a title
 load_style = ARG1
@@ -15,6 +15,7 @@ low = STATS_min_x < STATS_min_y ? STATS_min_x : STATS_min_y
 high = STATS_max_x > STATS_max_y ? STATS_max_x : STATS_max_y
 if (low > 0 && high > 30 * low) {
     set logscale xy
+    set format xy "1e%L"
     low = low / 1.3
     high = high * 1.3
 } else {
@@ -30,9 +31,9 @@ set samples 400
 set xlabel XLABEL
 set ylabel "predicted, same unit"
 outside(reference, predicted) = abs(predicted - reference) > 0.1 * abs(reference)
-# Names stand on the side away from the diagonal, but inside the frame. The others are empty texts: gnuplot 5.4 crashes
+# Names stand towards the middle of the picture, where there is room inside the frame. The others are empty texts: gnuplot 5.4 crashes
 # on labels whose places are all NaN.
-right(reference, predicted) = predicted > reference || reference > (low > 0 ? (low * high ** 3) ** 0.25 : 0.7 * high)
+right(reference) = reference > (low > 0 ? sqrt(low * high) : 0.5 * (low + high))
 # Each filled point's open twin comes one before it.
 filled(i) = int(word("7 5 9 11 13 15 7 5", style(i)))
 plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4" title "within 10 %", \
@@ -42,8 +43,8 @@ plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4"
     for [i = 0:STATS_blocks - 1] DATA index i using 1:($4 == 1 ? $2 : NaN) with points linestyle style(i + 1) \
         pointtype filled(i + 1) - 1 notitle, \
     for [i = 1:int(HELD_max)] NaN with points linecolor rgb "#808080" pointtype 6 title "open: held out", \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && right($1, $2) ? strcol(3) : "") \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && right($1) ? strcol(3) : "") \
         with labels right offset -0.7, 0 font ",6" notitle, \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && !right($1, $2) ? strcol(3) : "") \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && !right($1) ? strcol(3) : "") \
         with labels left offset 0.7, 0 font ",6" notitle
 set output

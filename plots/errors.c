@@ -46,6 +46,29 @@ static void label_references(const struct kvc_csv *csv, const struct error_colum
              published && measured ? " or " : "", measured ? "measured" : "");
 }
 
+/* Names beyond these would lie over each other. */
+enum { NAMED_MAX = 8 };
+
+/* Of the row's prediction; NaN where it or its reference is no number. */
+static double error_frac(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    double reference, predicted;
+    if (!parse_number(reference_of(csv, row, columns), &reference) ||
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &predicted))
+        return NAN;
+    return fabs(predicted - reference) / fabs(reference);
+}
+
+/* Whether the row's error is one of the largest. */
+static bool is_named(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    double own_frac = error_frac(csv, row, columns);
+    size_t larger = 0;
+    for (size_t i = 0; i < csv->rows && larger < NAMED_MAX; i++)
+        larger += error_frac(csv, i, columns) > own_frac;
+    return larger < NAMED_MAX;
+}
+
 /* One point: reference, prediction, name, whether it was held out. */
 static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const struct error_columns *columns,
                                  const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
@@ -57,7 +80,8 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)row + 2,
                                 "published or measured, and predicted, must be numbers");
     fprintf(figure->data, "%.12g %.12g ", x, y);
-    kvc_figure_put_quoted(kvc_csv_cell(csv, row, (size_t)columns->name), figure->data);
+    kvc_figure_put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",
+                          figure->data);
     fprintf(figure->data, " %d\n", held);
     return KVC_OK;
 }
