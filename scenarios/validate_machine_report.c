@@ -106,6 +106,23 @@ static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *su
     add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
 }
 
+/* How far the turns of one measurement are apart: no prediction can be closer to all of them. */
+static void print_repeatability(const struct kvc_measured_machine *machine, bool held_out)
+{
+    double sum_frac = 0, most_frac = 0;
+    uint32_t runs = 0;
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        if (machine->forecasts[i].open_loop || kvc_plan_held_out(i) != held_out)
+            continue;
+        sum_frac += machine->runs[i].spread_frac;
+        most_frac = fmax(most_frac, machine->runs[i].spread_frac);
+        runs++;
+    }
+    if (runs > 0)
+        printf("  turns of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
+               100 * sum_frac / runs, runs, 100 * most_frac);
+}
+
 static void print_errors(const struct kvc_measured_machine *machine, bool held_out)
 {
     static const char *const head[] = {
@@ -125,6 +142,7 @@ static void print_errors(const struct kvc_measured_machine *machine, bool held_o
         add_errors(&grid, &closed_form);
     }
     kvc_grid_print(&grid, 2, stdout);
+    print_repeatability(machine, held_out);
     struct kvc_bottlenecks found =
         kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
     if (found.runs > 0)
