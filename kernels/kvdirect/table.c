@@ -27,7 +27,8 @@ struct kvc_kvdirect {
     uint64_t buckets; /* of the index */
     uint32_t inline_bytes;
     uint64_t seed;
-    struct kvc_kvdirect_slab *slab; /* NULL: the index takes all memory */
+    struct kvc_kvdirect_slab *slab;   /* NULL: the index takes all memory */
+    struct kvc_kvdirect_trace *trace; /* NULL: nobody wants to know */
     uint64_t pairs, pair_bytes;
     uint64_t released;            /* slabs, ever */
     uint64_t exhausted_at[TYPES]; /* `released` + 1 when this type last ran out */
@@ -96,8 +97,34 @@ ALWAYS_INLINE bool in_index(const struct kvc_kvdirect *table, const struct kvc_k
     return (uint64_t)(bucket - (const struct kvc_kvdirect_bucket *)table->memory) < table->buckets;
 }
 
-ALWAYS_INLINE void count_read(bool index, struct kvc_kvdirect_counts *counts)
+static __attribute__((noinline)) void add_access(struct kvc_kvdirect_trace *trace, uint64_t line,
+                                                 uint32_t bytes, bool write)
 {
+    if (trace->count == trace->capacity) {
+        uint32_t capacity = trace->capacity > 0 ? 2 * trace->capacity : 64;
+        void *larger = realloc(trace->access, capacity * sizeof(*trace->access));
+        trace->short_of_memory |= larger == NULL;
+        if (larger == NULL) {
+            return;
+        }
+        trace->access = larger;
+        trace->capacity = capacity;
+    }
+    trace->access[trace->count++] = (struct kvc_kvdirect_access){(uint32_t)line, (uint16_t)bytes, write};
+}
+
+ALWAYS_INLINE void note(const struct kvc_kvdirect *table, const void *start, uint32_t bytes, bool write)
+{
+    if (__builtin_expect(table->trace != NULL, 0)) {
+        uint64_t offset = (uint64_t)((const uint8_t *)start - table->memory);
+        add_access(table->trace, offset / KVC_KVDIRECT_BUCKET_BYTES, bytes, write);
+    }
+}
+
+ALWAYS_INLINE void count_read(const struct kvc_kvdirect *table, const struct kvc_kvdirect_bucket *bucket,
+                              bool index, struct kvc_kvdirect_counts *counts)
+{
+    note(table, bucket, KVC_KVDIRECT_BUCKET_BYTES, false);
     counts->index_reads += index;
     counts->chain_reads += !index;
     counts->lines++;
@@ -108,6 +135,7 @@ ALWAYS_INLINE void write_bucket(const struct kvc_kvdirect *table, struct kvc_kvd
                                 const struct kvc_kvdirect_meta *meta, struct kvc_kvdirect_counts *counts)
 {
     kvc_kvdirect_meta_store(bucket, meta);
+    note(table, bucket, KVC_KVDIRECT_BUCKET_BYTES, true);
     bool index = in_index(table, bucket);
     counts->index_writes += index;
     counts->chain_writes += !index;
@@ -155,6 +183,7 @@ static __attribute__((noinline)) bool find_slab(const struct kvc_kvdirect *table
         unsigned type = kvc_kvdirect_slab_type_at(meta, slot);
         uint8_t *slab = slab_at(table, granule);
         uint32_t used = kvc_kvdirect_slab_bytes(type) - slab[1];
+        note(table, slab, kvc_kvdirect_slab_bytes(type), false);
         counts->slab_reads++;
         counts->slab_lines_read += lines_of(used);
         counts->lines += lines_of(used);
@@ -180,7 +209,7 @@ ALWAYS_INLINE struct place find(const struct kvc_kvdirect *table, const struct k
     struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
     for (;;) {
         place.meta = kvc_kvdirect_meta_load(bucket);
-        count_read(place.last == NULL, counts);
+        count_read(table, bucket, place.last == NULL, counts);
         bool found = find_inline(bucket, &place.meta, key, &place);
         if (!found && place.meta.pointers) {
             struct place in_slab = place; /* a copy, so that what is common stays in registers */
@@ -246,6 +275,7 @@ static void write_slab(const struct kvc_kvdirect *table, uint32_t granule, unsig
     if (value_bytes > 0) {
         memcpy(slab + HEADER_BYTES + key->size, value, value_bytes);
     }
+    note(table, slab, used, true);
     counts->slab_writes++;
     counts->slab_lines_written += lines_of(used);
 }
@@ -277,7 +307,7 @@ static void find_room_behind(const struct kvc_kvdirect *table, struct place *pla
     while (place->room == NULL && meta.chain != 0) {
         place->last = bucket_at(table, meta.chain);
         meta = kvc_kvdirect_meta_load(place->last);
-        count_read(false, counts);
+        count_read(table, place->last, false, counts);
         if (kvc_kvdirect_has_room(&meta, need)) {
             place->room = place->last;
         }
@@ -495,8 +525,10 @@ static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
     if (place.granule == 0) {
         write_bucket(table, place.bucket, &place.meta, counts);
     } else {
+        uint32_t used = HEADER_BYTES + key->size + place.value_bytes;
+        note(table, slab_at(table, place.granule), used, true);
         counts->slab_writes++;
-        counts->slab_lines_written += lines_of(HEADER_BYTES + key->size + place.value_bytes);
+        counts->slab_lines_written += lines_of(used);
     }
 }
 
@@ -587,6 +619,11 @@ void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, ui
             run_one(table, &op[done], &ring[done % RING], stats);
         }
     }
+}
+
+void kvc_kvdirect_trace(struct kvc_kvdirect *table, struct kvc_kvdirect_trace *trace)
+{
+    table->trace = trace;
 }
 
 bool kvc_kvdirect_daemon(struct kvc_kvdirect *table, struct kvc_kvdirect_stats *stats)

@@ -26,6 +26,7 @@
 #ifndef KVC_KERNELS_KVDIRECT_TABLE_H
 #define KVC_KERNELS_KVDIRECT_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/index.h"
@@ -99,6 +100,21 @@ static inline uint64_t kvc_kvdirect_accesses(const struct kvc_kvdirect_counts *c
            counts->slab_reads + counts->slab_writes;
 }
 
+/* One memory access of an operation: a bucket, or a slab of any size. */
+struct kvc_kvdirect_access {
+    uint32_t line; /* 64-byte line of the table's memory in which it starts */
+    uint16_t bytes;
+    bool write;
+};
+
+/* The accesses of operations, in order; calls add to it. A zeroed struct is empty, `access` is the caller's
+ * to free. */
+struct kvc_kvdirect_trace {
+    struct kvc_kvdirect_access *access;
+    uint32_t count, capacity;
+    bool short_of_memory; /* some are missing */
+};
+
 struct kvc_kvdirect;
 
 void kvc_kvdirect_free(struct kvc_kvdirect *table); /* NULL is allowed */
@@ -109,6 +125,10 @@ struct kvc_kvdirect *kvc_kvdirect_create(const struct kvc_kvdirect_params *param
 /* Runs operations in their order, software-pipelined: best with 32 and more. */
 void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, uint32_t count,
                       struct kvc_kvdirect_stats *stats);
+
+/* From now on kvc_kvdirect_run notes what it reads and writes; NULL: no longer. A slab is read whole, for its
+ * slot does not tell how much of it is used. */
+void kvc_kvdirect_trace(struct kvc_kvdirect *table, struct kvc_kvdirect_trace *trace);
 
 /* The slab allocator's daemon, see kvc_kvdirect_slab_daemon. True where there are no slabs. */
 bool kvc_kvdirect_daemon(struct kvc_kvdirect *table, struct kvc_kvdirect_stats *stats);

@@ -466,6 +466,27 @@ static uint32_t model_key(uint64_t number, uint8_t *key)
 enum { MODEL_KEYS = 256 };
 
 /* Batches of random operations against a plain map. Values are numbered; no value: 0. */
+/* The trace has what was counted, inside the table's memory. */
+static void assert_traced(const struct kvc_kvdirect *table, const struct kvc_kvdirect_trace *trace,
+                          const struct kvc_kvdirect_stats *stats)
+{
+    const struct kvc_kvdirect_counts *sorts[] = {&stats->get, &stats->put, &stats->erase, &stats->update};
+    uint64_t counted = 0, written = 0, writes = 0;
+    for (int i = 0; i < 4; i++) {
+        counted += kvc_kvdirect_accesses(sorts[i]);
+        written += sorts[i]->index_writes + sorts[i]->chain_writes + sorts[i]->slab_writes;
+    }
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const struct kvc_kvdirect_access *access = &trace->access[i];
+        writes += access->write;
+        cr_assert(access->bytes >= 1 && access->bytes <= 512);
+        cr_assert_leq((uint64_t)access->line * 64 + 1, kvc_kvdirect_bytes(table));
+    }
+    cr_assert_not(trace->short_of_memory);
+    cr_assert_eq(trace->count, counted);
+    cr_assert_eq(writes, written);
+}
+
 static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_bytes, uint32_t value_max,
                         uint64_t *full)
 {
@@ -473,6 +494,8 @@ static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_
     struct kvc_kvdirect *table = create(bytes, hash_index_frac, inline_bytes);
     uint64_t slabs = kvc_kvdirect_free_slab_bytes(table);
     struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_trace trace = {0};
+    kvc_kvdirect_trace(table, &trace);
     uint64_t number[MODEL_KEYS] = {0};
     uint32_t size[MODEL_KEYS] = {0};
     static uint8_t key[BATCH][64], value[BATCH][512], expected[512];
@@ -543,6 +566,8 @@ static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_
                      number[k] != 0 ? KVC_KVDIRECT_OK : KVC_KVDIRECT_ABSENT);
     }
     cr_assert_eq(kvc_kvdirect_pairs(table), 0);
+    assert_traced(table, &trace, &stats);
+    free(trace.access);
     cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs, "no slab is lost");
     cr_assert_eq(stats.slab.allocated, stats.slab.released);
     kvc_kvdirect_free(table);
