@@ -1,11 +1,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "models/kvdirect/kvdirect.h"
 #include "models/megakv/megakv.h"
 #include "models/model.h"
 
 const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
+    &kvc_kvd_model,
     NULL,
 };
 

@@ -656,24 +656,43 @@ uint64_t kvc_kvdirect_index_buckets(const struct kvc_kvdirect *table)
     return table->buckets;
 }
 
-uint64_t kvc_kvdirect_capacity(const struct kvc_kvdirect *table, uint32_t pair_bytes)
+/* Whole blocks, so that slabs begin at one. */
+static uint64_t index_bytes_of(const struct kvc_kvdirect_params *params)
+{
+    const uint64_t block_bytes = KVC_KVDIRECT_BLOCK_GRANULES * KVC_KVDIRECT_GRANULE_BYTES;
+    uint64_t blocks = (uint64_t)(params->hash_index_frac * (double)(params->bytes / block_bytes) + 0.5);
+    return (blocks > 0 ? blocks : 1) * block_bytes;
+}
+
+static uint64_t capacity(uint64_t bytes, uint64_t buckets, uint32_t inline_bytes, uint32_t pair_bytes)
 {
     if (pair_bytes == 0 || pair_bytes > KVC_KVDIRECT_PAIR_MAX) {
         return 0;
     }
-    uint64_t slab_bytes = table->bytes - table->buckets * KVC_KVDIRECT_BUCKET_BYTES;
-    if (pair_bytes <= table->inline_bytes) {
+    uint64_t slab_bytes = bytes - buckets * KVC_KVDIRECT_BUCKET_BYTES;
+    if (pair_bytes <= inline_bytes) {
         uint64_t per_bucket = KVC_KVDIRECT_SLOTS / kvc_kvdirect_slots_for(pair_bytes);
-        return table->bytes / KVC_KVDIRECT_BUCKET_BYTES * per_bucket;
+        return bytes / KVC_KVDIRECT_BUCKET_BYTES * per_bucket;
     }
     uint64_t each = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(pair_bytes + HEADER_BYTES));
-    uint64_t index_slots = table->buckets * KVC_KVDIRECT_SLOTS;
+    uint64_t index_slots = buckets * KVC_KVDIRECT_SLOTS;
     if (slab_bytes / each <= index_slots) {
         return slab_bytes / each;
     }
     /* Every further pair takes its slab and a tenth of a chained bucket. */
     uint64_t left = slab_bytes - index_slots * each;
     return index_slots + left * KVC_KVDIRECT_SLOTS / (KVC_KVDIRECT_SLOTS * each + KVC_KVDIRECT_BUCKET_BYTES);
+}
+
+uint64_t kvc_kvdirect_capacity(const struct kvc_kvdirect *table, uint32_t pair_bytes)
+{
+    return capacity(table->bytes, table->buckets, table->inline_bytes, pair_bytes);
+}
+
+uint64_t kvc_kvdirect_capacity_of(const struct kvc_kvdirect_params *params, uint32_t pair_bytes)
+{
+    return capacity(params->bytes, index_bytes_of(params) / KVC_KVDIRECT_BUCKET_BYTES, params->inline_bytes,
+                    pair_bytes);
 }
 
 enum {
@@ -1046,8 +1065,7 @@ struct kvc_kvdirect *kvc_kvdirect_create(const struct kvc_kvdirect_params *param
     if (table == NULL) {
         return NULL;
     }
-    uint64_t blocks = (uint64_t)(params->hash_index_frac * (double)(bytes / block_bytes) + 0.5);
-    uint64_t index_bytes = (blocks > 0 ? blocks : 1) * block_bytes;
+    uint64_t index_bytes = index_bytes_of(params);
     *table = (struct kvc_kvdirect){.index = {&index_ops},
                                    .bytes = bytes,
                                    .buckets = index_bytes / KVC_KVDIRECT_BUCKET_BYTES,

@@ -143,6 +143,9 @@ uint64_t kvc_kvdirect_index_buckets(const struct kvc_kvdirect *table);
  * inline pairs need, or slots and slabs in the best proportion that this index allows. 0: too large. */
 uint64_t kvc_kvdirect_capacity(const struct kvc_kvdirect *table, uint32_t pair_bytes);
 
+/* The same of a table that is not there yet. */
+uint64_t kvc_kvdirect_capacity_of(const struct kvc_kvdirect_params *params, uint32_t pair_bytes);
+
 /* The same table as an index: the hash is key (8 bytes) and hash value, the location is the value (4 bytes).
  * Its pairs are not found by kvc_kvdirect_run, and the other way round. Freed with the table. */
 struct kvc_index *kvc_kvdirect_index(struct kvc_kvdirect *table);

@@ -9,8 +9,7 @@
 #include "models/megakv/range.h"
 #include "models/megakv/store.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/source.h"
-#include "sim/workload/zipf.h"
+#include "sim/workload/fullest.h"
 
 enum {
     POSITIONS = 64,       /* requests looked at in a batch */
@@ -21,7 +20,6 @@ enum {
     MANY = 1000000,
     MEASURED_FEW = 1000,
     MEASURED_MANY = 32000,
-    POPULAR_KEYS = 4096, /* placed one by one to find the fullest shard; the others spread evenly */
 };
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
@@ -136,41 +134,14 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     return limits;
 }
 
-/* Share of the requests that the fullest shard gets; sockets with clients of their own run at full speed
- * each. */
 static double fullest_share(const struct kvc_scenario *scenario)
 {
-    const struct kvc_workload *workload = &scenario->workload;
-    uint32_t shards = kvc_scenario_shards(scenario);
-    struct kvc_source_params params = {workload,
-                                       (uint32_t)scenario->cluster.nodes,
-                                       (uint32_t)scenario->node.sockets,
-                                       0,
-                                       KVC_MEGAKV_HASH_SEED,
-                                       1};
-    if (workload->clients_for == KVC_CLIENTS_FOR_SOCKET || workload->popularity != KVC_POPULARITY_ZIPF ||
-        shards == 1 || workload->arrival == KVC_ARRIVAL_TRACE)
-        return 1.0 / shards;
-    struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
-    struct kvc_source *source = kvc_source_create(&params, NULL);
-    struct kvc_batch *batch = kvc_batch_create(POPULAR_KEYS, kvc_workload_key_stride(workload));
-    double *shard_mass = calloc(shards, sizeof *shard_mass);
-    uint32_t popular = workload->keys < POPULAR_KEYS ? (uint32_t)workload->keys : POPULAR_KEYS;
-    if (zipf == NULL || source == NULL || batch == NULL || shard_mass == NULL)
-        KVC_BUG("no memory to place %u keys", popular);
-    kvc_source_keys(source, 0, popular, batch);
-    for (uint32_t i = 0; i < popular; i++)
-        shard_mass[kvc_source_shard(source, batch->hash[i])] +=
-            kvc_zipf_mass(zipf, i + 1) - kvc_zipf_mass(zipf, i);
-    double fullest = 0;
-    for (uint32_t i = 0; i < shards; i++)
-        fullest = fmax(fullest, shard_mass[i]);
-    double share = fullest + (1 - kvc_zipf_mass(zipf, popular)) / shards;
-    free(shard_mass);
-    kvc_batch_free(batch);
-    kvc_source_free(source);
-    kvc_zipf_free(zipf);
-    return share;
+    const struct kvc_source_params params = {.workload = &scenario->workload,
+                                             .nodes = (uint32_t)scenario->cluster.nodes,
+                                             .sockets = (uint32_t)scenario->node.sockets,
+                                             .hash_seed = KVC_MEGAKV_HASH_SEED,
+                                             .frame_requests = 1};
+    return kvc_fullest_share(&params);
 }
 
 static int ascending(const void *a, const void *b)

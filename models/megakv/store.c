@@ -145,7 +145,7 @@ static void gather_keys(struct preloader *loader, uint64_t first, uint32_t count
         return;
     }
     for (uint64_t stratum = first / rate; stratum < (first + count + rate - 1) / rate; stratum++) {
-        uint64_t key_id = stratum * rate + (kvc_mix64(stratum) & (rate - 1));
+        uint64_t key_id = kvc_stratum_key(stratum, rate);
         if (key_id >= first && key_id < first + count)
             kvc_source_keys(loader->source, key_id, 1, loader->batch);
     }

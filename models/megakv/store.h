@@ -1,8 +1,7 @@
 /* Mega-KV's data: per shard (socket) a cuckoo index and a slab store, the real ones.
  *
- * With functional = "sampled" only 1/sample_rate of the keys live here, in tables scaled down alike, after
- * SHARDS (Waldspurger et al., FAST 2015) but stratified by popularity: of every block of sample_rate
- * consecutive key ids, hashing picks one. The most popular keys, each of which would stand for a share of all
+ * With functional = "sampled" only 1/sample_rate of the keys live here (sim/workload/strata.h), in tables
+ * scaled down alike. The most popular keys, each of which would stand for a share of all
  * requests that shows, are all kept (in memory of their own, beside the scaled slabs) and thinned by request
  * instead: 1/sample_rate of their requests is run. So every request that is run stands for sample_rate. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
@@ -16,6 +15,7 @@
 #include "models/model.h"
 #include "sim/base/rng.h"
 #include "sim/workload/batch.h"
+#include "sim/workload/strata.h"
 
 enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
 
@@ -55,7 +55,7 @@ static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint
         return true;
     if (key_id < store->hot_keys)
         return (kvc_rng_u64(rng) & (rate - 1)) == 0;
-    return (kvc_mix64(key_id / rate) & (rate - 1)) == (key_id & (rate - 1));
+    return kvc_stratum_keeps(key_id, rate);
 }
 
 /* Writes the items of `count` rows of `batch` into the shard's slabs. location[i] is where row rows[i] went,

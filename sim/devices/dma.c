@@ -80,6 +80,7 @@ double kvc_dma_read_ns(const struct kvc_dma *dma, double bytes)
 
 struct kvc_dma_packet {
     uint32_t who, bytes;
+    double since_ns; /* it has its tag or credit */
 };
 
 static void *array_of(size_t count, size_t size)
@@ -196,6 +197,7 @@ static void ask(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_
     uint32_t slot = lane->free[--lane->free_count], taken = lane->limit - lane->free_count;
     lane->most = taken > lane->most ? taken : lane->most;
     lane->packet[slot] = packet;
+    lane->packet[slot].since_ns = now_ns;
     start(engine, now_ns, slot);
 }
 
@@ -203,11 +205,13 @@ static void ask(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_
 static void release(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_fn *start, double now_ns,
                     uint32_t slot)
 {
+    lane->held_ns += now_ns - lane->packet[slot].since_ns;
     if (lane->waiting_count == 0) {
         lane->free[lane->free_count++] = slot;
         return;
     }
     lane->packet[slot] = lane->waiting[lane->waiting_head];
+    lane->packet[slot].since_ns = now_ns;
     lane->waiting_head = (lane->waiting_head + 1) % lane->waiting_capacity;
     lane->waiting_count--;
     start(engine, now_ns, slot);
@@ -218,8 +222,8 @@ static void ask_all(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, st
 {
     uint32_t most = (uint32_t)engine->dma->payload_max_bytes;
     for (; bytes > most; bytes -= most)
-        ask(engine, lane, start, now_ns, (struct kvc_dma_packet){who, most});
-    ask(engine, lane, start, now_ns, (struct kvc_dma_packet){who, bytes});
+        ask(engine, lane, start, now_ns, (struct kvc_dma_packet){who, most, 0});
+    ask(engine, lane, start, now_ns, (struct kvc_dma_packet){who, bytes, 0});
 }
 
 void kvc_dma_read(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t who)

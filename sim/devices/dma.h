@@ -69,6 +69,7 @@ struct kvc_dma_lane {
     struct kvc_dma_packet *waiting; /* ring */
     uint32_t waiting_head, waiting_count, waiting_capacity;
     uint32_t most;                   /* at any instant so far */
+    double held_ns;                  /* how long tags or credits were taken, summed */
     uint64_t requests, bytes, waits; /* packets; of them, those that had to wait */
 };
 

@@ -1,0 +1,242 @@
+#include "models/kvdirect/equations.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_roots.h>
+#include <math.h>
+
+#include "kernels/kvdirect/table.h"
+#include "models/kvdirect/dispatch.h"
+#include "sim/workload/blocks.h"
+
+enum { SLOTS = 10, SLOT_BYTES = 5, METADATA_BYTES = 2, SECONDARY_HASHES = 512 };
+
+/* ---- the hash table ---- */
+
+/* Buckets that a key is behind the first one of its chain, mean over all keys; each holds `room`. The keys of
+ * a chain are Poisson distributed. */
+static double buckets_behind(double mean, double room)
+{
+    double probability = exp(-mean), sum = 0, behind = 0;
+    uint32_t most = (uint32_t)(mean + 12 * sqrt(mean) + 20);
+    for (uint32_t keys = 1; keys <= most; keys++) {
+        behind += floor((keys - 1) / room); /* of the last key of so many */
+        probability =
+            mean > 500 ? exp(keys * log(mean) - mean - lgamma(keys + 1.0)) : probability * mean / keys;
+        sum += probability * behind;
+    }
+    return mean > 0 ? sum / mean : 0;
+}
+
+struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_t inline_bytes,
+                                            uint32_t pair_bytes)
+{
+    struct kvc_kvd_accesses accesses = {.pairs_per_bucket = keys / buckets};
+    bool inlined = pair_bytes <= inline_bytes;
+    double room = inlined ? floor(SLOTS / ceil((double)pair_bytes / SLOT_BYTES)) : SLOTS;
+    double bucket_reads = 1 + buckets_behind(accesses.pairs_per_bucket, room);
+    if (inlined) {
+        accesses.get_reads = accesses.put_reads = bucket_reads;
+        accesses.put_writes = 1;
+        return accesses;
+    }
+    /* every other pointer of the chain that is looked at may have the same secondary hash */
+    double looked_at = fmin(accesses.pairs_per_bucket, room * bucket_reads) / 2;
+    accesses.slab_lines = ceil((pair_bytes + METADATA_BYTES) / (double)KVC_KVD_LINE_BYTES);
+    accesses.get_reads = accesses.put_reads = bucket_reads + 1 + looked_at / SECONDARY_HASHES;
+    accesses.put_writes = 1; /* the slab; the bucket stays as it is */
+    return accesses;
+}
+
+/* ---- the cache ---- */
+
+/* Keys used within t requests, over all keys, with its first two derivatives of what is left. */
+struct unused {
+    double frac, first, second;
+};
+
+static struct unused unused_after(struct kvc_blocks *blocks, double requests)
+{
+    struct unused unused = {0};
+    struct kvc_block block;
+    double keys = (double)blocks->keys;
+    while (kvc_blocks_next(blocks, &block)) {
+        double each = block.mass / block.keys, left = exp(-each * requests);
+        unused.frac += block.keys / keys * left;
+        unused.first -= block.mass / keys * left;
+        unused.second += block.mass * each / keys * left;
+    }
+    return unused;
+}
+
+/* A line whose keys are asked for with probability P is used again, t requests later, with density
+ * P exp(-P t); it is still there if none of the other lines that belong to its place was used since. Summed
+ * over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into buckets at random. */
+void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_accesses *accesses,
+                      double buckets, double places, struct kvc_kvd_reuse *reuse)
+{
+    const double first = log(0.01), last = log(1e4 * (double)workload->keys);
+    const double step = (last - first) / KVC_KVD_REUSE_STEPS;
+    double keys = (double)workload->keys, mean = accesses->pairs_per_bucket, lines = accesses->slab_lines;
+    struct kvc_blocks blocks;
+    *reuse = (struct kvc_kvd_reuse){.steps = KVC_KVD_REUSE_STEPS, .places = places};
+    kvc_blocks_open(&blocks, workload);
+    for (uint32_t i = 0; i < reuse->steps; i++) {
+        double requests = exp(first + (i + 0.5) * step);
+        struct unused unused = unused_after(&blocks, requests);
+        double left = exp(-mean * (1 - unused.frac)); /* of the buckets: no key was used */
+        double bucket_density =
+            buckets * left * (mean * mean * unused.first * unused.first + mean * unused.second);
+        double slab_density = keys * unused.second;
+        reuse->weight[i] = (bucket_density + lines * slab_density) / (1 + lines) * requests * step;
+        reuse->lines[i] = buckets * (1 - left) + keys * lines * (1 - unused.frac);
+    }
+    kvc_blocks_close(&blocks);
+}
+
+double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)
+{
+    double hit = 0;
+    for (uint32_t i = 0; i < reuse->steps && reuse->places > 0; i++)
+        hit += reuse->weight[i] * exp(-dispatch_frac * reuse->lines[i] / reuse->places);
+    return fmin(hit, 1);
+}
+
+/* ---- an operation's share of each resource ---- */
+
+double kvc_kvd_buckets(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvd *system = scenario->system;
+    return kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario) * system->index_frac / KVC_KVD_LINE_BYTES;
+}
+
+void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
+                    struct kvc_kvd_reuse *reuse)
+{
+    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_workload *workload = &scenario->workload;
+    double pair_bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload);
+    double buckets = kvc_kvd_buckets(scenario);
+    *accesses = kvc_kvd_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
+                                    (uint32_t)system->inline_bytes, (uint32_t)ceil(pair_bytes));
+    kvc_kvd_reuse_of(workload, accesses, buckets,
+                     scenario->node.fpga.dram_bytes / KVC_KVD_LINE_BYTES * kvc_kvd_shards(scenario), reuse);
+}
+
+/* Of a packet's share, requests or responses. */
+static double wire_ns(const struct kvc_scenario *scenario, double message_bytes)
+{
+    double requests = kvc_kvd_packet_requests(scenario);
+    return kvc_nic_wire_ns(&scenario->node.nic, requests * message_bytes, 1) / requests;
+}
+
+/* Bytes of requests and responses, means. */
+static void message_bytes(const struct kvc_scenario *scenario, double *request, double *response)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_kvd *system = scenario->system;
+    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
+    double returned = workload->get_frac + (system->update == KVC_KVD_ADD ? workload->set_frac : 0);
+    *request = (double)scenario->node.nic.request_header_bytes + key + workload->set_frac * value;
+    *response = (double)scenario->node.nic.response_header_bytes + returned * value;
+}
+
+struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
+                                      const struct kvc_kvd_accesses *accesses,
+                                      const struct kvc_kvd_reuse *reuse, double dispatch_frac,
+                                      double merged_frac)
+{
+    const struct kvc_dma *dma = &scenario->node.dma;
+    const struct kvc_fpga *fpga = &scenario->node.fpga;
+    const struct kvc_workload *workload = &scenario->workload;
+    double l = fpga->dram_bytes > 0 ? dispatch_frac : 0, request, response;
+    double hit = l > 0 ? kvc_kvd_hit_frac(reuse, l) : 0;
+    double fetched = 1 - merged_frac, put = workload->set_frac + workload->delete_frac;
+    double reads = fetched * (workload->get_frac * accesses->get_reads + put * accesses->put_reads);
+    double writes = fetched * put * accesses->put_writes;
+    double misses = reads * l * (1 - hit), host_reads = reads * (1 - l) + misses;
+    /* lines are newer than the host's as often as operations write; a write follows the read of its line */
+    double host_writes = writes * (1 - l) + misses * put;
+    double bytes =
+        accesses->slab_lines > 1 ? (1 + accesses->slab_lines) / 2 * KVC_KVD_LINE_BYTES : KVC_KVD_LINE_BYTES;
+    double links = (double)dma->endpoints * kvc_dma_link_bytes_per_s(dma) * 1e-9;
+    double packet = bytes + (double)dma->header_bytes * kvc_dma_packets(dma, (uint32_t)bytes);
+    double in_flight_ns = host_reads / ((double)dma->endpoints * kvc_dma_flight_reads_per_s(dma)) * 1e9;
+    double down_ns = host_reads * packet / links;
+    double up_ns = (host_reads * (double)dma->header_bytes + host_writes * packet) / links;
+    double root_ns = fmax(host_reads, host_writes) * bytes / dma->root_bytes_per_s * 1e9;
+    double lines = l * (reads + 2 * writes) + misses;
+    message_bytes(scenario, &request, &response);
+    return (struct kvc_kvd_loads){
+        .clock_ns = kvc_fpga_cycle_ns(fpga),
+        .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
+        .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, bytes) : 0,
+        .receive_ns = wire_ns(scenario, request),
+        .send_ns = wire_ns(scenario, response),
+        .hit_frac = hit,
+        .merged_frac = merged_frac,
+    };
+}
+
+/* ---- the dispatch ratio ---- */
+
+struct balance {
+    const struct kvc_scenario *scenario;
+    struct kvc_kvd_accesses accesses;
+    struct kvc_kvd_reuse reuse;
+};
+
+static double dram_beyond_pcie_ns(double dispatch_frac, void *data)
+{
+    const struct balance *balance = data;
+    struct kvc_kvd_loads loads =
+        kvc_kvd_loads_of(balance->scenario, &balance->accesses, &balance->reuse, dispatch_frac, 0);
+    return loads.dram_ns - loads.pcie_ns;
+}
+
+double kvc_kvd_best_dispatch(const struct kvc_scenario *scenario)
+{
+    enum { ITERATIONS = 100 };
+    struct balance balance = {.scenario = scenario};
+    if (scenario->node.fpga.dram_bytes <= 0)
+        return 0;
+    kvc_kvd_inputs(scenario, &balance.accesses, &balance.reuse);
+    if (dram_beyond_pcie_ns(1, &balance) <= 0)
+        return 1;
+    gsl_function difference = {dram_beyond_pcie_ns, &balance};
+    gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
+    if (solver == NULL)
+        KVC_BUG("no memory for a root solver");
+    gsl_root_fsolver_set(solver, &difference, 0, 1);
+    for (int i = 0; i < ITERATIONS; i++) {
+        gsl_root_fsolver_iterate(solver);
+        if (gsl_root_test_interval(gsl_root_fsolver_x_lower(solver), gsl_root_fsolver_x_upper(solver), 1e-4,
+                                   0) == GSL_SUCCESS)
+            break;
+    }
+    double root = gsl_root_fsolver_root(solver);
+    gsl_root_fsolver_free(solver);
+    return root;
+}
+
+/* ---- packets, power ---- */
+
+uint32_t kvc_kvd_packet_requests(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double request, response;
+    if (workload->frame_requests > 0)
+        return (uint32_t)workload->frame_requests;
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return 1;
+    message_bytes(scenario, &request, &response);
+    return kvc_nic_messages_per_frame(&scenario->node.nic, fmax(request, response));
+}
+
+double kvc_kvd_watts(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvd *system = scenario->system;
+    double idle_w = system->idle_w;
+    return idle_w > 0 ? (double)scenario->cluster.nodes *
+                            (idle_w + (double)system->nics * scenario->node.fpga.power_w)
+                      : 0;
+}

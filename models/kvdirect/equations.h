@@ -1,0 +1,71 @@
+/* KV-Direct's closed form: how often memory is accessed, what the NIC's DRAM serves, what limits the rate.
+ *
+ * Source: KV-Direct (SOSP 2017), sec. 2.4, 3.3.1, 3.3.4 and 5.2.2. The paper takes the hit probability of the
+ * cache as log(cache) / log(cacheable corpus); here it is the exact sum over the keys of a direct map in
+ * which each place holds the line that was used last. */
+#ifndef KVC_MODELS_KVDIRECT_EQUATIONS_H
+#define KVC_MODELS_KVDIRECT_EQUATIONS_H
+
+#include <stdint.h>
+
+#include "models/kvdirect/options.h"
+#include "sim/scenario.h"
+#include "sim/workload/workload.h"
+
+/* Memory accesses of operations on keys that exist. */
+struct kvc_kvd_accesses {
+    double get_reads;             /* buckets and slabs */
+    double put_reads, put_writes; /* of the same size */
+    double pairs_per_bucket;      /* of the index, mean */
+    double slab_lines;            /* of a pair; 0: inline */
+};
+
+/* Pairs of `pair_bytes`, as many as fill the bucket lists of a table with `buckets` in its index at random.
+ */
+struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_t inline_bytes,
+                                            uint32_t pair_bytes);
+
+/* Hit probability of the cache for an access, by l. Filled once, it answers for any l. */
+enum { KVC_KVD_REUSE_STEPS = 1024 };
+struct kvc_kvd_reuse {
+    uint32_t steps;
+    double weight[KVC_KVD_REUSE_STEPS]; /* of accesses whose line was used so long ago */
+    double lines[KVC_KVD_REUSE_STEPS];  /* other lines used since */
+    double places;
+};
+
+/* `places`: lines of all caches together. */
+void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_accesses *accesses,
+                      double buckets, double places, struct kvc_kvd_reuse *reuse);
+
+/* h(l), 0..1; l above 0. */
+double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac);
+
+/* What one operation takes of a NIC, ns, at a dispatch ratio. */
+struct kvc_kvd_loads {
+    double clock_ns, pcie_ns, dram_ns, receive_ns, send_ns;
+    double hit_frac, merged_frac;
+};
+struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
+                                      const struct kvc_kvd_accesses *accesses,
+                                      const struct kvc_kvd_reuse *reuse, double dispatch_frac,
+                                      double merged_frac);
+
+/* Buckets of all NICs' hash indexes. */
+double kvc_kvd_buckets(const struct kvc_scenario *scenario);
+
+/* Fills both from the scenario: mean sizes, all its keys. */
+void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
+                    struct kvc_kvd_reuse *reuse);
+
+/* The l at which PCIe and the NIC's DRAM take as long for an operation (sec. 3.3.4), 1 if PCIe always takes
+ * longer, 0 without DRAM. */
+double kvc_kvd_best_dispatch(const struct kvc_scenario *scenario);
+
+/* Requests that a client packs into a packet. */
+uint32_t kvc_kvd_packet_requests(const struct kvc_scenario *scenario);
+
+/* Of all nodes at work; 0: unknown, system.idle_power is not given. */
+double kvc_kvd_watts(const struct kvc_scenario *scenario);
+
+#endif

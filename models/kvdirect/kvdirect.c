@@ -1,0 +1,47 @@
+/* KV-Direct as a model: see Li et al., "KV-Direct: High-Performance In-Memory Key-Value Store with
+ * Programmable NIC", SOSP 2017. */
+#include "models/kvdirect/kvdirect.h"
+
+#include "models/kvdirect/options.h"
+#include "models/kvdirect/predict.h"
+#include "models/kvdirect/run.h"
+#include "models/kvdirect/store.h"
+
+static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    struct kvc_kvd_store *store = NULL;
+    enum kvc_status status = kvc_kvd_store_create(scenario, progress, &store, diag);
+    *state = store;
+    return status;
+}
+
+static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
+                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
+                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+{
+    return kvc_kvd_run(scenario, state, replica, timeline, progress, platform_path, result, diag);
+}
+
+static void free_state(void *state)
+{
+    kvc_kvd_store_free(state);
+}
+
+static const struct kvc_model_device devices[] = {
+    {"dma", "catapult-pcie3-x8"}, {"fpga", "catapult-stratix-v"}, {"nic", "catapult-40g"}, {NULL, NULL}};
+
+const struct kvc_model kvc_kvd_model = {
+    .name = "kvdirect",
+    .help =
+        "programmable NICs that walk the host's hash table over PCIe: out-of-order engine, NIC DRAM as cache",
+    .paper = "Li et al., SOSP 2017",
+    .options = &kvc_kvd_options,
+    .devices = devices,
+    .check = kvc_kvd_check,
+    .memory_bytes = kvc_kvd_store_bytes,
+    .predict = kvc_kvd_predict,
+    .prepare = prepare,
+    .run = run,
+    .free = free_state,
+};

@@ -1,0 +1,8 @@
+#ifndef KVC_MODELS_KVDIRECT_KVDIRECT_H
+#define KVC_MODELS_KVDIRECT_KVDIRECT_H
+
+#include "models/model.h"
+
+extern const struct kvc_model kvc_kvd_model;
+
+#endif

@@ -1,0 +1,202 @@
+#include "models/kvdirect/options.h"
+
+#include <math.h>
+
+#include "kernels/kvdirect/table.h"
+#include "models/kvdirect/equations.h"
+#include "models/kvdirect/memory.h"
+
+static const char *const engines[] = {"out_of_order", "stall", NULL};
+static const char *const updates[] = {"put", "add", NULL};
+
+static const struct kvc_option rows[] = {
+    {.name = "nics",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, nics),
+     .min = 1,
+     .max = 64,
+     .by_default = "1",
+     .help = "programmable NICs of a node, each with its own keys and its own part of the memory"},
+    {.name = "lanes",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, lanes),
+     .min = 1,
+     .max = 1024,
+     .by_default = "80",
+     .help = "PCIe lanes of the node's processors, for all NICs"},
+    {.name = "idle_power",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_kvd, idle_w),
+     .unit = KVC_UNIT_WATTS,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0W",
+     .help = "of a node without its NICs, at the wall; 0: not known, and no power is told"},
+    {.name = "memory",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_kvd, memory_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 65536,
+     .max = 64 * 0x1p36,
+     .by_default = "64GiB",
+     .help = "host memory of a node for pairs, hash index and slabs; up to 64 GiB for each NIC"},
+    {.name = "index",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_kvd, index_frac),
+     .min = 0.001,
+     .max = 1,
+     .by_default = "0.5",
+     .help =
+         "share of the memory that is hash index; a larger one leaves less for slabs and chained buckets"},
+    {.name = "inline",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, inline_bytes),
+     .min = 0,
+     .max = KVC_KVDIRECT_INLINE_MAX,
+     .by_default = "15",
+     .help = "pairs of key and value up to so many bytes lie in the hash index itself"},
+    {.name = "dispatch",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_kvd, dispatch_frac),
+     .min = 0,
+     .max = 1,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = -1,
+     .help =
+         "l: share of the memory that the NIC's DRAM may cache; auto: where DRAM and PCIe are loaded alike"},
+    {.name = "engine",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_kvd, engine),
+     .by_default = "out_of_order",
+     .choices = engines,
+     .help =
+         "out_of_order: dependent operations wait aside and get the value; stall: they stop the pipeline"},
+    {.name = "update",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_kvd, update),
+     .by_default = "put",
+     .choices = updates,
+     .help = "what SETs of the workload do. put: replace the value; add: atomic fetch-and-add, 8 bytes"},
+    {.name = "in_flight",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, in_flight),
+     .min = 1,
+     .max = 65536,
+     .by_default = "256",
+     .help = "operations of a NIC at once, those that wait for another one included"},
+    {.name = "station",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, station),
+     .min = 1,
+     .max = 1048576,
+     .by_default = "1024",
+     .help = "hash slots of the reservation station; fewer make more operations seem dependent"},
+};
+
+const struct kvc_options kvc_kvd_options = {
+    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_kvd)};
+
+enum { BLOCK_BYTES = 512 };
+
+double kvc_kvd_table_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvd *system = scenario->system;
+    return floor(system->memory_bytes / (double)system->nics / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
+uint32_t kvc_kvd_shards(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvd *system = scenario->system;
+    return (uint32_t)(scenario->cluster.nodes * system->nics);
+}
+
+struct kvc_kvd kvc_kvd_resolve(const struct kvc_scenario *scenario)
+{
+    struct kvc_kvd system = *(const struct kvc_kvd *)scenario->system;
+    if (system.dispatch_frac < 0)
+        system.dispatch_frac = kvc_kvd_best_dispatch(scenario);
+    return system;
+}
+
+uint64_t kvc_kvd_sample_rate(const struct kvc_scenario *scenario)
+{
+    const struct kvc_run *run = &scenario->run;
+    double all_bytes = kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario);
+    uint64_t rate = 1;
+    if (run->functional != KVC_FUNCTIONAL_SAMPLED)
+        return 1;
+    if (run->sample_rate > 0)
+        return run->sample_rate;
+    while (all_bytes / (double)rate > run->sample_bytes)
+        rate *= 2;
+    return rate;
+}
+
+static enum kvc_status check_sizes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t key_bytes = kvc_workload_key_bytes_max(workload);
+    uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
+    if (key_bytes + value_bytes > KVC_KVDIRECT_PAIR_MAX)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload: found pairs of up to %u bytes, the largest slab holds %d",
+                             key_bytes + value_bytes, KVC_KVDIRECT_PAIR_MAX);
+    if (system->update == KVC_KVD_ADD && (workload->sizes != KVC_SIZES_FIXED || value_bytes != 8))
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.update = \"add\": found values of %u bytes, allowed: all of 8",
+                             value_bytes);
+    return KVC_OK;
+}
+
+static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_kvdirect_params params = {.bytes = (uint64_t)kvc_kvd_table_bytes(scenario),
+                                               .hash_index_frac = system->index_frac,
+                                               .inline_bytes = (uint32_t)system->inline_bytes};
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return KVC_OK;
+    double pair_bytes = ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
+    double room = (double)kvc_kvdirect_capacity_of(&params, (uint32_t)pair_bytes) * kvc_kvd_shards(scenario);
+    double keys = workload->preload_frac * (double)workload->keys;
+    if (keys > room)
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.index: found %.4g of %.4g GiB as hash index, which leaves room for at most "
+            "%.4g pairs of %.0f bytes; workload.keys are %.4g",
+            system->index_frac, system->memory_bytes / 0x1p30, room, pair_bytes, keys);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_kvd_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_dma *dma = &scenario->node.dma;
+    uint64_t lanes = system->nics * dma->endpoints * dma->lanes;
+    if (lanes > system->lanes)
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.nics: found %llu with %llu links of %llu lanes each, the processors have "
+            "%llu lanes",
+            (unsigned long long)system->nics, (unsigned long long)dma->endpoints,
+            (unsigned long long)dma->lanes, (unsigned long long)system->lanes);
+    if (kvc_kvd_table_bytes(scenario) > 0x1p36)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.memory: found %.4g GiB for each NIC, its 31-bit pointers reach 64",
+                             kvc_kvd_table_bytes(scenario) / 0x1p30);
+    if (scenario->run.functional == KVC_FUNCTIONAL_OFF)
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.functional: found \"off\", kvdirect runs \"full\" or \"sampled\"; kvcast predict "
+            "answers without its tables");
+    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && scenario->node.nic.latency_ns < 100)
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.nic.latency: found %g ns, clients that wait for responses need 100 ns or more",
+            scenario->node.nic.latency_ns);
+    enum kvc_status status = check_sizes(scenario, diag);
+    return status == KVC_OK ? check_corpus(scenario, diag) : status;
+}

@@ -1,0 +1,54 @@
+/* KV-Direct's own parameters: the scenario's `system` table. The model's names begin with kvc_kvd, those of
+ * the real table and slabs in kernels/kvdirect with kvc_kvdirect. */
+#ifndef KVC_MODELS_KVDIRECT_OPTIONS_H
+#define KVC_MODELS_KVDIRECT_OPTIONS_H
+
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+#include "sim/scenario.h"
+
+enum kvc_kvd_engine {
+    KVC_KVD_OUT_OF_ORDER, /* operations on a key in flight wait in the reservation station and get its value
+                           */
+    KVC_KVD_STALL,        /* the pipeline stops until the operation that they depend on is done */
+};
+
+enum kvc_kvd_update {
+    KVC_KVD_PUT, /* SETs of the workload replace the value */
+    KVC_KVD_ADD, /* they are atomic fetch-and-adds on values of 8 bytes */
+};
+
+struct kvc_kvd {
+    uint64_t nics;         /* of the node, each with its own share of keys and memory */
+    uint64_t lanes;        /* of PCIe that the node has for them */
+    double idle_w;         /* of a node without NICs; 0: not known */
+    double memory_bytes;   /* of a node, for pairs */
+    double index_frac;     /* of it, the hash index */
+    uint64_t inline_bytes; /* pairs up to it lie in the index */
+    double dispatch_frac;  /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
+    int engine;            /* enum kvc_kvd_engine */
+    int update;            /* enum kvc_kvd_update */
+    uint64_t in_flight;    /* operations at once, waiting ones included */
+    uint64_t station;      /* hash slots of the reservation station */
+};
+
+extern const struct kvc_options kvc_kvd_options;
+
+/* What the options' ranges cannot say: that the corpus fits, sizes of pairs, lanes. */
+enum kvc_status kvc_kvd_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* The scenario's own parameters with every "auto" resolved. */
+struct kvc_kvd kvc_kvd_resolve(const struct kvc_scenario *scenario);
+
+/* One key in so many lives in the tables: 1 when full. */
+uint64_t kvc_kvd_sample_rate(const struct kvc_scenario *scenario);
+
+/* NICs of all nodes, each of which owns a shard of the keys. */
+uint32_t kvc_kvd_shards(const struct kvc_scenario *scenario);
+
+/* Memory of one NIC's table, nothing sampled. */
+double kvc_kvd_table_bytes(const struct kvc_scenario *scenario);
+
+#endif

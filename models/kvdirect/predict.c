@@ -1,0 +1,163 @@
+#include "models/kvdirect/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "models/kvdirect/equations.h"
+#include "models/kvdirect/store.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/workload/blocks.h"
+#include "sim/workload/fullest.h"
+
+enum { MERGE_ITERATIONS = 20 };
+
+/* Clocks of an operation outside of memory: decoder, station, issue, end. */
+static const double pipeline_clocks = 4;
+
+static double slowest_ns(const struct kvc_kvd_loads *loads)
+{
+    return fmax(fmax(loads->clock_ns, fmax(loads->pcie_ns, loads->dram_ns)),
+                fmax(loads->receive_ns, loads->send_ns));
+}
+
+/* One access, nothing else under way. */
+static double access_ns(const struct kvc_scenario *scenario, double dispatch_frac, double hit_frac)
+{
+    const struct kvc_fpga *fpga = &scenario->node.fpga;
+    double host_ns = kvc_dma_read_ns(&scenario->node.dma, KVC_KVD_LINE_BYTES);
+    double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVD_LINE_BYTES) : 0;
+    return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
+}
+
+static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kvd_accesses *accesses,
+                        double dispatch_frac, double hit_frac)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double put = workload->set_frac + workload->delete_frac;
+    double reads = workload->get_frac * accesses->get_reads + put * accesses->put_reads;
+    /* a read takes its latency and a clock; a write is on its way when the link has it */
+    return reads * (access_ns(scenario, dispatch_frac, hit_frac) + kvc_fpga_cycle_ns(&scenario->node.fpga)) +
+           put * accesses->put_writes * 1e9 / kvc_dma_link_per_s(&scenario->node.dma, KVC_KVD_LINE_BYTES);
+}
+
+/* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
+ * rate of its popularity. */
+static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, double per_ns)
+{
+    struct kvc_blocks blocks;
+    struct kvc_block block;
+    double merged = 0;
+    kvc_blocks_open(&blocks, &scenario->workload);
+    while (kvc_blocks_next(&blocks, &block)) {
+        double others = block.mass / block.keys * per_ns * stay_ns;
+        merged += block.mass * others / (1 + others);
+    }
+    kvc_blocks_close(&blocks);
+    return merged;
+}
+
+static double fullest_share(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_source_params params = {.workload = &scenario->workload,
+                                             .nodes = (uint32_t)scenario->cluster.nodes,
+                                             .sockets = (uint32_t)system->nics,
+                                             .hash_seed = KVC_KVD_HASH_SEED,
+                                             .frame_requests = 1};
+    return kvc_fullest_share(&params);
+}
+
+/* Of all NICs together; +infinity where clients always have a request. */
+static double offered_per_ns(const struct kvc_workload *workload)
+{
+    double highest = 0;
+    if (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED)
+        return workload->rate_mops * 1e-3;
+    if (workload->arrival != KVC_ARRIVAL_CURVE)
+        return INFINITY;
+    for (uint32_t i = 0; i < workload->curve_points; i++)
+        highest = fmax(highest, workload->curve[i].rate_mops);
+    return highest * 1e-3;
+}
+
+static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
+{
+    struct kvc_stage *stage = &result->stage[result->stage_count++];
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->device, sizeof stage->device, "%s", device);
+    stage->utilization_frac = fmin(utilization, 1);
+    stage->mean_us = NAN;
+}
+
+static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kvd_accesses *accesses,
+                        const struct kvc_kvd_loads *loads, double dispatch_frac, double share,
+                        struct kvc_result *result)
+{
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"dispatch_frac", dispatch_frac},
+        {"merged_frac", loads->merged_frac},
+        {"fullest_nic_share_frac", share},
+        {"clock_limit_mops", 1e3 / loads->clock_ns},
+        {"pcie_limit_mops", 1e3 / loads->pcie_ns},
+        {"dram_limit_mops", 1e3 / loads->dram_ns},
+        {"receive_limit_mops", 1e3 / loads->receive_ns},
+        {"send_limit_mops", 1e3 / loads->send_ns},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (isfinite(figures[i].value))
+            kvc_figures_set(&result->model, figures[i].name, figures[i].value);
+    kvc_figures_set(&result->kernel, "accesses_per_get", accesses->get_reads);
+    kvc_figures_set(&result->kernel, "accesses_per_set", accesses->put_reads + accesses->put_writes);
+    kvc_figures_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
+    kvc_figures_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * dispatch_frac);
+    double watts = kvc_kvd_watts(scenario);
+    if (watts > 0) {
+        kvc_figures_set(&result->model, "power_w", watts);
+        kvc_figures_set(&result->model, "power_kops_per_w", result->throughput_mops * 1e3 / watts);
+    }
+}
+
+enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                struct kvc_diag *diag)
+{
+    (void)diag; /* what could be wrong was checked when the scenario was loaded */
+    struct kvc_kvd system = kvc_kvd_resolve(scenario);
+    struct kvc_kvd_accesses accesses;
+    struct kvc_kvd_reuse reuse;
+    const struct kvc_nic *nic = &scenario->node.nic;
+    double share = fullest_share(scenario), merged = 0, per_ns = 0;
+    struct kvc_kvd_loads loads = {0};
+    kvc_kvd_inputs(scenario, &accesses, &reuse);
+    for (int i = 0; i < MERGE_ITERATIONS; i++) {
+        loads = kvc_kvd_loads_of(scenario, &accesses, &reuse, system.dispatch_frac, merged);
+        per_ns = fmin(1 / slowest_ns(&loads) / share, offered_per_ns(&scenario->workload));
+        double stay_ns = memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
+        if (system.engine == KVC_KVD_OUT_OF_ORDER)
+            merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
+    }
+    double speed = per_ns * share; /* of the fullest NIC */
+    double packet = kvc_kvd_packet_requests(scenario);
+    double latency_ns = 2 * nic->latency_ns + packet * (loads.receive_ns + loads.send_ns) +
+                        (packet - 1) * loads.clock_ns + pipeline_clocks * loads.clock_ns +
+                        memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
+    result->throughput_mops = per_ns * 1e3;
+    result->latency_mean_us = latency_ns / 1e3;
+    result->latency_p95_us = NAN;
+    add_stage(result, "receive", "nic", speed * loads.receive_ns);
+    add_stage(result, "decode", "fpga", speed * loads.clock_ns);
+    add_stage(result, "pcie", "dma", speed * loads.pcie_ns);
+    add_stage(result, "dram", "fpga", speed * loads.dram_ns);
+    add_stage(result, "send", "nic", speed * loads.send_ns);
+    kvc_bottleneck_find(result);
+    add_figures(scenario, &accesses, &loads, system.dispatch_frac, share, result);
+    if (system.engine == KVC_KVD_STALL)
+        kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
+                                "this is the rate without dependent operations");
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE)
+        kvc_result_note(result,
+                        "a trace has no rate beforehand: this is the largest load that the store sustains");
+    return KVC_OK;
+}

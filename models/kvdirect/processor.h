@@ -1,0 +1,109 @@
+/* KV-Direct's key-value processor: one NIC's pipeline from packets to responses, in simulated time.
+ *
+ * Source: KV-Direct (SOSP 2017), sec. 3.3, fig. 4. A packet is received, its operations are decoded one a
+ * clock and go through the reservation station (station.h) to memory: the real table runs the operation, its
+ * accesses are sent to the dispatcher (dispatch.h) and take their time in the memory engine (memory.h), one
+ * after the other, the writes at the end side by side. A response leaves when all operations of its packet
+ * are done. Every block of the pipeline takes a clock; none but the station holds operations up.
+ *
+ * A NIC depends on nothing else while it works, so it goes through its own events up to the time that the
+ * engine has come to: packets are the engine's matter, operations are not. */
+#ifndef KVC_MODELS_KVDIRECT_PROCESSOR_H
+#define KVC_MODELS_KVDIRECT_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/kvdirect/memory.h"
+#include "models/kvdirect/options.h"
+#include "models/kvdirect/station.h"
+#include "models/kvdirect/store.h"
+#include "sim/scenario.h"
+#include "sim/workload/source.h"
+
+/* What an operation found; of a row that was answered. */
+enum kvc_kvd_outcome { KVC_KVD_HIT, KVC_KVD_MISS, KVC_KVD_SET_DONE, KVC_KVD_DELETE_DONE };
+
+/* Rows that were answered since they were last taken, in order of done_ns. */
+struct kvc_kvd_answers {
+    uint32_t count, capacity;
+    double *sent_ns, *done_ns;
+    uint8_t *outcome; /* enum kvc_kvd_outcome */
+    uint32_t *client;
+};
+
+/* Since the processor began. */
+struct kvc_kvd_counts {
+    uint64_t decoded;   /* operations */
+    uint64_t collided;  /* of them: another one was in their slot */
+    uint64_t forwarded; /* of them: done in the station */
+    uint64_t writebacks;
+    uint64_t accesses[KVC_OP_COUNT];   /* of memory by operations that went there */
+    uint64_t operations[KVC_OP_COUNT]; /* those */
+    uint64_t failed;                   /* PUTs that found no memory */
+    double decode_busy_ns, receive_busy_ns, send_busy_ns;
+};
+
+/* An operation that is done. */
+struct kvc_kvd_watched {
+    uint64_t sequence;    /* of its arrival, from 0 */
+    uint64_t hash;        /* of its key */
+    uint8_t op;           /* enum kvc_op */
+    bool present;         /* the key, after it */
+    const uint8_t *value; /* that it found (GET) or that the key has then */
+    uint32_t value_bytes;
+    double done_ns;
+};
+
+struct kvc_kvd_operation;
+struct kvc_kvd_packet;
+struct kvc_kvd_shape;
+
+struct kvc_kvd_processor {
+    const struct kvc_scenario *scenario;
+    struct kvc_kvd system;
+    struct kvc_kvd_store *store;
+    struct kvc_kvd_shard *shard;
+    struct kvc_source *source;
+    uint32_t number, frame_requests;
+    double clock_ns;
+
+    struct kvc_events events;
+    struct kvc_kvd_memory memory;
+    struct kvc_kvd_station station;
+    struct kvc_kvdirect_trace trace;
+    struct kvc_rng rng;
+
+    struct kvc_kvd_operation *operation;
+    int32_t *free_operation;
+    uint32_t free_operations;
+    uint32_t most_in_flight;
+
+    struct kvc_kvd_packet **free_packet; /* stack */
+    uint32_t free_packets, packets;
+    struct kvc_kvd_packet *first_packet, *last_packet; /* that are not decoded to their end */
+    uint32_t waiting_rows;                             /* in them */
+
+    double now_ns; /* of the latest event */
+    double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
+    struct kvc_kvd_shape *shape; /* accesses of recent operations, per kind: for keys that are not kept */
+    struct kvc_kvd_answers answers;
+    struct kvc_kvd_counts counts;
+    void (*watch)(void *data, const struct kvc_kvd_watched *watched); /* NULL: nobody */
+    void *watch_data;
+};
+
+/* `system`: resolved. `seed`: of the replica. Aborts without memory. */
+void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kvc_scenario *scenario,
+                            const struct kvc_kvd *system, struct kvc_kvd_store *store,
+                            struct kvc_source *source, uint32_t number, uint32_t frame_requests,
+                            uint64_t seed);
+void kvc_kvd_processor_close(struct kvc_kvd_processor *processor);
+
+/* Everything that happens until until_ns. New answers are added. */
+void kvc_kvd_processor_advance(struct kvc_kvd_processor *processor, double until_ns);
+
+/* Nothing is under way. */
+bool kvc_kvd_processor_idle(const struct kvc_kvd_processor *processor);
+
+#endif

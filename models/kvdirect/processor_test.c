@@ -1,0 +1,296 @@
+#include "models/kvdirect/processor.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
+
+struct setup {
+    struct kvc_scenario scenario;
+    struct kvc_kvd system;
+};
+
+/* A sequential map that sees every operation when it is done. */
+struct witness {
+    struct {
+        uint64_t hash;
+        uint64_t last, last_write; /* sequence + 1; 0: none yet */
+        bool present;
+        uint32_t bytes;
+        uint8_t value[VALUE_MAX];
+    } key[KEYS_MAX * 4];
+    uint8_t *seen; /* per sequence: how often */
+    uint64_t done;
+    double last_ns;
+    bool adds, reads_pass;
+    uint32_t value_bytes; /* of every key */
+};
+
+static struct witness *witness_create(const struct setup *setup)
+{
+    struct witness *witness = calloc(1, sizeof *witness);
+    cr_assert_not_null(witness);
+    witness->seen = calloc(SEQUENCES_MAX, 1);
+    cr_assert_not_null(witness->seen);
+    witness->adds = setup->system.update == KVC_KVD_ADD;
+    witness->reads_pass = setup->system.engine == KVC_KVD_STALL;
+    witness->value_bytes = (uint32_t)setup->scenario.workload.value_bytes;
+    return witness;
+}
+
+static void watch(void *data, const struct kvc_kvd_watched *watched)
+{
+    struct witness *witness = data;
+    uint32_t at = (uint32_t)(watched->hash % (KEYS_MAX * 4));
+    while (witness->key[at].bytes != 0 && witness->key[at].hash != watched->hash)
+        at = (at + 1) % (KEYS_MAX * 4);
+    if (witness->key[at].bytes == 0) { /* preloaded */
+        witness->key[at].hash = watched->hash;
+        witness->key[at].present = true;
+        witness->key[at].bytes = witness->value_bytes;
+        kvc_kvd_first_value(watched->hash, witness->key[at].value, witness->key[at].bytes);
+    }
+    cr_assert_geq(watched->done_ns, witness->last_ns, "operations end in order of time");
+    witness->last_ns = watched->done_ns;
+    cr_assert_lt(watched->sequence, (uint64_t)SEQUENCES_MAX);
+    cr_assert_eq(witness->seen[watched->sequence]++, 0, "answered twice");
+    /* a pipeline that stalls does so for writes: reads between two of them may pass each other */
+    bool read = watched->op == KVC_OP_GET;
+    uint64_t behind = read && witness->reads_pass ? witness->key[at].last_write : witness->key[at].last;
+    cr_assert_gt(watched->sequence + 1, behind, "a key's operations end in their order: %llu after %llu",
+                 (unsigned long long)watched->sequence, (unsigned long long)behind - 1);
+    if (watched->sequence + 1 > witness->key[at].last)
+        witness->key[at].last = watched->sequence + 1;
+    if (!read)
+        witness->key[at].last_write = watched->sequence + 1;
+    witness->done++;
+    if (watched->op == KVC_OP_GET) {
+        cr_assert_eq(watched->present, witness->key[at].present);
+        if (watched->present)
+            cr_assert_eq(memcmp(watched->value, witness->key[at].value, watched->value_bytes), 0,
+                         "the last write is read");
+    } else if (watched->op == KVC_OP_DELETE) {
+        witness->key[at].present = false;
+    } else if (witness->adds && witness->key[at].present) {
+        uint64_t word;
+        memcpy(&word, witness->key[at].value, sizeof word);
+        word++;
+        memcpy(witness->key[at].value, &word, sizeof word);
+    } else if (!witness->adds) {
+        witness->key[at].present = true;
+        memcpy(witness->key[at].value, watched->value, watched->value_bytes);
+    }
+}
+
+/* Facts of KV-Direct's card (scenarios/hardware), with a DRAM that holds a sixteenth of the memory. */
+static struct setup published(uint64_t keys)
+{
+    return (struct setup){
+        .system = {.nics = 1,
+                   .lanes = 80,
+                   .memory_bytes = 1 << 20,
+                   .index_frac = 0.6,
+                   .inline_bytes = 20,
+                   .dispatch_frac = 0.5,
+                   .in_flight = 256,
+                   .station = 1024},
+        .scenario = {.node = {.dma = {.endpoints = 2,
+                                      .generation = 3,
+                                      .lanes = 8,
+                                      .header_bytes = 26,
+                                      .payload_max_bytes = 256,
+                                      .tags = 64,
+                                      .read_credits = 84,
+                                      .write_credits = 88,
+                                      .read_ns = 800,
+                                      .memory_ns = 250,
+                                      .credit_ns = 500,
+                                      .root_bytes_per_s = 13.2e9},
+                              .fpga = {.clock_hz = 180e6,
+                                       .dram_bytes = 65536,
+                                       .dram_bytes_per_s = 12.8e9,
+                                       .dram_ns = 41.25},
+                              .nic = {.ports = 1,
+                                      .bytes_per_s = 5e9,
+                                      .mtu_bytes = 1500,
+                                      .frame_overhead_bytes = 38,
+                                      .packet_header_bytes = 50,
+                                      .request_header_bytes = 1,
+                                      .response_header_bytes = 1,
+                                      .latency_ns = 1000}},
+                     .cluster = {.nodes = 1},
+                     .workload = {.keys = keys,
+                                  .key_bytes = 8,
+                                  .value_bytes = 8,
+                                  .get_frac = 1,
+                                  .preload_frac = 1,
+                                  .zipf_s = 0.99},
+                     .run = {.seed = 1, .replicas = 1}},
+    };
+}
+
+static void mix(struct setup *setup, double get, double set)
+{
+    setup->scenario.workload.get_frac = get;
+    setup->scenario.workload.set_frac = set;
+    setup->scenario.workload.delete_frac = 1 - get - set;
+}
+
+struct outcome {
+    double mops;
+    struct kvc_kvd_counts counts;
+    uint64_t host_reads, host_writes;
+    uint32_t most_reads, most_writes, most_operations;
+    double cache_hit_frac;
+};
+
+/* Saturates one NIC for `duration_ns`; every operation is checked against the witness. */
+static struct outcome saturate(struct setup *setup, double duration_ns)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_kvd_store *store = NULL;
+    struct kvc_kvd_processor processor;
+    setup->scenario.system = &setup->system;
+    cr_assert_eq(kvc_kvd_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_kvd_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(store->refused, 0);
+    struct kvc_source_params params = {.workload = &setup->scenario.workload,
+                                       .nodes = 1,
+                                       .sockets = 1,
+                                       .seed = 7,
+                                       .hash_seed = KVC_KVD_HASH_SEED,
+                                       .frame_requests = 50};
+    struct kvc_source *source = kvc_source_create(&params, &diag);
+    struct witness *witness = witness_create(setup);
+    cr_assert_not_null(source);
+    kvc_kvd_processor_open(&processor, &setup->scenario, &setup->system, store, source, 0,
+                           params.frame_requests, 3);
+    processor.watch = watch;
+    processor.watch_data = witness;
+    for (double now_ns = 1000; now_ns <= duration_ns; now_ns += 1000) {
+        kvc_kvd_processor_advance(&processor, now_ns);
+        processor.answers.count = 0;
+    }
+    struct outcome outcome = {.mops = (double)witness->done / duration_ns * 1e3,
+                              .counts = processor.counts,
+                              .host_reads = processor.memory.host_reads,
+                              .host_writes = processor.memory.host_writes,
+                              .most_operations = processor.most_in_flight};
+    for (int e = 0; e < 2; e++) {
+        const struct kvc_dma_engine *engine = &processor.memory.engine[e];
+        outcome.most_reads =
+            engine->reads.most > outcome.most_reads ? engine->reads.most : outcome.most_reads;
+        outcome.most_writes =
+            engine->writes.most > outcome.most_writes ? engine->writes.most : outcome.most_writes;
+    }
+    const struct kvc_kvd_cache_stats *cache = &store->shards[0].dispatch.stats;
+    outcome.cache_hit_frac = (double)cache->hits / (double)cache->cacheable;
+    /* what was decoded is answered or still in flight */
+    cr_assert_leq(processor.counts.decoded - witness->done, setup->system.in_flight);
+    cr_assert_leq(outcome.most_operations, setup->system.in_flight);
+    cr_assert_leq(outcome.most_reads, 64);
+    cr_assert_leq(outcome.most_writes, 88);
+    free(witness->seen);
+    free(witness);
+    kvc_kvd_processor_close(&processor);
+    kvc_source_free(source);
+    kvc_kvd_store_free(store);
+    return outcome;
+}
+
+static void expect_near(const char *what, double found, double expected, double part)
+{
+    cr_expect_float_eq(found, expected, part * expected, "%s: %g, not %g", what, found, expected);
+}
+
+/* One key, few, and many; reads and all sorts of writes: the witness checks every value and order. */
+Test(processor, operations_take_effect_in_order_and_read_the_last_write)
+{
+    const struct {
+        uint64_t keys;
+        int popularity;
+    } loads[] = {{1, KVC_POPULARITY_UNIFORM},
+                 {3, KVC_POPULARITY_UNIFORM},
+                 {4000, KVC_POPULARITY_ZIPF},
+                 {4000, KVC_POPULARITY_UNIFORM}};
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        for (int engine = KVC_KVD_OUT_OF_ORDER; engine <= KVC_KVD_STALL; engine++) {
+            struct setup setup = published(loads[i].keys);
+            setup.system.engine = engine;
+            setup.scenario.workload.popularity = loads[i].popularity;
+            mix(&setup, 0.5, 0.4);
+            saturate(&setup, 300e3);
+            setup.system.inline_bytes = 10; /* pairs in slabs */
+            saturate(&setup, 300e3);
+            setup.system.station = 2; /* nearly all seem dependent */
+            saturate(&setup, 300e3);
+            mix(&setup, 0.3, 0.7);
+            setup.system.update = KVC_KVD_ADD;
+            setup.system.dispatch_frac = 1;
+            saturate(&setup, 300e3);
+        }
+    }
+}
+
+/* Facts kvdirect.ooo.atomics.with and .without: one operation a clock, 180 Mops; 0.94 Mops where each waits
+ * for the one before, over PCIe. */
+Test(processor, atomics_on_one_key)
+{
+    struct setup setup = published(1);
+    mix(&setup, 0, 1);
+    setup.system.update = KVC_KVD_ADD;
+    setup.system.dispatch_frac = 0;
+    struct outcome ordered = saturate(&setup, 500e3);
+    expect_near("out of order", ordered.mops, 180, 0.02);
+    setup.system.engine = KVC_KVD_STALL;
+    struct outcome stalled = saturate(&setup, 3e6);
+    expect_near("stalled", stalled.mops, 0.94, 0.1);
+}
+
+/* Uniform reads of inline pairs: two links of 64 reads each in 1050 ns and the way there. */
+Test(processor, tags_bound_uniform_reads)
+{
+    struct setup setup = published(4000);
+    setup.system.dispatch_frac = 0;
+    struct outcome outcome = saturate(&setup, 1e6);
+    expect_near("reads", (double)outcome.host_reads / 1e6 * 1e3, 2 * 64 / 1.0696, 0.02);
+    cr_expect_eq(outcome.most_reads, 64);
+    cr_expect_eq(outcome.host_writes, 0);
+    expect_near("DMA reads", (double)outcome.host_reads, (double)outcome.counts.accesses[KVC_OP_GET], 0.001);
+}
+
+/* Everything cached on the card: the clock is the limit, and PCIe has nothing to do. */
+Test(processor, the_clock_bounds_what_the_card_has)
+{
+    struct setup setup = published(4000);
+    setup.system.dispatch_frac = 1;
+    setup.scenario.node.fpga.dram_bytes = 1 << 20;
+    struct outcome outcome = saturate(&setup, 1e6);
+    cr_expect_gt(outcome.cache_hit_frac, 0.999);
+    cr_expect_eq(outcome.host_reads, 0);
+    expect_near("reads", outcome.mops, 180, 0.02);
+}
+
+/* Fact kvdirect.ooo.collision: below 25 % with 256 in flight and 1024 slots. */
+Test(processor, few_operations_seem_dependent)
+{
+    struct setup setup = published(4000);
+    struct outcome outcome = saturate(&setup, 1e6);
+    double collided_frac = (double)outcome.counts.collided / (double)outcome.counts.decoded;
+    cr_expect_eq(outcome.most_operations, 256);
+    cr_expect_lt(collided_frac, 0.25);
+    cr_expect_gt(collided_frac, 0.15, "%g", collided_frac);
+}
+
+/* The same seed gives the same run. */
+Test(processor, is_deterministic)
+{
+    struct setup setup = published(4000);
+    mix(&setup, 0.5, 0.5);
+    struct outcome first = saturate(&setup, 200e3), second = saturate(&setup, 200e3);
+    cr_expect_eq(memcmp(&first.counts, &second.counts, sizeof first.counts), 0);
+    cr_expect_eq(first.host_reads, second.host_reads);
+    cr_expect_eq(first.host_writes, second.host_writes);
+}

@@ -1,0 +1,104 @@
+#include "models/kvdirect/station.h"
+
+#include <stdlib.h>
+
+#include "sim/base/diag.h"
+
+void kvc_kvd_station_open(struct kvc_kvd_station *station, uint32_t slots, uint32_t operations)
+{
+    *station = (struct kvc_kvd_station){
+        .slot = calloc(slots, sizeof *station->slot),
+        .next = calloc(operations, sizeof *station->next),
+        .slots = slots,
+    };
+    if (station->slot == NULL || station->next == NULL)
+        KVC_BUG("no memory for a reservation station of %u slots", slots);
+    for (uint32_t i = 0; i < slots; i++)
+        station->slot[i].owner = station->slot[i].first = station->slot[i].last = KVC_KVD_NONE;
+}
+
+void kvc_kvd_station_close(struct kvc_kvd_station *station)
+{
+    free(station->slot);
+    free(station->next);
+}
+
+enum kvc_kvd_admission kvc_kvd_station_admit(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot,
+                                             int32_t operation, bool same)
+{
+    if (slot->owner == KVC_KVD_NONE) {
+        slot->owner = operation;
+        slot->fetching = true;
+        return KVC_KVD_FETCH;
+    }
+    if (!slot->fetching && slot->first == KVC_KVD_NONE && same) {
+        slot->forwarding++;
+        return KVC_KVD_FORWARD;
+    }
+    station->next[operation] = KVC_KVD_NONE;
+    if (slot->first == KVC_KVD_NONE)
+        slot->first = operation;
+    else
+        station->next[slot->last] = operation;
+    slot->last = operation;
+    return KVC_KVD_WAIT;
+}
+
+/* Takes the one behind `before` out. */
+static int32_t take_behind(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot, int32_t before)
+{
+    int32_t *link = before == KVC_KVD_NONE ? &slot->first : &station->next[before], taken = *link;
+    *link = station->next[taken];
+    if (slot->last == taken)
+        slot->last = before;
+    return taken;
+}
+
+int32_t kvc_kvd_station_take(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot, int32_t *before,
+                             bool (*same)(void *data, int32_t owner, int32_t operation), void *data)
+{
+    int32_t at = *before == KVC_KVD_NONE ? slot->first : station->next[*before];
+    for (; at != KVC_KVD_NONE; *before = at, at = station->next[at]) {
+        if (!same(data, slot->owner, at))
+            continue;
+        slot->forwarding++;
+        return take_behind(station, slot, *before);
+    }
+    return KVC_KVD_NONE;
+}
+
+enum kvc_kvd_next kvc_kvd_station_next(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot)
+{
+    if (slot->fetching || slot->writing || slot->forwarding > 0)
+        return KVC_KVD_NEXT_NOTHING;
+    if (slot->changed) {
+        slot->changed = false;
+        slot->writing = true;
+        return KVC_KVD_NEXT_WRITE;
+    }
+    slot->owner = KVC_KVD_NONE;
+    if (slot->first == KVC_KVD_NONE)
+        return KVC_KVD_NEXT_NOTHING;
+    slot->owner = take_behind(station, slot, KVC_KVD_NONE);
+    slot->fetching = true;
+    return KVC_KVD_NEXT_FETCH;
+}
+
+bool kvc_kvd_station_enter(struct kvc_kvd_slot *slot, bool writes)
+{
+    if (slot->writers > 0 || (writes && slot->readers > 0))
+        return false;
+    if (writes)
+        slot->writers++;
+    else
+        slot->readers++;
+    return true;
+}
+
+void kvc_kvd_station_leave(struct kvc_kvd_slot *slot, bool writes)
+{
+    if (writes)
+        slot->writers--;
+    else
+        slot->readers--;
+}
