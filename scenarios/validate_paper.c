@@ -11,8 +11,8 @@ struct answers {
     size_t count;
     struct answer {
         char key[512];
-        struct kvc_figures model;
-        double throughput_mops, mean_us, p95_us, min_us, max_us;
+        struct kvc_figures model, kernel;
+        double throughput_mops, mean_us, p95_us, p99_us, min_us, max_us;
     } * entry;
 };
 
@@ -24,22 +24,25 @@ static double figure_of(const struct answer *answer, const char *figure)
     } common[] = {
         {"throughput_mops", answer->throughput_mops}, {"latency_mean_us", answer->mean_us},
         {"latency_p95_us", answer->p95_us},           {"latency_min_us", answer->min_us},
-        {"latency_max_us", answer->max_us},
+        {"latency_max_us", answer->max_us},           {"latency_p99_us", answer->p99_us},
     };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         if (strcmp(common[i].name, figure) == 0)
             return common[i].value;
-    return kvc_figures_get(&answer->model, figure);
+    double value = kvc_figures_get(&answer->model, figure);
+    return isnan(value) ? kvc_figures_get(&answer->kernel, figure) : value;
 }
 
 static void keep(const struct kvc_outcome *outcome, bool predicted, struct answer *answer)
 {
     const struct kvc_result *result = &outcome->result;
     answer->model = result->model;
+    answer->kernel = result->kernel;
     answer->throughput_mops = result->throughput_mops;
     answer->mean_us = predicted ? result->latency_mean_us : kvc_histogram_mean_ns(&result->latency) / 1e3;
     answer->p95_us =
         predicted ? result->latency_p95_us : kvc_histogram_percentile_ns(&result->latency, 0.95) / 1e3;
+    answer->p99_us = predicted ? NAN : kvc_histogram_percentile_ns(&result->latency, 0.99) / 1e3;
     answer->min_us = predicted ? NAN : result->latency.min_ns / 1e3;
     answer->max_us = predicted ? NAN : result->latency.max_ns / 1e3;
 }

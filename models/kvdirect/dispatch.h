@@ -24,6 +24,7 @@ enum kvc_kvd_step_kind {
     KVC_KVD_CACHE_READ,  /* a hit: the NIC's DRAM is read */
     KVC_KVD_CACHE_FETCH, /* a miss: it is read in vain, the line comes by DMA and is stored */
     KVC_KVD_CACHE_WRITE, /* it is read for the tag and written */
+    KVC_KVD_STEP_KINDS,
 };
 
 /* Part of an access; all parts of one are under way at the same time. */

@@ -168,6 +168,7 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
     message_bytes(scenario, &request, &response);
     return (struct kvc_kvd_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
+        .access_ns = (reads + writes) * kvc_fpga_cycle_ns(fpga),
         .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, bytes) : 0,
         .receive_ns = wire_ns(scenario, request),

@@ -43,7 +43,9 @@ double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)
 
 /* What one operation takes of a NIC, ns, at a dispatch ratio. */
 struct kvc_kvd_loads {
-    double clock_ns, pcie_ns, dram_ns, receive_ns, send_ns;
+    double clock_ns;  /* of the decoder: one operation a clock */
+    double access_ns; /* of the memory access engine: one access a clock */
+    double pcie_ns, dram_ns, receive_ns, send_ns;
     double hit_frac, merged_frac;
 };
 struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,

@@ -16,7 +16,7 @@ static const double pipeline_clocks = 4;
 
 static double slowest_ns(const struct kvc_kvd_loads *loads)
 {
-    return fmax(fmax(loads->clock_ns, fmax(loads->pcie_ns, loads->dram_ns)),
+    return fmax(fmax(fmax(loads->clock_ns, loads->access_ns), fmax(loads->pcie_ns, loads->dram_ns)),
                 fmax(loads->receive_ns, loads->send_ns));
 }
 
@@ -101,6 +101,7 @@ static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kv
         {"merged_frac", loads->merged_frac},
         {"fullest_nic_share_frac", share},
         {"clock_limit_mops", 1e3 / loads->clock_ns},
+        {"access_limit_mops", 1e3 / loads->access_ns},
         {"pcie_limit_mops", 1e3 / loads->pcie_ns},
         {"dram_limit_mops", 1e3 / loads->dram_ns},
         {"receive_limit_mops", 1e3 / loads->receive_ns},
@@ -148,6 +149,7 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     result->latency_p95_us = NAN;
     add_stage(result, "receive", "nic", speed * loads.receive_ns);
     add_stage(result, "decode", "fpga", speed * loads.clock_ns);
+    add_stage(result, "access", "fpga", speed * loads.access_ns);
     add_stage(result, "pcie", "dma", speed * loads.pcie_ns);
     add_stage(result, "dram", "fpga", speed * loads.dram_ns);
     add_stage(result, "send", "nic", speed * loads.send_ns);

@@ -6,7 +6,7 @@
 
 #include "sim/base/diag.h"
 
-enum { EVENT_ACCESS = KVC_KVD_MEMORY_KINDS, EVENT_DONE };
+enum { EVENT_READY = KVC_KVD_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
 enum {
     SHAPES = 1024,      /* of a kind of operation that are remembered */
@@ -38,6 +38,7 @@ struct kvc_kvd_operation {
     uint64_t hash, sequence;
     struct kvc_kvd_step *step; /* of all its accesses */
     uint32_t steps, step_capacity, at, under_way;
+    bool goes_on; /* its next access begins though the one before is under way */
     uint8_t key[KVC_KVDIRECT_KEY_MAX + 1];
     uint8_t value[VALUE_BYTES + 2];
 };
@@ -363,16 +364,19 @@ static void issue(struct kvc_kvd_processor *processor, struct kvc_kvd_operation 
 {
     processor->issue_free_ns = fmax(processor->issue_free_ns, now_ns) + processor->clock_ns;
     operation->steps = operation->at = operation->under_way = 0;
+    operation->goes_on = false;
     if (operation->kept)
         run_in_table(processor, operation, now_ns);
     else
         take_shape(processor, operation);
     uint32_t accesses = 0;
-    for (uint32_t i = 0; i < operation->steps; i++)
+    for (uint32_t i = 0; i < operation->steps; i++) {
         accesses += operation->step[i].ends_access;
+        processor->counts.steps[operation->step[i].kind]++;
+    }
     processor->counts.accesses[operation->op] += operation->write_back ? 0 : accesses;
     processor->counts.operations[operation->op] += !operation->write_back;
-    kvc_events_add(&processor->events, processor->issue_free_ns, EVENT_ACCESS, 0,
+    kvc_events_add(&processor->events, processor->issue_free_ns, EVENT_READY, 0,
                    (uint32_t)number_of(processor, operation));
 }
 
@@ -461,40 +465,57 @@ static void end_operation(struct kvc_kvd_processor *processor, struct kvc_kvd_op
     free_operation(processor, number_of(processor, operation));
 }
 
-/* Its next access, or the writes that are left, or its end. */
-static void access_next(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
-                        double now_ns)
+/* Its next access, or its end. Of all operations one access a clock is begun, as every block of the pipeline
+ * does one thing a clock. */
+static void go_to_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+                         double now_ns)
 {
     uint32_t number = (uint32_t)number_of(processor, operation);
     if (operation->at == operation->steps) {
         kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_DONE, 0, number);
         return;
     }
-    bool write;
+    double starts_ns = fmax(processor->access_free_ns, now_ns);
+    processor->access_free_ns = starts_ns + processor->clock_ns;
+    processor->counts.access_busy_ns += processor->clock_ns;
+    kvc_events_add(&processor->events, starts_ns, EVENT_ACCESS, 0, number);
+}
+
+static bool is_write(const struct kvc_kvd_step *step)
+{
+    return step->kind == KVC_KVD_HOST_WRITE || step->kind == KVC_KVD_CACHE_WRITE;
+}
+
+/* Begins an access. A write does not hold back the one behind it. */
+static void access_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+                          double now_ns)
+{
+    bool write = is_write(&operation->step[operation->at]), ends;
     do {
-        struct kvc_kvd_step *step = &operation->step[operation->at];
-        write = step->kind == KVC_KVD_HOST_WRITE || step->kind == KVC_KVD_CACHE_WRITE;
-        bool ends;
-        do {
-            ends = operation->step[operation->at].ends_access;
-            operation->under_way++;
-            kvc_kvd_memory_start(&processor->memory, now_ns, &operation->step[operation->at++], number);
-        } while (!ends);
-    } while (write && operation->at < operation->steps);
+        ends = operation->step[operation->at].ends_access;
+        operation->under_way++;
+        kvc_kvd_memory_start(&processor->memory, now_ns, &operation->step[operation->at++],
+                             (uint32_t)number_of(processor, operation));
+    } while (!ends);
+    operation->goes_on = write && operation->at < operation->steps;
+    if (operation->goes_on)
+        go_to_memory(processor, operation, now_ns);
 }
 
 static void step_done(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation, double now_ns)
 {
-    if (--operation->under_way == 0)
-        kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_ACCESS, 0,
+    if (--operation->under_way == 0 && !operation->goes_on)
+        kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_READY, 0,
                        (uint32_t)number_of(processor, operation));
 }
 
 static void handle(struct kvc_kvd_processor *processor, const struct kvc_event *event)
 {
     uint32_t who;
-    if (event->kind == EVENT_ACCESS)
-        access_next(processor, &processor->operation[event->who], event->time_ns);
+    if (event->kind == EVENT_READY)
+        go_to_memory(processor, &processor->operation[event->who], event->time_ns);
+    else if (event->kind == EVENT_ACCESS)
+        access_memory(processor, &processor->operation[event->who], event->time_ns);
     else if (event->kind == EVENT_DONE)
         end_operation(processor, &processor->operation[event->who], event->time_ns);
     else if (kvc_kvd_memory_handle(&processor->memory, event, &who))

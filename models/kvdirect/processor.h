@@ -40,8 +40,9 @@ struct kvc_kvd_counts {
     uint64_t writebacks;
     uint64_t accesses[KVC_OP_COUNT];   /* of memory by operations that went there */
     uint64_t operations[KVC_OP_COUNT]; /* those */
-    uint64_t failed;                   /* PUTs that found no memory */
-    double decode_busy_ns, receive_busy_ns, send_busy_ns;
+    uint64_t steps[KVC_KVD_STEP_KINDS];
+    uint64_t failed; /* PUTs that found no memory */
+    double decode_busy_ns, access_busy_ns, receive_busy_ns, send_busy_ns;
 };
 
 /* An operation that is done. */
@@ -85,7 +86,7 @@ struct kvc_kvd_processor {
     uint32_t waiting_rows;                             /* in them */
 
     double now_ns; /* of the latest event */
-    double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
+    double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
     struct kvc_kvd_shape *shape; /* accesses of recent operations, per kind: for keys that are not kept */
     struct kvc_kvd_answers answers;
     struct kvc_kvd_counts counts;

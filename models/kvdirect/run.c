@@ -15,7 +15,7 @@
 static const double slice_ns = 4000;
 static const double window_ns = 50000;
 
-enum stage { RECEIVE, DECODE, PCIE, DRAM, SEND, STAGES };
+enum stage { RECEIVE, DECODE, ACCESS, PCIE, DRAM, SEND, STAGES };
 
 struct node_nic {
     struct simulation *simulation;
@@ -81,8 +81,8 @@ static void note_busy(struct node_nic *nic, double now_ns)
     struct simulation *simulation = nic->simulation;
     const struct kvc_kvd_processor *processor = &nic->processor;
     const double busy_ns[STAGES] = {processor->counts.receive_busy_ns, processor->counts.decode_busy_ns,
-                                    pcie_busy_ns(&processor->memory), processor->memory.dram_busy_ns,
-                                    processor->counts.send_busy_ns};
+                                    processor->counts.access_busy_ns,  pcie_busy_ns(&processor->memory),
+                                    processor->memory.dram_busy_ns,    processor->counts.send_busy_ns};
     bool measured = now_ns > simulation->recorder.from_ns && now_ns <= simulation->recorder.until_ns;
     for (int i = 0; i < STAGES; i++) {
         if (measured)
@@ -213,8 +213,8 @@ static void spawn_all(struct simulation *simulation)
 
 static void report_stages(const struct simulation *simulation, struct kvc_result *result)
 {
-    static const char *const names[][2] = {
-        {"receive", "nic"}, {"decode", "fpga"}, {"pcie", "dma"}, {"dram", "fpga"}, {"send", "nic"}};
+    static const char *const names[][2] = {{"receive", "nic"}, {"decode", "fpga"}, {"access", "fpga"},
+                                           {"pcie", "dma"},    {"dram", "fpga"},   {"send", "nic"}};
     double measured_ns = simulation->recorder.until_ns - simulation->recorder.from_ns;
     for (int i = 0; i < STAGES; i++) {
         struct kvc_stage *stage = &result->stage[result->stage_count++];
@@ -231,7 +231,6 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
 /* Sums over all NICs, of the whole run. */
 struct sums {
     struct kvc_kvd_counts counts;
-    struct kvc_kvd_cache_stats cache;
     struct kvc_kvdirect_stats table;
     uint64_t reads, writes, dram_lines;
     uint32_t most_reads, most_writes, most_in_flight;
@@ -253,10 +252,8 @@ static struct sums sum_up(const struct simulation *simulation)
             sums.counts.accesses[op] += counts->accesses[op];
             sums.counts.operations[op] += counts->operations[op];
         }
-        sums.cache.lines += shard->dispatch.stats.lines;
-        sums.cache.cacheable += shard->dispatch.stats.cacheable;
-        sums.cache.hits += shard->dispatch.stats.hits;
-        sums.cache.writebacks += shard->dispatch.stats.writebacks;
+        for (int kind = 0; kind < KVC_KVD_STEP_KINDS; kind++)
+            sums.counts.steps[kind] += counts->steps[kind];
         sums.table.slab.allocated += shard->stats.slab.allocated;
         sums.table.slab.released += shard->stats.slab.released;
         sums.table.slab.dma_reads += shard->stats.slab.dma_reads;
@@ -297,8 +294,11 @@ static void report_kernel(const struct simulation *simulation, const struct sums
               (double)counts->operations[KVC_OP_DELETE]);
     set_ratio(kernel, "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
               (double)(slab->allocated + slab->released));
-    set_ratio(kernel, "cache_hit_frac", (double)sums->cache.hits, (double)sums->cache.cacheable);
-    set_ratio(kernel, "served_by_dram_frac", (double)sums->cache.hits, (double)sums->cache.lines);
+    /* of reads: a write follows the read of its line */
+    double hits = (double)counts->steps[KVC_KVD_CACHE_READ],
+           misses = (double)counts->steps[KVC_KVD_CACHE_FETCH];
+    set_ratio(kernel, "cache_hit_frac", hits, hits + misses);
+    set_ratio(kernel, "served_by_dram_frac", hits, hits + misses + (double)counts->steps[KVC_KVD_HOST_READ]);
     kvc_figures_set(kernel, "failed", (double)counts->failed);
 }
 

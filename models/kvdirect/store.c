@@ -14,6 +14,7 @@ enum {
     BLOCK_BYTES = 512,
     /* Under Zipf's law the key that stands for the next stratum has 1/64 of the most popular key's share. */
     HOT_STRATA = 64,
+    ALIKE_SHARE = 256, /* ranks closer than this share count as equally popular */
 };
 
 static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
@@ -101,43 +102,67 @@ struct walk {
     /* to fill the caches */
     struct kvc_kvdirect_trace trace;
     struct kvc_rng rng;
+    uint64_t popular_id; /* whose popularity was worked out */
+    double popularity;
     float **since; /* per shard and place: how long ago its line was used; 0: never */
 };
 
-/* Keys from `first` on, below `end`; returns where the next block begins. */
-static uint64_t gather(struct walk *walk, uint64_t first, uint64_t end)
+/* Keys that the store keeps, all most popular ones and one of each further stratum, are numbered: places. */
+static uint64_t places_of(const struct walk *walk, uint64_t keys)
 {
     const struct kvc_kvd_store *store = walk->store;
-    uint64_t rate = store->sample_rate;
+    uint64_t hot = store->hot_keys < keys ? store->hot_keys : keys;
+    return hot + (keys - hot) / store->sample_rate;
+}
+
+/* Keys of the places [first, end), at most a block. */
+static void gather(struct walk *walk, uint64_t first, uint64_t end)
+{
+    const struct kvc_kvd_store *store = walk->store;
+    uint64_t rate = store->sample_rate, hot = store->hot_keys;
     walk->batch->count = 0;
-    if (rate == 1 || first < store->hot_keys) {
-        uint64_t stop = first < store->hot_keys && store->hot_keys < end ? store->hot_keys : end;
-        uint64_t count = stop - first < BLOCK_KEYS ? stop - first : BLOCK_KEYS;
-        kvc_source_keys(walk->source, first, (uint32_t)count, walk->batch);
-        first += count;
+    if (rate == 1) {
+        kvc_source_keys(walk->source, first, (uint32_t)(end - first), walk->batch);
     } else {
-        for (; first < end && walk->batch->count < BLOCK_KEYS; first += rate)
-            if (kvc_stratum_key(first / rate, rate) < end)
-                kvc_source_keys(walk->source, kvc_stratum_key(first / rate, rate), 1, walk->batch);
+        for (uint64_t place = first; place < end; place++) {
+            uint64_t key_id = place < hot ? place : kvc_stratum_key(hot / rate + place - hot, rate);
+            kvc_source_keys(walk->source, key_id, 1, walk->batch);
+        }
     }
     for (uint32_t i = 0; i < walk->batch->count; i++)
         walk->shard_of[i] = kvc_source_shard(walk->source, walk->batch->hash[i]);
-    return first;
 }
 
 typedef void walk_fn(struct walk *walk, uint32_t shard);
 
+static bool coprime(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a == 1;
+}
+
+/* Blocks in an order that has nothing to do with popularity: where a key lies in its chain depends on when it
+ * came. */
 static void walk_keys(struct walk *walk, const struct kvc_progress *progress, const char *step,
                       walk_fn *visit)
 {
     const struct kvc_workload *workload = &walk->scenario->workload;
-    uint64_t keys = (uint64_t)(workload->preload_frac * (double)workload->keys);
-    for (uint64_t first = 0; first < keys;) {
-        first = gather(walk, first, keys);
+    uint64_t places = places_of(walk, (uint64_t)(workload->preload_frac * (double)workload->keys));
+    uint64_t blocks = (places + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    uint64_t stride = (uint64_t)(0.618 * (double)blocks) + 1; /* the golden section spreads them */
+    while (!coprime(stride, blocks))
+        stride++;
+    for (uint64_t i = 0; i < blocks; i++) {
+        uint64_t first = (i + blocks / 2) * stride % blocks * BLOCK_KEYS;
+        gather(walk, first, first + BLOCK_KEYS < places ? first + BLOCK_KEYS : places);
         for (uint32_t shard = 0; shard < walk->store->shard_count; shard++)
             visit(walk, shard);
         if (progress != NULL && progress->report != NULL)
-            progress->report(progress->data, step, (double)first / (double)keys);
+            progress->report(progress->data, step, (double)(i + 1) / (double)blocks);
     }
 }
 
@@ -160,9 +185,17 @@ static void put_block(struct walk *walk, uint32_t number)
     kvc_kvdirect_run(shard->table, walk->op, count, &shard->stats);
 }
 
-static double popularity(const struct kvc_workload *workload, uint64_t key_id)
+/* Relative; of neighbours in rank that hardly differ, that of the first one. */
+static double popularity(struct walk *walk, uint64_t key_id)
 {
-    return workload->popularity == KVC_POPULARITY_ZIPF ? pow((double)key_id + 1, -workload->zipf_s) : 1;
+    const struct kvc_workload *workload = &walk->scenario->workload;
+    if (workload->popularity != KVC_POPULARITY_ZIPF)
+        return 1;
+    if (key_id < walk->popular_id || key_id - walk->popular_id > walk->popular_id / ALIKE_SHARE) {
+        walk->popular_id = key_id;
+        walk->popularity = pow((double)key_id + 1, -workload->zipf_s);
+    }
+    return walk->popularity;
 }
 
 /* The line is used `since` ago: its place holds it, unless another line that belongs there was used later. */
@@ -198,7 +231,7 @@ static void fill_block(struct walk *walk, uint32_t number)
                                      .value_bytes = KVC_KVDIRECT_PAIR_MAX};
         walk->trace.count = 0;
         kvc_kvdirect_run(shard->table, &op, 1, &shard->stats);
-        double mean = 1 / popularity(workload, batch->key_id[i]);
+        double mean = 1 / popularity(walk, batch->key_id[i]);
         float since = (float)kvc_rng_exponential(&walk->rng, mean);
         bool changed = kvc_rng_unit(&walk->rng) < workload->set_frac;
         for (uint32_t a = 0; a < walk->trace.count; a++) {
@@ -253,6 +286,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     walk->source = kvc_source_create(&params, diag);
     walk->batch = kvc_batch_create(BLOCK_KEYS, kvc_workload_key_stride(&scenario->workload));
     kvc_rng_init(&walk->rng, scenario->run.seed, "kvdirect.fill", 0);
+    walk->popular_id = UINT64_MAX;
     enum kvc_status status = walk->source != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK && (walk->batch == NULL || !open_times(walk)))
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
