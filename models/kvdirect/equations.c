@@ -3,12 +3,15 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
 #include "sim/workload/blocks.h"
 
 enum { SLOTS = 10, SLOT_BYTES = 5, METADATA_BYTES = 2, SECONDARY_HASHES = 512 };
+
+enum { BLOCKS_MAX = 4096 }; /* of keys; 2^32 are 1500 */
 
 /* ---- the hash table ---- */
 
@@ -54,16 +57,41 @@ struct unused {
     double frac, first, second;
 };
 
-static struct unused unused_after(struct kvc_blocks *blocks, double requests)
+/* The keys in blocks, once for all times that are looked at. */
+struct popularities {
+    uint32_t count;
+    double keys;
+    double frac[BLOCKS_MAX], mass[BLOCKS_MAX], each[BLOCKS_MAX];
+};
+
+static struct popularities *popularities_of(const struct kvc_workload *workload)
+{
+    struct popularities *all = calloc(1, sizeof *all);
+    struct kvc_blocks blocks;
+    struct kvc_block block;
+    if (all == NULL)
+        KVC_BUG("no memory for the popularity of %llu keys", (unsigned long long)workload->keys);
+    all->keys = (double)workload->keys;
+    kvc_blocks_open(&blocks, workload);
+    while (kvc_blocks_next(&blocks, &block)) {
+        if (all->count == BLOCKS_MAX)
+            KVC_BUG("more than %d blocks of keys", BLOCKS_MAX);
+        all->frac[all->count] = block.keys / all->keys;
+        all->mass[all->count] = block.mass;
+        all->each[all->count++] = block.mass / block.keys;
+    }
+    kvc_blocks_close(&blocks);
+    return all;
+}
+
+static struct unused unused_after(const struct popularities *all, double requests)
 {
     struct unused unused = {0};
-    struct kvc_block block;
-    double keys = (double)blocks->keys;
-    while (kvc_blocks_next(blocks, &block)) {
-        double each = block.mass / block.keys, left = exp(-each * requests);
-        unused.frac += block.keys / keys * left;
-        unused.first -= block.mass / keys * left;
-        unused.second += block.mass * each / keys * left;
+    for (uint32_t i = 0; i < all->count; i++) {
+        double left = exp(-all->each[i] * requests);
+        unused.frac += all->frac[i] * left;
+        unused.first -= all->mass[i] / all->keys * left;
+        unused.second += all->mass[i] * all->each[i] / all->keys * left;
     }
     return unused;
 }
@@ -77,12 +105,11 @@ void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_
     const double first = log(0.01), last = log(1e4 * (double)workload->keys);
     const double step = (last - first) / KVC_KVD_REUSE_STEPS;
     double keys = (double)workload->keys, mean = accesses->pairs_per_bucket, lines = accesses->slab_lines;
-    struct kvc_blocks blocks;
+    struct popularities *all = popularities_of(workload);
     *reuse = (struct kvc_kvd_reuse){.steps = KVC_KVD_REUSE_STEPS, .places = places};
-    kvc_blocks_open(&blocks, workload);
     for (uint32_t i = 0; i < reuse->steps; i++) {
         double requests = exp(first + (i + 0.5) * step);
-        struct unused unused = unused_after(&blocks, requests);
+        struct unused unused = unused_after(all, requests);
         double left = exp(-mean * (1 - unused.frac)); /* of the buckets: no key was used */
         double bucket_density =
             buckets * left * (mean * mean * unused.first * unused.first + mean * unused.second);
@@ -90,7 +117,7 @@ void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_
         reuse->weight[i] = (bucket_density + lines * slab_density) / (1 + lines) * requests * step;
         reuse->lines[i] = buckets * (1 - left) + keys * lines * (1 - unused.frac);
     }
-    kvc_blocks_close(&blocks);
+    free(all);
 }
 
 double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)

@@ -596,6 +596,9 @@ static double decodes_ns(const struct kvc_kvd_processor *processor)
 void kvc_kvd_processor_advance(struct kvc_kvd_processor *processor, double until_ns)
 {
     bool stalled = false; /* the next operation waits for one in flight */
+    /* nothing that comes now came before the last advance */
+    processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
+    processor->advanced_ns = until_ns;
     for (;;) {
         while (processor->waiting_rows < WAITING_ROWS && receive(processor, until_ns))
             ;

@@ -86,6 +86,7 @@ struct kvc_kvd_processor {
     uint32_t waiting_rows;                             /* in them */
 
     double now_ns; /* of the latest event */
+    double advanced_ns;
     double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
     struct kvc_kvd_shape *shape; /* accesses of recent operations, per kind: for keys that are not kept */
     struct kvc_kvd_answers answers;

@@ -1,0 +1,10 @@
+-- Figures 9 and 11a, b: memory accesses of an operation on inline pairs of 10 bytes, by memory utilization (1.7, 2.7,
+-- 3.4 and 4.4 million keys are 25, 40, 50 and 65 %) and hash index ratio.
+return {
+  name = "kvdirect-fig11-inline",
+  system = { kind = "kvdirect", memory = "64MiB", index = 0.75, inline = 15 },
+  node = { fpga = { base = "catapult-stratix-v", dram = "4MiB" } },
+  workload = { keys = 2e6, key = 8, value = 2, get = 0.5, set = 0.5, arrival = "saturate" },
+  run = { warmup = "100us", duration = "1ms" },
+  sweep = { ["system.index"] = { 0.4, 0.5, 0.6, 0.75 }, ["workload.keys"] = { 1.7e6, 2.7e6, 3.4e6, 4.4e6 } },
+}

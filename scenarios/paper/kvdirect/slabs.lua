@@ -1,0 +1,8 @@
+-- Section 3.3.2: DMA operations of the slab allocator when pairs in slabs come and go.
+return {
+  name = "kvdirect-slabs",
+  system = { kind = "kvdirect", memory = "64MiB", index = 0.2, inline = 15 },
+  node = { fpga = { base = "catapult-stratix-v", dram = "4MiB" } },
+  workload = { keys = 300e3, key = 8, value = 54, get = 0, set = 0.5, delete = 0.5, arrival = "saturate" },
+  run = { warmup = "100us", duration = "2ms" },
+}
