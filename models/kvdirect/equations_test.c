@@ -1,0 +1,181 @@
+#include "models/kvdirect/equations.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kvdirect/table.h"
+
+enum { TABLE_BYTES = 4 << 20 };
+
+static const uint32_t key_bytes = 8;
+
+static struct kvc_kvdirect_stats run_all(struct kvc_kvdirect *table, uint32_t keys, uint8_t verb,
+                                         uint32_t pair_bytes)
+{
+    struct kvc_kvdirect_stats stats = {0};
+    static uint8_t value[KVC_KVDIRECT_PAIR_MAX];
+    for (uint64_t key = 1; key <= keys; key++) {
+        struct kvc_kvdirect_op op = {.key = &key,
+                                     .key_bytes = (uint8_t)key_bytes,
+                                     .verb = verb,
+                                     .value = value,
+                                     .value_bytes = (uint16_t)(pair_bytes - key_bytes)};
+        kvc_kvdirect_run(table, &op, 1, &stats);
+        cr_assert_eq(op.result, KVC_KVDIRECT_OK);
+    }
+    return stats;
+}
+
+/* GETs and overwriting PUTs in the real table, filled with pairs of one size, against the closed form. */
+static void expect_accesses(uint32_t keys, double index_frac, uint32_t inline_bytes, uint32_t pair_bytes)
+{
+    const struct kvc_kvdirect_params params = {
+        .bytes = TABLE_BYTES, .hash_index_frac = index_frac, .inline_bytes = inline_bytes, .seed = 5};
+    struct kvc_kvdirect *table = kvc_kvdirect_create(&params);
+    cr_assert_not_null(table);
+    run_all(table, keys, KVC_KVDIRECT_PUT, pair_bytes);
+    struct kvc_kvdirect_stats gets = run_all(table, keys, KVC_KVDIRECT_GET, pair_bytes);
+    struct kvc_kvdirect_stats puts = run_all(table, keys, KVC_KVDIRECT_PUT, pair_bytes);
+    struct kvc_kvd_accesses expected =
+        kvc_kvd_accesses_of(keys, (double)kvc_kvdirect_index_buckets(table), inline_bytes, pair_bytes);
+    double per_get = (double)kvc_kvdirect_accesses(&gets.get) / keys;
+    double per_put = (double)kvc_kvdirect_accesses(&puts.put) / keys;
+    cr_expect_float_eq(expected.get_reads, per_get, 0.02 * per_get, "GET of %u, %u bytes: %g, really %g",
+                       keys, pair_bytes, expected.get_reads, per_get);
+    cr_expect_float_eq(expected.put_reads + expected.put_writes, per_put, 0.02 * per_put,
+                       "PUT of %u, %u bytes: %g, really %g", keys, pair_bytes,
+                       expected.put_reads + expected.put_writes, per_put);
+    kvc_kvdirect_free(table);
+}
+
+Test(equations, accesses_are_those_of_the_real_table)
+{
+    for (double utilization = 0.1; utilization < 0.55; utilization += 0.1) {
+        uint32_t keys = (uint32_t)(utilization * TABLE_BYTES);
+        expect_accesses(keys / 10, 0.6, 15, 10);
+        expect_accesses(keys / 10, 0.3, 15, 10);
+        expect_accesses(keys / 25, 0.5, 25, 25);
+        expect_accesses(keys / 62, 0.2, 15, 62);
+        expect_accesses(keys / 254, 0.1, 15, 254);
+    }
+}
+
+/* N lines that are used alike, C places, a share l of the lines cacheable: a place holds one of x = l N / C
+ * lines on average, Poisson distributed, and the next use is of the line that it holds with (1 - exp(-x)) /
+ * x. */
+Test(equations, uniform_hits_are_those_of_a_direct_map)
+{
+    const struct kvc_workload workload = {.keys = 100000, .popularity = KVC_POPULARITY_UNIFORM};
+    const struct kvc_kvd_accesses accesses = {.pairs_per_bucket = 1e-6};
+    static struct kvc_kvd_reuse reuse;
+    kvc_kvd_reuse_of(&workload, &accesses, 1e5 / 1e-6, 10000, &reuse);
+    for (double l = 0.1; l <= 1; l += 0.1) {
+        double each = l * 1e5 / 1e4;
+        cr_expect_float_eq(kvc_kvd_hit_frac(&reuse, l), -expm1(-each) / each, 0.003, "l = %g: %g", l,
+                           kvc_kvd_hit_frac(&reuse, l));
+    }
+}
+
+Test(equations, popular_keys_hit_more)
+{
+    struct kvc_workload workload = {.keys = 1000000, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = 0.99};
+    const struct kvc_kvd_accesses accesses = {.pairs_per_bucket = 2};
+    static struct kvc_kvd_reuse zipf, uniform;
+    kvc_kvd_reuse_of(&workload, &accesses, 500000, 31250, &zipf);
+    workload.popularity = KVC_POPULARITY_UNIFORM;
+    kvc_kvd_reuse_of(&workload, &accesses, 500000, 31250, &uniform);
+    double before = 1;
+    for (double l = 0.1; l <= 1; l += 0.1) {
+        double hit = kvc_kvd_hit_frac(&zipf, l);
+        cr_expect_gt(hit, kvc_kvd_hit_frac(&uniform, l));
+        cr_expect_lt(hit, before, "a larger share competes for the same places");
+        before = hit;
+    }
+}
+
+static const struct kvc_kvd system_of_64_gib = {.nics = 1,
+                                                .lanes = 80,
+                                                .idle_w = 87,
+                                                .memory_bytes = 0x1p36,
+                                                .index_frac = 0.75,
+                                                .inline_bytes = 15,
+                                                .dispatch_frac = -1,
+                                                .in_flight = 256,
+                                                .station = 1024};
+
+/* KV-Direct's card, its memory half full of 10-byte pairs. */
+static struct kvc_scenario published(const struct kvc_kvd *system)
+{
+    return (struct kvc_scenario){
+        .system = (void *)system,
+        .node = {.dma = {.endpoints = 2,
+                         .generation = 3,
+                         .lanes = 8,
+                         .header_bytes = 26,
+                         .payload_max_bytes = 256,
+                         .tags = 64,
+                         .read_credits = 84,
+                         .write_credits = 88,
+                         .read_ns = 800,
+                         .memory_ns = 250,
+                         .credit_ns = 500,
+                         .root_bytes_per_s = 13.2e9},
+                 .fpga = {.clock_hz = 180e6,
+                          .dram_bytes = 0x1p32,
+                          .dram_bytes_per_s = 12.8e9,
+                          .dram_ns = 41.25,
+                          .power_w = 29.2},
+                 .nic = {.ports = 1,
+                         .bytes_per_s = 5e9,
+                         .mtu_bytes = 1500,
+                         .frame_overhead_bytes = 38,
+                         .packet_header_bytes = 50,
+                         .request_header_bytes = 1,
+                         .response_header_bytes = 1}},
+        .cluster = {.nodes = 1},
+        .workload = {.keys = 3400000000u,
+                     .key_bytes = 8,
+                     .value_bytes = 2,
+                     .get_frac = 1,
+                     .popularity = KVC_POPULARITY_ZIPF,
+                     .zipf_s = 0.99,
+                     .preload_frac = 1},
+    };
+}
+
+Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
+{
+    struct kvc_scenario scenario = published(&system_of_64_gib);
+    static struct kvc_kvd_reuse reuse;
+    struct kvc_kvd_accesses accesses;
+    double best = kvc_kvd_best_dispatch(&scenario);
+    kvc_kvd_inputs(&scenario, &accesses, &reuse);
+    struct kvc_kvd_loads loads = kvc_kvd_loads_of(&scenario, &accesses, &reuse, best, 0);
+    cr_expect_float_eq(loads.dram_ns, loads.pcie_ns, 0.001 * loads.pcie_ns);
+    cr_expect(best > 0.3 && best < 0.9, "%g", best);
+    scenario.node.fpga.dram_bytes_per_s = 1e13; /* never the limit: the DRAM is a cache of everything */
+    cr_expect_eq(kvc_kvd_best_dispatch(&scenario), 1);
+    scenario.node.fpga.dram_bytes = 0;
+    cr_expect_eq(kvc_kvd_best_dispatch(&scenario), 0);
+}
+
+/* Sec. 6.3.1: a faster DRAM takes more of the load, a larger one a little less. */
+Test(equations, the_best_dispatch_follows_the_card)
+{
+    struct kvc_scenario scenario = published(&system_of_64_gib);
+    double best = kvc_kvd_best_dispatch(&scenario);
+    scenario.node.fpga.dram_bytes_per_s *= 1.5;
+    cr_expect_gt(kvc_kvd_best_dispatch(&scenario), best);
+    scenario.node.fpga.dram_bytes_per_s /= 3;
+    cr_expect_lt(kvc_kvd_best_dispatch(&scenario), best);
+}
+
+Test(equations, packets_and_power)
+{
+    struct kvc_scenario scenario = published(&system_of_64_gib);
+    cr_expect_eq(kvc_kvd_packet_requests(&scenario), 161, "1450 bytes of 9-byte requests");
+    scenario.workload.frame_requests = 7;
+    cr_expect_eq(kvc_kvd_packet_requests(&scenario), 7);
+    cr_expect_float_eq(kvc_kvd_watts(&scenario), 116.2, 1e-9);
+}
