@@ -499,6 +499,26 @@ static void run_delete(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
     }
 }
 
+/* Updates the value; true: it is another one now. */
+static bool update_value(struct kvc_kvdirect_op *op, uint8_t *value, uint32_t value_bytes)
+{
+    op->result = KVC_KVDIRECT_OK;
+    if (op->verb == KVC_KVDIRECT_APPLY) {
+        return op->apply(op->data, value, value_bytes);
+    }
+    if (value_bytes != sizeof(op->original)) {
+        op->result = KVC_KVDIRECT_UNEQUAL;
+        return false;
+    }
+    op->original = kvc_kvdirect_load64(value);
+    if (op->verb == KVC_KVDIRECT_SWAP && op->original != op->expected) {
+        op->result = KVC_KVDIRECT_UNEQUAL;
+        return false;
+    }
+    kvc_kvdirect_store64(value, op->verb == KVC_KVDIRECT_ADD ? op->original + op->operand : op->operand);
+    return true;
+}
+
 static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, const struct key *key,
                        struct kvc_kvdirect_stats *stats)
 {
@@ -510,18 +530,9 @@ static void run_update(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, c
         return;
     }
     counts->found++;
-    if (place.value_bytes != sizeof(op->original)) {
-        op->result = KVC_KVDIRECT_UNEQUAL;
+    if (!update_value(op, place.value, place.value_bytes)) {
         return;
     }
-    op->original = kvc_kvdirect_load64(place.value);
-    if (op->verb == KVC_KVDIRECT_SWAP && op->original != op->expected) {
-        op->result = KVC_KVDIRECT_UNEQUAL;
-        return;
-    }
-    op->result = KVC_KVDIRECT_OK;
-    kvc_kvdirect_store64(place.value,
-                         op->verb == KVC_KVDIRECT_ADD ? op->original + op->operand : op->operand);
     if (place.granule == 0) {
         write_bucket(table, place.bucket, &place.meta, counts);
     } else {
@@ -589,6 +600,7 @@ static void run_one(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, cons
         break;
     case KVC_KVDIRECT_ADD:
     case KVC_KVDIRECT_SWAP:
+    case KVC_KVDIRECT_APPLY:
         run_update(table, op, key, stats);
         break;
     }

@@ -9,7 +9,8 @@
  *  - What an operation moves between the processor and memory is counted as the paper counts it, in memory
  *    accesses (a bucket, or a slab of any size, is one DMA operation), and in 64-byte lines. In a bucket
  *    without chain: GET 1, PUT and DELETE 2 (read and write); 1 more for a pair in a slab.
- *  - Update functions on a value of 8 bytes: fetch-and-add, compare-and-swap (table 1, scalar to scalar).
+ *  - Update functions on a value of 8 bytes: fetch-and-add, compare-and-swap (table 1, scalar to scalar); any
+ *    function on a value of any size (table 1, vectors).
  *
  * Choices where the paper is silent: a new pair goes to the first bucket of its chain with room; slots within
  * a bucket are moved together when its free ones do not follow each other (the line is written whole in any
@@ -20,7 +21,7 @@
  * The daemon of the slab allocator runs when an allocation fails, and when kvc_kvdirect_daemon is called.
  *
  * Not modelled: the out-of-order engine (operations of a batch take effect in their order), the NIC's DRAM
- * cache, DMA latency, vector operations.
+ * cache, DMA latency, what functions of APPLY compute.
  *
  * Threads: one, or any number of them that only search the index. */
 #ifndef KVC_KERNELS_KVDIRECT_TABLE_H
@@ -50,8 +51,9 @@ enum kvc_kvdirect_verb {
     KVC_KVDIRECT_GET,
     KVC_KVDIRECT_PUT,
     KVC_KVDIRECT_DELETE,
-    KVC_KVDIRECT_ADD,  /* fetch-and-add, modulo 2^64 */
-    KVC_KVDIRECT_SWAP, /* compare-and-swap */
+    KVC_KVDIRECT_ADD,   /* fetch-and-add, modulo 2^64 */
+    KVC_KVDIRECT_SWAP,  /* compare-and-swap */
+    KVC_KVDIRECT_APPLY, /* a function of the caller's on the value, where it lies */
 };
 
 enum kvc_kvdirect_result {
@@ -73,6 +75,8 @@ struct kvc_kvdirect_op {
     uint64_t operand;     /* ADD: summand; SWAP: new value */
     uint64_t expected;    /* SWAP */
     uint64_t original;    /* ADD, SWAP: out: the value before */
+    bool (*apply)(void *data, uint8_t *value, uint32_t bytes); /* APPLY: true: it has changed the value */
+    void *data;
 };
 
 /* Memory accesses of one sort of operation. */
@@ -88,7 +92,7 @@ struct kvc_kvdirect_counts {
 
 /* Calls add to it. */
 struct kvc_kvdirect_stats {
-    struct kvc_kvdirect_counts get, put, erase, update; /* erase: DELETE; update: ADD and SWAP */
+    struct kvc_kvdirect_counts get, put, erase, update; /* erase: DELETE; update: ADD, SWAP, APPLY */
     uint64_t false_matches;              /* secondary hash equal, key different: a slab read in vain */
     uint64_t full;                       /* PUTs that failed for want of memory */
     struct kvc_kvdirect_slab_stats slab; /* the allocator's own DMA is not in the counts above */

@@ -719,6 +719,47 @@ Test(kvdirect_table, updates)
     kvc_kvdirect_free(table);
 }
 
+static bool add_one_to_all(void *data, uint8_t *value, uint32_t bytes)
+{
+    const bool *changes = data;
+    for (uint32_t i = 0; i < bytes && *changes; i++) {
+        value[i]++;
+    }
+    return *changes;
+}
+
+/* Inline: the bucket is written back; in a slab: the slab. Only if the function says so. */
+Test(kvdirect_table, functions_on_values)
+{
+    struct kvc_kvdirect *table = create(1 << 20, 0.5, 20);
+    for (uint32_t value_bytes = 8; value_bytes <= 400; value_bytes *= 50) {
+        for (int changes = 0; changes <= 1; changes++) {
+            struct kvc_kvdirect_stats stats = {0};
+            bool change = changes;
+            uint8_t value[512], expected[512];
+            uint64_t key = value_bytes + (uint64_t)changes;
+            fill_value(expected, key, value_bytes);
+            cr_assert_eq(put(table, &key, 8, expected, value_bytes, &stats), KVC_KVDIRECT_OK);
+            struct kvc_kvdirect_op op = {.verb = KVC_KVDIRECT_APPLY,
+                                         .key = &key,
+                                         .key_bytes = 8,
+                                         .apply = add_one_to_all,
+                                         .data = &change};
+            kvc_kvdirect_run(table, &op, 1, &stats);
+            cr_assert_eq(op.result, KVC_KVDIRECT_OK);
+            cr_expect_eq(kvc_kvdirect_accesses(&stats.update), 1u + (value_bytes > 12) + change);
+            cr_assert_eq(get(table, &key, 8, value, &stats), (int)value_bytes);
+            for (uint32_t i = 0; i < value_bytes; i++) {
+                cr_assert_eq(value[i], (uint8_t)(expected[i] + changes));
+            }
+            key = 12345;
+            kvc_kvdirect_run(table, &op, 1, &stats);
+            cr_expect_eq(op.result, KVC_KVDIRECT_ABSENT);
+        }
+    }
+    kvc_kvdirect_free(table);
+}
+
 Test(kvdirect_table, a_batch_takes_effect_in_its_order)
 {
     struct kvc_kvdirect *table = create(1 << 14, 0.5, 20);

@@ -33,6 +33,12 @@ void kvc_kvd_dispatch_place(struct kvc_kvd_dispatch *dispatch, uint64_t line, bo
     dispatch->place[line % dispatch->places] = changed ? tag | changed_bit : tag;
 }
 
+/* Slabs begin at even lines, so neighbours would not share the links evenly. */
+static uint16_t endpoint_of(const struct kvc_kvd_dispatch *dispatch, uint64_t line)
+{
+    return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
+}
+
 /* `bytes` of the line, all of it or a part. */
 static struct kvc_kvd_step cached_step(struct kvc_kvd_dispatch *dispatch, uint64_t line, uint32_t bytes,
                                        bool write)
@@ -66,7 +72,7 @@ uint32_t kvc_kvd_dispatch_steps(struct kvc_kvd_dispatch *dispatch, const struct 
         if (kvc_kvd_dispatch_cacheable(dispatch, line)) {
             dispatch->stats.cacheable++;
             step[count] = cached_step(dispatch, line, bytes, access->write);
-            step[count++].endpoint = (uint16_t)(line % dispatch->endpoints);
+            step[count++].endpoint = endpoint_of(dispatch, line);
             host = NULL;
             continue;
         }
@@ -77,7 +83,7 @@ uint32_t kvc_kvd_dispatch_steps(struct kvc_kvd_dispatch *dispatch, const struct 
         host = &step[count++];
         *host = (struct kvc_kvd_step){.kind = access->write ? KVC_KVD_HOST_WRITE : KVC_KVD_HOST_READ,
                                       .bytes = (uint16_t)bytes,
-                                      .endpoint = (uint16_t)(line % dispatch->endpoints)};
+                                      .endpoint = endpoint_of(dispatch, line)};
     }
     step[count - 1].ends_access = true;
     return count;

@@ -20,11 +20,24 @@ Test(dispatch, without_a_cache_everything_goes_to_the_host)
     cr_assert(kvc_kvd_dispatch_open(&dispatch, 0.7, 0, 2));
     cr_expect_eq(steps_of(&dispatch, 7, 64, false, step), 1);
     cr_expect_eq(step[0].kind, KVC_KVD_HOST_READ);
-    cr_expect_eq(step[0].endpoint, 1);
     cr_expect_eq(steps_of(&dispatch, 8, 500, true, step), 1);
     cr_expect_eq(step[0].kind, KVC_KVD_HOST_WRITE);
     cr_expect_eq(step[0].bytes, 500);
-    cr_expect_eq(step[0].endpoint, 0);
+    kvc_kvd_dispatch_close(&dispatch);
+}
+
+/* Slabs of 256 bytes begin at every fourth line. */
+Test(dispatch, endpoints_get_as_much_each)
+{
+    struct kvc_kvd_dispatch dispatch;
+    struct kvc_kvd_step step[KVC_KVD_STEPS_MAX];
+    uint32_t operations[2] = {0};
+    cr_assert(kvc_kvd_dispatch_open(&dispatch, 0, 0, 2));
+    for (uint32_t slab = 0; slab < 10000; slab++) {
+        steps_of(&dispatch, 4 * slab, 256, false, step);
+        operations[step[0].endpoint]++;
+    }
+    cr_expect_float_eq((double)operations[0], 5000, 200);
     kvc_kvd_dispatch_close(&dispatch);
 }
 

@@ -36,17 +36,16 @@ struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_
     struct kvc_kvd_accesses accesses = {.pairs_per_bucket = keys / buckets};
     bool inlined = pair_bytes <= inline_bytes;
     double room = inlined ? floor(SLOTS / ceil((double)pair_bytes / SLOT_BYTES)) : SLOTS;
-    double bucket_reads = 1 + buckets_behind(accesses.pairs_per_bucket, room);
-    if (inlined) {
-        accesses.get_reads = accesses.put_reads = bucket_reads;
-        accesses.put_writes = 1;
+    accesses.bucket_reads = 1 + buckets_behind(accesses.pairs_per_bucket, room);
+    if (inlined)
         return accesses;
-    }
     /* every other pointer of the chain that is looked at may have the same secondary hash */
-    double looked_at = fmin(accesses.pairs_per_bucket, room * bucket_reads) / 2;
-    accesses.slab_lines = ceil((pair_bytes + METADATA_BYTES) / (double)KVC_KVD_LINE_BYTES);
-    accesses.get_reads = accesses.put_reads = bucket_reads + 1 + looked_at / SECONDARY_HASHES;
-    accesses.put_writes = 1; /* the slab; the bucket stays as it is */
+    double looked_at = fmin(accesses.pairs_per_bucket, room * accesses.bucket_reads) / 2;
+    uint32_t used_bytes = pair_bytes + METADATA_BYTES;
+    uint32_t slab_bytes = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(used_bytes));
+    accesses.used_lines = ceil(used_bytes / (double)KVC_KVD_LINE_BYTES);
+    accesses.slab_lines = ceil(slab_bytes / (double)KVC_KVD_LINE_BYTES);
+    accesses.slab_reads = 1 + looked_at / SECONDARY_HASHES;
     return accesses;
 }
 
@@ -149,6 +148,12 @@ void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses
                      scenario->node.fpga.dram_bytes / KVC_KVD_LINE_BYTES * kvc_kvd_shards(scenario), reuse);
 }
 
+double kvc_kvd_put_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    return workload->delete_frac + (kvc_kvd_sets_write(scenario->system) ? workload->set_frac : 0);
+}
+
 /* Of a packet's share, requests or responses. */
 static double wire_ns(const struct kvc_scenario *scenario, double message_bytes)
 {
@@ -162,9 +167,11 @@ static void message_bytes(const struct kvc_scenario *scenario, double *request, 
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_kvd *system = scenario->system;
     double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
-    double returned = workload->get_frac + (system->update == KVC_KVD_ADD ? workload->set_frac : 0);
-    *request = (double)scenario->node.nic.request_header_bytes + key + workload->set_frac * value;
-    *response = (double)scenario->node.nic.response_header_bytes + returned * value;
+    double sent = kvc_kvd_sent_bytes(system, (uint32_t)ceil(value));
+    double returned = kvc_kvd_returned_bytes(system, (uint32_t)ceil(value));
+    *request = (double)scenario->node.nic.request_header_bytes + key + workload->set_frac * sent;
+    *response = (double)scenario->node.nic.response_header_bytes + workload->get_frac * value +
+                workload->set_frac * returned;
 }
 
 struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
@@ -174,30 +181,35 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
 {
     const struct kvc_dma *dma = &scenario->node.dma;
     const struct kvc_fpga *fpga = &scenario->node.fpga;
-    const struct kvc_workload *workload = &scenario->workload;
     double l = fpga->dram_bytes > 0 ? dispatch_frac : 0, request, response;
     double hit = l > 0 ? kvc_kvd_hit_frac(reuse, l) : 0;
-    double fetched = 1 - merged_frac, put = workload->set_frac + workload->delete_frac;
-    double reads = fetched * (workload->get_frac * accesses->get_reads + put * accesses->put_reads);
-    double writes = fetched * put * accesses->put_writes;
-    double misses = reads * l * (1 - hit), host_reads = reads * (1 - l) + misses;
+    double fetched = 1 - merged_frac, writes = fetched * kvc_kvd_put_frac(scenario);
+    double bucket_reads = fetched * accesses->bucket_reads, slab_reads = fetched * accesses->slab_reads;
+    double slab_lines = accesses->slab_lines, used_lines = fmax(accesses->used_lines, 1);
+    double written_lines = writes * used_lines;
+    double read_lines = bucket_reads + slab_reads * slab_lines;
+    double misses = read_lines * l * (1 - hit);
+    /* neighbours that the host has are one DMA operation; of a slab there is one for each run of them */
+    double slab_runs = (1 - l) * (1 + fmax(slab_lines - 1, 0) * l);
+    double host_reads = bucket_reads * (1 - l) + slab_reads * slab_runs + misses;
     /* lines are newer than the host's as often as operations write; a write follows the read of its line */
-    double host_writes = writes * (1 - l) + misses * put;
-    double bytes =
-        accesses->slab_lines > 1 ? (1 + accesses->slab_lines) / 2 * KVC_KVD_LINE_BYTES : KVC_KVD_LINE_BYTES;
+    double evicted = misses * kvc_kvd_put_frac(scenario);
+    double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
+    double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVD_LINE_BYTES;
+    double write_bytes = (written_lines * (1 - l) + evicted) * KVC_KVD_LINE_BYTES;
     double links = (double)dma->endpoints * kvc_dma_link_bytes_per_s(dma) * 1e-9;
-    double packet = bytes + (double)dma->header_bytes * kvc_dma_packets(dma, (uint32_t)bytes);
+    double header = (double)dma->header_bytes;
     double in_flight_ns = host_reads / ((double)dma->endpoints * kvc_dma_flight_reads_per_s(dma)) * 1e9;
-    double down_ns = host_reads * packet / links;
-    double up_ns = (host_reads * (double)dma->header_bytes + host_writes * packet) / links;
-    double root_ns = fmax(host_reads, host_writes) * bytes / dma->root_bytes_per_s * 1e9;
-    double lines = l * (reads + 2 * writes) + misses;
+    double down_ns = (host_reads * header + read_bytes) / links;
+    double up_ns = ((host_reads + host_writes) * header + write_bytes) / links;
+    double root_ns = fmax(read_bytes, write_bytes) / dma->root_bytes_per_s * 1e9;
+    double lines = l * (read_lines + 2 * written_lines) + misses;
     message_bytes(scenario, &request, &response);
     return (struct kvc_kvd_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
-        .access_ns = (reads + writes) * kvc_fpga_cycle_ns(fpga),
+        .access_ns = (bucket_reads + slab_reads + writes) * kvc_fpga_cycle_ns(fpga),
         .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
-        .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, bytes) : 0,
+        .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVD_LINE_BYTES) : 0,
         .receive_ns = wire_ns(scenario, request),
         .send_ns = wire_ns(scenario, response),
         .hit_frac = hit,

@@ -12,13 +12,18 @@
 #include "sim/scenario.h"
 #include "sim/workload/workload.h"
 
-/* Memory accesses of operations on keys that exist. */
+/* Memory accesses of an operation on a key that exists; a PUT of the same size writes one bucket or slab
+ * more. */
 struct kvc_kvd_accesses {
-    double get_reads;             /* buckets and slabs */
-    double put_reads, put_writes; /* of the same size */
-    double pairs_per_bucket;      /* of the index, mean */
-    double slab_lines;            /* of a pair; 0: inline */
+    double bucket_reads, slab_reads;
+    double pairs_per_bucket;       /* of the index, mean */
+    double slab_lines, used_lines; /* of a pair's slab, and of it those that the pair fills; 0: inline */
 };
+
+static inline double kvc_kvd_reads(const struct kvc_kvd_accesses *accesses)
+{
+    return accesses->bucket_reads + accesses->slab_reads;
+}
 
 /* Pairs of `pair_bytes`, as many as fill the bucket lists of a table with `buckets` in its index at random.
  */
@@ -52,6 +57,9 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
                                       const struct kvc_kvd_accesses *accesses,
                                       const struct kvc_kvd_reuse *reuse, double dispatch_frac,
                                       double merged_frac);
+
+/* Share of the operations that write. */
+double kvc_kvd_put_frac(const struct kvc_scenario *scenario);
 
 /* Buckets of all NICs' hash indexes. */
 double kvc_kvd_buckets(const struct kvc_scenario *scenario);

@@ -4,10 +4,11 @@
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/equations.h"
+#include "models/kvdirect/lambda.h"
 #include "models/kvdirect/memory.h"
 
 static const char *const engines[] = {"out_of_order", "stall", NULL};
-static const char *const updates[] = {"put", "add", NULL};
+static const char *const updates[] = {"put", "add", "update", "reduce", "filter", NULL};
 
 static const struct kvc_option rows[] = {
     {.name = "nics",
@@ -77,7 +78,40 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_kvd, update),
      .by_default = "put",
      .choices = updates,
-     .help = "what SETs of the workload do. put: replace the value; add: atomic fetch-and-add, 8 bytes"},
+     .help = "what SETs of the workload do. put: replace the value; add: atomic fetch-and-add on 8 bytes; "
+             "update, "
+             "reduce, filter: the value is a vector, and lambda goes over its elements"},
+    {.name = "lambda",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_kvd, lambda),
+     .by_default = "v + d",
+     .help = "of vectors: a Lua expression of the element v, the client's d and, in a reduction, s, what it "
+             "has so "
+             "far: \"s + v\", \"v > d\""},
+    {.name = "element",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, element_bytes),
+     .min = 1,
+     .max = 8,
+     .by_default = "8",
+     .help = "of vectors: bytes of an element, 1, 2, 4 or 8"},
+    {.name = "delta",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, delta),
+     .min = 0,
+     .max = 0x1p53,
+     .by_default = "1",
+     .help = "of vectors: the value of d"},
+    {.name = "delta_vector",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_kvd, delta_vector),
+     .by_default = "false",
+     .help = "of vectors: the client sends a d for each element instead of one for all"},
+    {.name = "returns_vector",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_kvd, returns_vector),
+     .by_default = "false",
+     .help = "update: the vector as it was is sent back"},
     {.name = "in_flight",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvd, in_flight),
@@ -98,6 +132,36 @@ const struct kvc_options kvc_kvd_options = {
     .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_kvd)};
 
 enum { BLOCK_BYTES = 512 };
+
+uint32_t kvc_kvd_sent_bytes(const struct kvc_kvd *system, uint32_t value_bytes)
+{
+    switch ((enum kvc_kvd_update)system->update) {
+    case KVC_KVD_PUT:
+    case KVC_KVD_ADD:
+        return value_bytes;
+    case KVC_KVD_UPDATE:
+    case KVC_KVD_REDUCE:
+    case KVC_KVD_FILTER:
+        return system->delta_vector ? value_bytes : (uint32_t)system->element_bytes;
+    }
+    KVC_BUG("no update %d", system->update);
+}
+
+uint32_t kvc_kvd_returned_bytes(const struct kvc_kvd *system, uint32_t value_bytes)
+{
+    switch ((enum kvc_kvd_update)system->update) {
+    case KVC_KVD_PUT:
+        return 0;
+    case KVC_KVD_UPDATE:
+        return system->returns_vector ? value_bytes : 0;
+    case KVC_KVD_REDUCE:
+        return (uint32_t)system->element_bytes;
+    case KVC_KVD_ADD:
+    case KVC_KVD_FILTER:
+        return value_bytes;
+    }
+    KVC_BUG("no update %d", system->update);
+}
 
 double kvc_kvd_table_bytes(const struct kvc_scenario *scenario)
 {
@@ -150,6 +214,31 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario, struct k
     return KVC_OK;
 }
 
+static enum kvc_status check_vectors(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvd *system = scenario->system;
+    struct kvc_kvd_lambda lambda;
+    uint64_t element = system->element_bytes, value = scenario->workload.value_bytes;
+    if (!kvc_kvd_has_vectors(system))
+        return KVC_OK;
+    if ((element & (element - 1)) != 0)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.element: found %llu bytes, allowed: 1, 2, 4 or 8",
+                             (unsigned long long)element);
+    if (scenario->workload.sizes != KVC_SIZES_FIXED || value % element != 0 || value == 0)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.value: found %llu bytes, vectors are whole elements of %llu bytes",
+                             (unsigned long long)value, (unsigned long long)element);
+    enum kvc_status status = kvc_kvd_lambda_compile(system->lambda, "system.lambda", &lambda, diag);
+    if (status == KVC_OK && lambda.uses_sum != (system->update == KVC_KVD_REDUCE))
+        status =
+            kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                          "system.lambda: found \"%.80s\" for system.update = \"%s\"; a reduction needs s, "
+                          "nothing else knows it",
+                          system->lambda, updates[system->update]);
+    return status;
+}
+
 static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvd *system = scenario->system;
@@ -198,5 +287,7 @@ enum kvc_status kvc_kvd_check(const struct kvc_scenario *scenario, struct kvc_di
             "node.nic.latency: found %g ns, clients that wait for responses need 100 ns or more",
             scenario->node.nic.latency_ns);
     enum kvc_status status = check_sizes(scenario, diag);
+    if (status == KVC_OK)
+        status = check_vectors(scenario, diag);
     return status == KVC_OK ? check_corpus(scenario, diag) : status;
 }

@@ -18,23 +18,48 @@ enum kvc_kvd_engine {
 enum kvc_kvd_update {
     KVC_KVD_PUT, /* SETs of the workload replace the value */
     KVC_KVD_ADD, /* they are atomic fetch-and-adds on values of 8 bytes */
+    /* the value is a vector of elements of which each goes through the user's function (lambda.h) */
+    KVC_KVD_UPDATE, /* and becomes what it gives */
+    KVC_KVD_REDUCE, /* which gives one number for all */
+    KVC_KVD_FILTER, /* which tells those that are sent back */
 };
 
 struct kvc_kvd {
-    uint64_t nics;         /* of the node, each with its own share of keys and memory */
-    uint64_t lanes;        /* of PCIe that the node has for them */
-    double idle_w;         /* of a node without NICs; 0: not known */
-    double memory_bytes;   /* of a node, for pairs */
-    double index_frac;     /* of it, the hash index */
-    uint64_t inline_bytes; /* pairs up to it lie in the index */
-    double dispatch_frac;  /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
-    int engine;            /* enum kvc_kvd_engine */
-    int update;            /* enum kvc_kvd_update */
-    uint64_t in_flight;    /* operations at once, waiting ones included */
-    uint64_t station;      /* hash slots of the reservation station */
+    uint64_t nics;             /* of the node, each with its own share of keys and memory */
+    uint64_t lanes;            /* of PCIe that the node has for them */
+    double idle_w;             /* of a node without NICs; 0: not known */
+    double memory_bytes;       /* of a node, for pairs */
+    double index_frac;         /* of it, the hash index */
+    uint64_t inline_bytes;     /* pairs up to it lie in the index */
+    double dispatch_frac;      /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
+    int engine;                /* enum kvc_kvd_engine */
+    int update;                /* enum kvc_kvd_update */
+    char lambda[KVC_TEXT_MAX]; /* of vectors */
+    uint64_t element_bytes;    /* of vectors: 1, 2, 4 or 8 */
+    uint64_t delta;            /* what the client sends for d */
+    bool delta_vector;         /* it sends one for each element */
+    bool returns_vector;       /* UPDATE sends the vector back */
+    uint64_t in_flight;        /* operations at once, waiting ones included */
+    uint64_t station;          /* hash slots of the reservation station */
 };
 
 extern const struct kvc_options kvc_kvd_options;
+
+/* Whether SETs of the workload change the value. */
+static inline bool kvc_kvd_sets_write(const struct kvc_kvd *system)
+{
+    return system->update <= KVC_KVD_UPDATE;
+}
+
+static inline bool kvc_kvd_has_vectors(const struct kvc_kvd *system)
+{
+    return system->update >= KVC_KVD_UPDATE;
+}
+
+/* Bytes that the request of a SET carries beside the key, and that its response does (a filter's: all of the
+ * vector). */
+uint32_t kvc_kvd_sent_bytes(const struct kvc_kvd *system, uint32_t value_bytes);
+uint32_t kvc_kvd_returned_bytes(const struct kvc_kvd *system, uint32_t value_bytes);
 
 /* What the options' ranges cannot say: that the corpus fits, sizes of pairs, lanes. */
 enum kvc_status kvc_kvd_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);

@@ -32,12 +32,10 @@ static double access_ns(const struct kvc_scenario *scenario, double dispatch_fra
 static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kvd_accesses *accesses,
                         double dispatch_frac, double hit_frac)
 {
-    const struct kvc_workload *workload = &scenario->workload;
-    double put = workload->set_frac + workload->delete_frac;
-    double reads = workload->get_frac * accesses->get_reads + put * accesses->put_reads;
+    double put = kvc_kvd_put_frac(scenario), reads = kvc_kvd_reads(accesses);
     /* a read takes its latency and a clock; a write is on its way when the link has it */
     return reads * (access_ns(scenario, dispatch_frac, hit_frac) + kvc_fpga_cycle_ns(&scenario->node.fpga)) +
-           put * accesses->put_writes * 1e9 / kvc_dma_link_per_s(&scenario->node.dma, KVC_KVD_LINE_BYTES);
+           put * 1e9 / kvc_dma_link_per_s(&scenario->node.dma, KVC_KVD_LINE_BYTES);
 }
 
 /* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
@@ -110,8 +108,9 @@ static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kv
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (isfinite(figures[i].value))
             kvc_figures_set(&result->model, figures[i].name, figures[i].value);
-    kvc_figures_set(&result->kernel, "accesses_per_get", accesses->get_reads);
-    kvc_figures_set(&result->kernel, "accesses_per_set", accesses->put_reads + accesses->put_writes);
+    kvc_figures_set(&result->kernel, "accesses_per_get", kvc_kvd_reads(accesses));
+    kvc_figures_set(&result->kernel, "accesses_per_set",
+                    kvc_kvd_reads(accesses) + kvc_kvd_sets_write(scenario->system));
     kvc_figures_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
     kvc_figures_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * dispatch_frac);
     double watts = kvc_kvd_watts(scenario);
@@ -155,6 +154,9 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     add_stage(result, "send", "nic", speed * loads.send_ns);
     kvc_bottleneck_find(result);
     add_figures(scenario, &accesses, &loads, system.dispatch_frac, share, result);
+    if (system.update == KVC_KVD_FILTER && scenario->workload.set_frac > 0)
+        kvc_result_note(result,
+                        "what a filter passes is not known beforehand: it counts as sending all back");
     if (system.engine == KVC_KVD_STALL)
         kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
                                 "this is the rate without dependent operations");

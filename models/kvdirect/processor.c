@@ -83,6 +83,10 @@ void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kv
         .receive_free_ns = scenario->node.nic.latency_ns,
     };
     uint32_t operations = (uint32_t)processor->system.in_flight;
+    const char *lambda = kvc_kvd_has_vectors(system) ? system->lambda : "v + d";
+    if (kvc_kvd_lambda_compile("v + d", "add", &processor->add, NULL) != KVC_OK ||
+        kvc_kvd_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK)
+        KVC_BUG("\"%s\" was checked", lambda);
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
     kvc_kvd_memory_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga, &processor->events,
                         kvc_rng_u64(&processor->rng));
@@ -158,16 +162,19 @@ static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
     return packet;
 }
 
-static bool updates(const struct kvc_kvd_processor *processor, uint8_t op)
+/* Whether it leaves another value. */
+static bool writes(const struct kvc_kvd_processor *processor, uint8_t op)
 {
-    return op == KVC_OP_SET && processor->system.update == KVC_KVD_ADD;
+    return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvd_sets_write(&processor->system));
 }
 
 static double request_bytes(const struct kvc_kvd_processor *processor, const struct kvc_batch *batch)
 {
     double bytes = batch->count * (double)processor->scenario->node.nic.request_header_bytes;
     for (uint32_t i = 0; i < batch->count; i++)
-        bytes += batch->key_bytes[i] + (batch->op[i] == KVC_OP_SET ? batch->value_bytes[i] : 0);
+        bytes +=
+            batch->key_bytes[i] +
+            (batch->op[i] == KVC_OP_SET ? kvc_kvd_sent_bytes(&processor->system, batch->value_bytes[i]) : 0);
     return bytes;
 }
 
@@ -224,13 +231,31 @@ static void add_answers(struct kvc_kvd_processor *processor, const struct kvc_kv
     }
 }
 
+/* Of the response, beside its header. */
+static uint32_t returned_bytes(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation)
+{
+    const struct kvc_kvd *system = &processor->system;
+    uint32_t element_bytes = (uint32_t)system->element_bytes;
+    if (!operation->present || operation->op == KVC_OP_DELETE)
+        return 0;
+    if (operation->op == KVC_OP_GET)
+        return operation->value_bytes;
+    if (system->update != KVC_KVD_FILTER)
+        return kvc_kvd_returned_bytes(system, operation->value_bytes);
+    if (operation->kept) { /* of the others, whose values are not known: as much as of these */
+        uint32_t passed = kvc_kvd_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
+                                                element_bytes, (int64_t)system->delta);
+        processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;
+    }
+    return (uint32_t)(processor->passed_frac * operation->value_bytes);
+}
+
 /* An operation is done: its packet's response leaves with the last one. */
 static void respond(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation,
                     double now_ns)
 {
     const struct kvc_nic *nic = &processor->scenario->node.nic;
     struct kvc_kvd_packet *packet = operation->packet;
-    bool returns = operation->op == KVC_OP_GET || updates(processor, operation->op);
     uint8_t done = operation->op == KVC_OP_SET ? KVC_KVD_SET_DONE : KVC_KVD_DELETE_DONE;
     uint8_t found = operation->present ? KVC_KVD_HIT : KVC_KVD_MISS;
     packet->outcome[operation->row] = operation->op == KVC_OP_GET ? found : done;
@@ -239,8 +264,7 @@ static void respond(struct kvc_kvd_processor *processor, const struct kvc_kvd_op
                          &(struct kvc_kvd_watched){operation->sequence, operation->hash, operation->op,
                                                    operation->present, operation->value,
                                                    operation->value_bytes, now_ns});
-    packet->response_bytes +=
-        (double)nic->response_header_bytes + (returns && operation->present ? operation->value_bytes : 0);
+    packet->response_bytes += (double)nic->response_header_bytes + returned_bytes(processor, operation);
     if (--packet->left > 0)
         return;
     double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
@@ -303,7 +327,28 @@ static uint8_t verb_of(const struct kvc_kvd_processor *processor, const struct k
         return KVC_KVDIRECT_GET;
     if (operation->op == KVC_OP_DELETE)
         return KVC_KVDIRECT_DELETE;
-    return processor->system.update == KVC_KVD_ADD ? KVC_KVDIRECT_ADD : KVC_KVDIRECT_PUT;
+    static const uint8_t verbs[] = {[KVC_KVD_PUT] = KVC_KVDIRECT_PUT,
+                                    [KVC_KVD_ADD] = KVC_KVDIRECT_ADD,
+                                    [KVC_KVD_UPDATE] = KVC_KVDIRECT_APPLY,
+                                    [KVC_KVD_REDUCE] = KVC_KVDIRECT_GET,
+                                    [KVC_KVD_FILTER] = KVC_KVDIRECT_GET};
+    return verbs[processor->system.update];
+}
+
+struct vector_update {
+    const struct kvc_kvd_processor *processor;
+    struct kvc_kvd_operation *operation;
+};
+
+/* The vector in the table, and a copy of what it becomes. */
+static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
+{
+    const struct vector_update *update = data;
+    const struct kvc_kvd *system = &update->processor->system;
+    kvc_kvd_lambda_update(&update->processor->lambda, value, bytes, (uint32_t)system->element_bytes,
+                          (int64_t)system->delta);
+    memcpy(update->operation->value, value, bytes);
+    return true;
 }
 
 /* Runs the operation in the real table; what it found is in operation->present and ->value. */
@@ -312,13 +357,16 @@ static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_ope
 {
     struct kvc_kvd_shard *shard = processor->shard;
     struct kvc_kvdirect_slab_stats *slab = &shard->stats.slab;
-    uint64_t reads = slab->dma_reads, writes = slab->dma_writes;
+    uint64_t slab_reads = slab->dma_reads, slab_writes = slab->dma_writes;
+    struct vector_update update = {processor, operation};
     struct kvc_kvdirect_op op = {.key = operation->key,
                                  .key_bytes = operation->key_bytes,
                                  .verb = verb_of(processor, operation),
                                  .value = operation->value,
                                  .value_bytes = operation->value_bytes,
-                                 .operand = 1};
+                                 .operand = 1,
+                                 .apply = update_vector,
+                                 .data = &update};
     if (op.verb == KVC_KVDIRECT_GET)
         op.value_bytes = VALUE_BYTES;
     processor->trace.count = 0;
@@ -335,7 +383,8 @@ static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_ope
     for (uint32_t i = 0; i < processor->trace.count; i++)
         operation->steps +=
             kvc_kvd_dispatch_steps(&shard->dispatch, &processor->trace.access[i], room_for_steps(operation));
-    kvc_kvd_memory_sync(&processor->memory, now_ns, slab->dma_reads - reads, slab->dma_writes - writes);
+    kvc_kvd_memory_sync(&processor->memory, now_ns, slab->dma_reads - slab_reads,
+                        slab->dma_writes - slab_writes);
     if (processor->shape != NULL && !operation->hot && !operation->write_back)
         keep_shape(processor, operation);
 }
@@ -384,26 +433,27 @@ static void issue(struct kvc_kvd_processor *processor, struct kvc_kvd_operation 
 static void apply(const struct kvc_kvd_processor *processor, struct kvc_kvd_operation *owner,
                   struct kvc_kvd_operation *operation)
 {
-    uint64_t word;
-    bool adds = updates(processor, operation->op);
-    owner->slot->changed |= operation->op == KVC_OP_DELETE || (operation->op == KVC_OP_SET && !adds);
+    const struct kvc_kvd *system = &processor->system;
+    bool puts = operation->op == KVC_OP_SET && system->update == KVC_KVD_PUT;
+    owner->slot->changed |= writes(processor, operation->op) && (puts || owner->present);
     if (operation->op == KVC_OP_DELETE) {
         owner->present = operation->present = false;
-    } else if (operation->op == KVC_OP_SET && !adds) {
+        return;
+    }
+    if (puts) {
         owner->present = operation->present = true;
         owner->value_bytes = operation->value_bytes;
         memcpy(owner->value, operation->value, operation->value_bytes);
-    } else {
-        operation->present = owner->present;
-        if (adds && owner->present) {
-            memcpy(&word, owner->value, sizeof word);
-            word++;
-            memcpy(owner->value, &word, sizeof word);
-            owner->slot->changed = true;
-        }
-        operation->value_bytes = owner->value_bytes;
-        memcpy(operation->value, owner->value, owner->value_bytes);
+        return;
     }
+    if (operation->op == KVC_OP_SET && system->update == KVC_KVD_ADD && owner->present)
+        kvc_kvd_lambda_update(&processor->add, owner->value, sizeof(uint64_t), sizeof(uint64_t), 1);
+    if (operation->op == KVC_OP_SET && system->update == KVC_KVD_UPDATE && owner->present)
+        kvc_kvd_lambda_update(&processor->lambda, owner->value, owner->value_bytes,
+                              (uint32_t)system->element_bytes, (int64_t)system->delta);
+    operation->present = owner->present;
+    operation->value_bytes = owner->value_bytes;
+    memcpy(operation->value, owner->value, owner->value_bytes);
 }
 
 /* Done in the station, one a clock. */
@@ -461,7 +511,7 @@ static void end_operation(struct kvc_kvd_processor *processor, struct kvc_kvd_op
         return;
     }
     respond(processor, operation, now_ns);
-    kvc_kvd_station_leave(operation->slot, operation->op != KVC_OP_GET);
+    kvc_kvd_station_leave(operation->slot, writes(processor, operation->op));
     free_operation(processor, number_of(processor, operation));
 }
 
@@ -565,7 +615,7 @@ static bool decode(struct kvc_kvd_processor *processor, double now_ns)
     fill_operation(processor, operation);
     struct kvc_kvd_slot *slot = operation->slot;
     bool stalls = processor->system.engine == KVC_KVD_STALL;
-    if (stalls && !kvc_kvd_station_enter(slot, operation->op != KVC_OP_GET))
+    if (stalls && !kvc_kvd_station_enter(slot, writes(processor, operation->op)))
         return false;
     processor->free_operations--;
     uint32_t in_flight = (uint32_t)processor->system.in_flight - processor->free_operations;

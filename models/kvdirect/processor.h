@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/kvdirect/lambda.h"
 #include "models/kvdirect/memory.h"
 #include "models/kvdirect/options.h"
 #include "models/kvdirect/station.h"
@@ -74,6 +75,8 @@ struct kvc_kvd_processor {
     struct kvc_kvd_station station;
     struct kvc_kvdirect_trace trace;
     struct kvc_rng rng;
+    struct kvc_kvd_lambda lambda, add; /* of vectors; of fetch-and-add */
+    double passed_frac;                /* of the last vector that was filtered */
 
     struct kvc_kvd_operation *operation;
     int32_t *free_operation;

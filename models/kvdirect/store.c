@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/kvdirect/equations.h"
 #include "models/kvdirect/options.h"
 #include "sim/base/clock.h"
 #include "sim/workload/source.h"
@@ -216,7 +217,7 @@ static void use_line(struct walk *walk, uint32_t number, uint64_t line, float si
 static void fill_block(struct walk *walk, uint32_t number)
 {
     const struct kvc_batch *batch = walk->batch;
-    const struct kvc_workload *workload = &walk->scenario->workload;
+    const double put_frac = kvc_kvd_put_frac(walk->scenario);
     struct kvc_kvd_shard *shard = &walk->store->shards[number];
     if (shard->dispatch.cacheable_frac == 0)
         return;
@@ -233,7 +234,7 @@ static void fill_block(struct walk *walk, uint32_t number)
         kvc_kvdirect_run(shard->table, &op, 1, &shard->stats);
         double mean = 1 / popularity(walk, batch->key_id[i]);
         float since = (float)kvc_rng_exponential(&walk->rng, mean);
-        bool changed = kvc_rng_unit(&walk->rng) < workload->set_frac;
+        bool changed = kvc_rng_unit(&walk->rng) < put_frac;
         for (uint32_t a = 0; a < walk->trace.count; a++) {
             const struct kvc_kvdirect_access *access = &walk->trace.access[a];
             uint32_t lines = (access->bytes + KVC_KVD_LINE_BYTES - 1u) / KVC_KVD_LINE_BYTES;
