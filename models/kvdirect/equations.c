@@ -9,45 +9,7 @@
 #include "models/kvdirect/dispatch.h"
 #include "sim/workload/blocks.h"
 
-enum { SLOTS = 10, SLOT_BYTES = 5, METADATA_BYTES = 2, SECONDARY_HASHES = 512 };
-
 enum { BLOCKS_MAX = 4096 }; /* of keys; 2^32 are 1500 */
-
-/* ---- the hash table ---- */
-
-/* Buckets that a key is behind the first one of its chain, mean over all keys; each holds `room`. The keys of
- * a chain are Poisson distributed. */
-static double buckets_behind(double mean, double room)
-{
-    double probability = exp(-mean), sum = 0, behind = 0;
-    uint32_t most = (uint32_t)(mean + 12 * sqrt(mean) + 20);
-    for (uint32_t keys = 1; keys <= most; keys++) {
-        behind += floor((keys - 1) / room); /* of the last key of so many */
-        probability =
-            mean > 500 ? exp(keys * log(mean) - mean - lgamma(keys + 1.0)) : probability * mean / keys;
-        sum += probability * behind;
-    }
-    return mean > 0 ? sum / mean : 0;
-}
-
-struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_t inline_bytes,
-                                            uint32_t pair_bytes)
-{
-    struct kvc_kvd_accesses accesses = {.pairs_per_bucket = keys / buckets};
-    bool inlined = pair_bytes <= inline_bytes;
-    double room = inlined ? floor(SLOTS / ceil((double)pair_bytes / SLOT_BYTES)) : SLOTS;
-    accesses.bucket_reads = 1 + buckets_behind(accesses.pairs_per_bucket, room);
-    if (inlined)
-        return accesses;
-    /* every other pointer of the chain that is looked at may have the same secondary hash */
-    double looked_at = fmin(accesses.pairs_per_bucket, room * accesses.bucket_reads) / 2;
-    uint32_t used_bytes = pair_bytes + METADATA_BYTES;
-    uint32_t slab_bytes = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(used_bytes));
-    accesses.used_lines = ceil(used_bytes / (double)KVC_KVD_LINE_BYTES);
-    accesses.slab_lines = ceil(slab_bytes / (double)KVC_KVD_LINE_BYTES);
-    accesses.slab_reads = 1 + looked_at / SECONDARY_HASHES;
-    return accesses;
-}
 
 /* ---- the cache ---- */
 
@@ -131,19 +93,18 @@ double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)
 
 double kvc_kvd_buckets(const struct kvc_scenario *scenario)
 {
-    const struct kvc_kvd *system = scenario->system;
-    return kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario) * system->index_frac / KVC_KVD_LINE_BYTES;
+    return kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario) * kvc_kvd_layout_of(scenario).index_frac /
+           KVC_KVD_LINE_BYTES;
 }
 
 void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
                     struct kvc_kvd_reuse *reuse)
 {
-    const struct kvc_kvd *system = scenario->system;
     const struct kvc_workload *workload = &scenario->workload;
     double pair_bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload);
     double buckets = kvc_kvd_buckets(scenario);
     *accesses = kvc_kvd_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
-                                    (uint32_t)system->inline_bytes, (uint32_t)ceil(pair_bytes));
+                                    kvc_kvd_layout_of(scenario).inline_bytes, (uint32_t)ceil(pair_bytes));
     kvc_kvd_reuse_of(workload, accesses, buckets,
                      scenario->node.fpga.dram_bytes / KVC_KVD_LINE_BYTES * kvc_kvd_shards(scenario), reuse);
 }

@@ -1,6 +1,7 @@
-/* KV-Direct's closed form: how often memory is accessed, what the NIC's DRAM serves, what limits the rate.
+/* KV-Direct's closed form: what the NIC's DRAM serves, what each resource takes of an operation (how often
+ * memory is accessed: layout.h).
  *
- * Source: KV-Direct (SOSP 2017), sec. 2.4, 3.3.1, 3.3.4 and 5.2.2. The paper takes the hit probability of the
+ * Source: KV-Direct (SOSP 2017), sec. 2.4, 3.3.4 and 5.2.2. The paper takes the hit probability of the
  * cache as log(cache) / log(cacheable corpus); here it is the exact sum over the keys of a direct map in
  * which each place holds the line that was used last. */
 #ifndef KVC_MODELS_KVDIRECT_EQUATIONS_H
@@ -8,27 +9,10 @@
 
 #include <stdint.h>
 
+#include "models/kvdirect/layout.h"
 #include "models/kvdirect/options.h"
 #include "sim/scenario.h"
 #include "sim/workload/workload.h"
-
-/* Memory accesses of an operation on a key that exists; a PUT of the same size writes one bucket or slab
- * more. */
-struct kvc_kvd_accesses {
-    double bucket_reads, slab_reads;
-    double pairs_per_bucket;       /* of the index, mean */
-    double slab_lines, used_lines; /* of a pair's slab, and of it those that the pair fills; 0: inline */
-};
-
-static inline double kvc_kvd_reads(const struct kvc_kvd_accesses *accesses)
-{
-    return accesses->bucket_reads + accesses->slab_reads;
-}
-
-/* Pairs of `pair_bytes`, as many as fill the bucket lists of a table with `buckets` in its index at random.
- */
-struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_t inline_bytes,
-                                            uint32_t pair_bytes);
 
 /* Hit probability of the cache for an access, by l. Filled once, it answers for any l. */
 enum { KVC_KVD_REUSE_STEPS = 1024 };

@@ -2,65 +2,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
-
-#include "kernels/kvdirect/table.h"
-
-enum { TABLE_BYTES = 4 << 20 };
-
-static const uint32_t key_bytes = 8;
-
-static struct kvc_kvdirect_stats run_all(struct kvc_kvdirect *table, uint32_t keys, uint8_t verb,
-                                         uint32_t pair_bytes)
-{
-    struct kvc_kvdirect_stats stats = {0};
-    static uint8_t value[KVC_KVDIRECT_PAIR_MAX];
-    for (uint64_t key = 1; key <= keys; key++) {
-        struct kvc_kvdirect_op op = {.key = &key,
-                                     .key_bytes = (uint8_t)key_bytes,
-                                     .verb = verb,
-                                     .value = value,
-                                     .value_bytes = (uint16_t)(pair_bytes - key_bytes)};
-        kvc_kvdirect_run(table, &op, 1, &stats);
-        cr_assert_eq(op.result, KVC_KVDIRECT_OK);
-    }
-    return stats;
-}
-
-/* GETs and overwriting PUTs in the real table, filled with pairs of one size, against the closed form. */
-static void expect_accesses(uint32_t keys, double index_frac, uint32_t inline_bytes, uint32_t pair_bytes)
-{
-    const struct kvc_kvdirect_params params = {
-        .bytes = TABLE_BYTES, .hash_index_frac = index_frac, .inline_bytes = inline_bytes, .seed = 5};
-    struct kvc_kvdirect *table = kvc_kvdirect_create(&params);
-    cr_assert_not_null(table);
-    run_all(table, keys, KVC_KVDIRECT_PUT, pair_bytes);
-    struct kvc_kvdirect_stats gets = run_all(table, keys, KVC_KVDIRECT_GET, pair_bytes);
-    struct kvc_kvdirect_stats puts = run_all(table, keys, KVC_KVDIRECT_PUT, pair_bytes);
-    struct kvc_kvd_accesses expected =
-        kvc_kvd_accesses_of(keys, (double)kvc_kvdirect_index_buckets(table), inline_bytes, pair_bytes);
-    double per_get = (double)kvc_kvdirect_accesses(&gets.get) / keys;
-    double per_put = (double)kvc_kvdirect_accesses(&puts.put) / keys;
-    cr_expect_float_eq(kvc_kvd_reads(&expected), per_get, 0.02 * per_get,
-                       "GET of %u, %u bytes: %g, really %g", keys, pair_bytes, kvc_kvd_reads(&expected),
-                       per_get);
-    cr_expect_float_eq(kvc_kvd_reads(&expected) + 1, per_put, 0.02 * per_put,
-                       "PUT of %u, %u bytes: %g, really %g", keys, pair_bytes, kvc_kvd_reads(&expected) + 1,
-                       per_put);
-    kvc_kvdirect_free(table);
-}
-
-Test(equations, accesses_are_those_of_the_real_table)
-{
-    for (double utilization = 0.1; utilization < 0.55; utilization += 0.1) {
-        uint32_t keys = (uint32_t)(utilization * TABLE_BYTES);
-        expect_accesses(keys / 10, 0.6, 15, 10);
-        expect_accesses(keys / 10, 0.3, 15, 10);
-        expect_accesses(keys / 25, 0.5, 25, 25);
-        expect_accesses(keys / 62, 0.2, 15, 62);
-        expect_accesses(keys / 254, 0.1, 15, 254);
-    }
-}
 
 /* N lines that are used alike, C places, a share l of the lines cacheable: a place holds one of x = l N / C
  * lines on average, Poisson distributed, and the next use is of the line that it holds with (1 - exp(-x)) /

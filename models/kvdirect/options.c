@@ -46,16 +46,22 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_kvd, index_frac),
      .min = 0.001,
      .max = 1,
-     .by_default = "0.5",
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = -1,
      .help =
-         "share of the memory that is hash index; a larger one leaves less for slabs and chained buckets"},
+         "share of the memory that is hash index; a larger one leaves less for slabs and chained buckets; "
+         "auto: the largest that holds all keys"},
     {.name = "inline",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvd, inline_bytes),
      .min = 0,
      .max = KVC_KVDIRECT_INLINE_MAX,
-     .by_default = "15",
-     .help = "pairs of key and value up to so many bytes lie in the hash index itself"},
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = KVC_KVD_INLINE_AUTO,
+     .help = "pairs of key and value up to so many bytes lie in the hash index itself; auto: what needs the "
+             "fewest accesses"},
     {.name = "dispatch",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvd, dispatch_frac),
@@ -178,6 +184,9 @@ uint32_t kvc_kvd_shards(const struct kvc_scenario *scenario)
 struct kvc_kvd kvc_kvd_resolve(const struct kvc_scenario *scenario)
 {
     struct kvc_kvd system = *(const struct kvc_kvd *)scenario->system;
+    struct kvc_kvd_layout layout = kvc_kvd_layout_of(scenario);
+    system.index_frac = layout.index_frac;
+    system.inline_bytes = layout.inline_bytes;
     if (system.dispatch_frac < 0)
         system.dispatch_frac = kvc_kvd_best_dispatch(scenario);
     return system;
@@ -243,9 +252,10 @@ static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct 
 {
     const struct kvc_kvd *system = scenario->system;
     const struct kvc_workload *workload = &scenario->workload;
+    struct kvc_kvd_layout layout = kvc_kvd_layout_of(scenario);
     const struct kvc_kvdirect_params params = {.bytes = (uint64_t)kvc_kvd_table_bytes(scenario),
-                                               .hash_index_frac = system->index_frac,
-                                               .inline_bytes = (uint32_t)system->inline_bytes};
+                                               .hash_index_frac = layout.index_frac,
+                                               .inline_bytes = layout.inline_bytes};
     if (workload->arrival == KVC_ARRIVAL_TRACE)
         return KVC_OK;
     double pair_bytes = ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
@@ -256,7 +266,7 @@ static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct 
             diag, KVC_ERR_SCENARIO,
             "system.index: found %.4g of %.4g GiB as hash index, which leaves room for at most "
             "%.4g pairs of %.0f bytes; workload.keys are %.4g",
-            system->index_frac, system->memory_bytes / 0x1p30, room, pair_bytes, keys);
+            layout.index_frac, system->memory_bytes / 0x1p30, room, pair_bytes, keys);
     return KVC_OK;
 }
 

@@ -24,13 +24,15 @@ enum kvc_kvd_update {
     KVC_KVD_FILTER, /* which tells those that are sent back */
 };
 
+enum { KVC_KVD_INLINE_AUTO = 255 };
+
 struct kvc_kvd {
     uint64_t nics;             /* of the node, each with its own share of keys and memory */
     uint64_t lanes;            /* of PCIe that the node has for them */
     double idle_w;             /* of a node without NICs; 0: not known */
     double memory_bytes;       /* of a node, for pairs */
-    double index_frac;         /* of it, the hash index */
-    uint64_t inline_bytes;     /* pairs up to it lie in the index */
+    double index_frac;         /* of it, the hash index; negative: the best one */
+    uint64_t inline_bytes;     /* pairs up to it lie in the index; INLINE_AUTO: the best threshold */
     double dispatch_frac;      /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
     int engine;                /* enum kvc_kvd_engine */
     int update;                /* enum kvc_kvd_update */

@@ -95,6 +95,8 @@ static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kv
         const char *name;
         double value;
     } figures[] = {
+        {"index_frac", kvc_kvd_layout_of(scenario).index_frac},
+        {"inline_bytes", kvc_kvd_layout_of(scenario).inline_bytes},
         {"dispatch_frac", dispatch_frac},
         {"merged_frac", loads->merged_frac},
         {"fullest_nic_share_frac", share},

@@ -307,6 +307,8 @@ static void report_model(const struct simulation *simulation, const struct sums 
 {
     struct kvc_figures *model = &result->model;
     double decoded = (double)sums->counts.decoded;
+    kvc_figures_set(model, "index_frac", simulation->system.index_frac);
+    kvc_figures_set(model, "inline_bytes", (double)simulation->system.inline_bytes);
     kvc_figures_set(model, "dispatch_frac", simulation->system.dispatch_frac);
     set_ratio(model, "collided_frac", (double)sums->counts.collided, decoded);
     set_ratio(model, "merged_frac", (double)sums->counts.forwarded, decoded);

@@ -2,7 +2,7 @@
 -- half full.
 return {
   name = "kvdirect-fig13-long-tail",
-  system = { kind = "kvdirect", memory = "64GiB", index = 0.75, inline = 15, idle_power = "87W" },
+  system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },
   workload = { keys = 3.4e9, key = 8, value = 2, set = 0.5, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 512, warmup = "200us", duration = "1ms" },
   sweep = { ["system.engine"] = { "out_of_order", "stall" }, ["workload.set"] = { 0.05, 0.25, 0.5, 0.75, 1 } },

@@ -1,7 +1,7 @@
 -- Figure 15: operations a packet, 1 and as many as fit, at the network's limit.
 return {
   name = "kvdirect-fig15",
-  system = { kind = "kvdirect", memory = "64GiB", index = 0.75, inline = 15, idle_power = "87W" },
+  system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },
   node = { fpga = { base = "catapult-stratix-v", clock = "1GHz" } },
   workload = { keys = 3.4e9, key = 8, value = 2, get = 1, set = 0, per_frame = 1, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 512, warmup = "200us", duration = "500us" },

@@ -1,7 +1,7 @@
 -- Figure 16, pairs of 62, 126 and 254 bytes in slabs (536, 268 and 134 million of them fill half of the memory).
 return {
   name = "kvdirect-fig16-slab",
-  system = { kind = "kvdirect", memory = "64GiB", index = 0.1, inline = 15 },
+  system = { kind = "kvdirect", memory = "64GiB" },
   workload = { keys = 536e6, key = 8, value = 54, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 256, warmup = "200us", duration = "1ms" },
   sweep = { ["workload.dist"] = { "uniform", "zipf" }, ["workload.set"] = { 0, 0.05, 0.5, 1 } },

@@ -1,7 +1,7 @@
 -- Figure 17a: latency with packets of 40 operations, at 90 % of the peak of each workload.
 return {
   name = "kvdirect-fig17-batched",
-  system = { kind = "kvdirect", memory = "64GiB", index = 0.75, inline = 15, idle_power = "87W" },
+  system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },
   workload = { keys = 3.4e9, key = 8, value = 2, set = 0, per_frame = 40, dist = { zipf = 0.99 }, arrival = { poisson_mops = 160 } },
   run = { functional = "sampled", sample_rate = 512, warmup = "200us", duration = "2ms" },
 }

@@ -2,7 +2,7 @@
 -- enough for the fullest NIC to hold back the clients of all.
 return {
   name = "kvdirect-fig20",
-  system = { kind = "kvdirect", nics = 10, memory = "64GiB", index = 0.75, inline = 15, idle_power = "87W" },
+  system = { kind = "kvdirect", nics = 10, memory = "64GiB", idle_power = "87W" },
   node = { dma = { base = "catapult-pcie3-x8", endpoints = 1 } },
   workload = { keys = 3.4e9, key = 8, value = 2, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 512, warmup = "2ms", duration = "500us" },

@@ -2,7 +2,7 @@
 -- DRAM and by its size (closed form: kvcast sweep --predict).
 return {
   name = "kvdirect-table5",
-  system = { kind = "kvdirect", memory = "20GiB", index = 0.75, inline = 15 },
+  system = { kind = "kvdirect", memory = "20GiB" },
   workload = { keys = 1e9, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 512, warmup = "200us", duration = "1ms" },
   sweep = {

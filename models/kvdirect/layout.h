@@ -1,0 +1,46 @@
+/* How KV-Direct's hash table uses its memory: accesses of an operation by utilization, hash index ratio and
+ * inline threshold, and the best choice of both.
+ *
+ * Source: KV-Direct (SOSP 2017), sec. 3.3.1 and 5.1.1, fig. 6, 9 and 10: a larger index has shorter chains,
+ * and less memory for slabs and chained buckets; the largest one that holds all pairs needs the fewest
+ * accesses. */
+#ifndef KVC_MODELS_KVDIRECT_LAYOUT_H
+#define KVC_MODELS_KVDIRECT_LAYOUT_H
+
+#include <stdint.h>
+
+#include "sim/scenario.h"
+
+/* Memory accesses of an operation on a key that exists; a PUT of the same size writes one bucket or slab
+ * more. */
+struct kvc_kvd_accesses {
+    double bucket_reads, slab_reads;
+    double pairs_per_bucket;       /* of the index, mean */
+    double slab_lines, used_lines; /* of a pair's slab, and of it those that the pair fills; 0: inline */
+};
+
+static inline double kvc_kvd_reads(const struct kvc_kvd_accesses *accesses)
+{
+    return accesses->bucket_reads + accesses->slab_reads;
+}
+
+/* Pairs of `pair_bytes`, spread over `buckets` of a hash index at random. */
+struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_t inline_bytes,
+                                            uint32_t pair_bytes);
+
+/* Of memory for `bytes`, what the index, chained buckets and slabs need, mean; above 1 they do not fit. */
+double kvc_kvd_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
+                           uint32_t pair_bytes);
+
+/* The largest index that leaves room for everything else; 0: there is none. */
+double kvc_kvd_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes);
+
+struct kvc_kvd_layout {
+    double index_frac;
+    uint32_t inline_bytes;
+};
+
+/* The scenario's own, with every "auto" resolved. */
+struct kvc_kvd_layout kvc_kvd_layout_of(const struct kvc_scenario *scenario);
+
+#endif
