@@ -110,7 +110,8 @@ static __attribute__((noinline)) void add_access(struct kvc_kvdirect_trace *trac
         trace->access = larger;
         trace->capacity = capacity;
     }
-    trace->access[trace->count++] = (struct kvc_kvdirect_access){(uint32_t)line, (uint16_t)bytes, write};
+    trace->access[trace->count++] =
+        (struct kvc_kvdirect_access){(uint32_t)line, (uint16_t)bytes, write, trace->operation};
 }
 
 ALWAYS_INLINE void note(const struct kvc_kvdirect *table, const void *start, uint32_t bytes, bool write)
@@ -628,6 +629,9 @@ void kvc_kvdirect_run(struct kvc_kvdirect *table, struct kvc_kvdirect_op *op, ui
         }
         prefetch_seconds(second, seconds);
         for (uint64_t end = least(done + GROUP, count); done < end; done++) {
+            if (__builtin_expect(table->trace != NULL, 0)) {
+                table->trace->operation = (uint32_t)done;
+            }
             run_one(table, &op[done], &ring[done % RING], stats);
         }
     }

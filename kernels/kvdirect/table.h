@@ -109,6 +109,7 @@ struct kvc_kvdirect_access {
     uint32_t line; /* 64-byte line of the table's memory in which it starts */
     uint16_t bytes;
     bool write;
+    uint32_t operation; /* of the call's, from 0 */
 };
 
 /* The accesses of operations, in order; calls add to it. A zeroed struct is empty, `access` is the caller's
@@ -116,7 +117,8 @@ struct kvc_kvdirect_access {
 struct kvc_kvdirect_trace {
     struct kvc_kvdirect_access *access;
     uint32_t count, capacity;
-    bool short_of_memory; /* some are missing */
+    uint32_t operation;   /* that is being run */
+    bool short_of_memory; /* some accesses are missing */
 };
 
 struct kvc_kvdirect;

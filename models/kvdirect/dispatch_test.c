@@ -5,7 +5,7 @@
 static uint32_t steps_of(struct kvc_kvd_dispatch *dispatch, uint32_t line, uint32_t bytes, bool write,
                          struct kvc_kvd_step *step)
 {
-    const struct kvc_kvdirect_access access = {line, (uint16_t)bytes, write};
+    const struct kvc_kvdirect_access access = {.line = line, .bytes = (uint16_t)bytes, .write = write};
     uint32_t count = kvc_kvd_dispatch_steps(dispatch, &access, step);
     for (uint32_t i = 0; i < count; i++)
         cr_assert_eq(step[i].ends_access, i == count - 1);

@@ -371,6 +371,8 @@ static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_ope
         op.value_bytes = VALUE_BYTES;
     processor->trace.count = 0;
     kvc_kvdirect_run(shard->table, &op, 1, &shard->stats);
+    if (processor->trace.short_of_memory)
+        KVC_BUG("no memory for the accesses of an operation");
     if (op.verb == KVC_KVDIRECT_GET && op.result == KVC_KVDIRECT_OK)
         operation->value_bytes = op.value_bytes;
     if (op.verb == KVC_KVDIRECT_ADD && op.result == KVC_KVDIRECT_OK) {

@@ -97,7 +97,7 @@ struct walk {
     struct kvc_kvd_store *store;
     struct kvc_source *source;
     struct kvc_batch *batch;
-    uint32_t shard_of[BLOCK_KEYS];
+    uint32_t shard_of[BLOCK_KEYS], row[BLOCK_KEYS];
     struct kvc_kvdirect_op op[BLOCK_KEYS];
     uint8_t value[BLOCK_KEYS][KVC_KVDIRECT_PAIR_MAX];
     /* to fill the caches */
@@ -167,22 +167,30 @@ static void walk_keys(struct walk *walk, const struct kvc_progress *progress, co
     }
 }
 
-static void put_block(struct walk *walk, uint32_t number)
+/* The block's operations on one shard; their number. row[i]: of operation i. */
+static uint32_t gather_operations(struct walk *walk, uint32_t number, uint8_t verb)
 {
     const struct kvc_batch *batch = walk->batch;
-    struct kvc_kvd_shard *shard = &walk->store->shards[number];
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (walk->shard_of[i] != number)
             continue;
-        kvc_kvd_first_value(batch->hash[i], walk->value[count], batch->value_bytes[i]);
-        walk->op[count] = (struct kvc_kvdirect_op){.verb = KVC_KVDIRECT_PUT,
+        if (verb == KVC_KVDIRECT_PUT)
+            kvc_kvd_first_value(batch->hash[i], walk->value[count], batch->value_bytes[i]);
+        walk->op[count] = (struct kvc_kvdirect_op){.verb = verb,
                                                    .key = batch->keys + (size_t)i * batch->key_stride,
                                                    .key_bytes = batch->key_bytes[i],
                                                    .value = walk->value[count],
                                                    .value_bytes = (uint16_t)batch->value_bytes[i]};
-        count++;
+        walk->row[count++] = i;
     }
+    return count;
+}
+
+static void put_block(struct walk *walk, uint32_t number)
+{
+    struct kvc_kvd_shard *shard = &walk->store->shards[number];
+    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_PUT);
     kvc_kvdirect_run(shard->table, walk->op, count, &shard->stats);
 }
 
@@ -216,33 +224,28 @@ static void use_line(struct walk *walk, uint32_t number, uint64_t line, float si
  * its popularity. Lines are newer than the host's as often as requests write. */
 static void fill_block(struct walk *walk, uint32_t number)
 {
-    const struct kvc_batch *batch = walk->batch;
-    const double put_frac = kvc_kvd_put_frac(walk->scenario);
     struct kvc_kvd_shard *shard = &walk->store->shards[number];
+    const double put_frac = kvc_kvd_put_frac(walk->scenario);
     if (shard->dispatch.cacheable_frac == 0)
         return;
+    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_GET), at = 0;
+    walk->trace.count = 0;
     kvc_kvdirect_trace(shard->table, &walk->trace);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (walk->shard_of[i] != number)
-            continue;
-        struct kvc_kvdirect_op op = {.verb = KVC_KVDIRECT_GET,
-                                     .key = batch->keys + (size_t)i * batch->key_stride,
-                                     .key_bytes = batch->key_bytes[i],
-                                     .value = walk->value,
-                                     .value_bytes = KVC_KVDIRECT_PAIR_MAX};
-        walk->trace.count = 0;
-        kvc_kvdirect_run(shard->table, &op, 1, &shard->stats);
-        double mean = 1 / popularity(walk, batch->key_id[i]);
+    kvc_kvdirect_run(shard->table, walk->op, count, &shard->stats);
+    kvc_kvdirect_trace(shard->table, NULL);
+    if (walk->trace.short_of_memory)
+        KVC_BUG("no memory for the accesses of %u operations", count);
+    for (uint32_t i = 0; i < count; i++) {
+        double mean = 1 / popularity(walk, walk->batch->key_id[walk->row[i]]);
         float since = (float)kvc_rng_exponential(&walk->rng, mean);
         bool changed = kvc_rng_unit(&walk->rng) < put_frac;
-        for (uint32_t a = 0; a < walk->trace.count; a++) {
-            const struct kvc_kvdirect_access *access = &walk->trace.access[a];
+        for (; at < walk->trace.count && walk->trace.access[at].operation == i; at++) {
+            const struct kvc_kvdirect_access *access = &walk->trace.access[at];
             uint32_t lines = (access->bytes + KVC_KVD_LINE_BYTES - 1u) / KVC_KVD_LINE_BYTES;
             for (uint32_t l = 0; l < lines; l++)
                 use_line(walk, number, access->line + l, since, changed);
         }
     }
-    kvc_kvdirect_trace(shard->table, NULL);
 }
 
 static bool open_times(struct walk *walk)
