@@ -227,8 +227,6 @@ uint32_t kvc_kvd_packet_requests(const struct kvc_scenario *scenario)
     double request, response;
     if (workload->frame_requests > 0)
         return (uint32_t)workload->frame_requests;
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
-        return 1;
     message_bytes(scenario, &request, &response);
     return kvc_nic_messages_per_frame(&scenario->node.nic, fmax(request, response));
 }

@@ -212,6 +212,11 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario, struct k
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t key_bytes = kvc_workload_key_bytes_max(workload);
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
+    if (workload->arrival == KVC_ARRIVAL_TRACE)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: found a trace, whose pairs may be larger than the %d bytes of "
+                             "kvdirect's largest slab",
+                             KVC_KVDIRECT_PAIR_MAX);
     if (key_bytes + value_bytes > KVC_KVDIRECT_PAIR_MAX)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload: found pairs of up to %u bytes, the largest slab holds %d",
@@ -256,8 +261,6 @@ static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct 
     const struct kvc_kvdirect_params params = {.bytes = (uint64_t)kvc_kvd_table_bytes(scenario),
                                                .hash_index_frac = layout.index_frac,
                                                .inline_bytes = layout.inline_bytes};
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
-        return KVC_OK;
     double pair_bytes = ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
     double room = (double)kvc_kvdirect_capacity_of(&params, (uint32_t)pair_bytes) * kvc_kvd_shards(scenario);
     double keys = workload->preload_frac * (double)workload->keys;

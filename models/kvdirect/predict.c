@@ -162,8 +162,5 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     if (system.engine == KVC_KVD_STALL)
         kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
                                 "this is the rate without dependent operations");
-    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE)
-        kvc_result_note(result,
-                        "a trace has no rate beforehand: this is the largest load that the store sustains");
     return KVC_OK;
 }

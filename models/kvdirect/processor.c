@@ -136,11 +136,6 @@ void kvc_kvd_processor_close(struct kvc_kvd_processor *processor)
     free(processor->answers.client);
 }
 
-bool kvc_kvd_processor_idle(const struct kvc_kvd_processor *processor)
-{
-    return processor->events.count == 0 && processor->first_packet == NULL;
-}
-
 /* ---- packets ---- */
 
 static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)

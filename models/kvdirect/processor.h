@@ -108,7 +108,4 @@ void kvc_kvd_processor_close(struct kvc_kvd_processor *processor);
 /* Everything that happens until until_ns. New answers are added. */
 void kvc_kvd_processor_advance(struct kvc_kvd_processor *processor, double until_ns);
 
-/* Nothing is under way. */
-bool kvc_kvd_processor_idle(const struct kvc_kvd_processor *processor);
-
 #endif

@@ -107,14 +107,6 @@ static void nic_main(void *data)
     }
 }
 
-static bool idle(const struct simulation *simulation)
-{
-    for (uint32_t i = 0; i < simulation->store->shard_count; i++)
-        if (!kvc_kvd_processor_idle(&simulation->nics[i].processor))
-            return false;
-    return true;
-}
-
 /* Wakes once a window: is the warm-up over, is the run? */
 static void monitor_main(void *data)
 {
@@ -126,10 +118,6 @@ static void monitor_main(void *data)
         double now_ns = kvc_engine_now_ns();
         if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(simulation->source, NULL) != KVC_OK)
             kvc_engine_stop();
-        if (kvc_source_ended(simulation->source) && idle(simulation)) {
-            kvc_recorder_cut(recorder, now_ns);
-            kvc_engine_stop();
-        }
         if (progress != NULL && progress->report != NULL)
             progress->report(
                 progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",

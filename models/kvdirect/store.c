@@ -329,7 +329,7 @@ enum kvc_status kvc_kvd_store_create(const struct kvc_scenario *scenario, const 
     made->sample_rate = kvc_kvd_sample_rate(scenario);
     made->hot_keys = hot_keys(scenario, made->sample_rate);
     enum kvc_status status = create_shards(scenario, made, diag);
-    if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE)
+    if (status == KVC_OK)
         status = preload(scenario, progress, made, diag);
     if (status != KVC_OK) {
         kvc_kvd_store_free(made);
