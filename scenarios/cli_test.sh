@@ -103,7 +103,25 @@ expect 2 "threads need 129 cores, this machine has [0-9]+: .*shared" "$kvcast" m
 grep -q '"command": "measure"' real/result.json || { echo "FAILED: real/result.json is no measurement"; failed=1; }
 [ -s real/latency.hgrm ] || { echo "FAILED: real/latency.hgrm is missing"; failed=1; }
 
-expect 2 'found "nosuch".*papers \(megakv\).*measured machines' "$kvcast" validate nosuch
+# KV-Direct: what cannot be is one line, and leaves nothing behind
+cat > kvdirect.lua <<'END'
+return { system = { kind = "kvdirect", memory = "4MiB" }, node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
+         workload = { keys = 100e3, key = 8, value = 8, set = 0.5 }, run = { duration = "200us", warmup = "50us" } }
+END
+for command in run predict; do
+    "$kvcast" $command kvdirect.lua --quiet >/dev/null || { echo "FAILED: kvdirect.lua, $command"; failed=1; }
+done
+expect 2 'leaves room for at most .* workload.keys are 1e\+06' "$kvcast" run kvdirect.lua --set workload.keys=1e6
+expect 2 'system.inline: found 60, allowed: a whole number, from 0 to 50' "$kvcast" run kvdirect.lua --set system.inline=60
+expect 2 'system.dispatch: found -0.5, allowed: a number, from 0 to 1' "$kvcast" run kvdirect.lua --set system.dispatch=-0.5
+expect 2 'system.nics: found 10 with 2 links of 8 lanes each, the processors have 80 lanes' \
+    "$kvcast" run kvdirect.lua --set system.nics=10
+expect 2 'system.lambda: found no value at "frobnicate' \
+    "$kvcast" run kvdirect.lua --set system.update=update --set 'system.lambda=frobnicate(v)'
+expect 2 'node.gpu: kvdirect has none, its nodes have dma, fpga, nic' "$kvcast" run kvdirect.lua --set node.gpu=h200
+expect 2 'node.dma: megakv has none' "$kvcast" run good.lua --set node.dma=catapult-pcie3-x8
+
+expect 2 'found "nosuch".*papers \(kvdirect, megakv\).*measured machines' "$kvcast" validate nosuch
 export KVCAST_MEASURED=machines
 mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
 memory_fed="node.sockets=1;system.feed=memory;system.admission=all;system.streams=1;run.warmup=20ms;run.duration=60ms"

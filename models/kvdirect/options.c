@@ -213,10 +213,11 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario, struct k
     uint32_t key_bytes = kvc_workload_key_bytes_max(workload);
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     if (workload->arrival == KVC_ARRIVAL_TRACE)
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: found a trace, whose pairs may be larger than the %d bytes of "
-                             "kvdirect's largest slab",
-                             KVC_KVDIRECT_PAIR_MAX);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: found a trace, whose pairs may be larger than the %d bytes of "
+            "kvdirect's largest slab",
+            KVC_KVDIRECT_PAIR_MAX);
     if (key_bytes + value_bytes > KVC_KVDIRECT_PAIR_MAX)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload: found pairs of up to %u bytes, the largest slab holds %d",

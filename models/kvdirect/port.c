@@ -1,0 +1,135 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/kvdirect/pipeline.h"
+#include "sim/base/diag.h"
+
+void kvc_kvd_packet_free(struct kvc_kvd_packet *packet)
+{
+    kvc_batch_free(packet->batch);
+    free(packet->outcome);
+    free(packet);
+}
+
+static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
+{
+    if (processor->free_packets > 0) {
+        struct kvc_kvd_packet *packet = processor->free_packet[--processor->free_packets];
+        packet->batch->count = 0;
+        return packet;
+    }
+    struct kvc_kvd_packet *packet = kvc_kvd_array_of(1, sizeof *packet);
+    uint32_t rows = processor->frame_requests;
+    packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
+    packet->outcome = kvc_kvd_array_of(rows, sizeof *packet->outcome);
+    if (packet->batch == NULL)
+        KVC_BUG("no memory for a packet of %u operations", rows);
+    processor->packets++;
+    processor->free_packet =
+        kvc_kvd_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvd_packet *));
+    return packet;
+}
+
+static double request_bytes(const struct kvc_kvd_processor *processor, const struct kvc_batch *batch)
+{
+    double bytes = batch->count * (double)processor->scenario->node.nic.request_header_bytes;
+    for (uint32_t i = 0; i < batch->count; i++)
+        bytes +=
+            batch->key_bytes[i] +
+            (batch->op[i] == KVC_OP_SET ? kvc_kvd_sent_bytes(&processor->system, batch->value_bytes[i]) : 0);
+    return bytes;
+}
+
+bool kvc_kvd_receive(struct kvc_kvd_processor *processor, double until_ns)
+{
+    const struct kvc_nic *nic = &processor->scenario->node.nic;
+    bool saturates = processor->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    struct kvc_kvd_packet *packet = new_packet(processor);
+    struct kvc_batch *batch = packet->batch;
+    double started_ns = fmax(processor->receive_free_ns, saturates ? processor->now_ns : 0);
+    if (kvc_source_take(processor->source, processor->number, until_ns, batch) == 0) {
+        processor->free_packet[processor->free_packets++] = packet;
+        return false;
+    }
+    if (saturates)
+        for (uint32_t i = 0; i < batch->count; i++)
+            batch->sent_ns[i] = started_ns - nic->latency_ns;
+    else
+        started_ns = fmax(started_ns, batch->sent_ns[batch->count - 1] + nic->latency_ns);
+    double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
+    processor->counts.receive_busy_ns += wire_ns;
+    packet->arrived_ns = processor->receive_free_ns = started_ns + wire_ns;
+    packet->decoded = 0;
+    packet->left = batch->count;
+    packet->response_bytes = 0;
+    packet->next = NULL;
+    if (processor->first_packet == NULL)
+        processor->first_packet = packet;
+    else
+        processor->last_packet->next = packet;
+    processor->last_packet = packet;
+    processor->waiting_rows += batch->count;
+    return true;
+}
+
+static void add_answers(struct kvc_kvd_processor *processor, const struct kvc_kvd_packet *packet,
+                        double done_ns)
+{
+    struct kvc_kvd_answers *answers = &processor->answers;
+    const struct kvc_batch *batch = packet->batch;
+    if (answers->count + batch->count > answers->capacity) {
+        answers->capacity = 2 * (answers->count + batch->count);
+        answers->sent_ns = kvc_kvd_grown(answers->sent_ns, answers->capacity, sizeof *answers->sent_ns);
+        answers->done_ns = kvc_kvd_grown(answers->done_ns, answers->capacity, sizeof *answers->done_ns);
+        answers->outcome = kvc_kvd_grown(answers->outcome, answers->capacity, sizeof *answers->outcome);
+        answers->client = kvc_kvd_grown(answers->client, answers->capacity, sizeof *answers->client);
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        answers->sent_ns[answers->count] = batch->sent_ns[i];
+        answers->done_ns[answers->count] = done_ns;
+        answers->outcome[answers->count] = packet->outcome[i];
+        answers->client[answers->count++] = batch->client[i];
+    }
+}
+
+/* Of the response, beside its header. */
+static uint32_t returned_bytes(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation)
+{
+    const struct kvc_kvd *system = &processor->system;
+    uint32_t element_bytes = (uint32_t)system->element_bytes;
+    if (!operation->present || operation->op == KVC_OP_DELETE)
+        return 0;
+    if (operation->op == KVC_OP_GET)
+        return operation->value_bytes;
+    if (system->update != KVC_KVD_FILTER)
+        return kvc_kvd_returned_bytes(system, operation->value_bytes);
+    if (operation->kept) { /* of the others, whose values are not known: as much as of these */
+        uint32_t passed = kvc_kvd_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
+                                                element_bytes, (int64_t)system->delta);
+        processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;
+    }
+    return (uint32_t)(processor->passed_frac * operation->value_bytes);
+}
+
+void kvc_kvd_respond(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation,
+                     double now_ns)
+{
+    const struct kvc_nic *nic = &processor->scenario->node.nic;
+    struct kvc_kvd_packet *packet = operation->packet;
+    uint8_t done = operation->op == KVC_OP_SET ? KVC_KVD_SET_DONE : KVC_KVD_DELETE_DONE;
+    uint8_t found = operation->present ? KVC_KVD_HIT : KVC_KVD_MISS;
+    packet->outcome[operation->row] = operation->op == KVC_OP_GET ? found : done;
+    if (processor->watch != NULL)
+        processor->watch(processor->watch_data,
+                         &(struct kvc_kvd_watched){operation->sequence, operation->hash, operation->op,
+                                                   operation->present, operation->value,
+                                                   operation->value_bytes, now_ns});
+    packet->response_bytes += (double)nic->response_header_bytes + returned_bytes(processor, operation);
+    if (--packet->left > 0)
+        return;
+    double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
+    processor->counts.send_busy_ns += wire_ns;
+    processor->send_free_ns = fmax(processor->send_free_ns, now_ns) + wire_ns;
+    add_answers(processor, packet, processor->send_free_ns + nic->latency_ns);
+    processor->free_packet[processor->free_packets++] = packet;
+}
