@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "models/kvdirect/published_card.h"
+
 /* N lines that are used alike, C places, a share l of the lines cacheable: a place holds one of x = l N / C
  * lines on average, Poisson distributed, and the next use is of the line that it holds with (1 - exp(-x)) /
  * x. */
@@ -51,30 +53,7 @@ static struct kvc_scenario published(const struct kvc_kvd *system)
 {
     return (struct kvc_scenario){
         .system = (void *)system,
-        .node = {.dma = {.endpoints = 2,
-                         .generation = 3,
-                         .lanes = 8,
-                         .header_bytes = 26,
-                         .payload_max_bytes = 256,
-                         .tags = 64,
-                         .read_credits = 84,
-                         .write_credits = 88,
-                         .read_ns = 800,
-                         .memory_ns = 250,
-                         .credit_ns = 500,
-                         .root_bytes_per_s = 13.2e9},
-                 .fpga = {.clock_hz = 180e6,
-                          .dram_bytes = 0x1p32,
-                          .dram_bytes_per_s = 12.8e9,
-                          .dram_ns = 41.25,
-                          .power_w = 29.2},
-                 .nic = {.ports = 1,
-                         .bytes_per_s = 5e9,
-                         .mtu_bytes = 1500,
-                         .frame_overhead_bytes = 38,
-                         .packet_header_bytes = 50,
-                         .request_header_bytes = 1,
-                         .response_header_bytes = 1}},
+        .node = kvc_test_published_card,
         .cluster = {.nodes = 1},
         .workload = {.keys = 3400000000u,
                      .key_bytes = 8,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/kvdirect/published_card.h"
+
 enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
 
 struct setup {
@@ -92,7 +94,7 @@ static void watch(void *data, const struct kvc_kvd_watched *watched)
 /* Facts of KV-Direct's card (scenarios/hardware), with a DRAM that holds a sixteenth of the memory. */
 static struct setup published(uint64_t keys)
 {
-    return (struct setup){
+    struct setup setup = {
         .system = {.nics = 1,
                    .lanes = 80,
                    .memory_bytes = 1 << 20,
@@ -101,30 +103,7 @@ static struct setup published(uint64_t keys)
                    .dispatch_frac = 0.5,
                    .in_flight = 256,
                    .station = 1024},
-        .scenario = {.node = {.dma = {.endpoints = 2,
-                                      .generation = 3,
-                                      .lanes = 8,
-                                      .header_bytes = 26,
-                                      .payload_max_bytes = 256,
-                                      .tags = 64,
-                                      .read_credits = 84,
-                                      .write_credits = 88,
-                                      .read_ns = 800,
-                                      .memory_ns = 250,
-                                      .credit_ns = 500,
-                                      .root_bytes_per_s = 13.2e9},
-                              .fpga = {.clock_hz = 180e6,
-                                       .dram_bytes = 65536,
-                                       .dram_bytes_per_s = 12.8e9,
-                                       .dram_ns = 41.25},
-                              .nic = {.ports = 1,
-                                      .bytes_per_s = 5e9,
-                                      .mtu_bytes = 1500,
-                                      .frame_overhead_bytes = 38,
-                                      .packet_header_bytes = 50,
-                                      .request_header_bytes = 1,
-                                      .response_header_bytes = 1,
-                                      .latency_ns = 1000}},
+        .scenario = {.node = kvc_test_published_card,
                      .cluster = {.nodes = 1},
                      .workload = {.keys = keys,
                                   .key_bytes = 8,
@@ -134,6 +113,8 @@ static struct setup published(uint64_t keys)
                                   .zipf_s = 0.99},
                      .run = {.seed = 1, .replicas = 1}},
     };
+    setup.scenario.node.fpga.dram_bytes = 65536;
+    return setup;
 }
 
 static void mix(struct setup *setup, double get, double set)
