@@ -12,7 +12,7 @@ struct answers {
     struct answer {
         char key[512];
         struct kvc_figures model, kernel;
-        double throughput_mops, mean_us, p95_us, p99_us, min_us, max_us;
+        double throughput_mops, mean_us, p95_us, p99_us, min_us, max_us, watts;
     } * entry;
 };
 
@@ -22,9 +22,14 @@ static double figure_of(const struct answer *answer, const char *figure)
         const char *name;
         double value;
     } common[] = {
-        {"throughput_mops", answer->throughput_mops}, {"latency_mean_us", answer->mean_us},
-        {"latency_p95_us", answer->p95_us},           {"latency_min_us", answer->min_us},
-        {"latency_max_us", answer->max_us},           {"latency_p99_us", answer->p99_us},
+        {"throughput_mops", answer->throughput_mops},
+        {"latency_mean_us", answer->mean_us},
+        {"latency_p95_us", answer->p95_us},
+        {"latency_min_us", answer->min_us},
+        {"latency_max_us", answer->max_us},
+        {"latency_p99_us", answer->p99_us},
+        {"watts_mean", answer->watts},
+        {"kops_per_watt", answer->throughput_mops * 1e3 / answer->watts},
     };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         if (strcmp(common[i].name, figure) == 0)
@@ -39,6 +44,7 @@ static void keep(const struct kvc_outcome *outcome, bool predicted, struct answe
     answer->model = result->model;
     answer->kernel = result->kernel;
     answer->throughput_mops = result->throughput_mops;
+    answer->watts = result->watts_mean;
     answer->mean_us = predicted ? result->latency_mean_us : kvc_histogram_mean_ns(&result->latency) / 1e3;
     answer->p95_us =
         predicted ? result->latency_p95_us : kvc_histogram_percentile_ns(&result->latency, 0.95) / 1e3;

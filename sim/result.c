@@ -111,6 +111,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     merge_stages(sum, replica, weight);
     merge_figures(&sum->kernel, &replica->kernel, weight);
     merge_figures(&sum->model, &replica->model, weight);
+    sum->watts_mean += weight * replica->watts_mean;
     sum->simulated_s += replica->simulated_s;
     sum->warmup_s += weight * replica->warmup_s;
     sum->wall_s += replica->wall_s;

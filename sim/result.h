@@ -53,6 +53,8 @@ struct kvc_result {
     struct kvc_figures kernel; /* what the real structures did: load_factor_frac, lines_per_search, ... */
     struct kvc_figures model;  /* the model's own: t_search_us, cycle_min_us, overruns, ... */
 
+    double watts_mean; /* of all nodes, at the wall; 0: not known */
+
     double simulated_s, warmup_s;
     double wall_s, source_wall_s, kernel_wall_s, engine_wall_s; /* wall clock: never compared between runs */
     double preload_wall_s;

@@ -115,11 +115,6 @@ static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kv
                     kvc_kvd_reads(accesses) + kvc_kvd_sets_write(scenario->system));
     kvc_figures_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
     kvc_figures_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * dispatch_frac);
-    double watts = kvc_kvd_watts(scenario);
-    if (watts > 0) {
-        kvc_figures_set(&result->model, "power_w", watts);
-        kvc_figures_set(&result->model, "power_kops_per_w", result->throughput_mops * 1e3 / watts);
-    }
 }
 
 enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -148,6 +143,7 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
+    result->watts_mean = kvc_kvd_watts(scenario);
     add_stage(result, "receive", "nic", speed * loads.receive_ns);
     add_stage(result, "decode", "fpga", speed * loads.clock_ns);
     add_stage(result, "access", "fpga", speed * loads.access_ns);

@@ -309,15 +309,6 @@ static void report_model(const struct simulation *simulation, const struct sums 
     kvc_figures_set(model, "writes_in_flight_most", sums->most_writes);
 }
 
-static void report_power(const struct simulation *simulation, struct kvc_result *result)
-{
-    double watts = kvc_kvd_watts(simulation->scenario);
-    if (watts > 0)
-        kvc_figures_set(&result->model, "power_w", watts);
-    if (watts > 0)
-        kvc_figures_set(&result->model, "power_kops_per_w", result->throughput_mops * 1e3 / watts);
-}
-
 static void report(struct simulation *simulation, struct kvc_result *result)
 {
     struct sums sums = sum_up(simulation);
@@ -332,7 +323,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     report_stages(simulation, result);
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
-    report_power(simulation, result);
+    result->watts_mean = kvc_kvd_watts(simulation->scenario);
     kvc_bottleneck_find(result);
     result->requests_simulated = sums.counts.decoded;
     if (simulation->store->refused > 0)

@@ -175,6 +175,17 @@ static json_t *windows(const struct kvc_result *result)
     return object;
 }
 
+static json_t *energy(const struct kvc_result *result)
+{
+    double watts = result->watts_mean;
+    if (watts <= 0)
+        return json_null();
+    /* a prediction has no duration */
+    json_t *joules = result->simulated_s > 0 ? json_real(watts * result->simulated_s) : json_null();
+    return json_pack("{s:o, s:f, s:f}", "joules", joules, "watts_mean", watts, "kops_per_watt",
+                     result->throughput_mops * 1e3 / watts);
+}
+
 static json_t *notes(const struct kvc_report *report)
 {
     const struct kvc_result *result = &report->outcome->result;
@@ -183,7 +194,8 @@ static json_t *notes(const struct kvc_report *report)
         json_array_append_new(array, text(report->loaded->warning[i]));
     for (uint32_t i = 0; i < result->note_count; i++)
         json_array_append_new(array, text(result->note[i]));
-    json_array_append_new(array, text("energy is null: the hardware profiles state no power"));
+    if (result->watts_mean <= 0)
+        json_array_append_new(array, text("energy is null: no power is stated"));
     return array;
 }
 
@@ -237,7 +249,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "requests", requests(result));
     json_object_set_new(object, "stages", stages(result));
     json_object_set_new(object, "bottleneck", bottleneck(result));
-    json_object_set_new(object, "energy", json_null());
+    json_object_set_new(object, "energy", energy(result));
     json_object_set_new(object, "kernel", figures(&result->kernel));
     json_object_set_new(object, "model", figures(&result->model));
     json_object_set_new(object, "windows", windows(result));

@@ -84,6 +84,21 @@ Test(json, has_the_documented_keys_in_order)
     kvc_loaded_free(loaded);
 }
 
+Test(json, energy_follows_from_power)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(2);
+    kvc_fake_of(loaded)->watts = 250;
+    json_t *document = answer(loaded, 1, false), *energy = json_object_get(document, "energy");
+    double mops = json_number_value(json_object_get(json_object_get(document, "throughput_mops"), "mean"));
+    double simulated_s =
+        json_number_value(json_object_get(json_object_get(document, "simulation"), "simulated_s"));
+    cr_expect_float_eq(json_number_value(json_object_get(energy, "watts_mean")), 250, 1e-9);
+    cr_expect_float_eq(json_number_value(json_object_get(energy, "kops_per_watt")), mops * 1e3 / 250, 1e-6);
+    cr_expect_float_eq(json_number_value(json_object_get(energy, "joules")), 250 * simulated_s, 1e-9);
+    json_decref(document);
+    kvc_loaded_free(loaded);
+}
+
 Test(json, latency_is_the_histograms)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(2);

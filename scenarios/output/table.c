@@ -150,6 +150,11 @@ static void write_bottleneck(const struct table *table, const struct kvc_result 
         fprintf(table->out, "%s\n", result->bottleneck_why);
     else
         fprintf(table->out, "%s (%s)\n", result->bottleneck_stage, result->bottleneck_device);
+    if (result->watts_mean > 0) {
+        heading(table, "power");
+        fprintf(table->out, "%.4g W, %.4g kops/W\n", result->watts_mean,
+                result->throughput_mops * 1e3 / result->watts_mean);
+    }
 }
 
 static void write_figures(const struct table *table, const char *name, const struct kvc_figures *figures)

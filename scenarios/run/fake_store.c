@@ -106,6 +106,7 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     result->throughput_mops = fake->rate_mops + 5 * kvc_rng_unit(&rng);
     result->offered = result->completed = result->gets = result->hits = REQUESTS;
     add_stage(result, 0.95);
+    result->watts_mean = fake->watts;
     strcpy(result->bottleneck_stage, "work");
     strcpy(result->bottleneck_device, "cpu");
     kvc_figures_set(&result->model, "fake_us", fake->wild_numbers ? INFINITY : 3);

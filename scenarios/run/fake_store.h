@@ -17,6 +17,7 @@ struct kvc_fake {
     int accident;        /* enum kvc_fake_accident */
     double memory_bytes; /* that it claims to need */
     bool wild_numbers;   /* NaN and infinite figures, odd texts */
+    double watts;        /* 0: it does not know */
 };
 
 /* How often a fake store was prepared and run by this process. */
