@@ -79,6 +79,15 @@ static const struct kvc_option rows[] = {
      .choices = engines,
      .help =
          "out_of_order: dependent operations wait aside and get the value; stall: they stop the pipeline"},
+    {.name = "gather_cores",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_kvd, gather_cores),
+     .min = 0,
+     .max = KVC_KVD_GATHER_CORES_MAX,
+     .by_default = "0",
+     .help =
+         "cores of the host that gather and scatter memory accesses in batches for each NIC; 0: the NIC does "
+         "them itself; more need more in_flight, for a batch is 256 accesses"},
     {.name = "update",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_kvd, update),

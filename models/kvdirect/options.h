@@ -27,15 +27,16 @@ enum kvc_kvd_update {
 enum { KVC_KVD_INLINE_AUTO = 255 };
 
 struct kvc_kvd {
-    uint64_t nics;             /* of the node, each with its own share of keys and memory */
-    uint64_t lanes;            /* of PCIe that the node has for them */
-    double idle_w;             /* of a node without NICs; 0: not known */
-    double memory_bytes;       /* of a node, for pairs */
-    double index_frac;         /* of it, the hash index; negative: the best one */
-    uint64_t inline_bytes;     /* pairs up to it lie in the index; INLINE_AUTO: the best threshold */
-    double dispatch_frac;      /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
-    int engine;                /* enum kvc_kvd_engine */
-    int update;                /* enum kvc_kvd_update */
+    uint64_t nics;         /* of the node, each with its own share of keys and memory */
+    uint64_t lanes;        /* of PCIe that the node has for them */
+    double idle_w;         /* of a node without NICs; 0: not known */
+    double memory_bytes;   /* of a node, for pairs */
+    double index_frac;     /* of it, the hash index; negative: the best one */
+    uint64_t inline_bytes; /* pairs up to it lie in the index; INLINE_AUTO: the best threshold */
+    double dispatch_frac;  /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
+    int engine;            /* enum kvc_kvd_engine */
+    uint64_t gather_cores; /* of the host that access its memory for each card; 0: the card does so itself */
+    int update;            /* enum kvc_kvd_update */
     char lambda[KVC_TEXT_MAX]; /* of vectors */
     uint64_t element_bytes;    /* of vectors: 1, 2, 4 or 8 */
     uint64_t delta;            /* what the client sends for d */

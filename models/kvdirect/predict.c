@@ -155,6 +155,9 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     if (system.update == KVC_KVD_FILTER && scenario->workload.set_frac > 0)
         kvc_result_note(result,
                         "what a filter passes is not known beforehand: it counts as sending all back");
+    if (system.gather_cores > 0)
+        kvc_result_note(result,
+                        "the closed form does not know cores that gather: this is the card's own access");
     if (system.engine == KVC_KVD_STALL)
         kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
                                 "this is the rate without dependent operations");

@@ -49,8 +49,8 @@ void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kv
         kvc_kvd_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK)
         KVC_BUG("\"%s\" was checked", lambda);
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
-    kvc_kvd_memory_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga, &processor->events,
-                        kvc_rng_u64(&processor->rng));
+    kvc_kvd_memory_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga,
+                        (uint32_t)system->gather_cores, &processor->events, kvc_rng_u64(&processor->rng));
     kvc_kvd_station_open(&processor->station, (uint32_t)processor->system.station, operations);
     processor->operation = kvc_kvd_array_of(operations, sizeof *processor->operation);
     processor->free_operation = kvc_kvd_array_of(operations, sizeof *processor->free_operation);
@@ -232,15 +232,17 @@ static void step_done(struct kvc_kvd_processor *processor, struct kvc_kvd_operat
 
 static void handle(struct kvc_kvd_processor *processor, const struct kvc_event *event)
 {
-    uint32_t who;
     if (event->kind == EVENT_READY)
         go_to_memory(processor, &processor->operation[event->who], event->time_ns);
     else if (event->kind == EVENT_ACCESS)
         access_memory(processor, &processor->operation[event->who], event->time_ns);
     else if (event->kind == EVENT_DONE)
         end_operation(processor, &processor->operation[event->who], event->time_ns);
-    else if (kvc_kvd_memory_handle(&processor->memory, event, &who))
-        step_done(processor, &processor->operation[who], event->time_ns);
+    else {
+        kvc_kvd_memory_handle(&processor->memory, event);
+        for (uint32_t i = 0; i < processor->memory.done_count; i++)
+            step_done(processor, &processor->operation[processor->memory.done[i]], event->time_ns);
+    }
 }
 
 /* ---- decoder ---- */

@@ -15,7 +15,7 @@
 static const double slice_ns = 4000;
 static const double window_ns = 50000;
 
-enum stage { RECEIVE, DECODE, ACCESS, PCIE, DRAM, SEND, STAGES };
+enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, SEND, STAGES };
 
 struct node_nic {
     struct simulation *simulation;
@@ -80,9 +80,17 @@ static void note_busy(struct node_nic *nic, double now_ns)
 {
     struct simulation *simulation = nic->simulation;
     const struct kvc_kvd_processor *processor = &nic->processor;
-    const double busy_ns[STAGES] = {processor->counts.receive_busy_ns, processor->counts.decode_busy_ns,
-                                    processor->counts.access_busy_ns,  pcie_busy_ns(&processor->memory),
-                                    processor->memory.dram_busy_ns,    processor->counts.send_busy_ns};
+    const struct kvc_kvd_counts *counts = &processor->counts;
+    const struct kvc_kvd_memory *memory = &processor->memory;
+    const double busy_ns[STAGES] = {
+        [RECEIVE] = counts->receive_busy_ns,
+        [DECODE] = counts->decode_busy_ns,
+        [ACCESS] = counts->access_busy_ns,
+        [PCIE] = pcie_busy_ns(memory),
+        [GATHER] = memory->gather.busy_ns / fmax(memory->gather.cores, 1),
+        [DRAM] = memory->dram_busy_ns,
+        [SEND] = counts->send_busy_ns,
+    };
     bool measured = now_ns > simulation->recorder.from_ns && now_ns <= simulation->recorder.until_ns;
     for (int i = 0; i < STAGES; i++) {
         if (measured)
@@ -201,10 +209,15 @@ static void spawn_all(struct simulation *simulation)
 
 static void report_stages(const struct simulation *simulation, struct kvc_result *result)
 {
-    static const char *const names[][2] = {{"receive", "nic"}, {"decode", "fpga"}, {"access", "fpga"},
-                                           {"pcie", "dma"},    {"dram", "fpga"},   {"send", "nic"}};
+    static const char *const names[STAGES][2] = {
+        [RECEIVE] = {"receive", "nic"}, [DECODE] = {"decode", "fpga"}, [ACCESS] = {"access", "fpga"},
+        [PCIE] = {"pcie", "dma"},       [GATHER] = {"gather", "cpu"},  [DRAM] = {"dram", "fpga"},
+        [SEND] = {"send", "nic"},
+    };
     double measured_ns = simulation->recorder.until_ns - simulation->recorder.from_ns;
     for (int i = 0; i < STAGES; i++) {
+        if (i == GATHER && simulation->system.gather_cores == 0)
+            continue;
         struct kvc_stage *stage = &result->stage[result->stage_count++];
         snprintf(stage->name, sizeof stage->name, "%s", names[i][0]);
         snprintf(stage->device, sizeof stage->device, "%s", names[i][1]);

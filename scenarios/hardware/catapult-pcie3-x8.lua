@@ -13,5 +13,6 @@ return {
   read_latency = { "800ns", source = "kvdirect.hw.pcie.cached_read: sec. 2.4" },
   memory_latency = { "250ns", source = "kvdirect.hw.pcie.noncached_extra: mean, sec. 2.4; the shape is not in the text, taken as exponential" },
   credit_return = { "500ns", source = "kvdirect.hw.pcie.rtt: round trip, sec. 2.4" },
+  core_reads = { 29.3e6, source = "kvdirect.hw.cpu.rand_rate: random 64-byte reads a second of a core, sec. 2.2" },
   root_rate = { "13.2GB/s", source = "kvdirect.hw.pcie.achievable_two: sec. 2.4 (sec. 3.3.4 says 14)" },
 }

@@ -38,6 +38,8 @@ static const struct kvc_option rows[] = {
     REAL_ROW("credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6, "until a write's credit is back"),
     REAL_ROW("root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
              "data that all links of a card together move, each way"),
+    REAL_ROW("core_reads", core_reads_per_s, KVC_UNIT_NONE, 1e3, 1e12,
+             "random lines a second that a core of the host reads, where cores do so for the card"),
 };
 
 const struct kvc_options kvc_dma_options = {

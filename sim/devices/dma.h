@@ -33,6 +33,7 @@ struct kvc_dma {
     double memory_ns;           /* mean of what the host's memory takes on top, exponential */
     double credit_ns;           /* until the credit of a write is back */
     double root_bytes_per_s;    /* payload that all endpoints together get, each way */
+    double core_reads_per_s; /* random lines that one core of the host reads, where it does so for the card */
 };
 
 extern const struct kvc_options kvc_dma_options;
