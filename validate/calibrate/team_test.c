@@ -166,8 +166,9 @@ Test(team, cores_that_sleep_take_no_time)
     int number[CORES];
     struct kvc_team *team = open_team(&cores, number);
     kvc_team_wake(team, 1);
-    double before_s = processor_s();
-    nanosleep(&pause, NULL);
-    cr_expect_lt(processor_s() - before_s, 0.02);
+    double before_s = processor_s(), started_s = kvc_clock_wall_s();
+    nanosleep(&pause, NULL); /* longer on a busy machine */
+    double awake_frac = (processor_s() - before_s) / (kvc_clock_wall_s() - started_s);
+    cr_expect_lt(awake_frac, 0.4, "%g of a core", awake_frac);
     kvc_team_free(team);
 }
