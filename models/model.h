@@ -2,6 +2,7 @@
 #ifndef KVC_MODELS_MODEL_H
 #define KVC_MODELS_MODEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
@@ -27,6 +28,7 @@ struct kvc_model {
     const char *help;
     const char *paper;
     const struct kvc_options *options;      /* of the `system` table, `kind` excepted */
+    bool has_sockets;                       /* node.sockets: each a shard with devices of its own */
     const struct kvc_model_device *devices; /* those that the store looks at; the last one's kind is NULL */
 
     /* What the options' ranges cannot say. */

@@ -78,6 +78,21 @@ static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
     return true;
 }
 
+/* A PUT that found no memory: the pair is as it was, if there was one. */
+static void take_old_value(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+                           struct kvc_kvdirect_op *op)
+{
+    struct kvc_kvdirect_stats uncounted = {0};
+    uint32_t accesses = processor->trace.count;
+    processor->counts.failed++;
+    op->verb = KVC_KVDIRECT_GET;
+    op->value_bytes = KVC_KVD_VALUE_BYTES;
+    kvc_kvdirect_run(processor->shard->table, op, 1, &uncounted);
+    processor->trace.count = accesses;
+    operation->present = op->result == KVC_KVDIRECT_OK;
+    operation->value_bytes = op->result == KVC_KVDIRECT_OK ? op->value_bytes : operation->value_bytes;
+}
+
 /* Runs the operation in the real table; what it found is in operation->present and ->value. */
 static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
                          double now_ns)
@@ -106,7 +121,8 @@ static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_ope
         uint64_t sum = op.original + 1;
         memcpy(operation->value, &sum, sizeof sum);
     }
-    processor->counts.failed += op.result == KVC_KVDIRECT_FULL;
+    if (op.result == KVC_KVDIRECT_FULL)
+        take_old_value(processor, operation, &op);
     if (!operation->write_back)
         operation->present = op.verb == KVC_KVDIRECT_DELETE ? false : op.result == KVC_KVDIRECT_OK;
     for (uint32_t i = 0; i < processor->trace.count; i++)

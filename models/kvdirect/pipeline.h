@@ -15,7 +15,8 @@ enum {
 };
 
 struct kvc_kvd_packet {
-    struct kvc_kvd_packet *next;
+    struct kvc_kvd_packet *next;         /* to be decoded */
+    struct kvc_kvd_packet *made_earlier; /* of all packets */
     struct kvc_batch *batch;
     uint8_t *outcome;
     double arrived_ns; /* the last byte of it */
@@ -66,7 +67,8 @@ bool kvc_kvd_receive(struct kvc_kvd_processor *processor, double until_ns);
 void kvc_kvd_respond(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation,
                      double now_ns);
 
-void kvc_kvd_packet_free(struct kvc_kvd_packet *packet);
+/* Wherever they are. */
+void kvc_kvd_packets_free(struct kvc_kvd_processor *processor);
 
 /* Runs an operation, or a write-back, in the table; a key that lives there not takes what a recent one of its
  * kind did. Its accesses are in operation->step, what it found in ->present and ->value. */

@@ -4,11 +4,16 @@
 #include "models/kvdirect/pipeline.h"
 #include "sim/base/diag.h"
 
-void kvc_kvd_packet_free(struct kvc_kvd_packet *packet)
+void kvc_kvd_packets_free(struct kvc_kvd_processor *processor)
 {
-    kvc_batch_free(packet->batch);
-    free(packet->outcome);
-    free(packet);
+    while (processor->made_last != NULL) {
+        struct kvc_kvd_packet *packet = processor->made_last;
+        processor->made_last = packet->made_earlier;
+        kvc_batch_free(packet->batch);
+        free(packet->outcome);
+        free(packet);
+    }
+    free(processor->free_packet);
 }
 
 static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
@@ -24,6 +29,8 @@ static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
     packet->outcome = kvc_kvd_array_of(rows, sizeof *packet->outcome);
     if (packet->batch == NULL)
         KVC_BUG("no memory for a packet of %u operations", rows);
+    packet->made_earlier = processor->made_last;
+    processor->made_last = packet;
     processor->packets++;
     processor->free_packet =
         kvc_kvd_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvd_packet *));

@@ -69,20 +69,13 @@ void kvc_kvd_processor_close(struct kvc_kvd_processor *processor)
     kvc_kvdirect_trace(processor->shard->table, NULL);
     for (uint32_t i = 0; i < processor->system.in_flight; i++)
         free(processor->operation[i].step);
-    while (processor->first_packet != NULL) {
-        struct kvc_kvd_packet *next = processor->first_packet->next;
-        kvc_kvd_packet_free(processor->first_packet);
-        processor->first_packet = next;
-    }
-    for (uint32_t i = 0; i < processor->free_packets; i++)
-        kvc_kvd_packet_free(processor->free_packet[i]);
+    kvc_kvd_packets_free(processor);
     kvc_events_free(&processor->events);
     kvc_kvd_memory_close(&processor->memory);
     kvc_kvd_station_close(&processor->station);
     free(processor->trace.access);
     free(processor->operation);
     free(processor->free_operation);
-    free(processor->free_packet);
     free(processor->shape);
     free(processor->answers.sent_ns);
     free(processor->answers.done_ns);

@@ -83,6 +83,7 @@ struct kvc_kvd_processor {
     uint32_t free_operations;
     uint32_t most_in_flight;
 
+    struct kvc_kvd_packet *made_last;    /* list of all */
     struct kvc_kvd_packet **free_packet; /* stack */
     uint32_t free_packets, packets;
     struct kvc_kvd_packet *first_packet, *last_packet; /* that are not decoded to their end */

@@ -38,6 +38,7 @@ const struct kvc_model kvc_megakv_model = {
     .help = "CPU receivers and senders, cuckoo index on the GPU, periodic scheduling with delayed inserts",
     .paper = "Zhang et al., VLDB J. 26(5), 2017",
     .options = &kvc_megakv_options,
+    .has_sockets = true,
     .devices = devices,
     .check = kvc_megakv_check,
     .memory_bytes = kvc_megakv_store_bytes,

@@ -194,6 +194,8 @@ static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, 
     status = kvc_decode_table(
         decoder, -1,
         &(struct kvc_table){.path = "node", .options = &kvc_node_options, .object = node, .extra = extra});
+    if (status == KVC_OK && !model->has_sockets && kvc_decode_has(decoder->lua, -1, "sockets"))
+        kvc_decode_warn(decoder, "node.sockets", "node.sockets has no effect with %s", model->name);
     if (status == KVC_OK && kvc_decode_has(decoder->lua, -1, "machine")) {
         lua_pushliteral(decoder->lua, "machine");
         lua_rawget(decoder->lua, -2);
