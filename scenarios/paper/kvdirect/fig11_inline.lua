@@ -6,5 +6,5 @@ return {
   node = { fpga = { base = "catapult-stratix-v", dram = "4MiB" } },
   workload = { keys = 2e6, key = 8, value = 2, get = 0.5, set = 0.5, arrival = "saturate" },
   run = { warmup = "100us", duration = "1ms" },
-  sweep = { ["system.index"] = { 0.4, 0.5, 0.6, 0.75 }, ["workload.keys"] = { 1.7e6, 2.7e6, 3.4e6, 4.4e6 } },
+  sweep = { ["workload.keys"] = { 1.7e6, 2.7e6, 3.4e6, 4.4e6 }, ["system.index"] = { 0.4, 0.5, 0.6, 0.75 } },
 }

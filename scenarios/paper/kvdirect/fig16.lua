@@ -5,5 +5,5 @@ return {
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },
   workload = { keys = 3.4e9, key = 8, value = 2, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 512, warmup = "200us", duration = "1ms" },
-  sweep = { ["workload.dist"] = { "uniform", "zipf" }, ["workload.set"] = { 0, 0.05, 0.5, 1 } },
+  sweep = { ["workload.set"] = { 0, 0.05, 0.5, 1 }, ["workload.dist"] = { "uniform", "zipf" } },
 }

@@ -4,5 +4,5 @@ return {
   system = { kind = "kvdirect", memory = "64GiB" },
   workload = { keys = 536e6, key = 8, value = 54, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 256, warmup = "200us", duration = "1ms" },
-  sweep = { ["workload.dist"] = { "uniform", "zipf" }, ["workload.set"] = { 0, 0.05, 0.5, 1 } },
+  sweep = { ["workload.set"] = { 0, 0.05, 0.5, 1 }, ["workload.dist"] = { "uniform", "zipf" } },
 }

@@ -7,7 +7,7 @@ return {
   workload = { keys = 400e3, key = 8, value = 246, get = 0, set = 1, arrival = "saturate" },
   run = { warmup = "100us", duration = "1ms" },
   sweep = {
-    ["system.returns_vector"] = { false, true },
     ["workload.value"] = { 54, 118, 246, 502 },
+    ["system.returns_vector"] = { false, true },
   },
 }
