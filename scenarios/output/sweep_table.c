@@ -106,7 +106,19 @@ static const json_t *stage(const json_t *document, const char *name)
     return NULL;
 }
 
-static void write_row(const struct kvc_sweep_table *table, uint32_t number, const json_t *stage_names,
+/* What only some points may have, as the keys of objects, in the order of their first appearance. */
+struct columns {
+    json_t *stages, *kernel, *model;
+};
+
+static void write_members(const json_t *document, const char *object, const json_t *names, FILE *out)
+{
+    const char *name;
+    json_t *unused;
+    json_object_foreach((json_t *)names, name, unused) write_number(member(document, object, name), out);
+}
+
+static void write_row(const struct kvc_sweep_table *table, uint32_t number, const struct columns *columns,
                       FILE *out)
 {
     const struct kvc_sweep_row *row = &table->row[number];
@@ -127,30 +139,47 @@ static void write_row(const struct kvc_sweep_table *table, uint32_t number, cons
     write_number(percentile(document, 0.99), out);
     write_number(member(document, "requests", "completed"), out);
     write_number(member(document, "requests", "dropped"), out);
-    json_object_foreach((json_t *)stage_names, name, unused) write_number(stage(document, name), out);
+    json_object_foreach(columns->stages, name, unused) write_number(stage(document, name), out);
     fputc(',', out);
     write_text(bottleneck != NULL ? bottleneck : "", out);
+    write_number(member(document, "energy", "watts_mean"), out);
+    write_members(document, "kernel", columns->kernel, out);
+    write_members(document, "model", columns->model, out);
     fputc('\n', out);
 }
 
-/* Names of the stages of all points, as the keys of an object, in the order of their first appearance. */
-static json_t *all_stages(const struct kvc_sweep_table *table)
+static void add_names(json_t *names, const json_t *object)
 {
-    json_t *names = json_object();
+    const char *name;
+    json_t *unused;
+    json_object_foreach((json_t *)object, name, unused) json_object_set_new(names, name, json_null());
+}
+
+static struct columns all_columns(const struct kvc_sweep_table *table)
+{
+    struct columns columns = {json_object(), json_object(), json_object()};
     for (uint32_t i = 0; i < table->count; i++) {
+        const json_t *document = table->row[i].document;
         size_t index;
         json_t *entry;
-        json_array_foreach(json_object_get(table->row[i].document, "stages"), index, entry)
-            json_object_set_new(names, json_string_value(json_object_get(entry, "name")), json_null());
+        json_array_foreach(json_object_get(document, "stages"), index, entry) json_object_set_new(
+            columns.stages, json_string_value(json_object_get(entry, "name")), json_null());
+        add_names(columns.kernel, json_object_get(document, "kernel"));
+        add_names(columns.model, json_object_get(document, "model"));
     }
-    return names;
+    return columns;
+}
+
+static void write_names(const json_t *names, const char *ending, FILE *out)
+{
+    const char *name;
+    json_t *unused;
+    json_object_foreach((json_t *)names, name, unused) fprintf(out, ",%s%s", name, ending);
 }
 
 void kvc_sweep_table_write(const struct kvc_sweep_table *table, FILE *out)
 {
-    json_t *stage_names = all_stages(table);
-    const char *name;
-    json_t *unused;
+    struct columns columns = all_columns(table);
     fputs("point", out);
     for (uint32_t i = 0; i < table->sweep->count; i++) {
         fputc(',', out);
@@ -160,9 +189,14 @@ void kvc_sweep_table_write(const struct kvc_sweep_table *table, FILE *out)
         ",throughput_mops,throughput_ci95_mops,latency_mean_us,latency_p50_us,latency_p95_us,latency_p99_us,"
         "completed,dropped",
         out);
-    json_object_foreach(stage_names, name, unused) fprintf(out, ",%s_utilization_frac", name);
-    fputs(",bottleneck\n", out);
+    write_names(columns.stages, "_utilization_frac", out);
+    fputs(",bottleneck,watts_mean", out);
+    write_names(columns.kernel, "", out);
+    write_names(columns.model, "", out);
+    fputc('\n', out);
     for (uint32_t i = 0; i < table->count; i++)
-        write_row(table, i, stage_names, out);
-    json_decref(stage_names);
+        write_row(table, i, &columns, out);
+    json_decref(columns.stages);
+    json_decref(columns.kernel);
+    json_decref(columns.model);
 }
