@@ -207,13 +207,15 @@ double kvc_kvd_best_dispatch(const struct kvc_scenario *scenario)
     gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
     if (solver == NULL)
         KVC_BUG("no memory for a root solver");
-    gsl_root_fsolver_set(solver, &difference, 0, 1);
-    for (int i = 0; i < ITERATIONS; i++) {
-        gsl_root_fsolver_iterate(solver);
+    int status = gsl_root_fsolver_set(solver, &difference, 0, 1);
+    for (int i = 0; i < ITERATIONS && status == GSL_SUCCESS; i++) {
+        status = gsl_root_fsolver_iterate(solver);
         if (gsl_root_test_interval(gsl_root_fsolver_x_lower(solver), gsl_root_fsolver_x_upper(solver), 1e-4,
                                    0) == GSL_SUCCESS)
             break;
     }
+    if (status != GSL_SUCCESS)
+        KVC_BUG("no dispatch ratio balances DRAM and PCIe: %s", gsl_strerror(status));
     double root = gsl_root_fsolver_root(solver);
     gsl_root_fsolver_free(solver);
     return root;
