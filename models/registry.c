@@ -4,10 +4,12 @@
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/megakv.h"
 #include "models/model.h"
+#include "models/rdma/rdma.h"
 
 const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
     &kvc_kvd_model,
+    &kvc_rdma_model,
     NULL,
 };
 

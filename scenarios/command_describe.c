@@ -42,7 +42,7 @@ static const struct kvc_option node_extra[] = {
     DEVICE("dram", "megakv"),
     DEVICE("fpga", "kvdirect"),
     DEVICE("gpu", "megakv"),
-    DEVICE("nic", "megakv, kvdirect"),
+    DEVICE("nic", "megakv, kvdirect, rdma"),
     DEVICE("pcie", "megakv"),
     DEVICE("stages", "megakv"),
 };

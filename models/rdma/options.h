@@ -1,0 +1,47 @@
+/* Key-value stores over RDMA, the baselines of KV-Direct's evaluation: the scenario's `system` table.
+ *
+ * Source: KV-Direct (SOSP 2017), sec. 2.2 and 5.1.3, fig. 13, table 3. One-sided: clients read the server's
+ * memory with RDMA reads and change it with RDMA atomics, which a NIC does one after the other on the same
+ * address; PUTs go to the server's cores, as such stores recommend. Two-sided: every request goes to the core
+ * that owns its key. Not modelled: retries of clients that meet a change, memory bandwidth, the index itself.
+ */
+#ifndef KVC_MODELS_RDMA_OPTIONS_H
+#define KVC_MODELS_RDMA_OPTIONS_H
+
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+#include "sim/scenario.h"
+
+enum kvc_rdma_sides { KVC_RDMA_ONE_SIDED, KVC_RDMA_TWO_SIDED };
+
+struct kvc_rdma {
+    int sides;            /* enum kvc_rdma_sides */
+    bool atomics;         /* SETs of the workload are fetch-and-adds instead of PUTs */
+    uint64_t reads;       /* one-sided: RDMA reads that a GET takes, one after the other */
+    uint64_t cores;       /* of the server */
+    double core_mops;     /* of one of them */
+    double message_mops;  /* that the server's NIC takes */
+    double atomic_mops;   /* that it does on one address */
+    double read_ns;       /* of an RDMA read or atomic within the server: NIC and its DMA */
+    uint64_t outstanding; /* saturating: operations that clients have under way */
+};
+
+extern const struct kvc_options kvc_rdma_options;
+
+enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Where an operation is worked on. */
+enum kvc_rdma_unit { KVC_RDMA_NIC, KVC_RDMA_KEY, KVC_RDMA_CORE };
+enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma *system, int op);
+
+/* Messages that an operation sends to the server. */
+double kvc_rdma_messages_of(const struct kvc_rdma *system, int op);
+
+/* Bytes of one of them, and of its answer, without headers. */
+double kvc_rdma_request_bytes(const struct kvc_rdma *system, int op, uint32_t key_bytes,
+                              uint32_t value_bytes);
+double kvc_rdma_response_bytes(const struct kvc_rdma *system, int op, uint32_t value_bytes);
+
+#endif

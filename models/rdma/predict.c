@@ -1,0 +1,91 @@
+#include "models/rdma/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "sim/metrics/bottleneck.h"
+#include "sim/workload/batch.h"
+#include "sim/workload/blocks.h"
+
+/* ns that an operation takes of each resource, means over the mix; of cores and keys, of the busiest one. */
+struct loads {
+    double receive_ns, message_ns, core_ns, key_ns, send_ns, latency_ns;
+};
+
+static double largest_share(const struct kvc_workload *workload)
+{
+    struct kvc_blocks blocks;
+    struct kvc_block first;
+    kvc_blocks_open(&blocks, workload);
+    kvc_blocks_next(&blocks, &first);
+    kvc_blocks_close(&blocks);
+    return first.mass / first.keys;
+}
+
+static void add_load(struct loads *loads, const struct kvc_scenario *scenario, int op, double share)
+{
+    const struct kvc_rdma *system = scenario->system;
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_nic *nic = &scenario->node.nic;
+    uint32_t key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload));
+    uint32_t value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload));
+    double messages = kvc_rdma_messages_of(system, op);
+    double receive_ns = kvc_nic_wire_ns(nic, kvc_rdma_request_bytes(system, op, key_bytes, value_bytes), 1);
+    double send_ns = kvc_nic_wire_ns(nic, kvc_rdma_response_bytes(system, op, value_bytes), 1);
+    double popular = largest_share(workload), unit_ns = system->read_ns;
+    loads->receive_ns += share * messages * receive_ns;
+    loads->send_ns += share * messages * send_ns;
+    loads->message_ns += share * messages * 1e3 / system->message_mops;
+    switch (kvc_rdma_unit_of(system, op)) {
+    case KVC_RDMA_NIC:
+        break;
+    case KVC_RDMA_KEY:
+        unit_ns = fmax(unit_ns, 1e3 / system->atomic_mops);
+        loads->key_ns += share * popular * 1e3 / system->atomic_mops;
+        break;
+    case KVC_RDMA_CORE:
+        unit_ns = 1e3 / system->core_mops;
+        loads->core_ns += share * fmax(1.0 / (double)system->cores, popular) * unit_ns;
+        break;
+    }
+    loads->latency_ns += share * messages *
+                         (2 * nic->latency_ns + receive_ns + 1e3 / system->message_mops + unit_ns + send_ns);
+}
+
+static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
+{
+    struct kvc_stage *stage = &result->stage[result->stage_count++];
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->device, sizeof stage->device, "%s", device);
+    stage->utilization_frac = fmin(utilization, 1);
+    stage->mean_us = NAN;
+}
+
+enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                 struct kvc_diag *diag)
+{
+    (void)diag; /* what could be wrong was checked when the scenario was loaded */
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_rdma *system = scenario->system;
+    struct loads loads = {0};
+    add_load(&loads, scenario, KVC_OP_GET, workload->get_frac);
+    add_load(&loads, scenario, KVC_OP_SET, workload->set_frac);
+    add_load(&loads, scenario, KVC_OP_DELETE, workload->delete_frac);
+    double slowest_ns = fmax(fmax(loads.receive_ns, loads.send_ns),
+                             fmax(loads.message_ns, fmax(loads.core_ns, loads.key_ns)));
+    double per_ns = 1 / slowest_ns;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE)
+        per_ns = fmin(per_ns, (double)system->outstanding / loads.latency_ns);
+    else
+        per_ns = fmin(per_ns, workload->rate_mops * 1e-3);
+    result->throughput_mops = per_ns * 1e3;
+    result->latency_mean_us = loads.latency_ns / 1e3;
+    result->latency_p95_us = NAN;
+    add_stage(result, "receive", "nic", per_ns * loads.receive_ns);
+    add_stage(result, "message", "nic", per_ns * loads.message_ns);
+    add_stage(result, "core", "cpu", per_ns * loads.core_ns);
+    add_stage(result, "key", "nic", per_ns * loads.key_ns);
+    add_stage(result, "send", "nic", per_ns * loads.send_ns);
+    kvc_bottleneck_find(result);
+    return KVC_OK;
+}

@@ -1,0 +1,11 @@
+/* What limits a key-value store over RDMA: wire, messages, cores, atomics on the busiest key. */
+#ifndef KVC_MODELS_RDMA_PREDICT_H
+#define KVC_MODELS_RDMA_PREDICT_H
+
+#include "models/rdma/options.h"
+#include "sim/result.h"
+
+enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                 struct kvc_diag *diag);
+
+#endif

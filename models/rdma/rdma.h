@@ -1,0 +1,9 @@
+/* Key-value stores over RDMA, as baselines. */
+#ifndef KVC_MODELS_RDMA_RDMA_H
+#define KVC_MODELS_RDMA_RDMA_H
+
+#include "models/model.h"
+
+extern const struct kvc_model kvc_rdma_model;
+
+#endif

@@ -1,0 +1,190 @@
+#include "models/rdma/server.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/diag.h"
+
+enum { ARRIVES, LEAVES };
+
+enum { KEYS_MAX = 1 << 22 };
+
+struct kvc_rdma_operation {
+    double sent_ns;
+    uint64_t hash, key_id;
+    uint32_t value_bytes, messages; /* that are still to be sent */
+    uint8_t op, key_bytes;
+};
+
+static void *grown(void *array, size_t count, size_t size)
+{
+    void *larger = realloc(array, count * size);
+    if (larger == NULL)
+        KVC_BUG("no memory for %zu operations", count);
+    return larger;
+}
+
+void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scenario *scenario,
+                          struct kvc_source *source)
+{
+    const struct kvc_rdma *system = scenario->system;
+    uint64_t keys = scenario->workload.keys < KEYS_MAX ? scenario->workload.keys : KEYS_MAX;
+    *server =
+        (struct kvc_rdma_server){.scenario = scenario, .system = *system, .source = source, .keys = keys};
+    server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
+    server->core_free_ns = calloc(system->cores, sizeof *server->core_free_ns);
+    server->core_busy_ns = calloc(system->cores, sizeof *server->core_busy_ns);
+    server->key_free_ns = calloc(keys, sizeof *server->key_free_ns);
+    if (server->batch == NULL || server->core_free_ns == NULL || server->core_busy_ns == NULL ||
+        server->key_free_ns == NULL)
+        KVC_BUG("no memory for a server of %llu keys", (unsigned long long)keys);
+}
+
+void kvc_rdma_server_close(struct kvc_rdma_server *server)
+{
+    kvc_batch_free(server->batch);
+    kvc_events_free(&server->events);
+    free(server->operation);
+    free(server->free_operation);
+    free(server->core_free_ns);
+    free(server->core_busy_ns);
+    free(server->key_free_ns);
+    free(server->sent_ns);
+    free(server->done_ns);
+    free(server->op);
+}
+
+/* Who serves one thing after the other is free again when it has done this one. */
+static double serve(double *free_ns, double *busy_ns, double now_ns, double duration_ns)
+{
+    *free_ns = fmax(*free_ns, now_ns) + duration_ns;
+    *busy_ns += duration_ns;
+    return *free_ns;
+}
+
+static uint32_t new_operation(struct kvc_rdma_server *server)
+{
+    if (server->free_count == 0) {
+        uint32_t count = server->operations > 0 ? 2 * server->operations : 1024;
+        server->operation = grown(server->operation, count, sizeof *server->operation);
+        server->free_operation = grown(server->free_operation, count, sizeof *server->free_operation);
+        while (server->operations < count)
+            server->free_operation[server->free_count++] = server->operations++;
+    }
+    return server->free_operation[--server->free_count];
+}
+
+/* The next request is sent; saturating clients do so at now_ns. False: there is none until until_ns. */
+static bool send_request(struct kvc_rdma_server *server, double now_ns, double until_ns)
+{
+    struct kvc_batch *batch = server->batch;
+    batch->count = 0;
+    if (kvc_source_take(server->source, 0, until_ns, batch) == 0)
+        return false;
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    uint32_t number = new_operation(server);
+    struct kvc_rdma_operation *operation = &server->operation[number];
+    *operation = (struct kvc_rdma_operation){
+        .sent_ns = saturates ? now_ns : batch->sent_ns[0],
+        .hash = batch->hash[0],
+        .key_id = batch->key_id[0],
+        .value_bytes = batch->value_bytes[0],
+        .messages = (uint32_t)kvc_rdma_messages_of(&server->system, batch->op[0]),
+        .op = batch->op[0],
+        .key_bytes = batch->key_bytes[0],
+    };
+    server->offered++;
+    kvc_events_add(&server->events, operation->sent_ns + server->scenario->node.nic.latency_ns, ARRIVES, 0,
+                   number);
+    return true;
+}
+
+/* A message is at the server's end of the wire. */
+static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t number)
+{
+    const struct kvc_rdma *system = &server->system;
+    const struct kvc_rdma_operation *operation = &server->operation[number];
+    double bytes =
+        kvc_rdma_request_bytes(system, operation->op, operation->key_bytes, operation->value_bytes);
+    double time_ns = serve(&server->receive_free_ns, &server->receive_busy_ns, now_ns,
+                           kvc_nic_wire_ns(&server->scenario->node.nic, bytes, 1));
+    time_ns = serve(&server->message_free_ns, &server->message_busy_ns, time_ns, 1e3 / system->message_mops);
+    switch (kvc_rdma_unit_of(system, operation->op)) {
+    case KVC_RDMA_NIC:
+        time_ns += system->read_ns;
+        break;
+    case KVC_RDMA_KEY: {
+        uint64_t key = operation->key_id % server->keys;
+        double others_ns = 0, read_ns = time_ns + system->read_ns;
+        time_ns = serve(&server->key_free_ns[key], key == 0 ? &server->key_busy_ns : &others_ns, time_ns,
+                        1e3 / system->atomic_mops);
+        time_ns = fmax(time_ns, read_ns);
+        break;
+    }
+    case KVC_RDMA_CORE: {
+        uint64_t core = (operation->hash >> 32) * system->cores >> 32;
+        time_ns =
+            serve(&server->core_free_ns[core], &server->core_busy_ns[core], time_ns, 1e3 / system->core_mops);
+        break;
+    }
+    }
+    kvc_events_add(&server->events, time_ns, LEAVES, 0, number);
+}
+
+static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t number)
+{
+    const struct kvc_rdma_operation *operation = &server->operation[number];
+    if (server->answers == server->answer_room) {
+        server->answer_room = server->answer_room > 0 ? 2 * server->answer_room : 4096;
+        server->sent_ns = grown(server->sent_ns, server->answer_room, sizeof *server->sent_ns);
+        server->done_ns = grown(server->done_ns, server->answer_room, sizeof *server->done_ns);
+        server->op = grown(server->op, server->answer_room, sizeof *server->op);
+    }
+    server->sent_ns[server->answers] = operation->sent_ns;
+    server->done_ns[server->answers] = done_ns;
+    server->op[server->answers++] = operation->op;
+    server->free_operation[server->free_count++] = number;
+}
+
+/* The answer to a message goes onto the wire; the client may have another one to send. */
+static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns, uint32_t number)
+{
+    const struct kvc_nic *nic = &server->scenario->node.nic;
+    struct kvc_rdma_operation *operation = &server->operation[number];
+    double bytes = kvc_rdma_response_bytes(&server->system, operation->op, operation->value_bytes);
+    double done_ns =
+        serve(&server->send_free_ns, &server->send_busy_ns, now_ns, kvc_nic_wire_ns(nic, bytes, 1)) +
+        nic->latency_ns;
+    if (--operation->messages > 0) {
+        kvc_events_add(&server->events, done_ns + nic->latency_ns, ARRIVES, 0, number);
+        return;
+    }
+    answer(server, done_ns, number);
+    if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE)
+        send_request(server, done_ns, until_ns);
+}
+
+double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server)
+{
+    double most_ns = 0;
+    for (uint64_t core = 0; core < server->system.cores; core++)
+        most_ns = fmax(most_ns, server->core_busy_ns[core]);
+    return most_ns;
+}
+
+void kvc_rdma_server_advance(struct kvc_rdma_server *server, double until_ns)
+{
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    while (saturates && server->operations - server->free_count < server->system.outstanding)
+        if (!send_request(server, 0, until_ns))
+            break;
+    while (!saturates && send_request(server, 0, until_ns))
+        ;
+    while (kvc_events_next_ns(&server->events) <= until_ns) {
+        struct kvc_event event = kvc_events_take(&server->events);
+        if (event.kind == ARRIVES)
+            arrive(server, event.time_ns, event.who);
+        else
+            leave(server, event.time_ns, until_ns, event.who);
+    }
+}
