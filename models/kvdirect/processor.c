@@ -179,8 +179,8 @@ static void end_operation(struct kvc_kvd_processor *processor, struct kvc_kvd_op
     free_operation(processor, number_of(processor, operation));
 }
 
-/* Its next access, or its end. Of all operations one access a clock is begun, as every block of the pipeline
- * does one thing a clock. */
+/* Its next access, or its end. Of all operations one access a clock is begun: every block is pipelined at one
+ * operation a clock (sec. 4), and the clock bounds the rate of memory accesses (sec. 5.1.4, fig. 14). */
 static void go_to_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
                          double now_ns)
 {
