@@ -63,9 +63,11 @@ static void title_of(json_t *const *documents, int count, int which, const char 
     {
         if (length >= TITLE_TEXT || !differs(documents, count, document, key, value))
             continue;
-        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+        const char *dot = strrchr(key, '.'), *last = dot != NULL ? dot + 1 : key; /* legends are narrow */
+        char *text =
+            json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
         length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s%s = %s", length > 0 ? ", " : "",
-                                   key, text != NULL ? text : json_string_value(value));
+                                   last, text != NULL ? text : json_string_value(value));
         free(text);
     }
     if (alone)
