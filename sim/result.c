@@ -24,6 +24,18 @@ double kvc_figures_get(const struct kvc_figures *figures, const char *name)
     return NAN;
 }
 
+struct kvc_stage *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
+                                       double utilization_frac)
+{
+    if (result->stage_count == KVC_STAGES_MAX)
+        KVC_BUG("no room for stage %s", name);
+    struct kvc_stage *stage = &result->stage[result->stage_count++];
+    *stage = (struct kvc_stage){.utilization_frac = utilization_frac, .mean_us = NAN};
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    snprintf(stage->device, sizeof stage->device, "%s", device);
+    return stage;
+}
+
 static void add_note(struct kvc_result *result, const char *text)
 {
     for (uint32_t i = 0; i < result->note_count; i++)

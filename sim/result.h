@@ -77,6 +77,10 @@ void kvc_figures_set(struct kvc_figures *figures, const char *name, double value
 /* NaN when there is no figure of that name. */
 double kvc_figures_get(const struct kvc_figures *figures, const char *name);
 
+/* Adds a stage of which nothing else is known yet: mean_us is NaN. KVC_BUG when the table is full. */
+struct kvc_stage *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
+                                       double utilization_frac);
+
 /* Adds a note once; further ones beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "sim/metrics/bottleneck.h"
@@ -9,13 +10,29 @@ static struct kvc_result result, replica, sum;
 
 static void set_stage(struct kvc_result *of, const char *name, const char *device, double utilization)
 {
-    struct kvc_stage *stage = &of->stage[of->stage_count++];
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
-    stage->utilization_frac = utilization;
+    struct kvc_stage *stage = kvc_result_add_stage(of, name, device, utilization);
     stage->busy_s = utilization * 2;
     stage->served = 100;
     stage->mean_us = 50;
+}
+
+Test(result, a_new_stage_knows_no_more_than_it_is_told)
+{
+    struct kvc_stage *stage = kvc_result_add_stage(&result, "receive", "cpu", 0.4);
+    cr_expect_eq(result.stage_count, 1);
+    cr_expect_eq(stage, &result.stage[0]);
+    cr_expect_str_eq(stage->name, "receive");
+    cr_expect_str_eq(stage->device, "cpu");
+    cr_expect_eq(stage->utilization_frac, 0.4);
+    cr_expect_eq(stage->busy_s, 0);
+    cr_expect_eq(stage->served, 0);
+    cr_expect(isnan(stage->mean_us));
+}
+
+Test(result, more_stages_than_fit_are_a_bug, .signal = SIGABRT)
+{
+    for (int i = 0; i <= KVC_STAGES_MAX; i++)
+        kvc_result_add_stage(&result, "receive", "cpu", 0);
 }
 
 Test(bottleneck, is_the_busiest_stage)

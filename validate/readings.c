@@ -1,5 +1,6 @@
 #include "validate/readings.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,6 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
     strcpy(readings->bottleneck, result->bottleneck_stage);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The values of one figure, those that exist, in order; how many. */
 static uint32_t sorted(const struct kvc_readings *turns, uint32_t count, int reading, double *values)
 {
@@ -36,7 +31,7 @@ static uint32_t sorted(const struct kvc_readings *turns, uint32_t count, int rea
     for (uint32_t i = 0; i < count; i++)
         if (!isnan(turns[i].value[reading]))
             values[kept++] = turns[i].value[reading];
-    qsort(values, kept, sizeof *values, ascending);
+    gsl_sort(values, 1, kept);
     return kept;
 }
 

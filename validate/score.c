@@ -1,6 +1,7 @@
 #include "validate/score.h"
 
 #include <errno.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -44,12 +45,6 @@ struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted,
     return score;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
 {
     struct kvc_error_summary summary = {.count = count};
@@ -59,7 +54,7 @@ struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
         errors_frac[i] = fabs(errors_frac[i]);
         summary.mean_abs_frac += errors_frac[i] / (double)count;
     }
-    qsort(errors_frac, count, sizeof *errors_frac, ascending);
+    gsl_sort(errors_frac, 1, count);
     summary.p95_abs_frac = errors_frac[(size_t)ceil(0.95 * (double)count) - 1];
     summary.max_abs_frac = errors_frac[count - 1];
     return summary;

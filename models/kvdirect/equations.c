@@ -91,20 +91,16 @@ double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)
 
 /* ---- an operation's share of each resource ---- */
 
-double kvc_kvd_buckets(const struct kvc_scenario *scenario)
-{
-    return kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario) * kvc_kvd_layout_of(scenario).index_frac /
-           KVC_KVD_LINE_BYTES;
-}
-
 void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
                     struct kvc_kvd_reuse *reuse)
 {
     const struct kvc_workload *workload = &scenario->workload;
     double pair_bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload);
-    double buckets = kvc_kvd_buckets(scenario);
+    struct kvc_kvd_layout layout = kvc_kvd_layout_of(scenario);
+    double buckets =
+        kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario) * layout.index_frac / KVC_KVD_LINE_BYTES;
     *accesses = kvc_kvd_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
-                                    kvc_kvd_layout_of(scenario).inline_bytes, (uint32_t)ceil(pair_bytes));
+                                    layout.inline_bytes, (uint32_t)ceil(pair_bytes));
     kvc_kvd_reuse_of(workload, accesses, buckets,
                      scenario->node.fpga.dram_bytes / KVC_KVD_LINE_BYTES * kvc_kvd_shards(scenario), reuse);
 }

@@ -45,9 +45,6 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
 /* Share of the operations that write. */
 double kvc_kvd_put_frac(const struct kvc_scenario *scenario);
 
-/* Buckets of all NICs' hash indexes. */
-double kvc_kvd_buckets(const struct kvc_scenario *scenario);
-
 /* Fills both from the scenario: mean sizes, all its keys. */
 void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
                     struct kvc_kvd_reuse *reuse);

@@ -1,13 +1,14 @@
 #include <string.h>
 
 #include "models/kvdirect/pipeline.h"
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
 
 static struct kvc_kvd_step *room_for_steps(struct kvc_kvd_operation *operation)
 {
     if (operation->steps + KVC_KVD_STEPS_MAX > operation->step_capacity) {
         operation->step_capacity = 2 * (operation->steps + KVC_KVD_STEPS_MAX);
-        operation->step = kvc_kvd_grown(operation->step, operation->step_capacity, sizeof *operation->step);
+        operation->step = kvc_array_grown(operation->step, operation->step_capacity, sizeof *operation->step);
     }
     return operation->step + operation->steps;
 }

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/base/diag.h"
+#include "sim/base/array.h"
+#include "sim/base/serve.h"
 
 enum { NONE = -1 };
 
@@ -28,10 +29,8 @@ static uint32_t new_batch(struct kvc_kvd_gather *gather)
 {
     if (gather->free_count == 0) {
         uint32_t count = gather->batches > 0 ? 2 * gather->batches : 8;
-        gather->batch = realloc(gather->batch, count * sizeof *gather->batch);
-        gather->free_batch = realloc(gather->free_batch, count * sizeof *gather->free_batch);
-        if (gather->batch == NULL || gather->free_batch == NULL)
-            KVC_BUG("no memory for %u batches", count);
+        gather->batch = kvc_array_grown(gather->batch, count, sizeof *gather->batch);
+        gather->free_batch = kvc_array_grown(gather->free_batch, count, sizeof *gather->free_batch);
         while (gather->batches < count)
             gather->free_batch[gather->free_count++] = gather->batches++;
     }
@@ -47,11 +46,9 @@ static void give_to_core(struct kvc_kvd_gather *gather, double now_ns, uint32_t 
     for (uint32_t core = 1; core < gather->cores; core++)
         if (gather->core_free_ns[core] < gather->core_free_ns[first])
             first = core;
-    double *free_ns = &gather->core_free_ns[first];
-    double busy_ns = gather->batch[number].count * gather->access_ns;
-    *free_ns = fmax(*free_ns, now_ns) + busy_ns;
-    gather->busy_ns += busy_ns;
-    kvc_events_add(gather->events, *free_ns, gather->full_kind, 0, number);
+    double done_ns = kvc_serve(&gather->core_free_ns[first], &gather->busy_ns, now_ns,
+                               gather->batch[number].count * gather->access_ns);
+    kvc_events_add(gather->events, done_ns, gather->full_kind, 0, number);
     gather->filling = NONE;
 }
 

@@ -19,6 +19,11 @@ static double room_of(uint32_t inline_bytes, uint32_t pair_bytes)
     return pair_bytes <= inline_bytes ? floor(SLOTS / ceil((double)pair_bytes / SLOT_BYTES)) : SLOTS;
 }
 
+static double slab_bytes_of(uint32_t pair_bytes)
+{
+    return kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(pair_bytes + METADATA_BYTES));
+}
+
 /* The keys of a chain are Poisson distributed. Of chains with `mean` keys, of which a bucket holds `room`: */
 struct chains {
     double behind;  /* buckets that a key is behind the first one of its chain, mean over all keys */
@@ -53,17 +58,10 @@ struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_
         return accesses;
     /* every other pointer of the chain that is looked at may have the same secondary hash */
     double looked_at = fmin(accesses.pairs_per_bucket, room * accesses.bucket_reads) / 2;
-    uint32_t used_bytes = pair_bytes + METADATA_BYTES;
-    uint32_t slab_bytes = kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(used_bytes));
-    accesses.used_lines = ceil(used_bytes / (double)KVC_KVD_LINE_BYTES);
-    accesses.slab_lines = ceil(slab_bytes / (double)KVC_KVD_LINE_BYTES);
+    accesses.used_lines = ceil((pair_bytes + METADATA_BYTES) / (double)KVC_KVD_LINE_BYTES);
+    accesses.slab_lines = ceil(slab_bytes_of(pair_bytes) / KVC_KVD_LINE_BYTES);
     accesses.slab_reads = 1 + looked_at / SECONDARY_HASHES;
     return accesses;
-}
-
-static double slab_bytes_of(uint32_t pair_bytes)
-{
-    return kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(pair_bytes + METADATA_BYTES));
 }
 
 double kvc_kvd_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/base/diag.h"
+#include "sim/base/array.h"
+#include "sim/base/serve.h"
 
 enum { BACKGROUND = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 
@@ -23,14 +24,10 @@ struct kvc_kvd_part {
 static void add_parts(struct kvc_kvd_memory *memory)
 {
     uint32_t count = memory->part_count > 0 ? 2 * memory->part_count : PARTS_FIRST;
-    struct kvc_kvd_part *part = realloc(memory->part, count * sizeof *part);
-    uint32_t *free_part = realloc(memory->free_part, count * sizeof *free_part);
-    if (part == NULL || free_part == NULL)
-        KVC_BUG("no memory for %u steps", count);
-    memory->part = part;
-    memory->free_part = free_part;
+    memory->part = kvc_array_grown(memory->part, count, sizeof *memory->part);
+    memory->free_part = kvc_array_grown(memory->free_part, count, sizeof *memory->free_part);
     while (memory->part_count < count)
-        free_part[memory->free_count++] = memory->part_count++;
+        memory->free_part[memory->free_count++] = memory->part_count++;
 }
 
 void kvc_kvd_memory_open(struct kvc_kvd_memory *memory, const struct kvc_dma *dma,
@@ -81,9 +78,7 @@ static double use_dram(struct kvc_kvd_memory *memory, double now_ns)
 {
     double line_ns = kvc_fpga_dram_ns(memory->fpga, KVC_KVD_LINE_BYTES);
     memory->dram_lines++;
-    memory->dram_busy_ns += line_ns;
-    memory->dram_free_ns = fmax(memory->dram_free_ns, now_ns) + line_ns;
-    return memory->dram_free_ns;
+    return kvc_serve(&memory->dram_free_ns, &memory->dram_busy_ns, now_ns, line_ns);
 }
 
 static uint32_t new_part(struct kvc_kvd_memory *memory, const struct kvc_kvd_step *step, uint32_t who)
@@ -131,9 +126,7 @@ static void end(struct kvc_kvd_memory *memory, uint32_t part)
         return;
     if (memory->done_count == memory->done_capacity) {
         memory->done_capacity = memory->done_capacity > 0 ? 2 * memory->done_capacity : KVC_KVD_GATHER_BATCH;
-        memory->done = realloc(memory->done, memory->done_capacity * sizeof *memory->done);
-        if (memory->done == NULL)
-            KVC_BUG("no memory for %u steps", memory->done_capacity);
+        memory->done = kvc_array_grown(memory->done, memory->done_capacity, sizeof *memory->done);
     }
     memory->done[memory->done_count++] = who;
 }

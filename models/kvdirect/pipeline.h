@@ -56,10 +56,6 @@ static inline bool kvc_kvd_writes(const struct kvc_kvd_processor *processor, uin
     return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvd_sets_write(&processor->system));
 }
 
-/* Abort without memory. */
-void *kvc_kvd_array_of(size_t count, size_t size);
-void *kvc_kvd_grown(void *array, size_t count, size_t size);
-
 /* Receives the next packet that is sent until until_ns. False: there is none. */
 bool kvc_kvd_receive(struct kvc_kvd_processor *processor, double until_ns);
 

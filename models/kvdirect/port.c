@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "models/kvdirect/pipeline.h"
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
 
 void kvc_kvd_packets_free(struct kvc_kvd_processor *processor)
@@ -23,17 +24,17 @@ static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
         packet->batch->count = 0;
         return packet;
     }
-    struct kvc_kvd_packet *packet = kvc_kvd_array_of(1, sizeof *packet);
+    struct kvc_kvd_packet *packet = kvc_array_of(1, sizeof *packet);
     uint32_t rows = processor->frame_requests;
     packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
-    packet->outcome = kvc_kvd_array_of(rows, sizeof *packet->outcome);
+    packet->outcome = kvc_array_of(rows, sizeof *packet->outcome);
     if (packet->batch == NULL)
         KVC_BUG("no memory for a packet of %u operations", rows);
     packet->made_earlier = processor->made_last;
     processor->made_last = packet;
     processor->packets++;
     processor->free_packet =
-        kvc_kvd_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvd_packet *));
+        kvc_array_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvd_packet *));
     return packet;
 }
 
@@ -86,10 +87,10 @@ static void add_answers(struct kvc_kvd_processor *processor, const struct kvc_kv
     const struct kvc_batch *batch = packet->batch;
     if (answers->count + batch->count > answers->capacity) {
         answers->capacity = 2 * (answers->count + batch->count);
-        answers->sent_ns = kvc_kvd_grown(answers->sent_ns, answers->capacity, sizeof *answers->sent_ns);
-        answers->done_ns = kvc_kvd_grown(answers->done_ns, answers->capacity, sizeof *answers->done_ns);
-        answers->outcome = kvc_kvd_grown(answers->outcome, answers->capacity, sizeof *answers->outcome);
-        answers->client = kvc_kvd_grown(answers->client, answers->capacity, sizeof *answers->client);
+        answers->sent_ns = kvc_array_grown(answers->sent_ns, answers->capacity, sizeof *answers->sent_ns);
+        answers->done_ns = kvc_array_grown(answers->done_ns, answers->capacity, sizeof *answers->done_ns);
+        answers->outcome = kvc_array_grown(answers->outcome, answers->capacity, sizeof *answers->outcome);
+        answers->client = kvc_array_grown(answers->client, answers->capacity, sizeof *answers->client);
     }
     for (uint32_t i = 0; i < batch->count; i++) {
         answers->sent_ns[answers->count] = batch->sent_ns[i];

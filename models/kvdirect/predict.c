@@ -1,7 +1,6 @@
 #include "models/kvdirect/predict.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/store.h"
@@ -65,39 +64,16 @@ static double fullest_share(const struct kvc_scenario *scenario)
     return kvc_fullest_share(&params);
 }
 
-/* Of all NICs together; +infinity where clients always have a request. */
-static double offered_per_ns(const struct kvc_workload *workload)
-{
-    double highest = 0;
-    if (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED)
-        return workload->rate_mops * 1e-3;
-    if (workload->arrival != KVC_ARRIVAL_CURVE)
-        return INFINITY;
-    for (uint32_t i = 0; i < workload->curve_points; i++)
-        highest = fmax(highest, workload->curve[i].rate_mops);
-    return highest * 1e-3;
-}
-
-static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
-{
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
-    stage->utilization_frac = fmin(utilization, 1);
-    stage->mean_us = NAN;
-}
-
-static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kvd_accesses *accesses,
-                        const struct kvc_kvd_loads *loads, double dispatch_frac, double share,
-                        struct kvc_result *result)
+static void add_figures(const struct kvc_kvd_accesses *accesses, const struct kvc_kvd_loads *loads,
+                        const struct kvc_kvd *system, double share, struct kvc_result *result)
 {
     const struct {
         const char *name;
         double value;
     } figures[] = {
-        {"index_frac", kvc_kvd_layout_of(scenario).index_frac},
-        {"inline_bytes", kvc_kvd_layout_of(scenario).inline_bytes},
-        {"dispatch_frac", dispatch_frac},
+        {"index_frac", system->index_frac},
+        {"inline_bytes", (double)system->inline_bytes},
+        {"dispatch_frac", system->dispatch_frac},
         {"merged_frac", loads->merged_frac},
         {"fullest_nic_share_frac", share},
         {"clock_limit_mops", 1e3 / loads->clock_ns},
@@ -112,9 +88,9 @@ static void add_figures(const struct kvc_scenario *scenario, const struct kvc_kv
             kvc_figures_set(&result->model, figures[i].name, figures[i].value);
     kvc_figures_set(&result->kernel, "accesses_per_get", kvc_kvd_reads(accesses));
     kvc_figures_set(&result->kernel, "accesses_per_set",
-                    kvc_kvd_reads(accesses) + kvc_kvd_sets_write(scenario->system));
+                    kvc_kvd_reads(accesses) + kvc_kvd_sets_write(system));
     kvc_figures_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
-    kvc_figures_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * dispatch_frac);
+    kvc_figures_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * system->dispatch_frac);
 }
 
 enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -130,7 +106,7 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     kvc_kvd_inputs(scenario, &accesses, &reuse);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
         loads = kvc_kvd_loads_of(scenario, &accesses, &reuse, system.dispatch_frac, merged);
-        per_ns = fmin(1 / slowest_ns(&loads) / share, offered_per_ns(&scenario->workload));
+        per_ns = fmin(1 / slowest_ns(&loads) / share, kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
         double stay_ns = memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
         if (system.engine == KVC_KVD_OUT_OF_ORDER)
             merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
@@ -144,14 +120,14 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
     result->watts_mean = kvc_kvd_watts(scenario);
-    add_stage(result, "receive", "nic", speed * loads.receive_ns);
-    add_stage(result, "decode", "fpga", speed * loads.clock_ns);
-    add_stage(result, "access", "fpga", speed * loads.access_ns);
-    add_stage(result, "pcie", "dma", speed * loads.pcie_ns);
-    add_stage(result, "dram", "fpga", speed * loads.dram_ns);
-    add_stage(result, "send", "nic", speed * loads.send_ns);
+    kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
+    kvc_result_add_stage(result, "decode", "fpga", fmin(speed * loads.clock_ns, 1));
+    kvc_result_add_stage(result, "access", "fpga", fmin(speed * loads.access_ns, 1));
+    kvc_result_add_stage(result, "pcie", "dma", fmin(speed * loads.pcie_ns, 1));
+    kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
+    kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
-    add_figures(scenario, &accesses, &loads, system.dispatch_frac, share, result);
+    add_figures(&accesses, &loads, &system, share, result);
     if (system.update == KVC_KVD_FILTER && scenario->workload.set_frac > 0)
         kvc_result_note(result,
                         "what a filter passes is not known beforehand: it counts as sending all back");

@@ -5,27 +5,12 @@
 #include <string.h>
 
 #include "models/kvdirect/pipeline.h"
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
 
 enum { EVENT_READY = KVC_KVD_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
 enum { WAITING_ROWS = 512 }; /* that are received ahead of the decoder */
-
-void *kvc_kvd_array_of(size_t count, size_t size)
-{
-    void *array = calloc(count, size);
-    if (array == NULL)
-        KVC_BUG("no memory for %zu entries of a processor", count);
-    return array;
-}
-
-void *kvc_kvd_grown(void *array, size_t count, size_t size)
-{
-    void *larger = realloc(array, count * size);
-    if (larger == NULL)
-        KVC_BUG("no memory for %zu entries of a processor", count);
-    return larger;
-}
 
 void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kvc_scenario *scenario,
                             const struct kvc_kvd *system, struct kvc_kvd_store *store,
@@ -52,15 +37,15 @@ void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kv
     kvc_kvd_memory_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga,
                         (uint32_t)system->gather_cores, &processor->events, kvc_rng_u64(&processor->rng));
     kvc_kvd_station_open(&processor->station, (uint32_t)processor->system.station, operations);
-    processor->operation = kvc_kvd_array_of(operations, sizeof *processor->operation);
-    processor->free_operation = kvc_kvd_array_of(operations, sizeof *processor->free_operation);
+    processor->operation = kvc_array_of(operations, sizeof *processor->operation);
+    processor->free_operation = kvc_array_of(operations, sizeof *processor->free_operation);
     while (processor->free_operations < operations) {
         processor->free_operation[processor->free_operations] =
             (int32_t)(operations - 1 - processor->free_operations);
         processor->free_operations++;
     }
     if (store->sample_rate > 1)
-        processor->shape = kvc_kvd_array_of(KVC_OP_COUNT, sizeof *processor->shape);
+        processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof *processor->shape);
     kvc_kvdirect_trace(processor->shard->table, &processor->trace);
 }
 

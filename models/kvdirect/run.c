@@ -5,6 +5,7 @@
 
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/processor.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/engine.h"
 #include "sim/metrics/bottleneck.h"
@@ -38,14 +39,6 @@ struct simulation {
     uint64_t outcome[KVC_KVD_DELETE_DONE + 1];
     uint64_t completed;
 };
-
-static void *array_of(size_t count, size_t size)
-{
-    void *array = calloc(count, size);
-    if (array == NULL)
-        KVC_BUG("no memory for %zu NICs", count);
-    return array;
-}
 
 /* ---- what happens ---- */
 
@@ -158,7 +151,7 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
     simulation->slice_ns = scenario->workload.arrival == KVC_ARRIVAL_CLOSED
                                ? fmin(slice_ns, 2 * scenario->node.nic.latency_ns)
                                : slice_ns;
-    simulation->nics = array_of(simulation->store->shard_count, sizeof *simulation->nics);
+    simulation->nics = kvc_array_of(simulation->store->shard_count, sizeof *simulation->nics);
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
         char name[KVC_NAME_MAX];
         struct node_nic *nic = &simulation->nics[i];
@@ -186,7 +179,7 @@ static enum kvc_status open_engine(const struct simulation *simulation, const ch
                                    struct kvc_diag *diag)
 {
     uint32_t count = simulation->store->shard_count;
-    struct kvc_engine_host *hosts = array_of(count, sizeof *hosts);
+    struct kvc_engine_host *hosts = kvc_array_of(count, sizeof *hosts);
     for (uint32_t i = 0; i < count; i++) {
         name_host(simulation, i, hosts[i].name, sizeof hosts[i].name);
         hosts[i].cores = 1;
@@ -218,14 +211,11 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     for (int i = 0; i < STAGES; i++) {
         if (i == GATHER && simulation->system.gather_cores == 0)
             continue;
-        struct kvc_stage *stage = &result->stage[result->stage_count++];
-        snprintf(stage->name, sizeof stage->name, "%s", names[i][0]);
-        snprintf(stage->device, sizeof stage->device, "%s", names[i][1]);
-        stage->busy_s = simulation->busy_ns[i] * 1e-9;
-        stage->utilization_frac =
+        double utilization_frac =
             fmin(simulation->busy_ns[i] / simulation->store->shard_count / measured_ns, 1);
+        struct kvc_stage *stage = kvc_result_add_stage(result, names[i][0], names[i][1], utilization_frac);
+        stage->busy_s = simulation->busy_ns[i] * 1e-9;
         stage->served = simulation->completed;
-        stage->mean_us = NAN;
     }
 }
 

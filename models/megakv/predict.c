@@ -1,5 +1,6 @@
 #include "models/megakv/predict.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -144,12 +145,6 @@ static double fullest_share(const struct kvc_scenario *scenario)
     return kvc_fullest_share(&params);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What a socket at `speed` requests per ns does in a cycle. */
 struct cycle_times {
     double cycle_ns, search_ns, insert_ns, batch_send_ns;
@@ -179,7 +174,7 @@ static void latency(const struct cycle_times *times, uint64_t delay, double *mea
             sum_ns += values[count++];
         }
     }
-    qsort(values, count, sizeof *values, ascending);
+    gsl_sort(values, 1, count);
     *mean_ns = sum_ns / (double)count;
     *p95_ns = values[(size_t)(0.95 * (double)(count - 1))];
     free(values);
@@ -227,38 +222,22 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
 {
     const struct kvc_workload *workload = &scenario->workload;
     double speed = lowest;
-    switch (workload->arrival) {
-    case KVC_ARRIVAL_POISSON:
-    case KVC_ARRIVAL_FIXED:
-        return fmin(lowest, workload->rate_mops * 1e-3 * share);
-    case KVC_ARRIVAL_CURVE: {
-        double peak_mops = 0;
-        for (uint32_t i = 0; i < workload->curve_points; i++)
-            peak_mops = fmax(peak_mops, workload->curve[i].rate_mops);
-        return fmin(lowest, peak_mops * 1e-3 * share);
+    if (workload->arrival != KVC_ARRIVAL_CLOSED)
+        return fmin(lowest, kvc_workload_rate_max_mops(workload) * 1e-3 * share);
+    /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
+    for (int i = 0; i < 32; i++) {
+        double mean_ns, p95_ns;
+        struct cycle_times times =
+            times_of(scenario, costs, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
+        latency(&times, ((const struct kvc_megakv *)scenario->system)->delay, &mean_ns, &p95_ns);
+        speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
     }
-    case KVC_ARRIVAL_CLOSED:
-        /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
-        for (int i = 0; i < 32; i++) {
-            double mean_ns, p95_ns;
-            struct cycle_times times =
-                times_of(scenario, costs, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
-            latency(&times, ((const struct kvc_megakv *)scenario->system)->delay, &mean_ns, &p95_ns);
-            speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
-        }
-        return speed;
-    default:
-        return lowest;
-    }
+    return speed;
 }
 
 static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
 {
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
-    stage->utilization_frac = isfinite(utilization) ? fmin(utilization, 1) : 0;
-    stage->mean_us = NAN;
+    kvc_result_add_stage(result, name, device, isfinite(utilization) ? fmin(utilization, 1) : 0);
 }
 
 /* The equations for every clock pair that can be set. */

@@ -6,6 +6,7 @@
 #include "models/megakv/predict.h"
 #include "models/megakv/range.h"
 #include "models/megakv/simulation.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
 
@@ -26,24 +27,16 @@ void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double no
     simulation->late_ns_max = fmax(simulation->late_ns_max, late_ns);
 }
 
-static void *array_of(size_t count, size_t size)
-{
-    void *array = calloc(count, size);
-    if (array == NULL)
-        KVC_BUG("no memory for %zu rows", count);
-    return array;
-}
-
 static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_t key_stride,
                         uint32_t streams)
 {
     buffer->batch = kvc_batch_create(rows, key_stride);
     if (buffer->batch == NULL)
         KVC_BUG("no memory for a buffer of %u rows", rows);
-    buffer->received_ns = array_of(rows, sizeof *buffer->received_ns);
-    buffer->location = array_of(rows, sizeof *buffer->location);
-    buffer->sampled = array_of(rows, sizeof *buffer->sampled);
-    buffer->launched_gets = array_of(streams, sizeof *buffer->launched_gets);
+    buffer->received_ns = kvc_array_of(rows, sizeof *buffer->received_ns);
+    buffer->location = kvc_array_of(rows, sizeof *buffer->location);
+    buffer->sampled = kvc_array_of(rows, sizeof *buffer->sampled);
+    buffer->launched_gets = kvc_array_of(streams, sizeof *buffer->launched_gets);
 }
 
 static void close_buffer(struct kvc_megakv_buffer *buffer)
@@ -85,7 +78,8 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->finds = simulation->costs.finds;
-    pipeline->started_ns = array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
+    pipeline->started_ns =
+        kvc_array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
 
 static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
@@ -113,8 +107,9 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->launch_gate = kvc_gate_create(0);
     socket->done_gate = kvc_gate_create(0);
     if (simulation->shared)
-        socket->send_cores = array_of(simulation->scenario->node.cpu.cores - 1, sizeof *socket->send_cores);
-    socket->pipelines = array_of(simulation->streams, sizeof *socket->pipelines);
+        socket->send_cores =
+            kvc_array_of(simulation->scenario->node.cpu.cores - 1, sizeof *socket->send_cores);
+    socket->pipelines = kvc_array_of(simulation->streams, sizeof *socket->pipelines);
     kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
     for (uint32_t i = 0; i < simulation->streams; i++) {
         char row[32];
@@ -189,19 +184,19 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
 
     size_t rows = simulation->buffer_rows;
     size_t jobs = rows > KVC_MEGAKV_ROWS_MAX ? rows : KVC_MEGAKV_ROWS_MAX;
-    simulation->rows = array_of(rows, sizeof *simulation->rows);
-    simulation->hashes = array_of(rows, sizeof *simulation->hashes);
-    simulation->locations = array_of(jobs, sizeof *simulation->locations);
-    simulation->evicted = array_of(rows, sizeof *simulation->evicted);
-    simulation->read_result = array_of(rows, sizeof *simulation->read_result);
-    simulation->done_ns = array_of(rows, sizeof *simulation->done_ns);
-    simulation->column_a = array_of(rows, sizeof *simulation->column_a);
-    simulation->column_b = array_of(rows, sizeof *simulation->column_b);
-    simulation->response = array_of(KVC_MEGAKV_RESPONSE_BYTES, 1);
+    simulation->rows = kvc_array_of(rows, sizeof *simulation->rows);
+    simulation->hashes = kvc_array_of(rows, sizeof *simulation->hashes);
+    simulation->locations = kvc_array_of(jobs, sizeof *simulation->locations);
+    simulation->evicted = kvc_array_of(rows, sizeof *simulation->evicted);
+    simulation->read_result = kvc_array_of(rows, sizeof *simulation->read_result);
+    simulation->done_ns = kvc_array_of(rows, sizeof *simulation->done_ns);
+    simulation->column_a = kvc_array_of(rows, sizeof *simulation->column_a);
+    simulation->column_b = kvc_array_of(rows, sizeof *simulation->column_b);
+    simulation->response = kvc_array_of(KVC_MEGAKV_RESPONSE_BYTES, 1);
     simulation->overflow = kvc_batch_create(2 * simulation->frame_requests, key_stride);
     if (simulation->overflow == NULL)
         KVC_BUG("no memory for a frame");
-    simulation->sockets = array_of(simulation->socket_count, sizeof *simulation->sockets);
+    simulation->sockets = kvc_array_of(simulation->socket_count, sizeof *simulation->sockets);
     for (uint32_t i = 0; i < simulation->socket_count; i++)
         open_socket(simulation, i, seed, key_stride);
     return kvc_recorder_open(&simulation->recorder,
@@ -289,7 +284,7 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
                                    struct kvc_diag *diag)
 {
     uint32_t sockets = (uint32_t)scenario->node.sockets, shards = (uint32_t)scenario->cluster.nodes * sockets;
-    struct kvc_engine_host *hosts = array_of(2 * shards, sizeof *hosts);
+    struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof *hosts);
     for (uint32_t i = 0; i < shards; i++) {
         snprintf(hosts[2 * i].name, sizeof hosts->name, "node%u-socket%u", i / sockets, i % sockets);
         hosts[2 * i].cores = (uint32_t)scenario->node.cpu.cores;
@@ -304,11 +299,9 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
 static struct kvc_stage *add_stage(struct kvc_result *result, const char *name, const char *device,
                                    double busy_ns, double servers, double measured_ns, double mean_ns)
 {
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
+    struct kvc_stage *stage =
+        kvc_result_add_stage(result, name, device, measured_ns > 0 ? busy_ns / servers / measured_ns : 0);
     stage->busy_s = busy_ns * 1e-9;
-    stage->utilization_frac = measured_ns > 0 ? busy_ns / servers / measured_ns : 0;
     stage->served = result->completed;
     stage->mean_us = mean_ns * 1e-3;
     return stage;

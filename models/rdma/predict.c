@@ -1,7 +1,6 @@
 #include "models/rdma/predict.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/batch.h"
@@ -52,15 +51,6 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, i
                          (2 * nic->latency_ns + receive_ns + 1e3 / system->message_mops + unit_ns + send_ns);
 }
 
-static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
-{
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
-    stage->utilization_frac = fmin(utilization, 1);
-    stage->mean_us = NAN;
-}
-
 enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag)
 {
@@ -81,11 +71,11 @@ enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = loads.latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    add_stage(result, "receive", "nic", per_ns * loads.receive_ns);
-    add_stage(result, "message", "nic", per_ns * loads.message_ns);
-    add_stage(result, "core", "cpu", per_ns * loads.core_ns);
-    add_stage(result, "key", "nic", per_ns * loads.key_ns);
-    add_stage(result, "send", "nic", per_ns * loads.send_ns);
+    kvc_result_add_stage(result, "receive", "nic", fmin(per_ns * loads.receive_ns, 1));
+    kvc_result_add_stage(result, "message", "nic", fmin(per_ns * loads.message_ns, 1));
+    kvc_result_add_stage(result, "core", "cpu", fmin(per_ns * loads.core_ns, 1));
+    kvc_result_add_stage(result, "key", "nic", fmin(per_ns * loads.key_ns, 1));
+    kvc_result_add_stage(result, "send", "nic", fmin(per_ns * loads.send_ns, 1));
     kvc_bottleneck_find(result);
     return KVC_OK;
 }

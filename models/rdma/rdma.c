@@ -107,13 +107,10 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     result->deletes = simulation->done[KVC_OP_DELETE];
     kvc_recorder_report(&simulation->recorder, result);
     for (int i = 0; i < 5; i++) {
-        struct kvc_stage *stage = &result->stage[result->stage_count++];
-        snprintf(stage->name, sizeof stage->name, "%s", names[i][0]);
-        snprintf(stage->device, sizeof stage->device, "%s", names[i][1]);
+        struct kvc_stage *stage = kvc_result_add_stage(result, names[i][0], names[i][1],
+                                                       fmin(simulation->busy_ns[i] / measured_ns, 1));
         stage->busy_s = simulation->busy_ns[i] * 1e-9;
-        stage->utilization_frac = fmin(simulation->busy_ns[i] / measured_ns, 1);
         stage->served = simulation->completed;
-        stage->mean_us = NAN;
     }
     kvc_bottleneck_find(result);
     result->requests_simulated = simulation->server.offered;

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
+#include "sim/base/serve.h"
 
 enum { ARRIVES, LEAVES };
 
@@ -16,14 +18,6 @@ struct kvc_rdma_operation {
     uint8_t op, key_bytes;
 };
 
-static void *grown(void *array, size_t count, size_t size)
-{
-    void *larger = realloc(array, count * size);
-    if (larger == NULL)
-        KVC_BUG("no memory for %zu operations", count);
-    return larger;
-}
-
 void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scenario *scenario,
                           struct kvc_source *source)
 {
@@ -32,12 +26,11 @@ void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scena
     *server =
         (struct kvc_rdma_server){.scenario = scenario, .system = *system, .source = source, .keys = keys};
     server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
-    server->core_free_ns = calloc(system->cores, sizeof *server->core_free_ns);
-    server->core_busy_ns = calloc(system->cores, sizeof *server->core_busy_ns);
-    server->key_free_ns = calloc(keys, sizeof *server->key_free_ns);
-    if (server->batch == NULL || server->core_free_ns == NULL || server->core_busy_ns == NULL ||
-        server->key_free_ns == NULL)
-        KVC_BUG("no memory for a server of %llu keys", (unsigned long long)keys);
+    server->core_free_ns = kvc_array_of(system->cores, sizeof *server->core_free_ns);
+    server->core_busy_ns = kvc_array_of(system->cores, sizeof *server->core_busy_ns);
+    server->key_free_ns = kvc_array_of(keys, sizeof *server->key_free_ns);
+    if (server->batch == NULL)
+        KVC_BUG("no memory for a request of a workload with %llu keys", (unsigned long long)keys);
 }
 
 void kvc_rdma_server_close(struct kvc_rdma_server *server)
@@ -54,20 +47,13 @@ void kvc_rdma_server_close(struct kvc_rdma_server *server)
     free(server->op);
 }
 
-/* Who serves one thing after the other is free again when it has done this one. */
-static double serve(double *free_ns, double *busy_ns, double now_ns, double duration_ns)
-{
-    *free_ns = fmax(*free_ns, now_ns) + duration_ns;
-    *busy_ns += duration_ns;
-    return *free_ns;
-}
-
 static uint32_t new_operation(struct kvc_rdma_server *server)
 {
     if (server->free_count == 0) {
         uint32_t count = server->operations > 0 ? 2 * server->operations : 1024;
-        server->operation = grown(server->operation, count, sizeof *server->operation);
-        server->free_operation = grown(server->free_operation, count, sizeof *server->free_operation);
+        server->operation = kvc_array_grown(server->operation, count, sizeof *server->operation);
+        server->free_operation =
+            kvc_array_grown(server->free_operation, count, sizeof *server->free_operation);
         while (server->operations < count)
             server->free_operation[server->free_count++] = server->operations++;
     }
@@ -106,9 +92,10 @@ static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t numbe
     const struct kvc_rdma_operation *operation = &server->operation[number];
     double bytes =
         kvc_rdma_request_bytes(system, operation->op, operation->key_bytes, operation->value_bytes);
-    double time_ns = serve(&server->receive_free_ns, &server->receive_busy_ns, now_ns,
-                           kvc_nic_wire_ns(&server->scenario->node.nic, bytes, 1));
-    time_ns = serve(&server->message_free_ns, &server->message_busy_ns, time_ns, 1e3 / system->message_mops);
+    double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, now_ns,
+                               kvc_nic_wire_ns(&server->scenario->node.nic, bytes, 1));
+    time_ns =
+        kvc_serve(&server->message_free_ns, &server->message_busy_ns, time_ns, 1e3 / system->message_mops);
     switch (kvc_rdma_unit_of(system, operation->op)) {
     case KVC_RDMA_NIC:
         time_ns += system->read_ns;
@@ -116,15 +103,15 @@ static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t numbe
     case KVC_RDMA_KEY: {
         uint64_t key = operation->key_id % server->keys;
         double others_ns = 0, read_ns = time_ns + system->read_ns;
-        time_ns = serve(&server->key_free_ns[key], key == 0 ? &server->key_busy_ns : &others_ns, time_ns,
-                        1e3 / system->atomic_mops);
+        time_ns = kvc_serve(&server->key_free_ns[key], key == 0 ? &server->key_busy_ns : &others_ns, time_ns,
+                            1e3 / system->atomic_mops);
         time_ns = fmax(time_ns, read_ns);
         break;
     }
     case KVC_RDMA_CORE: {
         uint64_t core = (operation->hash >> 32) * system->cores >> 32;
-        time_ns =
-            serve(&server->core_free_ns[core], &server->core_busy_ns[core], time_ns, 1e3 / system->core_mops);
+        time_ns = kvc_serve(&server->core_free_ns[core], &server->core_busy_ns[core], time_ns,
+                            1e3 / system->core_mops);
         break;
     }
     }
@@ -136,9 +123,9 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
     const struct kvc_rdma_operation *operation = &server->operation[number];
     if (server->answers == server->answer_room) {
         server->answer_room = server->answer_room > 0 ? 2 * server->answer_room : 4096;
-        server->sent_ns = grown(server->sent_ns, server->answer_room, sizeof *server->sent_ns);
-        server->done_ns = grown(server->done_ns, server->answer_room, sizeof *server->done_ns);
-        server->op = grown(server->op, server->answer_room, sizeof *server->op);
+        server->sent_ns = kvc_array_grown(server->sent_ns, server->answer_room, sizeof *server->sent_ns);
+        server->done_ns = kvc_array_grown(server->done_ns, server->answer_room, sizeof *server->done_ns);
+        server->op = kvc_array_grown(server->op, server->answer_room, sizeof *server->op);
     }
     server->sent_ns[server->answers] = operation->sent_ns;
     server->done_ns[server->answers] = done_ns;
@@ -153,7 +140,7 @@ static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns
     struct kvc_rdma_operation *operation = &server->operation[number];
     double bytes = kvc_rdma_response_bytes(&server->system, operation->op, operation->value_bytes);
     double done_ns =
-        serve(&server->send_free_ns, &server->send_busy_ns, now_ns, kvc_nic_wire_ns(nic, bytes, 1)) +
+        kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns, kvc_nic_wire_ns(nic, bytes, 1)) +
         nic->latency_ns;
     if (--operation->messages > 0) {
         kvc_events_add(&server->events, done_ns + nic->latency_ns, ARRIVES, 0, number);

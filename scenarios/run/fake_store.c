@@ -66,10 +66,7 @@ static enum kvc_status have_accident(enum kvc_fake_accident accident, struct kvc
 
 static void add_stage(struct kvc_result *result, double utilization_frac)
 {
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    strcpy(stage->name, "work");
-    strcpy(stage->device, "cpu");
-    stage->utilization_frac = utilization_frac;
+    struct kvc_stage *stage = kvc_result_add_stage(result, "work", "cpu", utilization_frac);
     stage->served = REQUESTS;
     stage->mean_us = 1.5;
 }

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
+#include "sim/base/serve.h"
 
 #define COUNT_ROW(name_, field, low, high, text)                                                             \
     {                                                                                                        \
@@ -85,20 +87,12 @@ struct kvc_dma_packet {
     double since_ns; /* it has its tag or credit */
 };
 
-static void *array_of(size_t count, size_t size)
-{
-    void *array = calloc(count, size);
-    if (array == NULL)
-        KVC_BUG("no memory for %zu packets", count);
-    return array;
-}
-
 static void open_lane(struct kvc_dma_lane *lane, uint64_t limit)
 {
     *lane = (struct kvc_dma_lane){.limit = (uint32_t)limit, .waiting_capacity = 64};
-    lane->packet = array_of(limit, sizeof *lane->packet);
-    lane->free = array_of(limit, sizeof *lane->free);
-    lane->waiting = array_of(lane->waiting_capacity, sizeof *lane->waiting);
+    lane->packet = kvc_array_of(limit, sizeof *lane->packet);
+    lane->free = kvc_array_of(limit, sizeof *lane->free);
+    lane->waiting = kvc_array_of(lane->waiting_capacity, sizeof *lane->waiting);
     while (lane->free_count < lane->limit) {
         lane->free[lane->free_count] = lane->limit - 1 - lane->free_count;
         lane->free_count++;
@@ -140,7 +134,7 @@ uint32_t kvc_dma_packets(const struct kvc_dma *dma, uint32_t bytes)
 static void push_waiting(struct kvc_dma_lane *lane, struct kvc_dma_packet packet)
 {
     if (lane->waiting_count == lane->waiting_capacity) {
-        struct kvc_dma_packet *larger = array_of(2 * (size_t)lane->waiting_capacity, sizeof *larger);
+        struct kvc_dma_packet *larger = kvc_array_of(2 * (size_t)lane->waiting_capacity, sizeof *larger);
         for (uint32_t i = 0; i < lane->waiting_count; i++)
             larger[i] = lane->waiting[(lane->waiting_head + i) % lane->waiting_capacity];
         free(lane->waiting);
@@ -152,14 +146,6 @@ static void push_waiting(struct kvc_dma_lane *lane, struct kvc_dma_packet packet
     lane->waits++;
 }
 
-/* Occupies a direction of the link from now_ns on; returns when the last byte has passed. */
-static double pass(double *free_ns, double *busy_ns, double now_ns, double duration_ns)
-{
-    *free_ns = fmax(*free_ns, now_ns) + duration_ns;
-    *busy_ns += duration_ns;
-    return *free_ns;
-}
-
 static double pass_root(const struct kvc_dma_engine *engine, double *free_ns, double now_ns, uint32_t bytes)
 {
     *free_ns = fmax(*free_ns, now_ns) + bytes / engine->dma->root_bytes_per_s * 1e9;
@@ -169,8 +155,8 @@ static double pass_root(const struct kvc_dma_engine *engine, double *free_ns, do
 static void start_read(struct kvc_dma_engine *engine, double now_ns, uint32_t tag)
 {
     const struct kvc_dma *dma = engine->dma;
-    double asked_ns =
-        pass(&engine->up_free_ns, &engine->up_busy_ns, now_ns, (double)dma->header_bytes * engine->byte_ns);
+    double asked_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
+                                (double)dma->header_bytes * engine->byte_ns);
     double data_ns = asked_ns + dma->read_ns + kvc_rng_exponential(&engine->rng, dma->memory_ns);
     kvc_events_add(engine->events, data_ns, KVC_DMA_DATA, engine->number, tag);
 }
@@ -179,8 +165,8 @@ static void start_write(struct kvc_dma_engine *engine, double now_ns, uint32_t c
 {
     const struct kvc_dma *dma = engine->dma;
     uint32_t bytes = engine->writes.packet[credit].bytes;
-    double sent_ns = pass(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
-                          (double)(dma->header_bytes + bytes) * engine->byte_ns);
+    double sent_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
+                               (double)(dma->header_bytes + bytes) * engine->byte_ns);
     kvc_events_add(engine->events, sent_ns, KVC_DMA_SENT, engine->number, credit);
 }
 
@@ -246,8 +232,8 @@ bool kvc_dma_handle(struct kvc_dma_engine *engine, const struct kvc_event *event
     case KVC_DMA_DATA: {
         bytes = engine->reads.packet[slot].bytes;
         double through_ns = pass_root(engine, &engine->root->down_free_ns, event->time_ns, bytes);
-        double here_ns = pass(&engine->down_free_ns, &engine->down_busy_ns, through_ns,
-                              (double)(dma->header_bytes + bytes) * engine->byte_ns);
+        double here_ns = kvc_serve(&engine->down_free_ns, &engine->down_busy_ns, through_ns,
+                                   (double)(dma->header_bytes + bytes) * engine->byte_ns);
         kvc_events_add(engine->events, here_ns, KVC_DMA_READ, engine->number, slot);
         return false;
     }

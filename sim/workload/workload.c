@@ -172,6 +172,25 @@ uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload)
     return kvc_size_set_value_max((enum kvc_size_set)workload->sizes);
 }
 
+double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
+{
+    double highest = 0;
+    switch ((enum kvc_arrival)workload->arrival) {
+    case KVC_ARRIVAL_POISSON:
+    case KVC_ARRIVAL_FIXED:
+        return workload->rate_mops;
+    case KVC_ARRIVAL_CURVE:
+        for (uint32_t i = 0; i < workload->curve_points; i++)
+            highest = fmax(highest, workload->curve[i].rate_mops);
+        return highest;
+    case KVC_ARRIVAL_SATURATE:
+    case KVC_ARRIVAL_CLOSED:
+    case KVC_ARRIVAL_TRACE:
+        return INFINITY;
+    }
+    KVC_BUG("no arrival %d", workload->arrival);
+}
+
 uint32_t kvc_workload_key_stride(const struct kvc_workload *workload)
 {
     return (kvc_workload_key_bytes_max(workload) + 7) / 8 * 8;

@@ -73,6 +73,11 @@ extern const struct kvc_options kvc_curve_options;
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
 
+/* The highest rate of an open load, million requests per second of all nodes together; +infinity where
+ * clients wait for what is served: saturating or closed ones. A trace's is not known beforehand: +infinity
+ * too. */
+double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
+
 /* Bytes from key to key in a batch of this workload: the largest key in whole 8-byte words. */
 uint32_t kvc_workload_key_stride(const struct kvc_workload *workload);
 

@@ -101,6 +101,25 @@ Test(workload, arrivals_that_lack_something_are_refused)
     refused(&workload, "0 points");
 }
 
+Test(workload, the_highest_rate_is_that_of_an_open_load)
+{
+    struct kvc_workload workload = good();
+    workload.rate_mops = 3;
+    workload.curve_points = 2;
+    workload.curve[0] = (struct kvc_curve_point){.time_ns = 0, .rate_mops = 7};
+    workload.curve[1] = (struct kvc_curve_point){.time_ns = 5, .rate_mops = 2};
+    workload.arrival = KVC_ARRIVAL_POISSON;
+    cr_expect_eq(kvc_workload_rate_max_mops(&workload), 3);
+    workload.arrival = KVC_ARRIVAL_FIXED;
+    cr_expect_eq(kvc_workload_rate_max_mops(&workload), 3);
+    workload.arrival = KVC_ARRIVAL_CURVE;
+    cr_expect_eq(kvc_workload_rate_max_mops(&workload), 7);
+    for (workload.arrival = 0; workload.arrival <= KVC_ARRIVAL_TRACE; workload.arrival++)
+        if (workload.arrival == KVC_ARRIVAL_SATURATE || workload.arrival == KVC_ARRIVAL_CLOSED ||
+            workload.arrival == KVC_ARRIVAL_TRACE)
+            cr_expect_eq(kvc_workload_rate_max_mops(&workload), INFINITY);
+}
+
 Test(workload, presets_combine_and_leave_the_rest)
 {
     struct kvc_workload workload = good();

@@ -1,19 +1,13 @@
 #include "validate/calibrate/probe.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "sim/base/clock.h"
 
 enum { TURNS_MIN = 5, TURNS_MAX = 15, REFERENCE_STEPS = 2000000, REFERENCE_TURNS = 3 };
 
 static const double steady_frac = 0.02;
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double turn_s(kvc_probe_fn *prepare, kvc_probe_fn *work, void *data, uint32_t turn)
 {
@@ -34,7 +28,7 @@ struct kvc_probe_time kvc_probe(kvc_probe_fn *prepare, kvc_probe_fn *work, void 
         time.turns++;
         if (time.turns < TURNS_MIN)
             continue;
-        qsort(seconds, time.turns, sizeof *seconds, ascending);
+        gsl_sort(seconds, 1, time.turns);
         time.median_s = seconds[time.turns / 2];
         time.low_s = seconds[time.turns / 4];
         time.high_s = seconds[3 * time.turns / 4];

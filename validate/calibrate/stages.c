@@ -1,5 +1,6 @@
 #include "validate/calibrate/stages.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,12 +64,6 @@ static struct threads threads_of(uint32_t cores)
     return threads;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where the law has this point; at its end: it has not yet. */
 static uint32_t find_point(const struct kvc_stage_law *law, double size, double footprint_bytes,
                            uint32_t threads)
@@ -87,7 +82,7 @@ static void add_point(struct kvc_measured_law *law, double size, double footprin
 {
     const uint32_t turns = KVC_STAGE_TURNS;
     uint32_t at = find_point(&law->law, size, footprint_bytes, threads);
-    qsort(ns, turns, sizeof *ns, ascending);
+    gsl_sort(ns, 1, turns);
     double median_ns = ns[turns / 2], low_ns = ns[turns / 4], high_ns = ns[3 * turns / 4];
     if (at == law->law.count)
         law->law.count++;

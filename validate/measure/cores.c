@@ -1,9 +1,9 @@
 #include "validate/measure/cores.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "sim/base/clock.h"
 #include "validate/measure/pin.h"
@@ -39,12 +39,6 @@ static void burst(void)
     }
 }
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Starts when all have arrived. The median: a switch to another thread costs some bursts, a sibling all. */
 static void *work(void *data)
 {
@@ -59,7 +53,7 @@ static void *work(void *data)
         burst();
         seconds[i] = kvc_clock_wall_s() - started_s;
     }
-    qsort(seconds, BURSTS, sizeof *seconds, ascending);
+    gsl_sort(seconds, 1, BURSTS);
     member->burst_s = seconds[BURSTS / 2];
     return NULL;
 }

@@ -179,13 +179,10 @@ static enum kvc_status run_cores(struct kvc_real_node *node, const struct kvc_sc
 static void add_stage(struct kvc_result *result, const char *name, const char *device,
                       const struct kvc_task_time *time, double threads, double measured_ns)
 {
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
+    struct kvc_stage *stage =
+        kvc_result_add_stage(result, name, device, fmin(time->busy_ns / threads / measured_ns, 1));
     stage->busy_s = time->busy_ns / 1e9;
-    stage->utilization_frac = fmin(time->busy_ns / threads / measured_ns, 1);
     stage->served = time->served;
-    stage->mean_us = NAN;
 }
 
 static void add_time(struct kvc_task_time *sum, const struct kvc_task_time *time)
