@@ -67,7 +67,7 @@ enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc
     if (workload->arrival == KVC_ARRIVAL_SATURATE)
         per_ns = fmin(per_ns, (double)system->outstanding / loads.latency_ns);
     else
-        per_ns = fmin(per_ns, workload->rate_mops * 1e-3);
+        per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = loads.latency_ns / 1e3;
     result->latency_p95_us = NAN;

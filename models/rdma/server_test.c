@@ -139,3 +139,18 @@ Test(rdma, an_open_load_is_served)
     setup.scenario.workload.rate_mops = 20;
     expect_mops(&setup, 20);
 }
+
+Test(rdma, a_prediction_is_for_the_highest_rate_of_a_curve)
+{
+    struct setup setup = published(100000);
+    struct kvc_diag diag = {0};
+    struct kvc_result result = {0};
+    setup.scenario.system = &setup.system;
+    setup.scenario.workload.arrival = KVC_ARRIVAL_CURVE;
+    setup.scenario.workload.rate_mops = 1; /* not of a curve */
+    setup.scenario.workload.curve_points = 2;
+    setup.scenario.workload.curve[0] = (struct kvc_curve_point){.time_ns = 0, .rate_mops = 20};
+    setup.scenario.workload.curve[1] = (struct kvc_curve_point){.time_ns = 1e6, .rate_mops = 10};
+    cr_assert_eq(kvc_rdma_predict(&setup.scenario, &result, &diag), KVC_OK);
+    cr_expect_float_eq(result.throughput_mops, 20, 1e-9);
+}
