@@ -23,8 +23,8 @@
  * Threads: any number of concurrent searches, and one inserting or erasing thread at a time. A reader sees
  * each element at its old or its new place, never neither; what it reads may be stale, so the caller checks
  * the key. Tables with published_displacement lose elements and are for comparison only. */
-#ifndef KVC_KERNELS_CUCKOO_H
-#define KVC_KERNELS_CUCKOO_H
+#ifndef KVC_KERNELS_MEGAKV_CUCKOO_H
+#define KVC_KERNELS_MEGAKV_CUCKOO_H
 
 #include <stdbool.h>
 #include <stdint.h>

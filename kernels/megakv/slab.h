@@ -28,8 +28,8 @@
  * take the caller's word for it. (Should it hold the same key again by then, kvc_slab_release_key releases
  * the newer item: a miss, never a wrong value.) Statistics are the caller's own. Nothing is
  * bound to a thread or a process; fork while no other thread is inside, as locks are copied, too. */
-#ifndef KVC_KERNELS_SLAB_H
-#define KVC_KERNELS_SLAB_H
+#ifndef KVC_KERNELS_MEGAKV_SLAB_H
+#define KVC_KERNELS_MEGAKV_SLAB_H
 
 #include <stdbool.h>
 #include <stdint.h>
