@@ -10,7 +10,7 @@ CTEST = ctest --output-on-failure --label-exclude 'slow|gpu|bench'
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
 	cmake --build --preset release
-	build/release/scenarios/kvcast run scenarios/megakv.lua --out out
+	build/release/scenarios/kvcast run scenarios/examples/megakv.lua --out out
 
 # Warnings are errors here.
 test: build/ci/build.ninja

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 #ifndef KVC_COMMIT
 #define KVC_COMMIT "unknown"

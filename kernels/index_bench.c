@@ -14,7 +14,7 @@
 
 #include "kernels/bench.h"
 #include "kernels/index_kinds.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum {
     RUNS_MAX = 5,

@@ -34,7 +34,7 @@ extern "C" {
 #include "kernels/hash.h"
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/megakv/slab.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* functions and structs share names, as they may in C */
 #include "kernels/memcachedgpu/chained.h"

@@ -12,7 +12,7 @@
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
-#include "sim/devices/stages.h"
+#include "models/megakv/cost_profile.h"
 #include "sim/workload/workload.h"
 
 /* Which machine a calibrated profile was measured on, and when; all texts empty where none is used. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

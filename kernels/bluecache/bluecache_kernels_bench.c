@@ -13,7 +13,7 @@
 #include "kernels/bluecache/dram_slab.h"
 #include "kernels/bluecache/index.h"
 #include "kernels/bluecache/key_hash.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum {
     RUNS = 5,

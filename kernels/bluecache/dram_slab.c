@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/index.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum {
     SMALLEST_LOG2 = 6,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 static const uint8_t erased_byte = 0xff;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

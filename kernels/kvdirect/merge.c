@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum {
     PARTITION_BITS = 10, /* of the address, sorted by first: what one thread then sorts stays in its cache */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum {
     TYPES = KVC_KVDIRECT_SLAB_TYPES,

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "kernels/kvdirect/merge.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum { RUNS = 3 };
 

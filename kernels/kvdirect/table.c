@@ -6,7 +6,7 @@
 
 #include "kernels/hash.h"
 #include "kernels/kvdirect/bucket.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

@@ -20,7 +20,7 @@
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/bench.h"
 #include "kernels/hash.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 #include "kernels/megakv/slab.h"
 
 enum {

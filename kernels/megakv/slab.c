@@ -8,7 +8,7 @@
 
 #include "kernels/index.h"
 #include "kernels/hash.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte k of a word is its bits 8k to 8k + 7");
 

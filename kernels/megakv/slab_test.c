@@ -8,7 +8,7 @@
 
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/hash.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 static const uint64_t hash_seed = 77;
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernels/memcachedgpu/table_test.h"
+#include "kernels/memcachedgpu/table_fixture.h"
 
 static struct kvc_set_assoc_item get(struct kvc_hopscotch *table, const struct key *key, uint32_t now,
                                      struct kvc_index_stats *stats)

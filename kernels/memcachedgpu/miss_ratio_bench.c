@@ -21,7 +21,7 @@
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/hopscotch.h"
 #include "kernels/memcachedgpu/set_assoc.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 enum {
     BATCH_MAX = 512,

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

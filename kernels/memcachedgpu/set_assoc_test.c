@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/memcachedgpu/table_test.h"
+#include "kernels/memcachedgpu/table_fixture.h"
 
 static struct kvc_set_assoc *create(uint32_t sets, uint32_t ways, uint32_t key_bytes_max)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/hash.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 
 /* ThreadSanitizer takes vector loads of words that another thread stores for races: it gets the portable
  * twin. */

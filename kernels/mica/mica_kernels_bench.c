@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "kernels/bench.h"
-#include "kernels/memory.h"
+#include "kernels/pages.h"
 #include "kernels/mica/mica.h"
 
 enum {

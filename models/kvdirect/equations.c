@@ -7,7 +7,7 @@
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
-#include "sim/workload/blocks.h"
+#include "sim/workload/popularity_blocks.h"
 
 enum { BLOCKS_MAX = 4096 }; /* of keys; 2^32 are 1500 */
 

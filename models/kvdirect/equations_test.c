@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "models/kvdirect/published_card.h"
+#include "models/kvdirect/card_fixture.h"
 
 /* N lines that are used alike, C places, a share l of the lines cacheable: a place holds one of x = l N / C
  * lines on average, Poisson distributed, and the next use is of the line that it holds with (1 - exp(-x)) /

@@ -5,7 +5,7 @@
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/lambda.h"
-#include "models/kvdirect/memory.h"
+#include "models/kvdirect/memory_engine.h"
 
 static const char *const engines[] = {"out_of_order", "stall", NULL};
 static const char *const updates[] = {"put", "add", "update", "reduce", "filter", NULL};

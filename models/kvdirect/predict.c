@@ -5,8 +5,8 @@
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/store.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/blocks.h"
-#include "sim/workload/fullest.h"
+#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/hottest_shard.h"
 
 enum { MERGE_ITERATIONS = 20 };
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "models/kvdirect/lambda.h"
-#include "models/kvdirect/memory.h"
+#include "models/kvdirect/memory_engine.h"
 #include "models/kvdirect/options.h"
 #include "models/kvdirect/station.h"
 #include "models/kvdirect/store.h"

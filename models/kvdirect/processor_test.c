@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/kvdirect/published_card.h"
+#include "models/kvdirect/card_fixture.h"
 
 enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
 

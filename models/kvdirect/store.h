@@ -1,6 +1,6 @@
 /* KV-Direct's data: per NIC a hash table with its slabs, the real one, and the NIC's DRAM cache.
  *
- * With functional = "sampled" only one key of each sample_rate lives here (sim/workload/strata.h), in memory
+ * With functional = "sampled" only one key of each sample_rate lives here (sim/workload/sampling.h), in memory
  * and cache scaled down alike; the most popular keys, each of which shows in a cache's hit ratio, are all
  * kept, in memory of their own. Operations on other keys take the accesses of recent ones on kept keys that
  * are not among the most popular. */
@@ -13,7 +13,7 @@
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/model.h"
-#include "sim/workload/strata.h"
+#include "sim/workload/sampling.h"
 
 enum { KVC_KVD_HASH_SEED = 0x6b766469 };
 

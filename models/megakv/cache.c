@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/workload/blocks.h"
+#include "sim/workload/popularity_blocks.h"
 
 /* Items held for a stay of `stay` requests, and the share of GETs that hit then. */
 static double held(struct kvc_blocks *blocks, double set_frac, double stay, double *hit_frac)

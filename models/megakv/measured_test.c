@@ -10,7 +10,7 @@
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"
-#include "models/megakv/simulate.h"
+#include "models/megakv/run_fixture.h"
 
 static const double receive_ns = 12, search_ns = 10, insert_ns = 20, take_ns = 4, write_ns = 50, read_ns = 40,
                     mixed_ns = 44, miss_ns = 8;

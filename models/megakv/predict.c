@@ -10,7 +10,7 @@
 #include "models/megakv/range.h"
 #include "models/megakv/store.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/fullest.h"
+#include "sim/workload/hottest_shard.h"
 
 enum {
     POSITIONS = 64,       /* requests looked at in a batch */

@@ -7,7 +7,7 @@
 
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
-#include "models/megakv/simulate.h"
+#include "models/megakv/run_fixture.h"
 
 struct setup {
     struct kvc_scenario scenario;

@@ -1,6 +1,6 @@
 /* Mega-KV's data: per shard (socket) a cuckoo index and a slab store, the real ones.
  *
- * With functional = "sampled" only 1/sample_rate of the keys live here (sim/workload/strata.h), in tables
+ * With functional = "sampled" only 1/sample_rate of the keys live here (sim/workload/sampling.h), in tables
  * scaled down alike. The most popular keys, each of which would stand for a share of all
  * requests that shows, are all kept (in memory of their own, beside the scaled slabs) and thinned by request
  * instead: 1/sample_rate of their requests is run. So every request that is run stands for sample_rate. */
@@ -15,7 +15,7 @@
 #include "models/model.h"
 #include "sim/base/rng.h"
 #include "sim/workload/batch.h"
-#include "sim/workload/strata.h"
+#include "sim/workload/sampling.h"
 
 enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
 

@@ -4,7 +4,7 @@
 
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/batch.h"
-#include "sim/workload/blocks.h"
+#include "sim/workload/popularity_blocks.h"
 
 /* ns that an operation takes of each resource, means over the mix; of cores and keys, of the busiest one. */
 struct loads {

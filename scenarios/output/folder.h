@@ -5,7 +5,7 @@
 #ifndef KVC_SCENARIOS_OUTPUT_FOLDER_H
 #define KVC_SCENARIOS_OUTPUT_FOLDER_H
 
-#include "scenarios/output/partial.h"
+#include "sim/base/partial_file.h"
 #include "scenarios/output/report.h"
 #include "sim/base/diag.h"
 

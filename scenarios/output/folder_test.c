@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scenarios/output/answer.h"
+#include "scenarios/run/answer.h"
 #include "scenarios/output/folder.h"
-#include "scenarios/run/fake_store.h"
+#include "scenarios/run/store_fixture.h"
 
 static char root[64];
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scenarios/output/answer.h"
+#include "scenarios/run/answer.h"
 #include "scenarios/output/json.h"
-#include "scenarios/run/fake_store.h"
+#include "scenarios/run/store_fixture.h"
 
 static json_t *answer(struct kvc_loaded *loaded, uint32_t jobs, bool predict)
 {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/output/answer.h"
-#include "scenarios/run/fake_store.h"
+#include "scenarios/run/answer.h"
+#include "scenarios/run/store_fixture.h"
 
 static char *table(bool predict, bool color)
 {

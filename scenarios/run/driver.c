@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/run/memory.h"
+#include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"
-#include "validate/measure/measure.h"
+#include "models/megakv/real/measure.h"
 
 struct drive_run {
     const struct kvc_scenario *scenario;

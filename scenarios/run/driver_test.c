@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/run/cleanup.h"
+#include "sim/base/cleanup.h"
 #include "scenarios/run/driver.h"
-#include "scenarios/run/fake_store.h"
+#include "scenarios/run/store_fixture.h"
 #include "scenarios/run/pool.h"
 
 static struct kvc_outcome *run_fake(struct kvc_loaded *loaded, uint32_t jobs)

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/run/cleanup.h"
+#include "sim/base/cleanup.h"
 
 enum { STEP_BYTES = 48 };
 

@@ -7,10 +7,10 @@
 
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
-#include "scenarios/output/partial.h"
+#include "sim/base/partial_file.h"
 #include "scenarios/output/sweep_table.h"
 #include "scenarios/run/driver.h"
-#include "scenarios/run/memory.h"
+#include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 
 struct point {

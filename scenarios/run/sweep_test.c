@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scenarios/run/fake_store.h"
+#include "scenarios/run/store_fixture.h"
 #include "scenarios/run/sweep.h"
 
 static char folder[64];

@@ -9,7 +9,7 @@
 
 #include "models/model.h"
 
-/* Copies every private mapping that was offered for huge pages (kernels/memory.h) and puts the copy in its
+/* Copies every private mapping that was offered for huge pages (kernels/pages.h) and puts the copy in its
  * place. What cannot be copied stays shared and works all the same. */
 void kvc_unshare_huge_pages(const struct kvc_progress *progress);
 

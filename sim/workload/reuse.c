@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/workload/blocks.h"
+#include "sim/workload/popularity_blocks.h"
 
 enum { BISECTIONS = 60 };
 

@@ -9,7 +9,7 @@
 #include "kernels/hash.h"
 #include "sim/base/rng.h"
 #include "sim/workload/arrivals.h"
-#include "sim/workload/ring.h"
+#include "sim/workload/hash_ring.h"
 #include "sim/workload/rows.h"
 #include "sim/workload/sends.h"
 #include "sim/workload/sizes.h"

@@ -1,7 +1,7 @@
 /* The clients of all nodes: produces requests in send order and routes each to the shard that owns its key.
  *
  * A shard is one socket of one node. The key's hash picks the node on a consistent-hash ring (Karger et al.,
- * STOC 1997; sim/workload/ring.h) and then, by other bits, the socket. All shards draw from one global
+ * STOC 1997; sim/workload/hash_ring.h) and then, by other bits, the socket. All shards draw from one global
  * stream, so a hot shard holds back the others under saturating load exactly as a shared set of clients
  * would: the stream stops while any shard has KVC_SOURCE_WINDOW requests waiting.
  *

@@ -1,0 +1,36 @@
+/* KV-Direct's card as published, for tests (sources: scenarios/hardware/catapult-*.lua). */
+#ifndef KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
+#define KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
+
+#include "sim/scenario.h"
+
+static const struct kvc_node kvc_test_published_card = {
+    .dma = {.endpoints = 2,
+            .generation = 3,
+            .lanes = 8,
+            .header_bytes = 26,
+            .payload_max_bytes = 256,
+            .tags = 64,
+            .read_credits = 84,
+            .write_credits = 88,
+            .read_ns = 800,
+            .memory_ns = 250,
+            .credit_ns = 500,
+            .root_bytes_per_s = 13.2e9,
+            .core_reads_per_s = 29.3e6},
+    .fpga = {.clock_hz = 180e6,
+             .dram_bytes = 0x1p32,
+             .dram_bytes_per_s = 12.8e9,
+             .dram_ns = 41.25,
+             .power_w = 29.2},
+    .nic = {.ports = 1,
+            .bytes_per_s = 5e9,
+            .mtu_bytes = 1500,
+            .frame_overhead_bytes = 38,
+            .packet_header_bytes = 50,
+            .request_header_bytes = 1,
+            .response_header_bytes = 1,
+            .latency_ns = 1000},
+};
+
+#endif

@@ -1,0 +1,236 @@
+#include "models/megakv/cost_profile.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const struct kvc_option point_rows[] = {
+    {.name = "size",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_stage_point, size),
+     .min = 0,
+     .max = 1e12,
+     .help = "requests of a frame, bytes of an item, or jobs of a launch"},
+    {.name = "footprint",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_stage_point, footprint_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e15,
+     .by_default = "0B",
+     .help = "memory that was used at random, all of it alike; 0: it does not matter"},
+    {.name = "threads",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_stage_point, threads),
+     .min = 1,
+     .max = 1024,
+     .by_default = "1",
+     .help = "threads that did so at once, or streams of a launch"},
+    {.name = "time",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_stage_point, ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e12,
+     .help = "of one frame, item or launch"},
+};
+
+static const struct kvc_options point_options = {.name = "points",
+                                                 .rows = point_rows,
+                                                 .count = sizeof point_rows / sizeof *point_rows,
+                                                 .size = sizeof(struct kvc_stage_point),
+                                                 .max_list = KVC_STAGE_POINTS_MAX};
+
+#define LAW(field, text)                                                                                     \
+    {                                                                                                        \
+        .name = #field, .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_stages, field.point),         \
+        .element = &point_options, .count_offset = offsetof(struct kvc_stages, field.count), .help = text    \
+    }
+
+static const struct kvc_option rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_stages, name),
+     .by_default = "",
+     .help = "where the costs are from"},
+    LAW(receive, "a frame of GETs at a receiver, by its requests"),
+    LAW(write, "what a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item"),
+    LAW(pass, "what the CLOCK hand takes to pass an item that was read"),
+    LAW(read, "a GET at its sender, by the item's bytes (whole lines where it has several); 0: a miss"),
+    LAW(read_checked, "the same where the item's own reference bit must be looked at"),
+    LAW(read_half_marked, "the same where that bit is clear for one half of the reads, at random"),
+    LAW(read_marked, "the same where that bit is clear and must be set"),
+    LAW(read_half_missed, "as read, where one half of the reads are misses, at random"),
+    LAW(read_slowest, "as read, on the slowest of the senders' cores"),
+    LAW(search, "a launch of searches for keys that are there, by its jobs in each stream"),
+    LAW(search_miss, "a launch of searches for keys that are not, by its jobs in each stream"),
+    LAW(search_fuller, "the same as search in an index that is 0.739 full, not 0.493"),
+    LAW(take, "the scheduler's time for the jobs of a launch of inserts and deletes, by those"),
+    LAW(insert, "a launch of inserts and deletes, by its jobs"),
+    LAW(insert_fuller, "the same in an index that is 0.739 full, not 0.493"),
+};
+
+const struct kvc_options kvc_stages_options = {
+    .name = "stages", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_stages)};
+
+/* The values of one coordinate, rising. */
+struct axis {
+    uint32_t count;
+    double value[KVC_STAGE_POINTS_MAX];
+};
+
+static void add(struct axis *axis, double value)
+{
+    uint32_t at = 0;
+    while (at < axis->count && axis->value[at] < value)
+        at++;
+    if (at < axis->count && axis->value[at] == value)
+        return;
+    for (uint32_t i = axis->count++; i > at; i--)
+        axis->value[i] = axis->value[i - 1];
+    axis->value[at] = value;
+}
+
+struct grid {
+    const struct kvc_stage_law *law;
+    struct axis size, footprint, threads;
+};
+
+static struct grid grid_of(const struct kvc_stage_law *law)
+{
+    struct grid grid = {.law = law};
+    for (uint32_t i = 0; i < law->count; i++) {
+        add(&grid.size, law->point[i].size);
+        add(&grid.footprint, law->point[i].footprint_bytes);
+        add(&grid.threads, (double)law->point[i].threads);
+    }
+    return grid;
+}
+
+/* NaN: there is no such point. */
+static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uint32_t threads)
+{
+    for (uint32_t i = 0; i < grid->law->count; i++) {
+        const struct kvc_stage_point *point = &grid->law->point[i];
+        if (point->size == grid->size.value[size] &&
+            point->footprint_bytes == grid->footprint.value[footprint] &&
+            (double)point->threads == grid->threads.value[threads])
+            return point->ns;
+    }
+    return NAN;
+}
+
+/* Between the numbers of threads that were measured; outside, the nearest. */
+static double at_threads(const struct grid *grid, uint32_t size, uint32_t footprint, double threads)
+{
+    uint32_t right = 0;
+    while (right < grid->threads.count - 1 && grid->threads.value[right] < threads)
+        right++;
+    double right_ns = at(grid, size, footprint, right);
+    if (right == 0 || grid->threads.value[right] <= threads)
+        return right_ns;
+    double left_ns = at(grid, size, footprint, right - 1), left = grid->threads.value[right - 1];
+    return left_ns + (right_ns - left_ns) * (threads - left) / (grid->threads.value[right] - left);
+}
+
+/* Of accesses of which share[i] reach back over at most footprint i. */
+static double at_shares(const struct grid *grid, uint32_t size, double threads, const double *share)
+{
+    const double *footprint = grid->footprint.value;
+    double below = at_threads(grid, size, 0, threads), cost = below * share[0], marginal = below;
+    for (uint32_t i = 1; i < grid->footprint.count; i++) {
+        double above = at_threads(grid, size, i, threads);
+        marginal = (footprint[i] * above - footprint[i - 1] * below) / (footprint[i] - footprint[i - 1]);
+        cost += marginal * (share[i] - share[i - 1]);
+        below = above;
+    }
+    return cost + marginal * (1 - share[grid->footprint.count - 1]);
+}
+
+uint32_t kvc_stage_footprints(const struct kvc_stage_law *law, double footprint_bytes[KVC_CURVE_POINTS_MAX])
+{
+    struct grid grid = grid_of(law);
+    for (uint32_t i = 0; i < grid.footprint.count; i++)
+        footprint_bytes[i] = grid.footprint.value[i];
+    return grid.footprint.count;
+}
+
+struct kvc_curve kvc_stage_curve(const struct kvc_stage_law *law, double threads, const double *share)
+{
+    struct grid grid = grid_of(law);
+    struct kvc_curve curve = {.count = grid.size.count};
+    for (uint32_t i = 0; i < curve.count; i++) {
+        curve.x[i] = grid.size.value[i];
+        curve.y[i] = share != NULL ? at_shares(&grid, i, threads, share)
+                                   : at_threads(&grid, i, grid.footprint.count - 1, threads);
+    }
+    return curve;
+}
+
+struct kvc_stage_range kvc_stage_range_of(const struct kvc_stage_law *law)
+{
+    struct grid grid = grid_of(law);
+    if (law->count == 0)
+        return (struct kvc_stage_range){0};
+    return (struct kvc_stage_range){
+        grid.size.value[0],      grid.size.value[grid.size.count - 1],
+        grid.footprint.value[0], grid.footprint.value[grid.footprint.count - 1],
+        grid.threads.value[0],   grid.threads.value[grid.threads.count - 1],
+    };
+}
+
+static enum kvc_status check_law(const char *name, const struct kvc_stage_law *law, struct kvc_diag *diag)
+{
+    struct grid grid = grid_of(law);
+    if (grid.size.count > KVC_CURVE_POINTS_MAX || grid.footprint.count > KVC_CURVE_POINTS_MAX)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "stages.%s: found %u sizes and %u footprints, allowed: %d", name,
+                             grid.size.count, grid.footprint.count, KVC_CURVE_POINTS_MAX);
+    if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != law->count)
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "stages.%s: found %u points, %u sizes, %u footprints and %u numbers of threads need %u", name,
+            law->count, grid.size.count, grid.footprint.count, grid.threads.count,
+            grid.size.count * grid.footprint.count * grid.threads.count);
+    for (uint32_t i = 0; i < grid.size.count; i++)
+        for (uint32_t j = 0; j < grid.footprint.count; j++)
+            for (uint32_t k = 0; k < grid.threads.count; k++)
+                if (isnan(at(&grid, i, j, k)))
+                    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                         "stages.%s: no point of size %g, footprint %g, %g threads", name,
+                                         grid.size.value[i], grid.footprint.value[j], grid.threads.value[k]);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_diag *diag)
+{
+    const struct {
+        const char *name;
+        const struct kvc_stage_law *law;
+    } laws[] = {
+        {"receive", &stages->receive},
+        {"write", &stages->write},
+        {"pass", &stages->pass},
+        {"read", &stages->read},
+        {"read_checked", &stages->read_checked},
+        {"read_half_marked", &stages->read_half_marked},
+        {"read_marked", &stages->read_marked},
+        {"read_half_missed", &stages->read_half_missed},
+        {"read_slowest", &stages->read_slowest},
+        {"search", &stages->search},
+        {"search_miss", &stages->search_miss},
+        {"search_fuller", &stages->search_fuller},
+        {"insert", &stages->insert},
+        {"insert_fuller", &stages->insert_fuller},
+        {"take", &stages->take},
+    };
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        if ((laws[i].law->count > 0) != kvc_stages_measured(stages))
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all laws or none",
+                                 laws[i].name,
+                                 laws[i].law->count > 0 ? "given, stages.read is not" : "missing");
+        enum kvc_status status = check_law(laws[i].name, laws[i].law, diag);
+        if (status != KVC_OK)
+            return status;
+    }
+    return KVC_OK;
+}

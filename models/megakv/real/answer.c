@@ -1,0 +1,115 @@
+#include "models/megakv/real/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/clock.h"
+
+enum { VALUES_BYTES = 16 << 20 };
+
+bool kvc_answerer_open(struct kvc_answerer *answerer, struct kvc_slab *slab, uint32_t value_bytes)
+{
+    uint32_t rows = VALUES_BYTES / (value_bytes > 0 ? value_bytes : 1);
+    *answerer = (struct kvc_answerer){
+        .slab = slab,
+        .rows_max = rows < KVC_MEGAKV_SEND_ROWS ? rows : KVC_MEGAKV_SEND_ROWS,
+        .values = malloc(VALUES_BYTES),
+        .latency = calloc(1, sizeof(struct kvc_histogram)),
+    };
+    if (answerer->values == NULL || answerer->latency == NULL)
+        return false;
+    kvc_histogram_reset(answerer->latency);
+    return true;
+}
+
+void kvc_answerer_close(struct kvc_answerer *answerer)
+{
+    free(answerer->values);
+    free(answerer->latency);
+}
+
+/* Values begin with their key's hash, as far as they are long enough. */
+static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
+{
+    uint64_t found = hash;
+    if (value_bytes < sizeof found)
+        return memcmp(value, &hash, value_bytes) != 0;
+    memcpy(&found, value, sizeof found);
+    return found != hash;
+}
+
+static uint64_t wrong_values(const struct kvc_answerer *answerer, const uint64_t *hash, uint32_t count)
+{
+    uint64_t wrong = 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < count; i++) { /* what is no hit has no bytes, which are right */
+        wrong += is_wrong(answerer->values + at, answerer->value_bytes[i], hash[i]);
+        at += answerer->value_bytes[i];
+    }
+    return wrong;
+}
+
+static double now_ns(const struct kvc_answerer *answerer)
+{
+    return (kvc_clock_wall_s() - answerer->started_s) * 1e9;
+}
+
+static bool counts(const struct kvc_answerer *answerer, double done_ns)
+{
+    return done_ns >= answerer->from_ns && done_ns < answerer->until_ns;
+}
+
+static void take_latencies(struct kvc_answerer *answerer, const double *sent_ns, uint32_t count,
+                           double done_ns)
+{
+    for (uint32_t i = 0; i < count; i++)
+        answerer->done_ns[i] = done_ns;
+    kvc_histogram_record(answerer->latency, sent_ns, answerer->done_ns, count);
+}
+
+double kvc_answer_gets(struct kvc_answerer *answerer, const struct kvc_buffer *buffer, uint32_t first,
+                       uint32_t count)
+{
+    uint32_t position = 0;
+    uint64_t hits = 0;
+    const struct kvc_slab_reads reads = {
+        .count = count,
+        .location = buffer->location + first,
+        .keys = buffer->keys + (size_t)first * buffer->key_stride,
+        .key_stride = buffer->key_stride,
+        .key_bytes = buffer->key_bytes + first,
+        .compare = true,
+        .out = answerer->values,
+        .out_bytes = VALUES_BYTES,
+        .out_position = &position,
+        .result = answerer->result,
+        .value_bytes = answerer->value_bytes,
+    };
+    kvc_slab_read(answerer->slab, &reads, &answerer->stats);
+    double done_ns = now_ns(answerer);
+    answerer->wrong += wrong_values(answerer, buffer->hash + first, count);
+    answerer->answered += count;
+    if (!counts(answerer, done_ns))
+        return done_ns;
+    for (uint32_t i = 0; i < count; i++)
+        hits += answerer->result[i] == KVC_READ_HIT;
+    answerer->hits += hits;
+    answerer->misses += count - hits;
+    answerer->completed += count;
+    take_latencies(answerer, buffer->sent_ns + first, count, done_ns);
+    return done_ns;
+}
+
+void kvc_answer_writes(struct kvc_answerer *answerer, const struct kvc_buffer *buffer, double done_ns)
+{
+    uint32_t count = buffer->sets + buffer->deletes;
+    answerer->answered += count;
+    if (!counts(answerer, done_ns))
+        return;
+    answerer->sets += buffer->sets;
+    answerer->deletes += buffer->deletes;
+    answerer->completed += count;
+    for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS)
+        take_latencies(answerer, buffer->write_sent_ns + first,
+                       count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS, done_ns);
+}

@@ -1,0 +1,124 @@
+#include "models/megakv/real/feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/megakv/packet.h"
+#include "kernels/pages.h"
+#include "sim/base/rng.h"
+#include "sim/workload/source.h"
+
+enum { FRAME_BYTES_MIN = 64 };
+
+static const double for_ever_ns = 1e18;
+
+void kvc_feed_free(struct kvc_feed *feed)
+{
+    kvc_memory_free(feed->bytes, feed->bytes_room);
+    free(feed->frame);
+    *feed = (struct kvc_feed){0};
+}
+
+struct writer {
+    const struct kvc_batch *batch;
+    uint8_t *value; /* long enough for any; its first bytes are the hash of the key in hand */
+};
+
+/* Appends the batch as a frame; false: no room. */
+static bool append(struct kvc_feed *feed, const struct writer *writer)
+{
+    static const uint32_t ops[KVC_OP_COUNT] = {KVC_REQUEST_GET, KVC_REQUEST_SET, KVC_REQUEST_DELETE};
+    const struct kvc_batch *batch = writer->batch;
+    uint64_t start =
+        feed->frames > 0 ? feed->frame[feed->frames - 1].offset + feed->frame[feed->frames - 1].bytes : 0;
+    uint8_t *at = feed->bytes + start, *end = feed->bytes + feed->bytes_room;
+    if (feed->frames == feed->frame_room)
+        return false;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct kvc_request request = {ops[batch->op[i]], batch->key_bytes[i],
+                                      batch->op[i] == KVC_OP_SET ? batch->value_bytes[i] : 0,
+                                      batch->keys + (size_t)i * batch->key_stride, writer->value};
+        if (kvc_request_bytes(&request) > (uint64_t)(end - at))
+            return false;
+        memcpy(writer->value, &batch->hash[i], sizeof batch->hash[i]);
+        at = kvc_request_write(at, &request);
+    }
+    feed->frame[feed->frames++] = (struct kvc_feed_frame){
+        .offset = start,
+        .bytes = (uint32_t)(at - (feed->bytes + start)),
+        .requests = batch->count,
+    };
+    return true;
+}
+
+/* Until one of the feeds is full; they have equal shares of the frames, about. */
+static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_source *source,
+                            struct kvc_batch *batch, struct writer *writer, uint32_t count,
+                            struct kvc_feed *feeds, struct kvc_diag *diag)
+{
+    bool open = scenario->workload.arrival != KVC_ARRIVAL_SATURATE;
+    double last_ns = 0;
+    struct kvc_rng rss;
+    kvc_rng_init(&rss, scenario->run.seed, "rss", 0);
+    for (uint64_t number = 0;; number++) {
+        struct kvc_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
+        batch->count = 0;
+        if (kvc_source_take(source, 0, for_ever_ns, batch) == 0)
+            return kvc_source_error(source, diag);
+        if (!append(feed, writer))
+            break;
+        if (open)
+            feed->frame[feed->frames - 1].sent_ns = last_ns = batch->sent_ns[0];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        feeds[i].span_ns = last_ns;
+        if (feeds[i].frames == 0)
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "pipeline %u gets no frame of the load", i);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_feed *feeds,
+                                  struct kvc_diag *diag)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        feeds[i] = (struct kvc_feed){.bytes = kvc_memory_alloc(bytes),
+                                     .bytes_room = bytes,
+                                     .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
+        feeds[i].frame = malloc(feeds[i].frame_room * sizeof *feeds[i].frame);
+        if (feeds[i].bytes == NULL || feeds[i].frame == NULL)
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u times %llu MiB of packets", count,
+                                 (unsigned long long)(bytes >> 20));
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
+                                 uint32_t frame_requests, uint64_t bytes, uint32_t count,
+                                 struct kvc_feed *feeds, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, hash_seed, frame_requests};
+    memset(feeds, 0, count * sizeof *feeds);
+    if (workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_POISSON &&
+        workload->arrival != KVC_ARRIVAL_FIXED)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: measured can be \"saturate\", poisson_mops and fixed_mops");
+    uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
+    struct kvc_source *source = kvc_source_create(&params, diag);
+    struct kvc_batch *batch = kvc_batch_create(frame_requests, kvc_workload_key_stride(workload));
+    struct writer writer = {batch, calloc(1, value_bytes > 8 ? value_bytes : 8)};
+    enum kvc_status status = source != NULL ? KVC_OK : diag->status;
+    if (status == KVC_OK && (batch == NULL || writer.value == NULL))
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a frame");
+    if (status == KVC_OK)
+        status = open_feeds(bytes, count, feeds, diag);
+    if (status == KVC_OK)
+        status = fill(scenario, source, batch, &writer, count, feeds, diag);
+    for (uint32_t i = 0; status != KVC_OK && i < count; i++)
+        kvc_feed_free(&feeds[i]);
+    free(writer.value);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+    return status;
+}

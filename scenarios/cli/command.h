@@ -1,0 +1,17 @@
+/* The sub-commands of kvcast. Each gets its own arguments (argv[0] is its name) and returns the exit status:
+ * 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure. */
+#ifndef KVC_SCENARIOS_CLI_COMMAND_H
+#define KVC_SCENARIOS_CLI_COMMAND_H
+
+int kvc_command_run(int argc, char **argv);
+int kvc_command_predict(int argc, char **argv);
+int kvc_command_sweep(int argc, char **argv);
+int kvc_command_validate(int argc, char **argv);
+int kvc_command_calibrate(int argc, char **argv);
+int kvc_command_measure(int argc, char **argv);
+int kvc_command_plot(int argc, char **argv);
+int kvc_command_check(int argc, char **argv);
+int kvc_command_list(int argc, char **argv);
+int kvc_command_describe(int argc, char **argv);
+
+#endif

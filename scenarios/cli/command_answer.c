@@ -1,0 +1,59 @@
+/* What the commands that answer one scenario do: load it, find the answer, show and keep it. */
+#include "scenarios/cli/command_answer.h"
+
+#include <stdio.h>
+
+#include "scenarios/cli/progress_bar.h"
+#include "scenarios/output/table.h"
+#include "scenarios/cli/print.h"
+
+static enum kvc_status answer(const struct kvc_arguments *arguments, const struct kvc_loaded *loaded,
+                              enum kvc_answer_by by, struct kvc_diag *diag)
+{
+    struct kvc_bar bar;
+    const struct kvc_answer_task task = {
+        .loaded = loaded,
+        .path = arguments->positional[0],
+        .set = &arguments->set,
+        .by = by,
+        .jobs = arguments->jobs,
+        .out = arguments->out,
+        .json = arguments->json,
+        .color = kvc_table_color(stdout),
+        .progress = kvc_bar_open(&bar, arguments->quiet),
+    };
+    enum kvc_status status = kvc_answer(&task, stdout, diag);
+    kvc_bar_close(&bar);
+    return status;
+}
+
+/* A machine without gnuplot still has its numbers: only a warning. */
+static void draw(const char *folder)
+{
+    struct kvc_diag diag = {0};
+    if (kvc_answer_draw(folder, &diag) == KVC_OK)
+        return;
+    fputs("kvcast: warning: ", stderr);
+    kvc_diag_print(&diag, stderr);
+    fputc('\n', stderr);
+}
+
+int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by)
+{
+    struct kvc_arguments arguments;
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_diag diag = {0};
+    int exit_status;
+    if (!kvc_arguments_parse(argc, argv, usage, &arguments, &exit_status))
+        return exit_status;
+    enum kvc_status status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
+    if (status == KVC_OK && !arguments.quiet)
+        kvc_print_warnings(loaded);
+    if (status == KVC_OK)
+        status = answer(&arguments, loaded, by, &diag);
+    if (status == KVC_OK && arguments.out != NULL && by != KVC_ANSWER_BY_PREDICTION)
+        draw(arguments.out);
+    kvc_loaded_free(loaded);
+    kvc_arguments_free(&arguments);
+    return status == KVC_OK ? 0 : kvc_print_failure(&diag);
+}

@@ -1,0 +1,12 @@
+/* The common body of kvcast run, predict and measure. */
+#ifndef KVC_SCENARIOS_CLI_COMMAND_ANSWER_H
+#define KVC_SCENARIOS_CLI_COMMAND_ANSWER_H
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/run/answer.h"
+
+/* Answers the scenario that the arguments name, and draws the latency's distribution into --out where there
+ * is one. Returns the exit status. */
+int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by);
+
+#endif

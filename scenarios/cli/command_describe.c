@@ -1,0 +1,353 @@
+/* kvcast describe: what a name stands for, and every option with unit, range and default. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models/model.h"
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/load/hardware.h"
+#include "scenarios/load/sections.h"
+#include "scenarios/output/json.h"
+#include "scenarios/cli/print.h"
+
+static const struct kvc_usage usage = {
+    .command = "describe",
+    .positional = "NAME",
+    .positional_min = 1,
+    .positional_max = 1,
+    .help = "Describes a system (megakv), a hardware profile (tesla-k40c), a workload preset (ycsb-b), a "
+            "section of\n"
+            "scenarios (run, node, workload, gpu, ...) or one option (system.cycle, run.duration).",
+    .takes = KVC_TAKES_JSON,
+};
+
+/* Keys whose values are not plain options; they have sections or profiles of their own. */
+static const struct kvc_option system_extra[] = {
+    {.name = "kind", .type = KVC_OPTION_TEXT, .help = "which store; kvcast list systems"},
+};
+#define DEVICE(name_, stores)                                                                                \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_TEXT, .by_default = "the store's",                                 \
+        .help = "hardware profile, or a table with base; " stores                                            \
+    }
+static const struct kvc_option node_extra[] = {
+    {.name = "machine",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "none",
+     .help = "machine file of kvcast calibrate, for all devices that are not named"},
+    DEVICE("cpu", "megakv"),
+    DEVICE("dma", "kvdirect"),
+    DEVICE("dram", "megakv"),
+    DEVICE("fpga", "kvdirect"),
+    DEVICE("gpu", "megakv"),
+    DEVICE("nic", "megakv, kvdirect, rdma"),
+    DEVICE("pcie", "megakv"),
+    DEVICE("stages", "megakv"),
+};
+static const struct kvc_option workload_extra[] = {
+    {.name = "preset",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "none",
+     .help = "named sizes or operation mix, or a list of them, applied before the other keys; kvcast list "
+             "presets"},
+    {.name = "dist",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "uniform",
+     .help = "popularity of keys: \"uniform\", \"zipf\" or { zipf = 0.99 }; kvcast describe workload.dist"},
+    {.name = "arrival",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "saturate",
+     .help = "\"saturate\", or a table with one kind of arrival; kvcast describe workload.arrival"},
+};
+
+struct topic {
+    const char *name;
+    const char *what;
+    const struct kvc_options *options;
+    const struct kvc_option *extra;
+    size_t extra_count;
+};
+
+#define EXTRA(rows) rows, sizeof(rows) / sizeof *(rows)
+
+static const struct topic sections[] = {
+    {"run", "section of a scenario: how it is simulated", &kvc_run_options, NULL, 0},
+    {"node", "section of a scenario: one machine", &kvc_node_options, EXTRA(node_extra)},
+    {"cluster", "section of a scenario: how many machines", &kvc_cluster_options, NULL, 0},
+    {"workload", "section of a scenario: the offered load", &kvc_workload_options, EXTRA(workload_extra)},
+    {"workload.dist", "popularity of keys as a table", &kvc_dist_options, NULL, 0},
+    {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_options, NULL, 0},
+    {"workload.arrival.curve", "points of a rate curve", &kvc_curve_options, NULL, 0},
+    {"slo", "section of a scenario: what a configuration must meet", &kvc_slo_options, NULL, 0},
+    {"cpu", "hardware profile of a socket", &kvc_cpu_options, NULL, 0},
+    {"dma", "hardware profile of a card's own access to host memory", &kvc_dma_options, NULL, 0},
+    {"dram", "hardware profile of a socket's memory", &kvc_dram_options, NULL, 0},
+    {"fpga", "hardware profile of a card's programmable part", &kvc_fpga_options, NULL, 0},
+    {"gpu", "hardware profile of a GPU", &kvc_gpu_options, NULL, 0},
+    {"gpu.clocks", "frequency pairs of a GPU, with measured fits", &kvc_gpu_clock_options, NULL, 0},
+    {"nic", "hardware profile of a socket's network ports", &kvc_nic_options, NULL, 0},
+    {"pcie", "hardware profile of the link to a GPU", &kvc_pcie_options, NULL, 0},
+    {"stages", "measured costs of a pipeline's stages", &kvc_stages_options, NULL, 0},
+};
+
+enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
+
+static const char *const unit_names[] = {
+    [KVC_UNIT_NONE] = "",        [KVC_UNIT_NS] = "time",
+    [KVC_UNIT_BYTES] = "bytes",  [KVC_UNIT_BYTES_PER_S] = "bytes/s",
+    [KVC_UNIT_HZ] = "frequency", [KVC_UNIT_MOPS] = "Mops",
+    [KVC_UNIT_WATTS] = "watts",
+};
+
+static const char *const type_names[] = {
+    [KVC_OPTION_BOOL] = "true, false", [KVC_OPTION_COUNT] = "count", [KVC_OPTION_REAL] = "number",
+    [KVC_OPTION_CHOICE] = "choice",    [KVC_OPTION_TEXT] = "text",   [KVC_OPTION_LIST] = "list",
+};
+
+static void show_range(const struct kvc_option *row, char *out, size_t size)
+{
+    char low[48], high[48];
+    size_t used = 0;
+    out[0] = '\0';
+    if (row->type == KVC_OPTION_CHOICE) {
+        for (size_t i = 0; row->choices[i] != NULL && used < size; i++)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", row->choices[i]);
+    } else if (row->type == KVC_OPTION_LIST) {
+        snprintf(out, size, "up to %zu tables", row->element->max_list);
+    } else if (row->type == KVC_OPTION_COUNT) {
+        used = (size_t)snprintf(out, size, "%.0f .. %.0f", row->min, row->max);
+    } else if (row->type == KVC_OPTION_REAL) {
+        kvc_quantity_print(row->min, row->unit, low, sizeof low);
+        kvc_quantity_print(row->max, row->unit, high, sizeof high);
+        used = (size_t)snprintf(out, size, "%s .. %s", low, high);
+    }
+    if (row->auto_word != NULL && used < size)
+        snprintf(out + used, size - used, ", %s", row->auto_word);
+}
+
+static const char *show_unit(const struct kvc_option *row)
+{
+    return row->type == KVC_OPTION_REAL && row->unit != KVC_UNIT_NONE ? unit_names[row->unit]
+                                                                      : type_names[row->type];
+}
+
+static const char *show_default(const struct kvc_option *row)
+{
+    if (row->type == KVC_OPTION_LIST)
+        return "empty";
+    return row->by_default == NULL ? "(required)" : row->by_default[0] == '\0' ? "\"\"" : row->by_default;
+}
+
+static void add_row(struct kvc_grid *grid, const struct kvc_option *row)
+{
+    char range[256];
+    show_range(row, range, sizeof range);
+    kvc_grid_add(grid, row->name);
+    kvc_grid_add(grid, show_unit(row));
+    kvc_grid_add(grid, range);
+    kvc_grid_add(grid, show_default(row));
+    kvc_grid_add(grid, row->help);
+}
+
+static void print_header(struct kvc_grid *grid)
+{
+    static const char *const titles[] = {"OPTION", "UNIT", "RANGE", "DEFAULT", "MEANING"};
+    grid->columns = sizeof titles / sizeof *titles;
+    for (size_t i = 0; i < grid->columns; i++)
+        kvc_grid_add(grid, titles[i]);
+}
+
+static json_t *row_document(const struct kvc_option *row)
+{
+    char range[256];
+    show_range(row, range, sizeof range);
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(row->name));
+    json_object_set_new(object, "type", json_string(type_names[row->type]));
+    json_object_set_new(object, "unit",
+                        json_string(row->type == KVC_OPTION_REAL ? unit_names[row->unit] : ""));
+    json_object_set_new(object, "range", json_string(range));
+    json_object_set_new(object, "default",
+                        row->by_default != NULL ? json_string(row->by_default) : json_null());
+    json_object_set_new(object, "help", json_string(row->help));
+    return object;
+}
+
+/* The topic's options, or only `option` (NULL: all), as text or JSON. */
+static int describe_topic(const struct topic *topic, const char *option, const char *json)
+{
+    struct kvc_grid grid = {.columns = 5};
+    json_t *list = json_array();
+    print_header(&grid);
+    for (size_t i = 0; i < topic->extra_count + topic->options->count; i++) {
+        const struct kvc_option *row =
+            i < topic->extra_count ? &topic->extra[i] : &topic->options->rows[i - topic->extra_count];
+        if (option != NULL && strcmp(option, row->name) != 0)
+            continue;
+        add_row(&grid, row);
+        json_array_append_new(list, row_document(row));
+    }
+    if (json != NULL) {
+        for (size_t i = 0; i < grid.count; i++)
+            free(grid.cell[i]);
+        free(grid.cell);
+        return kvc_print_json(
+            json_pack("{s:s, s:s, s:o}", "name", topic->name, "what", topic->what, "options", list), json);
+    }
+    json_decref(list);
+    printf("%s: %s\n", topic->name, topic->what);
+    kvc_grid_print(&grid, 2, stdout);
+    return KVC_OK;
+}
+
+static struct topic model_topic(const struct kvc_model *model, char what[512])
+{
+    snprintf(what, 512, "%s (%s)", model->help, model->paper);
+    return (struct topic){model->name, what, model->options, EXTRA(system_extra)};
+}
+
+static bool has_option(const struct topic *topic, const char *name)
+{
+    for (size_t i = 0; i < topic->extra_count; i++)
+        if (strcmp(topic->extra[i].name, name) == 0)
+            return true;
+    for (size_t i = 0; i < topic->options->count; i++)
+        if (strcmp(topic->options->rows[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A section, a system, "system" for the first that has the option, or a node's device. */
+static bool find_topic(const char *name, const char *option, struct topic *topic, char what[512])
+{
+    if (strncmp(name, "node.", 5) == 0)
+        name += 5;
+    for (int i = 0; i < SECTIONS; i++) {
+        *topic = sections[i];
+        if (strcmp(name, topic->name) == 0 && (option == NULL || has_option(topic, option)))
+            return true;
+    }
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        *topic = model_topic(kvc_models[i], what);
+        if ((strcmp(name, topic->name) == 0 || strcmp(name, "system") == 0) &&
+            (option == NULL || has_option(topic, option)))
+            return true;
+    }
+    return false;
+}
+
+static int describe_preset(const struct kvc_workload_preset *preset, const char *json)
+{
+    struct kvc_workload workload = {0};
+    kvc_options_set_defaults(&kvc_workload_options, &workload);
+    kvc_workload_apply_preset(&workload, preset->name, NULL);
+    if (json != NULL) {
+        json_t *object = json_pack("{s:s, s:s}", "name", preset->name, "source", preset->source);
+        if (preset->has_sizes) {
+            json_object_set_new(object, "key_bytes_mean", json_real(kvc_workload_key_bytes_mean(&workload)));
+            json_object_set_new(object, "value_bytes_mean",
+                                json_real(kvc_workload_value_bytes_mean(&workload)));
+        }
+        if (preset->has_mix) {
+            json_object_set_new(object, "get_frac", json_real(preset->get_frac));
+            json_object_set_new(object, "set_frac", json_real(preset->set_frac));
+            json_object_set_new(object, "delete_frac", json_real(preset->delete_frac));
+        }
+        return kvc_print_json(object, json);
+    }
+    printf("%s: workload preset (%s)\n", preset->name, preset->source);
+    if (preset->has_sizes)
+        printf("  sizes   mean key %.6g bytes, mean value %.6g bytes%s\n",
+               kvc_workload_key_bytes_mean(&workload), kvc_workload_value_bytes_mean(&workload),
+               preset->sizes == KVC_SIZES_FIXED ? ", all equal" : "");
+    if (preset->has_mix)
+        printf("  mix     get %.6g, set %.6g, delete %.6g\n", preset->get_frac, preset->set_frac,
+               preset->delete_frac);
+    return KVC_OK;
+}
+
+static int describe_profile(const char *name, const char *file, const char *json)
+{
+    struct kvc_loaded loaded = {.warning_count = 0};
+    struct kvc_node node;
+    struct kvc_diag diag = {0};
+    const struct kvc_device_kind *kind = NULL;
+    int exit_status = KVC_OK;
+    if (kvc_hardware_read(file, &kind, &node, &loaded, &diag) != KVC_OK) {
+        exit_status = kvc_print_failure(&diag);
+    } else if (json != NULL) {
+        json_t *object = json_pack("{s:s, s:s}", "name", name, "kind", kind->name);
+        json_object_set_new(object, "values", kvc_json_values(&loaded.parameters));
+        json_object_set_new(object, "sources", kvc_json_sources(&loaded.provenance));
+        exit_status = kvc_print_json(object, json);
+    } else {
+        struct kvc_grid grid = {.columns = 3};
+        printf("%s: hardware profile, kind %s\n", name, kind->name);
+        for (uint32_t i = 0; i < loaded.parameters.count; i++) {
+            kvc_grid_add(&grid, loaded.parameters.entry[i].path);
+            kvc_grid_add(&grid, loaded.parameters.entry[i].value);
+            kvc_grid_add(&grid, loaded.parameters.entry[i].source);
+        }
+        kvc_grid_print(&grid, 2, stdout);
+    }
+    free(loaded.parameters.entry);
+    free(loaded.provenance.entry);
+    return exit_status;
+}
+
+static int report_unknown(const char *name)
+{
+    const char *names[NAMES_MAX + 1];
+    struct kvc_profiles profiles;
+    size_t count = 0;
+    names[count++] = "system";
+    for (int i = 0; i < SECTIONS; i++)
+        names[count++] = sections[i].name;
+    for (size_t i = 0; kvc_models[i] != NULL && count < NAMES_MAX; i++)
+        names[count++] = kvc_models[i]->name;
+    for (size_t i = 0; kvc_workload_presets[i].name != NULL && count < NAMES_MAX; i++)
+        names[count++] = kvc_workload_presets[i].name;
+    kvc_hardware_list(&profiles);
+    for (size_t i = 0; i < profiles.count && count < NAMES_MAX; i++)
+        names[count++] = profiles.name[i];
+    names[count] = NULL;
+    const char *nearest = kvc_nearest_name(name, names);
+    fprintf(stderr, "kvcast describe: nothing is called \"%s\"%s%s%s; kvcast list shows names\n", name,
+            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "\"?" : "");
+    return KVC_ERR_SCENARIO;
+}
+
+static int describe(const char *name, const char *json)
+{
+    struct topic topic;
+    char what[512], parent[128], file[1024];
+    if (find_topic(name, NULL, &topic, what))
+        return describe_topic(&topic, NULL, json);
+    const struct kvc_workload_preset *preset = kvc_workload_preset_find(name);
+    if (preset != NULL)
+        return describe_preset(preset, json);
+    int bytes = snprintf(file, sizeof file, "%s/%s.lua", kvc_hardware_dir(), name);
+    if (strchr(name, '/') == NULL && bytes < (int)sizeof file && access(file, R_OK) == 0)
+        return describe_profile(name, file, json);
+    const char *dot = strrchr(name, '.');
+    if (dot != NULL && (size_t)(dot - name) < sizeof parent) {
+        snprintf(parent, sizeof parent, "%.*s", (int)(dot - name), name);
+        if (find_topic(parent, dot + 1, &topic, what))
+            return describe_topic(&topic, dot + 1, json);
+    }
+    return report_unknown(name);
+}
+
+int kvc_command_describe(int argc, char **argv)
+{
+    struct kvc_arguments arguments;
+    int exit_status;
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+        return exit_status;
+    exit_status = describe(arguments.positional[0], arguments.json);
+    kvc_arguments_free(&arguments);
+    return exit_status;
+}

@@ -1,0 +1,68 @@
+/* kvcast sweep: every point of a scenario's sweep table. */
+#include <stdio.h>
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/progress_bar.h"
+#include "scenarios/cli/print.h"
+#include "scenarios/run/sweep.h"
+
+enum { FLAG_PREDICT };
+
+static const struct kvc_flag flags[] = {
+    [FLAG_PREDICT] = {"--predict", NULL, NULL, "closed form instead of simulation for every point"},
+    {0},
+};
+
+static const struct kvc_usage usage = {
+    .command = "sweep",
+    .positional = "SCENARIO.lua",
+    .positional_min = 1,
+    .positional_max = 1,
+    .help =
+        "Runs every point of the scenario's sweep table, the cartesian product of its values, and writes\n"
+        "DIR/sweep.csv and DIR/points/NNNN.json. Points that DIR holds already are kept: an interrupted "
+        "sweep\n"
+        "goes on where it ended. --out is needed.",
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_OUT |
+             KVC_TAKES_QUIET,
+    .flags = flags,
+};
+
+static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_sweep_done *done,
+                             struct kvc_diag *diag)
+{
+    struct kvc_bar bar;
+    const struct kvc_sweep_task task = {
+        .path = arguments->positional[0],
+        .set = &arguments->set,
+        .load = kvc_scenario_load,
+        .folder = arguments->out,
+        .predict = arguments->flag[FLAG_PREDICT] != NULL,
+        .jobs = arguments->jobs,
+        .progress = kvc_bar_open(&bar, arguments->quiet),
+    };
+    enum kvc_status status = kvc_sweep_run(&task, done, diag);
+    kvc_bar_close(&bar);
+    return status;
+}
+
+int kvc_command_sweep(int argc, char **argv)
+{
+    struct kvc_arguments arguments;
+    struct kvc_sweep_done done;
+    struct kvc_diag diag = {0};
+    int exit_status;
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+        return exit_status;
+    enum kvc_status status = KVC_OK;
+    if (arguments.out == NULL)
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "sweep: --out DIR is missing: where the points shall be kept");
+    else
+        status = sweep(&arguments, &done, &diag);
+    if (status == KVC_OK)
+        printf("%u points (%u kept from before): %s/sweep.csv\n", done.points, done.kept, arguments.out);
+    kvc_arguments_free(&arguments);
+    return status == KVC_OK ? 0 : kvc_print_failure(&diag);
+}

@@ -1,0 +1,257 @@
+/* kvcast validate: predicted against published and measured figures. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/progress_bar.h"
+#include "scenarios/output/folder.h"
+#include "sim/base/partial_file.h"
+#include "scenarios/cli/print.h"
+#include "scenarios/cli/validate.h"
+
+enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_TURNS };
+
+enum { TURNS_DEFAULT = 3, TURNS_MAX = 1000 };
+
+static const struct kvc_flag flags[] = {
+    [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept today's errors as the baseline"},
+    [FLAG_SEEN] = {"--seen", NULL, NULL, "leave out what is held out of a machine's plan"},
+    [FLAG_MEASURE] = {"--measure", NULL, NULL, "run the machine's plan.csv for real, write runs.csv"},
+    [FLAG_TURNS] = {"--turns", NULL, "N", "with --measure: measurements of each run (3)"},
+    {0},
+};
+
+static const struct kvc_usage usage = {
+    .command = "validate",
+    .positional = "[NAME]",
+    .positional_min = 0,
+    .positional_max = 1,
+    .help =
+        "Compares predicted figures with those that validate/papers/NAME/cases.csv quotes from a paper, or\n"
+        "that were measured on a machine: validate/measured/NAME/runs.csv. Without NAME: all papers and all\n"
+        "machines that have been measured. $KVCAST_MEASURED names another folder of machines.\n"
+        "Exit status 1 when an error is outside its tolerance and worse than the baseline says. With\n"
+        "--out, the folder gets errors.csv, which `kvcast plot -k error` draws.\n"
+        "--measure writes runs.csv when every run is measured: what was measured before an interruption is\n"
+        "lost.",
+    .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .flags = flags,
+};
+
+/* What has been scored so far. */
+struct validation {
+    const struct kvc_arguments *arguments;
+    json_t *cases, *machines;
+    const char *system; /* the first paper */
+    struct kvc_partial errors;
+    bool told; /* stdout is not the document's */
+    bool regressed;
+};
+
+/* errors.csv of the folder; nothing is opened without --out. */
+static enum kvc_status open_errors(const char *folder, struct kvc_partial *errors, struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    if (folder == NULL)
+        return KVC_OK;
+    snprintf(path, sizeof path, "%s/errors.csv", folder);
+    enum kvc_status status = kvc_folder_create(folder, diag);
+    if (status == KVC_OK)
+        status = kvc_partial_open(errors, path, diag);
+    if (status == KVC_OK)
+        fprintf(errors->file, "case,figure,held,published,measured,predicted\n");
+    return status;
+}
+
+/* Fails the command later, or writes the baseline anew. */
+static enum kvc_status judge(struct validation *validation, const struct kvc_subject *subject,
+                             const struct kvc_cases *cases, const struct kvc_score *scores,
+                             struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    kvc_subject_path(subject, "baseline.csv", path);
+    if (validation->arguments->flag[FLAG_UPDATE] != NULL)
+        return kvc_baseline_write(path, cases, scores, diag);
+    for (size_t i = 0; i < cases->count; i++)
+        validation->regressed |= scores[i].verdict == KVC_VERDICT_REGRESSED;
+    return KVC_OK;
+}
+
+static enum kvc_status validate_paper(struct validation *validation, const struct kvc_subject *subject,
+                                      struct kvc_diag *diag)
+{
+    struct kvc_bar bar;
+    struct kvc_drive drive = {.jobs = validation->arguments->jobs};
+    struct kvc_paper paper;
+    drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
+    enum kvc_status status = kvc_paper_score(subject, &drive, &paper, diag);
+    kvc_bar_close(&bar);
+    if (status == KVC_OK)
+        status = judge(validation, subject, &paper.cases, paper.scores, diag);
+    if (status == KVC_OK) {
+        validation->system = validation->system != NULL ? validation->system : subject->name;
+        kvc_paper_list(&paper, validation->cases);
+        if (validation->errors.file != NULL)
+            kvc_paper_write_errors(&paper, validation->errors.file);
+        if (validation->told)
+            kvc_paper_print(&paper);
+    }
+    kvc_paper_free(&paper);
+    return status;
+}
+
+/* What is not shown is not judged. */
+static enum kvc_status judge_machine(struct validation *validation, const struct kvc_subject *subject,
+                                     const struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    const struct kvc_comparison *comparison = &machine->comparison;
+    for (size_t i = 0; i < comparison->cases.count; i++)
+        if (!kvc_measured_machine_shows(machine, comparison->entry[i].run))
+            comparison->score[i].verdict = KVC_VERDICT_OK;
+    return judge(validation, subject, &comparison->cases, comparison->score, diag);
+}
+
+static enum kvc_status validate_machine(struct validation *validation, const struct kvc_subject *subject,
+                                        struct kvc_diag *diag)
+{
+    struct kvc_bar bar;
+    struct kvc_drive drive = {.jobs = validation->arguments->jobs};
+    struct kvc_measured_machine machine;
+    drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
+    enum kvc_status status = kvc_measured_machine_score(
+        subject, validation->arguments->flag[FLAG_SEEN] != NULL, &drive, &machine, diag);
+    kvc_bar_close(&bar);
+    if (status == KVC_OK)
+        status = judge_machine(validation, subject, &machine, diag);
+    if (status == KVC_OK) {
+        json_array_append_new(validation->machines, kvc_measured_machine_summary(&machine));
+        kvc_measured_machine_list(&machine, validation->cases);
+        if (validation->errors.file != NULL)
+            kvc_measured_machine_write_errors(&machine, validation->errors.file);
+        if (validation->told)
+            kvc_measured_machine_print(&machine);
+    }
+    kvc_measured_machine_free(&machine);
+    return status;
+}
+
+/* `system` is the first paper's: of several, each case says which one it is of. */
+static enum kvc_status write_document(const struct validation *validation)
+{
+    const char *destination = validation->arguments->json;
+    if (destination == NULL)
+        return KVC_OK;
+    json_t *document =
+        json_pack("{s:s, s:s?, s:O, s:O}", "schema", "kvcast.validation/1", "system", validation->system,
+                  "machines", validation->machines, "cases", validation->cases);
+    return (enum kvc_status)kvc_print_json(document, destination);
+}
+
+/* The one subject, or all that can be scored. */
+static enum kvc_status score(struct validation *validation, const struct kvc_subjects *subjects,
+                             const struct kvc_subject *only, struct kvc_diag *diag)
+{
+    bool several = false;
+    enum kvc_status status = open_errors(validation->arguments->out, &validation->errors, diag);
+    for (size_t i = 0; i < subjects->count && status == KVC_OK; i++) {
+        const struct kvc_subject *subject = &subjects->entry[i];
+        if (only != NULL ? subject != only : subject->is_machine && !subject->is_measured)
+            continue;
+        if (validation->told && only == NULL)
+            printf("%s%s\n", several ? "\n" : "", subject->name);
+        several = true;
+        fflush(NULL); /* or the children that simulate write what is buffered once more */
+        status = subject->is_machine ? validate_machine(validation, subject, diag)
+                                     : validate_paper(validation, subject, diag);
+    }
+    if (status == KVC_OK && validation->errors.file != NULL)
+        status = kvc_partial_commit(&validation->errors, diag);
+    kvc_partial_discard(&validation->errors);
+    return status;
+}
+
+static int score_and_write(const struct kvc_arguments *arguments, const struct kvc_subjects *subjects,
+                           const struct kvc_subject *only, struct kvc_diag *diag)
+{
+    struct validation validation = {
+        .arguments = arguments,
+        .told = arguments->json == NULL || strcmp(arguments->json, "-") != 0,
+        .cases = json_array(),
+        .machines = json_array(),
+    };
+    enum kvc_status status = score(&validation, subjects, only, diag);
+    int exit_status = status == KVC_OK ? (int)write_document(&validation) : kvc_print_failure(diag);
+    json_decref(validation.cases);
+    json_decref(validation.machines);
+    return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
+}
+
+static enum kvc_status parse_turns(const char *text, uint32_t *turns, struct kvc_diag *diag)
+{
+    char *end = NULL;
+    *turns = TURNS_DEFAULT;
+    if (text == NULL)
+        return KVC_OK;
+    unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > TURNS_MAX)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --turns: found \"%.40s\", allowed: a whole number from 1 to %d", text,
+                             TURNS_MAX);
+    *turns = (uint32_t)value;
+    return KVC_OK;
+}
+
+static enum kvc_status measure(const struct kvc_arguments *arguments, const struct kvc_subject *subject,
+                               struct kvc_diag *diag)
+{
+    struct kvc_bar bar;
+    struct kvc_drive drive = {.jobs = arguments->jobs};
+    uint32_t turns;
+    if (subject == NULL || !subject->is_machine)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --measure needs the NAME of a machine: a folder with a plan.csv");
+    if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL ||
+        arguments->flag[FLAG_SEEN] != NULL)
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --measure writes runs.csv only, without --json, --out, --seen and "
+                             "--update-baseline");
+    enum kvc_status status = parse_turns(arguments->flag[FLAG_TURNS], &turns, diag);
+    if (status != KVC_OK)
+        return status;
+    drive.progress = kvc_bar_open(&bar, arguments->quiet);
+    status = kvc_measured_machine_run(subject, turns, &drive, diag);
+    kvc_bar_close(&bar);
+    if (status == KVC_OK)
+        printf("%s/runs.csv\n", subject->folder);
+    return status;
+}
+
+int kvc_command_validate(int argc, char **argv)
+{
+    struct kvc_arguments arguments;
+    struct kvc_subjects subjects;
+    const struct kvc_subject *only = NULL;
+    struct kvc_diag diag = {0};
+    int exit_status;
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+        return exit_status;
+    kvc_subjects_find(&subjects);
+    enum kvc_status status = KVC_OK;
+    if (arguments.positional_count > 0)
+        status = kvc_subjects_choose(&subjects, arguments.positional[0], &only, &diag);
+    if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL)
+        status = measure(&arguments, only, &diag);
+    else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL)
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "validate: --seen and --update-baseline: a baseline is of all runs");
+    else if (status == KVC_OK && arguments.flag[FLAG_TURNS] != NULL)
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --turns belongs to --measure");
+    else if (status == KVC_OK)
+        exit_status = score_and_write(&arguments, &subjects, only, &diag);
+    if (status != KVC_OK)
+        exit_status = kvc_print_failure(&diag);
+    kvc_arguments_free(&arguments);
+    return exit_status;
+}

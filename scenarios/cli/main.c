@@ -1,0 +1,85 @@
+/* kvcast: the table of sub-commands. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/cli/command.h"
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+
+static const struct {
+    const char *name;
+    const char *help;
+    int (*function)(int argc, char **argv);
+} commands[] = {
+    {"run", "simulate a scenario", kvc_command_run},
+    {"predict", "the closed-form answer for a scenario", kvc_command_predict},
+    {"sweep", "every point of a scenario's sweep table", kvc_command_sweep},
+    {"check", "parse and validate a scenario only", kvc_command_check},
+    {"plot", "pictures of results", kvc_command_plot},
+    {"validate", "predicted against published and measured figures", kvc_command_validate},
+    {"measure", "run the store's real pipeline on this machine", kvc_command_measure},
+    {"calibrate", "measure this machine, as a hardware profile", kvc_command_calibrate},
+    {"list", "systems, hardware, workload presets and scenarios", kvc_command_list},
+    {"describe", "one of them, or an option: unit, range, default, source", kvc_command_describe},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: kvcast COMMAND [options] ...\n\n"
+                 "Forecasts how heterogeneous in-memory key-value stores perform.\n\ncommands:\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(out,
+            "\nkvcast COMMAND --help shows its options.\n"
+            "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure.\n");
+}
+
+static int report_unknown(const char *name)
+{
+    const char *names[COMMANDS + 1];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    names[COMMANDS] = NULL;
+    const char *nearest = kvc_nearest_name(name, names);
+    fprintf(stderr, "kvcast: unknown command \"%s\"%s%s%s; see kvcast --help\n", name,
+            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "\"?" : "");
+    return KVC_ERR_SCENARIO;
+}
+
+static bool is_help(const char *text)
+{
+    return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0 || strcmp(text, "help") == 0;
+}
+
+/* Results count only when they were written. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "kvcast: stdout cannot be written\n");
+    return status != KVC_OK ? status : KVC_ERR_RUNTIME;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return KVC_ERR_SCENARIO;
+    }
+    if (is_help(argv[1])) {
+        print_help(stdout);
+        return finish(KVC_OK);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("kvcast %s\n", KVC_VERSION);
+        return finish(KVC_OK);
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return finish(commands[i].function(argc - 1, argv + 1));
+    return report_unknown(argv[1]);
+}

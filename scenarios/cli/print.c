@@ -1,0 +1,82 @@
+#include "scenarios/cli/print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/partial_file.h"
+
+enum { COLUMNS_MAX = 16 };
+
+void kvc_grid_add(struct kvc_grid *grid, const char *text)
+{
+    char **grown = realloc(grid->cell, (grid->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return;
+    grid->cell = grown;
+    grown[grid->count++] = strdup(text);
+}
+
+static const char *cell(const struct kvc_grid *grid, size_t at)
+{
+    return grid->cell[at] != NULL ? grid->cell[at] : "";
+}
+
+void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out)
+{
+    int width[COLUMNS_MAX] = {0};
+    for (size_t i = 0; i < grid->count; i++) {
+        int bytes = (int)strlen(cell(grid, i));
+        int *column = &width[i % grid->columns];
+        *column = bytes > *column ? bytes : *column;
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        size_t column = i % grid->columns;
+        bool last = column + 1 == grid->columns;
+        fprintf(out, "%*s%-*s%s", column == 0 ? indent : 2, "", last ? 0 : width[column], cell(grid, i),
+                last ? "\n" : "");
+        free(grid->cell[i]);
+    }
+    free(grid->cell);
+    grid->cell = NULL;
+    grid->count = 0;
+}
+
+int kvc_print_failure(const struct kvc_diag *diag)
+{
+    fputs("kvcast: ", stderr);
+    kvc_diag_print(diag, stderr);
+    fputc('\n', stderr);
+    return diag->status;
+}
+
+static enum kvc_status write_json(const json_t *document, const char *destination, struct kvc_diag *diag)
+{
+    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12);
+    if (strcmp(destination, "-") == 0) {
+        if (json_dumpf(document, stdout, flags) != 0 || putchar('\n') == EOF)
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "stdout cannot be written");
+        return KVC_OK;
+    }
+    struct kvc_partial file = {0};
+    enum kvc_status status = kvc_partial_open(&file, destination, diag);
+    if (status == KVC_OK && (json_dumpf(document, file.file, flags) != 0 || fputc('\n', file.file) == EOF))
+        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, destination, 0, "cannot be written");
+    if (status == KVC_OK)
+        status = kvc_partial_commit(&file, diag);
+    kvc_partial_discard(&file);
+    return status;
+}
+
+int kvc_print_json(json_t *document, const char *destination)
+{
+    struct kvc_diag diag = {0};
+    enum kvc_status status = write_json(document, destination, &diag);
+    json_decref(document);
+    return status == KVC_OK ? KVC_OK : kvc_print_failure(&diag);
+}
+
+void kvc_print_warnings(const struct kvc_loaded *loaded)
+{
+    for (uint32_t i = 0; i < loaded->warning_count; i++)
+        fprintf(stderr, "kvcast: warning: %s\n", loaded->warning[i]);
+}

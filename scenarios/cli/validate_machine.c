@@ -1,0 +1,137 @@
+/* Forecasts the runs of a measured machine and scores them. */
+#include <stdlib.h>
+
+#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/pool.h"
+#include "scenarios/cli/validate.h"
+
+/* Closed form and simulation of one line. */
+static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const struct kvc_drive *drive,
+                                     struct kvc_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_drive_predict(&loaded->scenario, &outcome, diag);
+    if (status != KVC_OK)
+        return status;
+    kvc_readings_of(&outcome->result, &forecast->closed_form);
+    kvc_outcome_free(outcome);
+    status = kvc_drive_run(&loaded->scenario, drive, &outcome, diag);
+    if (status == KVC_OK)
+        kvc_readings_of(&outcome->result, &forecast->simulated);
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+/* Loads every line: a mistake in the last one shows before the first one runs. */
+static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
+        struct kvc_loaded *loaded = NULL;
+        status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i], &loaded, diag);
+        if (status == KVC_OK) {
+            machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
+            machine->forecasts[i].memory_bytes = loaded->scenario.model->memory_bytes(&loaded->scenario);
+        }
+        kvc_loaded_free(loaded);
+    }
+    return status;
+}
+
+static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc_progress *progress,
+                                     void *answer, struct kvc_diag *diag)
+{
+    struct kvc_measured_machine *machine = data;
+    struct kvc_forecast *forecast = answer;
+    const struct kvc_drive drive = {
+        .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
+    struct kvc_loaded *loaded = NULL;
+    *forecast = machine->forecasts[task];
+    if (!kvc_measured_machine_shows(machine, task))
+        return KVC_OK;
+    enum kvc_status status =
+        kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
+    if (status == KVC_OK)
+        status = forecast_line(loaded, &drive, forecast, diag);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    const struct kvc_measured_machine *machine = data;
+    return machine->forecasts[task].memory_bytes;
+}
+
+static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct kvc_measured_machine *machine = data;
+    (void)diag;
+    machine->forecasts[task] = *(const struct kvc_forecast *)answer;
+    return KVC_OK;
+}
+
+static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const struct kvc_drive *drive,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_pool pool = {
+        .tasks = (uint32_t)machine->plan.count,
+        .jobs = drive->jobs > 0 ? drive->jobs : kvc_pool_processors(),
+        .answer_bytes = sizeof(struct kvc_forecast),
+        .noun = "run",
+        .data = machine,
+        .body = forecast_task,
+        .memory_bytes = memory_bytes,
+        .available_bytes = kvc_memory_available_bytes(),
+        .take = take,
+    };
+    return kvc_pool_run(&pool, drive->progress, diag);
+}
+
+void kvc_measured_machine_free(struct kvc_measured_machine *machine)
+{
+    kvc_plan_free(&machine->plan);
+    free(machine->runs);
+    free(machine->forecasts);
+    kvc_comparison_free(&machine->comparison);
+    machine->runs = NULL;
+    machine->forecasts = NULL;
+}
+
+/* Plan, runs and baseline: everything that can be wrong before the simulations start. */
+static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    kvc_subject_path(machine->subject, "plan.csv", path);
+    enum kvc_status status = kvc_plan_read(path, &machine->plan, diag);
+    if (status != KVC_OK)
+        return status;
+    machine->runs = calloc(machine->plan.count, sizeof *machine->runs);
+    machine->forecasts = calloc(machine->plan.count, sizeof *machine->forecasts);
+    if (machine->runs == NULL || machine->forecasts == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", machine->plan.count);
+    kvc_subject_path(machine->subject, "runs.csv", path);
+    status = kvc_runs_read(path, &machine->plan, machine->runs, diag);
+    if (status == KVC_OK)
+        status = find_arrivals(machine, diag);
+    if (status == KVC_OK)
+        status = kvc_comparison_list(&machine->plan, machine->runs, machine->forecasts, &machine->comparison,
+                                     diag);
+    kvc_subject_path(machine->subject, "baseline.csv", path);
+    return status != KVC_OK
+               ? status
+               : kvc_baseline_read(path, &machine->comparison.cases, machine->comparison.score, diag);
+}
+
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
+                                           const struct kvc_drive *drive,
+                                           struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    *machine = (struct kvc_measured_machine){.subject = subject, .seen_only = seen_only};
+    enum kvc_status status = read_all(machine, diag);
+    if (status == KVC_OK)
+        status = forecast_all(machine, drive, diag);
+    if (status == KVC_OK)
+        kvc_comparison_score(&machine->comparison, machine->forecasts);
+    return status;
+}

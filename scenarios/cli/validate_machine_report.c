@@ -1,0 +1,262 @@
+/* A machine's scores, as tables and as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/cli/print.h"
+#include "scenarios/cli/validate.h"
+
+static const double NOISY_SPREAD_FRAC = 0.1;
+
+/* The figures that are scored, and what their summaries are called. */
+static const struct {
+    enum kvc_reading reading;
+    const char *title;
+} classes[] = {
+    {KVC_READING_THROUGHPUT, "saturation throughput"},
+    {KVC_READING_LATENCY_MEAN, "latency mean"},
+    {KVC_READING_LATENCY_P99, "latency p99"},
+    {KVC_READING_T_SEARCH, "T_S"},
+    {KVC_READING_T_INSERT, "T_I"},
+};
+
+enum { CLASSES = sizeof classes / sizeof *classes };
+
+static const char *part_name(bool held_out)
+{
+    return held_out ? "held out" : "seen";
+}
+
+/* "-" for what is no number. */
+static void add_number(struct kvc_grid *grid, const char *format, double value)
+{
+    char text[64];
+    snprintf(text, sizeof text, format, value);
+    kvc_grid_add(grid, isnan(value) ? "-" : text);
+}
+
+static void add_row(const struct kvc_measured_machine *machine, size_t i, struct kvc_grid *grid)
+{
+    const struct kvc_compared *compared = &machine->comparison.entry[i];
+    const struct kvc_case *scored = &machine->comparison.cases.entry[i];
+    const struct kvc_score *score = &machine->comparison.score[i];
+    kvc_grid_add(grid, machine->plan.entry[compared->run].id);
+    kvc_grid_add(grid, part_name(kvc_plan_held_out(compared->run)));
+    kvc_grid_add(grid, scored->figure);
+    add_number(grid, "%.5g", compared->closed_form);
+    add_number(grid, "%+.1f %%", 100 * compared->closed_form_error_frac);
+    add_number(grid, "%.5g", score->predicted);
+    add_number(grid, "%+.1f %%", 100 * score->error_frac);
+    add_number(grid, "%.5g", scored->published);
+    add_number(grid, "%g %%", 100 * scored->tolerance_frac);
+    kvc_grid_add(grid, scored->role == KVC_CASE_INPUT ? "-" : kvc_verdict_names[score->verdict]);
+    add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
+}
+
+static void print_cases(const struct kvc_measured_machine *machine)
+{
+    static const char *const head[] = {"case",  "part",     "figure",    "closed form", "error", "simulation",
+                                       "error", "measured", "tolerance", "verdict",     "spread"};
+    struct kvc_grid grid = {.columns = sizeof head / sizeof *head};
+    for (size_t i = 0; i < grid.columns; i++)
+        kvc_grid_add(&grid, head[i]);
+    for (size_t i = 0; i < machine->comparison.cases.count; i++)
+        if (kvc_measured_machine_shows(machine, machine->comparison.entry[i].run))
+            add_row(machine, i, &grid);
+    kvc_grid_print(&grid, 0, stdout);
+}
+
+static void print_noisy(const struct kvc_measured_machine *machine)
+{
+    for (size_t i = 0; i < machine->plan.count; i++)
+        if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC)
+            printf("noisy machine: %s, %u turns differ by %.0f %%\n", machine->plan.entry[i].id,
+                   machine->runs[i].turns, 100 * machine->runs[i].spread_frac);
+    for (size_t i = 0; i < machine->plan.count; i++)
+        if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
+            machine->runs[i].stalled_frac > kvc_measure_stalled_frac)
+            printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
+                   machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
+}
+
+static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
+{
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        const char *measured = machine->runs[i].readings.bottleneck;
+        const struct kvc_forecast *forecast = &machine->forecasts[i];
+        if (kvc_measured_machine_shows(machine, i) && strcmp(forecast->simulated.bottleneck, measured) != 0)
+            printf("bottleneck of %s: measured %s, simulation %s, closed form %s\n",
+                   machine->plan.entry[i].id, measured, forecast->simulated.bottleneck,
+                   forecast->closed_form.bottleneck);
+    }
+}
+
+static struct kvc_error_summary summary_of(const struct kvc_measured_machine *machine, int class,
+                                           bool held_out, bool closed_form)
+{
+    const struct kvc_comparison_part part = {classes[class].reading, held_out, closed_form};
+    return kvc_comparison_summarise(&machine->comparison, &part);
+}
+
+static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *summary)
+{
+    bool none = summary->count == 0;
+    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->mean_abs_frac);
+    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->p95_abs_frac);
+    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
+}
+
+/* How far the turns of one measurement are apart: no prediction can be closer to all of them. */
+static void print_repeatability(const struct kvc_measured_machine *machine, bool held_out)
+{
+    double sum_frac = 0, most_frac = 0;
+    uint32_t runs = 0;
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        if (machine->forecasts[i].open_loop || kvc_plan_held_out(i) != held_out)
+            continue;
+        sum_frac += machine->runs[i].spread_frac;
+        most_frac = fmax(most_frac, machine->runs[i].spread_frac);
+        runs++;
+    }
+    if (runs > 0)
+        printf("  turns of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
+               100 * sum_frac / runs, runs, 100 * most_frac);
+}
+
+static void print_errors(const struct kvc_measured_machine *machine, bool held_out)
+{
+    static const char *const head[] = {
+        "figure", "predictions", "simulation: mean", "p95", "max", "closed form: mean", "p95", "max"};
+    struct kvc_grid grid = {.columns = sizeof head / sizeof *head};
+    printf("\n%s: absolute errors\n", part_name(held_out));
+    for (size_t i = 0; i < grid.columns; i++)
+        kvc_grid_add(&grid, head[i]);
+    for (int i = 0; i < CLASSES; i++) {
+        struct kvc_error_summary simulated = summary_of(machine, i, held_out, false);
+        struct kvc_error_summary closed_form = summary_of(machine, i, held_out, true);
+        if (simulated.count + closed_form.count == 0)
+            continue;
+        kvc_grid_add(&grid, classes[i].title);
+        add_number(&grid, "%.0f", (double)simulated.count);
+        add_errors(&grid, &simulated);
+        add_errors(&grid, &closed_form);
+    }
+    kvc_grid_print(&grid, 2, stdout);
+    print_repeatability(machine, held_out);
+    struct kvc_bottlenecks found =
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
+    if (found.runs > 0)
+        printf(
+            "  bottleneck named right: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%)\n",
+            found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
+            found.right_closed_form, found.runs,
+            100.0 * (double)found.right_closed_form / (double)found.runs);
+}
+
+void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
+{
+    print_cases(machine);
+    print_noisy(machine);
+    print_wrong_bottlenecks(machine);
+    print_errors(machine, false);
+    if (!machine->seen_only) {
+        struct kvc_score_summary all =
+            kvc_score_summarise(&machine->comparison.cases, machine->comparison.score, KVC_CASE_PREDICTION);
+        print_errors(machine, true);
+        printf("\npredictions: %zu; %zu missed, %zu regressed", all.errors.count, all.missed, all.regressed);
+    }
+    /* None by construction: only `kvcast calibrate` writes a profile, and it runs no store. */
+    printf(
+        "\nfitted inputs: 0; calibrated: see machine.lua. End-to-end measurements never enter a profile\n");
+}
+
+void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_t *cases)
+{
+    const struct kvc_comparison *comparison = &machine->comparison;
+    for (size_t i = 0; i < comparison->cases.count; i++) {
+        const struct kvc_case *scored = &comparison->cases.entry[i];
+        const struct kvc_compared *compared = &comparison->entry[i];
+        if (!kvc_measured_machine_shows(machine, compared->run))
+            continue;
+        const struct kvc_plan_line *line = &machine->plan.entry[compared->run];
+        const struct kvc_score *score = &comparison->score[i];
+        bool counted = scored->role == KVC_CASE_PREDICTION;
+        json_t *entry = json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "case", line->id, "machine",
+                                  machine->subject->name, "held", (int)kvc_plan_held_out(compared->run),
+                                  "role", counted ? "prediction" : "input", "scenario", line->scenario,
+                                  "overrides", line->overrides, "figure", scored->figure);
+        const struct {
+            const char *name;
+            double value;
+        } numbers[] = {
+            {"closed_form", compared->closed_form},
+            {"simulated", score->predicted},
+            {"measured", scored->published},
+            {"error_frac", score->error_frac},
+            {"closed_form_error_frac", compared->closed_form_error_frac},
+            {"tolerance_frac", scored->tolerance_frac},
+            {"baseline_frac", score->baseline_frac},
+            {"spread_frac", machine->runs[compared->run].spread_frac},
+            {"stalled_frac", machine->runs[compared->run].stalled_frac},
+        };
+        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
+            json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));
+        json_object_set_new(entry, "verdict",
+                            counted ? json_string(kvc_verdict_names[score->verdict]) : json_null());
+        json_array_append_new(cases, entry);
+    }
+}
+
+static json_t *errors_document(const struct kvc_error_summary *summary)
+{
+    bool none = summary->count == 0;
+    return json_pack("{s:I, s:o, s:o, s:o}", "count", (json_int_t)summary->count, "mean_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->mean_abs_frac), "p95_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->p95_abs_frac), "max_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->max_abs_frac));
+}
+
+static json_t *part_document(const struct kvc_measured_machine *machine, bool held_out)
+{
+    struct kvc_bottlenecks found =
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
+    json_t *part = json_pack("{s:I, s:I, s:I}", "runs", (json_int_t)found.runs, "bottlenecks_right_simulated",
+                             (json_int_t)found.right_simulated, "bottlenecks_right_closed_form",
+                             (json_int_t)found.right_closed_form);
+    for (int i = 0; i < CLASSES; i++) {
+        struct kvc_error_summary simulated = summary_of(machine, i, held_out, false);
+        struct kvc_error_summary closed_form = summary_of(machine, i, held_out, true);
+        json_object_set_new(part, kvc_reading_names[classes[i].reading],
+                            json_pack("{s:o, s:o}", "simulated", errors_document(&simulated), "closed_form",
+                                      errors_document(&closed_form)));
+    }
+    return part;
+}
+
+json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine)
+{
+    json_t *bottlenecks = json_array();
+    for (size_t i = 0; i < machine->plan.count; i++)
+        if (kvc_measured_machine_shows(machine, i))
+            json_array_append_new(bottlenecks,
+                                  json_pack("{s:s, s:b, s:s, s:s, s:s}", "case", machine->plan.entry[i].id,
+                                            "held", (int)kvc_plan_held_out(i), "measured",
+                                            machine->runs[i].readings.bottleneck, "simulated",
+                                            machine->forecasts[i].simulated.bottleneck, "closed_form",
+                                            machine->forecasts[i].closed_form.bottleneck));
+    return json_pack("{s:s, s:i, s:o, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
+                     "seen", part_document(machine, false), "held",
+                     machine->seen_only ? json_null() : part_document(machine, true), "bottlenecks",
+                     bottlenecks);
+}
+
+void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machine, FILE *out)
+{
+    for (size_t i = 0; i < machine->comparison.cases.count; i++) {
+        const struct kvc_case *scored = &machine->comparison.cases.entry[i];
+        size_t run = machine->comparison.entry[i].run;
+        if (scored->role == KVC_CASE_PREDICTION && kvc_measured_machine_shows(machine, run))
+            fprintf(out, "%s,%s,%d,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->figure,
+                    kvc_plan_held_out(run), scored->published, machine->comparison.score[i].predicted);
+    }
+}

@@ -1,0 +1,133 @@
+/* Measures the plan of a machine, on that machine. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/partial_file.h"
+#include "scenarios/cli/validate.h"
+
+struct measurement {
+    const struct kvc_subject *subject;
+    const struct kvc_drive *drive;
+    struct kvc_plan plan;
+    uint32_t turns;
+    struct kvc_loaded **loaded;    /* by line of the plan */
+    struct kvc_readings *readings; /* by line and turn */
+    struct kvc_measured_run *runs;
+};
+
+enum { TRIES_MAX = 5 };
+
+/* Loads every line: a mistake in the last one shows before the first one runs. */
+static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag *diag)
+{
+    size_t count = measurement->plan.count;
+    enum kvc_status status = KVC_OK;
+    measurement->loaded = calloc(count, sizeof *measurement->loaded);
+    measurement->readings = calloc(count * measurement->turns, sizeof *measurement->readings);
+    measurement->runs = calloc(count, sizeof *measurement->runs);
+    if (measurement->loaded == NULL || measurement->readings == NULL || measurement->runs == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", count);
+    for (size_t i = 0; i < count && status == KVC_OK; i++)
+        status = kvc_validate_load_line(measurement->subject, &measurement->plan.entry[i],
+                                        &measurement->loaded[i], diag);
+    return status;
+}
+
+/* Of several tries the one in which threads were least kept from running; *stalled_frac: how much in it. */
+static enum kvc_status measure_once(struct measurement *measurement, size_t line,
+                                    struct kvc_readings *readings, double *stalled_frac,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_drive silent = {.jobs = measurement->drive->jobs};
+    const struct kvc_scenario *scenario = &measurement->loaded[line]->scenario;
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_drive_measure(scenario, &silent, &outcome, diag);
+    if (status != KVC_OK)
+        return status;
+    double found_frac = kvc_figures_get(&outcome->result.model, "stalled_frac");
+    if (found_frac < *stalled_frac) {
+        *stalled_frac = found_frac;
+        kvc_readings_of(&outcome->result, readings);
+    }
+    kvc_outcome_free(outcome);
+    return KVC_OK;
+}
+
+/* A turn of an open load whose threads were kept from running for long is taken again, a few times: its
+ * highest latencies would be those of the machine's other work. Loads that saturate have no time to lose. */
+static enum kvc_status measure_turn(struct measurement *measurement, size_t line, uint32_t turn,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_readings *readings = &measurement->readings[line * measurement->turns + turn];
+    struct kvc_measured_run *run = &measurement->runs[line];
+    const struct kvc_workload *workload = &measurement->loaded[line]->scenario.workload;
+    int tries = workload->arrival == KVC_ARRIVAL_SATURATE ? 1 : TRIES_MAX;
+    double stalled_frac = INFINITY;
+    enum kvc_status status = KVC_OK;
+    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_measure_stalled_frac; i++)
+        status = measure_once(measurement, line, readings, &stalled_frac, diag);
+    run->stalled_frac = fmax(run->stalled_frac, stalled_frac);
+    return status;
+}
+
+/* A turn measures every line before the next one does: what the machine does for a while, one neighbour's
+ * load or a lower clock, is then in the spread of many lines rather than in all turns of one. */
+static enum kvc_status measure_all(struct measurement *measurement, struct kvc_diag *diag)
+{
+    const struct kvc_progress *progress = measurement->drive->progress;
+    size_t count = measurement->plan.count, total = count * measurement->turns;
+    for (size_t i = 0; i < total; i++) {
+        if (progress != NULL)
+            progress->report(progress->data, measurement->plan.entry[i % count].id,
+                             (double)i / (double)total);
+        enum kvc_status status = measure_turn(measurement, i % count, (uint32_t)(i / count), diag);
+        if (status != KVC_OK)
+            return status;
+    }
+    return KVC_OK;
+}
+
+static void take_medians(struct measurement *measurement)
+{
+    for (size_t i = 0; i < measurement->plan.count; i++) {
+        struct kvc_measured_run *run = &measurement->runs[i];
+        run->turns = measurement->turns;
+        kvc_readings_median(&measurement->readings[i * measurement->turns], measurement->turns,
+                            &run->readings, &run->spread_frac);
+    }
+}
+
+static void free_all(struct measurement *measurement)
+{
+    for (size_t i = 0; measurement->loaded != NULL && i < measurement->plan.count; i++)
+        kvc_loaded_free(measurement->loaded[i]);
+    free(measurement->loaded);
+    free(measurement->readings);
+    free(measurement->runs);
+    kvc_plan_free(&measurement->plan);
+}
+
+enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t turns,
+                                         const struct kvc_drive *drive, struct kvc_diag *diag)
+{
+    struct measurement measurement = {.subject = subject, .drive = drive, .turns = turns};
+    struct kvc_partial file = {0};
+    char path[PATH_MAX];
+    kvc_subject_path(subject, "plan.csv", path);
+    enum kvc_status status = kvc_plan_read(path, &measurement.plan, diag);
+    if (status == KVC_OK)
+        status = load_all(&measurement, diag);
+    kvc_subject_path(subject, "runs.csv", path);
+    if (status == KVC_OK)
+        status = kvc_partial_open(&file, path, diag);
+    if (status == KVC_OK)
+        status = measure_all(&measurement, diag);
+    if (status == KVC_OK) {
+        take_medians(&measurement);
+        kvc_runs_write(file.file, &measurement.plan, measurement.runs);
+        status = kvc_partial_commit(&file, diag);
+    }
+    kvc_partial_discard(&file);
+    free_all(&measurement);
+    return status;
+}

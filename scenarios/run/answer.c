@@ -1,0 +1,121 @@
+#include "scenarios/run/answer.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "plots/plot.h"
+#include "scenarios/output/folder.h"
+#include "scenarios/output/json.h"
+#include "sim/base/partial_file.h"
+#include "scenarios/output/table.h"
+
+enum { COMMAND_LINE_MAX = 4096 };
+
+struct outputs {
+    struct kvc_folder folder;
+    struct kvc_partial json;
+};
+
+static const char *command_of(const struct kvc_answer_task *task)
+{
+    static const char *const commands[] = {[KVC_ANSWER_BY_RUN] = "run",
+                                           [KVC_ANSWER_BY_PREDICTION] = "predict",
+                                           [KVC_ANSWER_BY_MEASUREMENT] = "measure"};
+    return commands[task->by];
+}
+
+static bool to_stdout(const struct kvc_answer_task *task)
+{
+    return task->json != NULL && strcmp(task->json, "-") == 0;
+}
+
+static void write_command_line(const struct kvc_answer_task *task, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "kvcast %s %s", command_of(task), task->path);
+    for (uint32_t i = 0; task->set != NULL && i < task->set->count && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, " --set %s=%s", task->set->entry[i].path,
+                                   task->set->entry[i].value);
+}
+
+static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_task *task,
+                                    struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    memset(outputs, 0, sizeof *outputs);
+    if (task->out != NULL)
+        status = kvc_folder_open(&outputs->folder, task->out, task->by != KVC_ANSWER_BY_PREDICTION, diag);
+    if (status == KVC_OK && task->json != NULL && !to_stdout(task))
+        status = kvc_partial_open(&outputs->json, task->json, diag);
+    return status;
+}
+
+static enum kvc_status find(const struct kvc_answer_task *task, const struct outputs *outputs,
+                            struct kvc_outcome **outcome, struct kvc_diag *diag)
+{
+    const struct kvc_scenario *scenario = &task->loaded->scenario;
+    const struct kvc_drive drive = {
+        .jobs = task->jobs,
+        .timeline_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_TIMELINE),
+        .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
+        .progress = task->progress,
+    };
+    if (task->by == KVC_ANSWER_BY_PREDICTION)
+        return kvc_drive_predict(scenario, outcome, diag);
+    if (task->by == KVC_ANSWER_BY_MEASUREMENT)
+        return kvc_drive_measure(scenario, &drive, outcome, diag);
+    return kvc_drive_run(scenario, &drive, outcome, diag);
+}
+
+static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_task *task,
+                                   const struct kvc_report *report, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    if (outputs->json.file != NULL)
+        status = kvc_json_write(report, outputs->json.file, diag);
+    if (status == KVC_OK && task->out != NULL)
+        status = kvc_folder_commit(&outputs->folder, report, diag);
+    if (status == KVC_OK && outputs->json.file != NULL)
+        status = kvc_partial_commit(&outputs->json, diag);
+    return status;
+}
+
+enum kvc_status kvc_answer(const struct kvc_answer_task *task, FILE *out, struct kvc_diag *diag)
+{
+    char command_line[COMMAND_LINE_MAX];
+    struct outputs outputs;
+    struct kvc_outcome *outcome = NULL;
+    write_command_line(task, command_line, sizeof command_line);
+    enum kvc_status status = open_outputs(&outputs, task, diag);
+    if (status == KVC_OK)
+        status = find(task, &outputs, &outcome, diag);
+    const struct kvc_report report = {.command = command_of(task),
+                                      .command_line = command_line,
+                                      .loaded = task->loaded,
+                                      .outcome = outcome};
+    if (status == KVC_OK)
+        status = write_files(&outputs, task, &report, diag);
+    if (status == KVC_OK && to_stdout(task))
+        status = kvc_json_write(&report, out, diag);
+    else if (status == KVC_OK)
+        kvc_table_write(&report, task->color, out);
+    kvc_partial_discard(&outputs.json);
+    kvc_folder_discard(&outputs.folder);
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag)
+{
+    static const char *const formats[] = {"svg", "pdf", "png"};
+    char result[PATH_MAX], picture[PATH_MAX];
+    const char *const inputs[] = {result};
+    enum kvc_status status = KVC_OK;
+    snprintf(result, sizeof result, "%s/result.json", folder);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && status == KVC_OK; i++) {
+        snprintf(picture, sizeof picture, "%s/latency_cdf.%s", folder, formats[i]);
+        const struct kvc_plot plot = {
+            .kind = KVC_PLOT_CDF, .input_count = 1, .inputs = inputs, .output = picture};
+        status = kvc_plot_draw(&plot, diag);
+    }
+    return status;
+}

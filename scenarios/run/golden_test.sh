@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The golden runs of all stores, models/*/golden/*.lua: their results must equal the committed ones byte for byte,
+# whatever the number of jobs.
+# Usage: golden_test.sh KVCAST [--update]    --update accepts today's results.
+set -euo pipefail
+kvcast=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# Wall-clock metrics, the version and the command line may differ.
+simulate() { # SCENARIO JOBS
+    "$kvcast" run "$1" --jobs "$2" --json - --quiet |
+        grep -vE '"(wall_[a-z_]*|[a-z_]*_per_wall_s|version|command_line)":'
+}
+
+found=0
+for scenario in models/*/golden/*.lua; do
+    simulate "$scenario" 1 >"$folder/jobs1.json"
+    simulate "$scenario" 2 >"$folder/jobs2.json"
+    cmp "$folder/jobs1.json" "$folder/jobs2.json"
+    if [ "${2:-}" = --update ]; then
+        cp "$folder/jobs1.json" "${scenario%.lua}.json"
+    else
+        diff -u "${scenario%.lua}.json" "$folder/jobs1.json"
+    fi
+    found=$((found + 1))
+done
+[ "$found" -gt 0 ] || { echo "no golden run was found" >&2; exit 1; }

@@ -1,0 +1,204 @@
+#include "scenarios/run/store_fixture.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/pages.h"
+#include "models/model.h"
+#include "sim/base/rng.h"
+
+enum { CELLS = 1 << 20, REQUESTS = 2000 };
+
+unsigned kvc_fake_prepared, kvc_fake_ran;
+
+static double memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_fake *fake = scenario->system;
+    return fake->memory_bytes;
+}
+
+static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                               struct kvc_diag *diag)
+{
+    const struct kvc_fake *fake = scenario->system;
+    (void)diag;
+    result->throughput_mops = fake->rate_mops;
+    result->latency_mean_us = 10;
+    result->latency_p95_us = 20;
+    return KVC_OK;
+}
+
+static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    uint64_t *cells = kvc_memory_alloc(CELLS * sizeof *cells);
+    (void)scenario;
+    if (cells == NULL)
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cells");
+    for (uint32_t i = 0; i < CELLS; i++)
+        cells[i] = i;
+    if (progress != NULL)
+        progress->report(progress->data, "prepare", 1);
+    kvc_fake_prepared++;
+    *state = cells;
+    return KVC_OK;
+}
+
+static enum kvc_status have_accident(enum kvc_fake_accident accident, struct kvc_diag *diag)
+{
+    switch (accident) {
+    case KVC_FAKE_NONE:
+        return KVC_OK;
+    case KVC_FAKE_CRASH:
+        signal(SIGABRT, SIG_DFL);
+        raise(SIGABRT);
+        return KVC_OK;
+    case KVC_FAKE_EXIT:
+        _exit(7);
+    case KVC_FAKE_REFUSE:
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "fake.lua", 12, "the fake store refuses");
+    }
+    return KVC_OK;
+}
+
+static void add_stage(struct kvc_result *result, double utilization_frac)
+{
+    struct kvc_stage *stage = kvc_result_add_stage(result, "work", "cpu", utilization_frac);
+    stage->served = REQUESTS;
+    stage->mean_us = 1.5;
+}
+
+/* Adds to every visited cell, so that a replica that saw another one's writes would give other latencies. */
+static void simulate(uint64_t *cells, struct kvc_rng *rng, struct kvc_result *result)
+{
+    double sent_ns[REQUESTS], done_ns[REQUESTS];
+    for (uint32_t i = 0; i < REQUESTS; i++) {
+        uint64_t at = kvc_rng_below(rng, CELLS);
+        sent_ns[i] = i;
+        done_ns[i] = i + 1000 + (double)(cells[at] % 5000) + kvc_rng_exponential(rng, 300);
+        cells[at] += 1;
+    }
+    kvc_histogram_reset(&result->latency);
+    kvc_histogram_record(&result->latency, sent_ns, done_ns, REQUESTS);
+}
+
+static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
+                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
+                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+{
+    const struct kvc_fake *fake = scenario->system;
+    struct kvc_rng rng;
+    enum kvc_status status = replica == 1 ? have_accident(fake->accident, diag) : KVC_OK;
+    (void)platform_path;
+    if (status != KVC_OK)
+        return status;
+    kvc_fake_ran++;
+    kvc_rng_init(&rng, scenario->run.seed, "fake", replica);
+    simulate(state, &rng, result);
+    kvc_timeline_event(timeline, 0, 0, "work", 0, 1000, REQUESTS);
+    result->has_histogram = true;
+    result->throughput_mops = fake->rate_mops + 5 * kvc_rng_unit(&rng);
+    result->offered = result->completed = result->gets = result->hits = REQUESTS;
+    add_stage(result, 0.95);
+    result->watts_mean = fake->watts;
+    strcpy(result->bottleneck_stage, "work");
+    strcpy(result->bottleneck_device, "cpu");
+    kvc_figures_set(&result->model, "fake_us", fake->wild_numbers ? INFINITY : 3);
+    kvc_figures_set(&result->kernel, "fake_frac", fake->wild_numbers ? NAN : 0.25);
+    if (fake->wild_numbers)
+        kvc_result_note(result, "quotes \" and a \\ and \x01");
+    result->window_us = 100;
+    result->window_count = 4;
+    for (uint32_t i = 0; i < result->window_count; i++)
+        result->window_mops[i] = (float)(fake->rate_mops + i);
+    result->simulated_s = 1e-3;
+    result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* differs from run to run, as a clock would */
+    result->requests_simulated = REQUESTS;
+    if (progress != NULL)
+        progress->report(progress->data, "simulate", 1);
+    return KVC_OK;
+}
+
+static void free_state(void *state)
+{
+    kvc_memory_free(state, CELLS * sizeof(uint64_t));
+}
+
+static const struct kvc_model fake_model = {
+    .name = "fake",
+    .memory_bytes = memory_bytes,
+    .predict = predict,
+    .prepare = prepare,
+    .run = run,
+    .free = free_state,
+};
+
+struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded)
+{
+    return loaded->scenario.system;
+}
+
+static void add_parameter(struct kvc_parameters *list, const char *path, const char *value, bool bare,
+                          const char *source)
+{
+    list->entry = realloc(list->entry, (list->count + 1) * sizeof *list->entry);
+    struct kvc_parameter *parameter = &list->entry[list->count++];
+    *parameter = (struct kvc_parameter){.bare = bare};
+    snprintf(parameter->path, sizeof parameter->path, "%s", path);
+    snprintf(parameter->value, sizeof parameter->value, "%s", value);
+    snprintf(parameter->source, sizeof parameter->source, "%s", source);
+}
+
+struct kvc_loaded *kvc_fake_loaded(uint32_t replicas)
+{
+    struct kvc_loaded *loaded = calloc(1, sizeof *loaded);
+    struct kvc_fake *fake = calloc(1, sizeof *fake);
+    fake->rate_mops = 100;
+    strcpy(loaded->scenario.name, "fake");
+    loaded->scenario.model = &fake_model;
+    loaded->scenario.system = fake;
+    loaded->scenario.cluster.nodes = 1;
+    loaded->scenario.run.replicas = replicas;
+    loaded->scenario.run.seed = 42;
+    add_parameter(&loaded->parameters, "system.share", "0.95", true, "scenario");
+    add_parameter(&loaded->parameters, "system.cycle", "160us", false, "default");
+    add_parameter(&loaded->provenance, "node.cpu.clock", "2.6GHz", false, "data sheet");
+    return loaded;
+}
+
+static void add_axis(struct kvc_sweep *sweep, const char *path, uint32_t count, const char *const *values)
+{
+    sweep->axis = realloc(sweep->axis, (sweep->count + 1) * sizeof *sweep->axis);
+    struct kvc_sweep_axis *axis = &sweep->axis[sweep->count++];
+    snprintf(axis->path, sizeof axis->path, "%s", path);
+    axis->count = count;
+    axis->value = calloc(count, sizeof *axis->value);
+    for (uint32_t i = 0; i < count; i++)
+        snprintf(axis->value[i], sizeof axis->value[i], "%s", values[i]);
+}
+
+enum kvc_status kvc_fake_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
+                              struct kvc_diag *diag)
+{
+    static const char *const rates[] = {"100", "200", "300"}, *const seeds[] = {"1", "2"};
+    (void)path;
+    (void)diag;
+    struct kvc_loaded *loaded = kvc_fake_loaded(2);
+    for (uint32_t i = 0; set != NULL && i < set->count; i++) {
+        double value = strtod(set->entry[i].value, NULL);
+        if (strcmp(set->entry[i].path, "system.rate") == 0)
+            kvc_fake_of(loaded)->rate_mops = value;
+        else if (strcmp(set->entry[i].path, "system.accident") == 0)
+            kvc_fake_of(loaded)->accident = (int)value;
+        else
+            loaded->scenario.run.seed = (uint64_t)value;
+        add_parameter(&loaded->parameters, set->entry[i].path, set->entry[i].value, true, "--set");
+    }
+    add_axis(&loaded->sweep, "system.rate", 3, rates);
+    add_axis(&loaded->sweep, "run.seed", 2, seeds);
+    *out = loaded;
+    return KVC_OK;
+}

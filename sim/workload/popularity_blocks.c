@@ -1,0 +1,37 @@
+#include "sim/workload/popularity_blocks.h"
+
+/* Blocks are this part of their first rank wide. */
+enum { PART = 64 };
+
+void kvc_blocks_open(struct kvc_blocks *blocks, const struct kvc_workload *workload)
+{
+    bool zipf = workload->popularity == KVC_POPULARITY_ZIPF;
+    *blocks = (struct kvc_blocks){.keys = workload->keys};
+    if (zipf)
+        blocks->zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
+}
+
+void kvc_blocks_close(struct kvc_blocks *blocks)
+{
+    kvc_zipf_free(blocks->zipf);
+}
+
+bool kvc_blocks_next(struct kvc_blocks *blocks, struct kvc_block *block)
+{
+    uint64_t first = blocks->next, last = blocks->keys;
+    if (first >= blocks->keys) {
+        blocks->next = 0;
+        blocks->mass_before = 0;
+        return false;
+    }
+    double mass = 1;
+    if (blocks->zipf != NULL) {
+        uint64_t width = first / PART > 0 ? first / PART : 1;
+        last = first + width < blocks->keys ? first + width : blocks->keys;
+        mass = kvc_zipf_mass(blocks->zipf, last);
+    }
+    *block = (struct kvc_block){(double)(last - first), mass - blocks->mass_before};
+    blocks->next = last;
+    blocks->mass_before = mass;
+    return true;
+}

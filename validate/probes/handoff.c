@@ -1,0 +1,56 @@
+#include "validate/probes/handoff.h"
+
+#include <pthread.h>
+
+#include "validate/probes/probe.h"
+#include "validate/probes/pin.h"
+#include "sim/base/spsc_ring.h"
+
+enum { ROUNDS = 2000 };
+
+struct pair {
+    struct kvc_ring there, back;
+    uint32_t core;
+    char ball, end;
+};
+
+/* Gives back what comes, until the end comes. */
+static void *answer(void *data)
+{
+    struct pair *pair = data;
+    kvc_pin_core(pair->core);
+    for (;;) {
+        void *item = kvc_ring_pop(&pair->there);
+        if (item == &pair->end)
+            return NULL;
+        if (item != NULL)
+            kvc_ring_push(&pair->back, item);
+    }
+}
+
+static void play(void *data, uint32_t turn)
+{
+    struct pair *pair = data;
+    (void)turn;
+    for (int i = 0; i < ROUNDS; i++) {
+        kvc_ring_push(&pair->there, &pair->ball);
+        while (kvc_ring_pop(&pair->back) == NULL)
+            ;
+    }
+}
+
+enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handoffs, struct kvc_diag *diag)
+{
+    handoffs->cores = cores < KVC_HANDOFF_CORES_MAX ? cores : KVC_HANDOFF_CORES_MAX;
+    kvc_pin_core(0);
+    for (uint32_t core = 1; core < handoffs->cores; core++) {
+        struct pair pair = {.core = core};
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, answer, &pair) != 0)
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a thread for core %u cannot be started", core);
+        handoffs->ns[core] = kvc_probe(NULL, play, &pair).median_s / ROUNDS / 2 * 1e9;
+        kvc_ring_push(&pair.there, &pair.end);
+        pthread_join(thread, NULL);
+    }
+    return KVC_OK;
+}

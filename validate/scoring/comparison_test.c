@@ -1,0 +1,136 @@
+#include "validate/scoring/comparison.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+/* Four runs: a and b saturate, c (held out) and d are open loops. */
+static struct kvc_plan_line lines[] = {{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}};
+static const struct kvc_plan plan = {.count = 4, .entry = lines};
+static struct kvc_measured_run runs[4];
+static struct kvc_forecast forecasts[4];
+static struct kvc_comparison comparison;
+
+static void set(struct kvc_readings *readings, double mops, double mean_us, double p99_us,
+                const char *bottleneck)
+{
+    for (int i = 0; i < KVC_READINGS; i++)
+        readings->value[i] = NAN;
+    readings->value[KVC_READING_THROUGHPUT] = mops;
+    readings->value[KVC_READING_LATENCY_MEAN] = mean_us;
+    readings->value[KVC_READING_LATENCY_P99] = p99_us;
+    strcpy(readings->bottleneck, bottleneck);
+}
+
+static void make_comparison(void)
+{
+    set(&runs[0].readings, 100, 500, 900, "send");
+    set(&runs[1].readings, 200, 500, 900, "index");
+    set(&runs[2].readings, 10, 100, 400, "load");
+    set(&runs[3].readings, 20, 200, 800, "load");
+    runs[0].readings.value[KVC_READING_T_SEARCH] = 60;
+    runs[1].readings.value[KVC_READING_T_SEARCH] = 80;
+    runs[1].readings.value[KVC_READING_T_INSERT] = 20;
+    set(&forecasts[0].simulated, 110, 1, 1, "send");
+    set(&forecasts[1].simulated, 260, 1, 1, "receive");
+    set(&forecasts[2].simulated, 1, 80, 600, "load");
+    set(&forecasts[3].simulated, 1, 210, 720, "load");
+    forecasts[0].simulated.value[KVC_READING_T_SEARCH] = 61.2;
+    set(&forecasts[0].closed_form, 90, 1, NAN, "send");
+    set(&forecasts[1].closed_form, 200, 1, NAN, "index");
+    set(&forecasts[2].closed_form, 1, 110, NAN, "send");
+    set(&forecasts[3].closed_form, 1, 200, NAN, "load");
+    forecasts[1].closed_form.value[KVC_READING_T_SEARCH] = 88;
+    forecasts[2].open_loop = forecasts[3].open_loop = true;
+    cr_assert_eq(kvc_comparison_list(&plan, runs, forecasts, &comparison, NULL), KVC_OK);
+    for (size_t i = 0; i < comparison.cases.count; i++)
+        comparison.score[i].baseline_frac = NAN;
+}
+
+static void free_comparison(void)
+{
+    kvc_comparison_free(&comparison);
+}
+
+static long find(const char *id)
+{
+    return kvc_cases_find(&comparison.cases, id, strlen(id));
+}
+
+TestSuite(comparison, .init = make_comparison, .fini = free_comparison);
+
+Test(comparison, takes_the_figures_that_suit_the_load)
+{
+    static const char *const expected[] = {
+        "a:throughput_mops", "a:t_search_us",    "b:throughput_mops", "b:t_search_us",    "b:t_insert_us",
+        "c:latency_mean_us", "c:latency_p99_us", "d:latency_mean_us", "d:latency_p99_us",
+    };
+    cr_assert_eq(comparison.cases.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < comparison.cases.count; i++)
+        cr_expect_str_eq(comparison.cases.entry[i].id, expected[i]);
+}
+
+Test(comparison, scores_the_simulation)
+{
+    comparison.score[find("c:latency_p99_us")].baseline_frac = 0.5;
+    kvc_comparison_score(&comparison, forecasts);
+    long a = find("a:throughput_mops"), b = find("b:throughput_mops"), c = find("c:latency_mean_us");
+    cr_expect_float_eq(comparison.score[a].error_frac, 0.1, 1e-12);
+    cr_expect_float_eq(comparison.entry[a].closed_form_error_frac, -0.1, 1e-12);
+    cr_expect_eq(comparison.score[a].verdict, KVC_VERDICT_OK);
+    cr_expect_float_eq(comparison.score[b].error_frac, 0.3, 1e-12);
+    cr_expect_eq(comparison.score[b].verdict, KVC_VERDICT_REGRESSED, "30 %% and no baseline");
+    cr_expect_eq(comparison.score[c].verdict, KVC_VERDICT_OK, "20 %% of 25 %%");
+    cr_expect_eq(comparison.score[find("c:latency_p99_us")].verdict, KVC_VERDICT_MISSED);
+    cr_expect_eq(comparison.score[find("a:t_search_us")].verdict, KVC_VERDICT_OK, "2 %% of 3 %%");
+}
+
+Test(comparison, shows_launch_times_that_are_not_simulated_but_does_not_count_them)
+{
+    kvc_comparison_score(&comparison, forecasts);
+    long b = find("b:t_search_us");
+    cr_expect_eq(comparison.cases.entry[b].role, KVC_CASE_INPUT);
+    cr_expect_eq(comparison.score[b].verdict, KVC_VERDICT_OK);
+    cr_expect_float_eq(comparison.entry[b].closed_form_error_frac, 0.1, 1e-12);
+    struct kvc_comparison_part part = {.reading = KVC_READING_T_SEARCH};
+    cr_expect_eq(kvc_comparison_summarise(&comparison, &part).count, 1);
+    part.reading = KVC_READING_T_INSERT;
+    cr_expect_eq(kvc_comparison_summarise(&comparison, &part).count, 0);
+}
+
+Test(comparison, a_throughput_that_is_not_simulated_is_an_error)
+{
+    forecasts[0].simulated.value[KVC_READING_THROUGHPUT] = NAN;
+    kvc_comparison_score(&comparison, forecasts);
+    cr_expect_eq(comparison.score[find("a:throughput_mops")].verdict, KVC_VERDICT_REGRESSED);
+}
+
+Test(comparison, sums_up_seen_and_held_out_runs_apart)
+{
+    kvc_comparison_score(&comparison, forecasts);
+    struct kvc_comparison_part part = {.reading = KVC_READING_THROUGHPUT};
+    struct kvc_error_summary summary = kvc_comparison_summarise(&comparison, &part);
+    cr_expect_eq(summary.count, 2);
+    cr_expect_float_eq(summary.mean_abs_frac, 0.2, 1e-12);
+    cr_expect_float_eq(summary.max_abs_frac, 0.3, 1e-12);
+    part.closed_form = true;
+    cr_expect_float_eq(kvc_comparison_summarise(&comparison, &part).mean_abs_frac, 0.05, 1e-12);
+    part = (struct kvc_comparison_part){.reading = KVC_READING_LATENCY_P99, .held_out = true};
+    summary = kvc_comparison_summarise(&comparison, &part);
+    cr_expect_eq(summary.count, 1);
+    cr_expect_float_eq(summary.p95_abs_frac, 0.5, 1e-12);
+    part.closed_form = true;
+    cr_expect_eq(kvc_comparison_summarise(&comparison, &part).count, 0, "a closed form has no p99");
+}
+
+Test(comparison, counts_bottlenecks_that_are_named_right)
+{
+    struct kvc_bottlenecks seen = kvc_comparison_bottlenecks(&plan, runs, forecasts, false);
+    struct kvc_bottlenecks held = kvc_comparison_bottlenecks(&plan, runs, forecasts, true);
+    cr_expect_eq(seen.runs, 3);
+    cr_expect_eq(seen.right_simulated, 2);
+    cr_expect_eq(seen.right_closed_form, 3);
+    cr_expect_eq(held.runs, 1);
+    cr_expect_eq(held.right_simulated, 1);
+    cr_expect_eq(held.right_closed_form, 0);
+}

@@ -1,0 +1,201 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/scoring/runs.h"
+
+static char folder[64], plan_path[96], runs_path[96];
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    cr_assert_not_null(out);
+    fputs(text, out);
+    cr_assert_eq(fclose(out), 0);
+}
+
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/kvcast-machine-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(plan_path, sizeof plan_path, "%s/plan.csv", folder);
+    snprintf(runs_path, sizeof runs_path, "%s/runs.csv", folder);
+}
+
+static void remove_folder(void)
+{
+    unlink(plan_path);
+    unlink(runs_path);
+    rmdir(folder);
+}
+
+#define PLAN "id,scenario,overrides\n"
+#define TWO PLAN "a,s.lua,x=1;y=2\nb,s.lua,\n"
+#define RUNS                                                                                                 \
+    "id,scenario,overrides,turns,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,"   \
+    "t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,bottleneck\n"
+#define RUN_A "a,s.lua,x=1;y=2,3,0.02,0.001,100,300,900,60,30000,,,send\n"
+#define RUN_B "b,s.lua,,3,0.2,0,50,,,,,,,load\n"
+
+struct bad_file {
+    const char *text;
+    int line;
+    const char *message;
+};
+
+static void expect_failure(const struct bad_file *bad, const char *path, const struct kvc_diag *diag)
+{
+    cr_expect_eq(diag->line, bad->line, "line %d of \"%s\"", diag->line, bad->text);
+    cr_expect_not_null(strstr(diag->message, bad->message), "%s", diag->message);
+    cr_expect_str_eq(diag->file, path);
+}
+
+TestSuite(plan, .init = make_folder, .fini = remove_folder);
+TestSuite(runs, .init = make_folder, .fini = remove_folder);
+
+Test(plan, every_third_line_is_held_out)
+{
+    const bool held[] = {false, false, true, false, false, true, false};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        cr_expect_eq(kvc_plan_held_out(i), held[i], "line %zu", i + 1);
+}
+
+Test(plan, names_the_bad_line)
+{
+    static const struct bad_file bad[] = {
+        {"", 0, "is empty"},
+        {"id,scenario\n", 1, "found header"},
+        {PLAN, 0, "plans no run"},
+        {PLAN "a,s.lua\n", 2, "found 2 columns, expected 3"},
+        {PLAN "a,s.lua,x=1,y=2\n", 2, "found 4 columns, expected 3"},
+        {PLAN ",s.lua,\n", 2, "found no id"},
+        {PLAN "a,,\n", 2, "found no scenario"},
+        {PLAN "a,s.lua,\n\na,s.lua,\n", 4, "found run \"a\" a second time"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct kvc_plan plan;
+        struct kvc_diag diag = {0};
+        write_file(plan_path, bad[i].text);
+        cr_expect_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_ERR_SCENARIO);
+        cr_expect_null(plan.entry);
+        expect_failure(&bad[i], plan_path, &diag);
+    }
+}
+
+Test(runs, are_read_in_the_order_of_the_plan)
+{
+    struct kvc_plan plan;
+    struct kvc_measured_run runs[2];
+    struct kvc_diag diag = {0};
+    write_file(plan_path, TWO);
+    write_file(runs_path, RUNS RUN_B RUN_A);
+    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(runs[0].turns, 3);
+    cr_expect_eq(runs[0].spread_frac, 0.02);
+    cr_expect_eq(runs[0].stalled_frac, 0.001);
+    cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
+    cr_expect_eq(runs[0].readings.value[KVC_READING_T_SEARCH], 60);
+    cr_expect_eq(runs[0].readings.value[KVC_READING_JOBS_PER_SEARCH], 30000);
+    cr_expect(isnan(runs[0].readings.value[KVC_READING_T_INSERT]));
+    cr_expect_str_eq(runs[0].readings.bottleneck, "send");
+    cr_expect_eq(runs[1].readings.value[KVC_READING_THROUGHPUT], 50);
+    cr_expect(isnan(runs[1].readings.value[KVC_READING_LATENCY_MEAN]));
+    kvc_plan_free(&plan);
+}
+
+Test(runs, survive_a_round_trip)
+{
+    struct kvc_plan plan;
+    struct kvc_measured_run runs[2], again[2];
+    struct kvc_diag diag = {0};
+    write_file(plan_path, TWO);
+    write_file(runs_path, RUNS RUN_A RUN_B);
+    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
+    FILE *out = fopen(runs_path, "w");
+    cr_assert_not_null(out);
+    kvc_runs_write(out, &plan, runs);
+    cr_assert_eq(fclose(out), 0);
+    cr_assert_eq(kvc_runs_read(runs_path, &plan, again, &diag), KVC_OK, "%s", diag.message);
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(again[i].turns, runs[i].turns);
+        cr_expect_eq(again[i].spread_frac, runs[i].spread_frac);
+        cr_expect_eq(again[i].stalled_frac, runs[i].stalled_frac);
+        cr_expect_str_eq(again[i].readings.bottleneck, runs[i].readings.bottleneck);
+        for (int j = 0; j < KVC_READINGS; j++)
+            cr_expect(again[i].readings.value[j] == runs[i].readings.value[j] ||
+                      (isnan(again[i].readings.value[j]) && isnan(runs[i].readings.value[j])));
+    }
+    kvc_plan_free(&plan);
+}
+
+Test(runs, name_the_bad_line)
+{
+    static const struct bad_file bad[] = {
+        {"id,scenario,overrides\n", 1, "found header"},
+        {RUNS RUN_A "b,s.lua,,3,0.2,0,50,,,,,,load\n", 3, "found 13 columns, expected 14"},
+        {RUNS RUN_A "b,s.lua,,3,0.2,0,50,,,,,,,load,x\n", 3, "found 15 columns, expected 14"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0,fast,,,,,,,send\n", 2, "found \"fast\", expected a number"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,nan,,,,,,send\n", 2, "found \"nan\", expected a number"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
+        {RUNS "a,s.lua,x=1;y=2,3,-1,0,100,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
+        {RUNS "a,s.lua,x=1;y=2,3,0.1,,100,,,,,,,send\n", 2, "stalled_frac: found \"\""},
+        {RUNS "a,s.lua,x=1;y=2,0,0.02,0,100,,,,,,,send\n", 2, "turns: found \"0\""},
+        {RUNS "a,s.lua,x=1;y=2,2.5,0.02,0,100,,,,,,,send\n", 2, "turns: found \"2.5\""},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,,,,,,,\n", 2, "found no bottleneck"},
+        {RUNS RUN_A RUN_A, 3, "found run \"a\" a second time"},
+        {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,0,50,,,,,,,load\n", 4, "run \"c\", which the plan has not"},
+        {RUNS "a,s.lua,x=1,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
+        {RUNS "a,t.lua,x=1;y=2,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
+    };
+    struct kvc_plan plan;
+    struct kvc_measured_run runs[2];
+    write_file(plan_path, TWO);
+    cr_assert_eq(kvc_plan_read(plan_path, &plan, NULL), KVC_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct kvc_diag diag = {0};
+        write_file(runs_path, bad[i].text);
+        cr_expect_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_ERR_SCENARIO);
+        expect_failure(&bad[i], runs_path, &diag);
+    }
+    kvc_plan_free(&plan);
+}
+
+Test(runs, name_the_line_of_the_plan_that_was_not_measured)
+{
+    const struct bad_file bad = {RUNS RUN_A, 3, "run \"b\" is planned but not in runs.csv"};
+    struct kvc_plan plan;
+    struct kvc_measured_run runs[2];
+    struct kvc_diag diag = {0};
+    write_file(plan_path, TWO);
+    write_file(runs_path, bad.text);
+    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK);
+    cr_expect_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_ERR_SCENARIO);
+    expect_failure(&bad, plan_path, &diag);
+    kvc_plan_free(&plan);
+}
+
+Test(readings, median_of_the_turns)
+{
+    struct kvc_readings turns[4], median;
+    double spread_frac;
+    static const double mops[] = {100, 130, 90, 120};
+    static const char *const bottlenecks[] = {"load", "send", "send", "index"};
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < KVC_READINGS; j++)
+            turns[i].value[j] = NAN;
+        turns[i].value[KVC_READING_THROUGHPUT] = mops[i];
+        strcpy(turns[i].bottleneck, bottlenecks[i]);
+    }
+    turns[2].value[KVC_READING_T_INSERT] = 7;
+    kvc_readings_median(turns, 4, &median, &spread_frac);
+    cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 110);
+    cr_expect_float_eq(spread_frac, 40.0 / 110, 1e-12);
+    cr_expect_eq(median.value[KVC_READING_T_INSERT], 7, "of the turns that have it");
+    cr_expect(isnan(median.value[KVC_READING_T_SEARCH]));
+    cr_expect_str_eq(median.bottleneck, "send");
+    kvc_readings_median(turns, 3, &median, &spread_frac);
+    cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 100);
+}

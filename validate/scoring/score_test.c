@@ -1,0 +1,124 @@
+#include "validate/scoring/score.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    cr_assert(out != NULL);
+    fputs(text, out);
+    cr_assert(fclose(out) == 0);
+}
+
+static char path[] = "/tmp/kvcast-cases-XXXXXX";
+
+static void make_path(void)
+{
+    strcpy(path, "/tmp/kvcast-cases-XXXXXX");
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    close(fd);
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+#define HEADER "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,lacks,fact\n"
+
+TestSuite(cases, .init = make_path, .fini = remove_path);
+
+Test(cases, reads_its_columns)
+{
+    struct kvc_cases cases;
+    struct kvc_diag diag = {0};
+    write_file(path,
+               HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,caches,Sec 8.4, Fig 14\n"
+                      "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n");
+    cr_assert_eq(kvc_cases_read(path, &cases, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(cases.count, 2);
+    cr_expect_str_eq(cases.entry[0].overrides, "x=1;y=2");
+    cr_expect_eq(cases.entry[0].published, 623);
+    cr_expect_str_eq(cases.entry[0].lacks, "caches");
+    cr_expect_str_eq(cases.entry[0].fact, "Sec 8.4, Fig 14");
+    cr_expect_eq(cases.entry[1].mode, KVC_CASE_RATIO);
+    cr_expect(isnan(cases.entry[1].published));
+    cr_expect_eq(kvc_cases_find(&cases, "r", 1), 1);
+    cr_expect_eq(kvc_cases_find(&cases, "none", 4), -1);
+    kvc_cases_free(&cases);
+}
+
+struct bad_file {
+    char text[240];
+    int line;
+    char message[64];
+};
+
+Test(cases, names_the_bad_line)
+{
+    static const struct bad_file bad[] = {
+        {"id,mode\n", 1, "found header"},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,prediction\n", 2, "found 10 columns, expected 12"},
+        {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2, "found \"walk\""},
+        {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,,\n", 2, "found \"x\", expected a number"},
+        {HEADER "a,run,s.lua,,t,,,,0.1,prediction,,\n", 2, "neither a published figure"},
+        {HEADER "a,run,s.lua,,t,1,,,-1,prediction,,\n", 2, "tolerance_frac \"-1\""},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,guess,,\n", 2, "found \"guess\""},
+        {HEADER "a,run,s,,t,1,,,0.1,input,,\na,run,s,,t,1,,,0.1,input,,\n", 3, "a second time"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct kvc_cases cases;
+        struct kvc_diag diag = {0};
+        write_file(path, bad[i].text);
+        cr_expect_eq(kvc_cases_read(path, &cases, &diag), KVC_ERR_SCENARIO);
+        cr_expect_eq(diag.line, bad[i].line, "line %d of %zu: %s", diag.line, i, diag.message);
+        cr_expect(strstr(diag.message, bad[i].message) != NULL, "%s", diag.message);
+        cr_expect_str_eq(diag.file, path);
+    }
+}
+
+Test(score, errors_against_points_and_ranges)
+{
+    struct kvc_case point = {.published = 200, .low = NAN, .high = NAN, .tolerance_frac = 0.15};
+    struct kvc_case range = {.published = NAN, .low = 2, .high = 4, .tolerance_frac = 0};
+    cr_expect_float_eq(kvc_score_error(&point, 220), 0.1, 1e-12);
+    cr_expect_float_eq(kvc_score_error(&point, 150), -0.25, 1e-12);
+    cr_expect_eq(kvc_score_error(&range, 3), 0);
+    cr_expect_float_eq(kvc_score_error(&range, 1), -0.5, 1e-12);
+    cr_expect_float_eq(kvc_score_error(&range, 5), 0.25, 1e-12);
+    cr_expect(isnan(kvc_score_error(&range, NAN)));
+}
+
+Test(score, verdicts)
+{
+    struct kvc_case point = {.published = 100, .low = NAN, .high = NAN, .tolerance_frac = 0.1};
+    cr_expect_eq(kvc_score_case(&point, 109, NAN).verdict, KVC_VERDICT_OK);
+    cr_expect_eq(kvc_score_case(&point, 120, NAN).verdict, KVC_VERDICT_REGRESSED);
+    cr_expect_eq(kvc_score_case(&point, 120, 0.2).verdict, KVC_VERDICT_MISSED);
+    cr_expect_eq(kvc_score_case(&point, 121, 0.2).verdict, KVC_VERDICT_REGRESSED);
+    cr_expect_eq(kvc_score_case(&point, NAN, 0.2).verdict, KVC_VERDICT_REGRESSED);
+    point.role = KVC_CASE_INPUT;
+    cr_expect_eq(kvc_score_case(&point, 300, NAN).verdict, KVC_VERDICT_OK);
+}
+
+Test(cases, baseline_survives_a_round_trip)
+{
+    struct kvc_case entries[] = {{.id = "a", .published = 100, .low = NAN, .high = NAN},
+                                 {.id = "b", .published = 100, .low = NAN, .high = NAN}};
+    struct kvc_cases cases = {2, entries};
+    struct kvc_score scores[2] = {{.error_frac = -0.083}, {.error_frac = 0.04}};
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_baseline_write(path, &cases, scores, &diag), KVC_OK);
+    struct kvc_score_summary summary = kvc_score_summarise(&cases, scores, KVC_CASE_PREDICTION);
+    cr_expect_float_eq(summary.errors.mean_abs_frac, 0.0615, 1e-12);
+    cr_expect_float_eq(summary.errors.max_abs_frac, 0.083, 1e-12);
+    cr_assert_eq(kvc_baseline_read(path, &cases, scores, &diag), KVC_OK);
+    cr_expect_float_eq(scores[0].baseline_frac, -0.083, 1e-12);
+    write_file(path, "id,error_frac\na,x\n");
+    cr_expect_eq(kvc_baseline_read(path, &cases, scores, &diag), KVC_ERR_SCENARIO);
+    cr_expect_eq(diag.line, 2);
+}
