@@ -56,7 +56,7 @@ void kvc_bench_die(const char *what)
 
 void *kvc_bench_alloc(uint64_t bytes)
 {
-    void *memory = kvc_memory_alloc(bytes);
+    void *memory = kvc_pages_alloc(bytes);
     if (memory == NULL) {
         kvc_bench_die("out of memory");
     }
@@ -143,8 +143,8 @@ static double limit_mops(uint64_t bytes, uint64_t together)
         double mops = LIMIT_READS / kvc_bench_median(seconds, LIMIT_RUNS) / 1e6;
         best = mops > best ? mops : best;
     }
-    kvc_memory_free(table, bytes);
-    kvc_memory_free(at, sizeof(*at) * LIMIT_READS);
+    kvc_pages_free(table, bytes);
+    kvc_pages_free(at, sizeof(*at) * LIMIT_READS);
     return best;
 }
 

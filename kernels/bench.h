@@ -29,7 +29,7 @@ static inline uint64_t kvc_bench_mix(uint64_t z)
 /* Says what failed and leaves with status 3. */
 void kvc_bench_die(const char *what) __attribute__((noreturn));
 
-/* Zeroed, on huge pages; dies if there is no memory. Freed with kvc_memory_free. */
+/* Zeroed, on huge pages; dies if there is no memory. Freed with kvc_pages_free. */
 void *kvc_bench_alloc(uint64_t bytes);
 
 /* Keeps to one core, so that runs compare. */

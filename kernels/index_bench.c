@@ -315,7 +315,7 @@ int main(int argc, char **argv)
             bench_kind(kvc_index_kinds[k], &options, &lookups, limit_mops);
         }
     }
-    kvc_memory_free(lookups.hash, count * 8);
-    kvc_memory_free(lookups.location, count * 4);
+    kvc_pages_free(lookups.hash, count * 8);
+    kvc_pages_free(lookups.location, count * 4);
     return 0;
 }

@@ -11,11 +11,11 @@
 #include "kernels/mica/mica.h"
 
 const struct kvc_index_kind *const kvc_index_kinds[] = {
-    &kvc_cuckoo_kind,
+    &kvc_megakv_cuckoo_kind,
     &kvc_bluecache_kind,
-    &kvc_cuckoo_interleaved_kind,
+    &kvc_megakv_cuckoo_interleaved_kind,
     &kvc_set_assoc_kind,
-    &kvc_kvdirect_kind,
+    &kvc_kvdirect_table_kind,
     &kvc_mica_kind,
     &kvc_hopscotch_kind,
     &kvc_chained_kind,

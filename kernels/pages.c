@@ -11,14 +11,14 @@ static uint64_t mapped_bytes(uint64_t bytes)
     return bytes < huge_page_bytes ? bytes : (bytes + huge_page_bytes - 1) & ~(huge_page_bytes - 1);
 }
 
-void kvc_memory_free(void *memory, uint64_t bytes)
+void kvc_pages_free(void *memory, uint64_t bytes)
 {
     if (memory != NULL) {
         munmap(memory, mapped_bytes(bytes));
     }
 }
 
-void *kvc_memory_alloc(uint64_t bytes)
+void *kvc_pages_alloc(uint64_t bytes)
 {
     if (bytes == 0) {
         errno = EINVAL;

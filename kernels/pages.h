@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-/* Unmaps what kvc_memory_alloc gave for the same `bytes`; NULL is allowed. */
-void kvc_memory_free(void *memory, uint64_t bytes);
+/* Unmaps what kvc_pages_alloc gave for the same `bytes`; NULL is allowed. */
+void kvc_pages_free(void *memory, uint64_t bytes);
 
 /* Zeroed memory, aligned to at least a page (2 MiB from 2 MiB up). NULL with errno EINVAL (0 bytes) or
  * ENOMEM. Pages are taken from the system when they are first touched. */
-void *kvc_memory_alloc(uint64_t bytes);
+void *kvc_pages_alloc(uint64_t bytes);
 
 #endif

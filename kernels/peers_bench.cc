@@ -87,13 +87,13 @@ const double target_index_of_limit = 0.75;
 class ours : public table
 {
   public:
-    explicit ours(uint64_t cells)
+    explicit ours(uint64_t slots)
     {
-        struct kvc_cuckoo_params params = {};
-        params.bytes = cells * 8;
+        struct kvc_megakv_cuckoo_params params = {};
+        params.bytes = slots * 8;
         params.max_displacements = 200;
-        index_ = kvc_cuckoo_create(&params);
-        slab_ = kvc_slab_create(cells * 32, hash_seed);
+        index_ = kvc_megakv_cuckoo_create(&params);
+        slab_ = kvc_megakv_slab_create(slots * 32, hash_seed);
         if (index_ == nullptr || slab_ == nullptr) {
             kvc_bench_die("out of memory");
         }
@@ -107,25 +107,25 @@ class ours : public table
     ~ours() override
     {
         kvc_index_free(index_);
-        kvc_slab_free(slab_);
+        kvc_megakv_slab_free(slab_);
     }
 
     void insert(const uint64_t *key, uint32_t count) override
     {
         uint32_t location[batch_max], left[batch_max], evicted_count;
-        struct kvc_evicted evicted[batch_max];
+        struct kvc_megakv_slab_evicted evicted[batch_max];
         hash(key, count);
-        if (kvc_slab_alloc(slab_, 8, 8, count, location, evicted, &evicted_count, &slab_stats_) != count) {
+        if (kvc_megakv_slab_alloc(slab_, 8, 8, count, location, evicted, &evicted_count, &slab_stats_) != count) {
             kvc_bench_die("the slab store is too small");
         }
         for (uint32_t i = 0; i < count; i++) {
             uint64_t value = value_of(key[i]);
-            kvc_slab_write(slab_, location[i], &key[i], 8, &value, 8, &slab_stats_);
+            kvc_megakv_slab_write(slab_, location[i], &key[i], 8, &value, 8, &slab_stats_);
         }
         kvc_index_insert(index_, hash_, location, count, left, &stats_);
         for (uint32_t i = 0; i < count; i++) {
             if (left[i] != KVC_LOCATION_NONE) {
-                kvc_slab_release(slab_, left[i]);
+                kvc_megakv_slab_release(slab_, left[i]);
             }
         }
     }
@@ -143,7 +143,7 @@ class ours : public table
         get_at(key, count, old_and_found, location);
         for (uint32_t i = 0; i < sets; i++) {
             uint64_t next = value_of(key[i]);
-            if (!kvc_slab_rewrite(slab_, location[i], &key[i], 8, &next, 8, &slab_stats_)) {
+            if (!kvc_megakv_slab_rewrite(slab_, location[i], &key[i], 8, &next, 8, &slab_stats_)) {
                 set(&key[i], 1);
             }
         }
@@ -183,7 +183,7 @@ class ours : public table
         reads_.out = reinterpret_cast<uint8_t *>(value);
         reads_.out_position = &position;
         reads_.result = result;
-        kvc_slab_read(slab_, &reads_, &slab_stats_);
+        kvc_megakv_slab_read(slab_, &reads_, &slab_stats_);
     }
 
     void hash(const uint64_t *key, uint32_t count)
@@ -192,10 +192,10 @@ class ours : public table
     }
 
     struct kvc_index *index_;
-    struct kvc_slab *slab_;
+    struct kvc_megakv_slab *slab_;
     struct kvc_index_stats stats_ = {};
-    struct kvc_slab_stats slab_stats_ = {};
-    struct kvc_slab_reads reads_ = {};
+    struct kvc_megakv_slab_stats slab_stats_ = {};
+    struct kvc_megakv_slab_reads reads_ = {};
     uint64_t hash_[batch_max];
     uint8_t key_bytes_[batch_max];
 };
@@ -210,7 +210,7 @@ template <typename T> struct huge_pages {
     }
     T *allocate(size_t count)
     {
-        void *memory = kvc_memory_alloc(count * sizeof(T));
+        void *memory = kvc_pages_alloc(count * sizeof(T));
         if (memory == nullptr) {
             kvc_bench_die("out of memory");
         }
@@ -218,7 +218,7 @@ template <typename T> struct huge_pages {
     }
     void deallocate(T *memory, size_t count)
     {
-        kvc_memory_free(memory, count * sizeof(T));
+        kvc_pages_free(memory, count * sizeof(T));
     }
     template <typename U> bool operator==(const huge_pages<U> &) const
     {
@@ -244,7 +244,7 @@ struct mixing_hash {
 class rte : public table
 {
   public:
-    explicit rte(uint64_t cells) : bytes_(cells * 40 + (UINT64_C(64) << 20))
+    explicit rte(uint64_t slots) : bytes_(slots * 40 + (UINT64_C(64) << 20))
     {
         memory_ = kvc_bench_alloc(bytes_);
         if (rte_malloc_heap_create(heap_) != 0 ||
@@ -253,7 +253,7 @@ class rte : public table
         }
         struct rte_hash_parameters params = {};
         params.name = "peer";
-        params.entries = static_cast<uint32_t>(cells);
+        params.entries = static_cast<uint32_t>(slots);
         params.key_len = 8;
         params.hash_func = rte_hash_crc;
         params.socket_id = rte_malloc_heap_get_socket(heap_);
@@ -270,7 +270,7 @@ class rte : public table
             rte_malloc_heap_destroy(heap_) != 0) {
             kvc_bench_die("rte_hash left something behind");
         }
-        kvc_memory_free(memory_, bytes_);
+        kvc_pages_free(memory_, bytes_);
     }
 
     void insert(const uint64_t *key, uint32_t count) override
@@ -332,9 +332,9 @@ class rte : public table
 class boost_flat : public table
 {
   public:
-    explicit boost_flat(uint64_t cells)
+    explicit boost_flat(uint64_t slots)
     {
-        map_.reserve(cells / 4 * 3);
+        map_.reserve(slots / 4 * 3);
     }
 
     void insert(const uint64_t *key, uint32_t count) override
@@ -371,7 +371,7 @@ class libcuckoo_unlocked : public table
                                           huge_pages<std::pair<const uint64_t, uint64_t>>>;
 
   public:
-    explicit libcuckoo_unlocked(uint64_t cells) : map_(cells), locked_(map_.lock_table())
+    explicit libcuckoo_unlocked(uint64_t slots) : map_(slots), locked_(map_.lock_table())
     {
     }
 
@@ -407,11 +407,11 @@ class libcuckoo_unlocked : public table
 class mica : public table
 {
   public:
-    explicit mica(uint64_t cells)
+    explicit mica(uint64_t slots)
     {
         struct kvc_mica_params params = {};
-        params.buckets = static_cast<uint32_t>(cells / KVC_MICA_ENTRIES);
-        params.log_bytes = cells * 32;
+        params.buckets = static_cast<uint32_t>(slots / KVC_MICA_ENTRIES);
+        params.log_bytes = slots * 32;
         params.seed = hash_seed;
         store_ = kvc_mica_create(&params);
         if (store_ == nullptr) {
@@ -467,11 +467,11 @@ class mica : public table
 class memcached : public table
 {
   public:
-    explicit memcached(uint64_t cells)
+    explicit memcached(uint64_t slots)
     {
         struct kvc_chained_params params = {};
-        params.buckets = static_cast<uint32_t>(cells / 2);
-        params.capacity = static_cast<uint32_t>(cells / 4 * 3);
+        params.buckets = static_cast<uint32_t>(slots / 2);
+        params.capacity = static_cast<uint32_t>(slots / 4 * 3);
         params.key_bytes_max = 8;
         params.bump_after = 2 * batch_max;
         table_ = kvc_chained_create(&params);
@@ -703,7 +703,7 @@ void bench_own(ours &own, double insert, double limit_mops, const std::vector<st
 
 int main(int argc, char **argv)
 {
-    uint64_t cells = UINT64_C(1) << 26;
+    uint64_t slots = UINT64_C(1) << 26;
     int option;
     while ((option = getopt(argc, argv, "c:")) != -1) {
         char *end;
@@ -712,24 +712,24 @@ int main(int argc, char **argv)
             std::fprintf(stderr, "usage: peers_bench [-c LOG2_CELLS]; 16 .. 28\n");
             return 2;
         }
-        cells = UINT64_C(1) << log2;
+        slots = UINT64_C(1) << log2;
     }
-    uint64_t keys = cells / 4 * 3;
+    uint64_t keys = slots / 4 * 3;
     kvc_bench_print_machine();
 #ifdef KVC_PEER_RTE_HASH
     rte::start();
 #endif
     kvc_bench_pin(0);
-    double limit_mops = kvc_bench_line_limit_mops(cells * 8);
-    double far_mops = kvc_bench_line_limit_mops(cells * 32);
-    double page_mops = kvc_bench_page_limit_mops(cells * 32);
+    double limit_mops = kvc_bench_line_limit_mops(slots * 8);
+    double far_mops = kvc_bench_line_limit_mops(slots * 32);
+    double page_mops = kvc_bench_page_limit_mops(slots * 32);
     std::printf("%llu keys of 8 B, values of 8 B; random lines: %.1f M/s in %llu MiB (index), %.1f in %llu "
                 "MiB (items; %.1f if 16 in turn share a page of 4 KiB)\n",
                 static_cast<unsigned long long>(keys), limit_mops,
-                static_cast<unsigned long long>(cells * 8 >> 20), far_mops,
-                static_cast<unsigned long long>(cells * 32 >> 20), page_mops);
+                static_cast<unsigned long long>(slots * 8 >> 20), far_mops,
+                static_cast<unsigned long long>(slots * 32 >> 20), page_mops);
     std::vector<std::vector<uint64_t>> drawn = draw(keys);
-    ours own(cells);
+    ours own(slots);
     double insert = fill(own, keys);
     verify(own, drawn[0], "ours", 0);
     bench_own(own, insert, limit_mops, drawn);
@@ -739,7 +739,7 @@ int main(int argc, char **argv)
     std::printf("GET: %.2f lines at %.1f M/s: at most %.1f M/s\n", lines, far_mops, get_limit_mops);
 #ifdef KVC_PEER_RTE_HASH
     {
-        rte peer(cells);
+        rte peer(slots);
         compare("DPDK rte_hash (lookup_bulk_data)", peer, own, {1, 2.2, 2}, 0, insert, get_limit_mops, keys,
                 drawn);
     }
@@ -748,7 +748,7 @@ int main(int argc, char **argv)
 #endif
 #ifdef KVC_PEER_BOOST
     {
-        boost_flat peer(cells);
+        boost_flat peer(slots);
         compare("Boost unordered_flat_map", peer, own, {0, 1.25, 0}, 0, insert, get_limit_mops, keys, drawn);
     }
 #else
@@ -756,18 +756,18 @@ int main(int argc, char **argv)
 #endif
 #ifdef KVC_PEER_LIBCUCKOO
     {
-        libcuckoo_unlocked peer(cells);
+        libcuckoo_unlocked peer(slots);
         compare("libcuckoo, without locks", peer, own, {1, 0, 0}, 0, insert, get_limit_mops, keys, drawn);
     }
 #else
     std::printf("libcuckoo: not there when this was built (libcuckoo-dev)\n");
 #endif
     {
-        mica peer(cells);
+        mica peer(slots);
         compare("MICA, lossy", peer, own, {1, 0, 0}, 0.03, insert, get_limit_mops, keys, drawn);
     }
     {
-        memcached peer(cells);
+        memcached peer(slots);
         compare("memcached's chained table", peer, own, {1, 0, 0}, 0, insert, get_limit_mops, keys, drawn);
     }
     return 0;

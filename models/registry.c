@@ -8,7 +8,7 @@
 
 const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
-    &kvc_kvd_model,
+    &kvc_kvdirect_model,
     &kvc_rdma_model,
     NULL,
 };

@@ -15,7 +15,7 @@ static bool parse_number(const char *text, double *value)
 
 /* Columns of an error table; -1: it has none. */
 struct error_columns {
-    long name, predicted, published, measured, figure, held;
+    long name, predicted, published, measured, metric, held;
 };
 
 /* What a prediction is compared with: published where that cell is filled, else measured. */
@@ -28,7 +28,7 @@ static const char *reference_of(const struct kvc_csv *csv, size_t row, const str
 
 static const char *series_title(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
 {
-    return columns->figure >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->figure) : "case";
+    return columns->metric >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->metric) : "case";
 }
 
 /* "published", "measured", or both where the table has points of both. */
@@ -94,7 +94,7 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
         .predicted = kvc_csv_column(csv, "predicted"),
         .published = kvc_csv_column(csv, "published"),
         .measured = kvc_csv_column(csv, "measured"),
-        .figure = kvc_csv_column(csv, "figure"),
+        .metric = kvc_csv_column(csv, "metric"),
         .held = kvc_csv_column(csv, "held"),
     };
     if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0))

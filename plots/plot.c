@@ -108,7 +108,7 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
     return KVC_OK;
 }
 
-static enum kvc_status extract_results(const struct kvc_plot *plot, struct kvc_figure_data *figure,
+static enum kvc_status extract_results(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                        struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -206,7 +206,7 @@ static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure
     }
 }
 
-static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct kvc_figure_data *figure,
+static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                           struct kvc_diag *diag)
 {
     struct kvc_csv csv;
@@ -238,7 +238,7 @@ static enum kvc_status extract_throughput(const struct kvc_plot *plot, struct kv
     return status;
 }
 
-static enum kvc_status extract(const struct kvc_plot *plot, struct kvc_figure_data *figure,
+static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                struct kvc_diag *diag)
 {
     bool takes_several = plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TIMELINE;
@@ -268,7 +268,7 @@ static const char *format_of(const char *output)
 }
 
 /* Draws into `partial` and gives it its name. */
-static enum kvc_status draw(const struct kvc_plot *plot, const struct kvc_figure_data *figure,
+static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kvc_figure_data *figure,
                             const char *data_path, struct kvc_diag *diag)
 {
     char script[PATH_MAX], partial[PATH_MAX];
@@ -302,7 +302,7 @@ static enum kvc_status draw(const struct kvc_plot *plot, const struct kvc_figure
     return status;
 }
 
-enum kvc_status kvc_plot_draw(const struct kvc_plot *plot, struct kvc_diag *diag)
+enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_diag *diag)
 {
     const char *folder = getenv("TMPDIR");
     char data_path[PATH_MAX];

@@ -17,7 +17,7 @@ enum kvc_plot_kind {
 /* Names of the kinds in their order, NULL-terminated. */
 extern const char *const kvc_plot_kinds[];
 
-struct kvc_plot {
+struct kvc_plot_options {
     enum kvc_plot_kind kind;
     int input_count;
     const char *const *inputs;
@@ -27,6 +27,6 @@ struct kvc_plot {
 
 /* Draws. An existing picture is replaced only by a whole one. KVC_ERR_SCENARIO: input or output is wrong;
  * KVC_ERR_RUNTIME: gnuplot is missing or failed. */
-enum kvc_status kvc_plot_draw(const struct kvc_plot *plot, struct kvc_diag *diag);
+enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_diag *diag);
 
 #endif

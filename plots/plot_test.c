@@ -34,7 +34,7 @@ static void put(const char *path, const char *text)
 static enum kvc_status draw(enum kvc_plot_kind kind, const char *input, const char *output,
                             struct kvc_diag *diag)
 {
-    const struct kvc_plot plot = {.kind = kind, .input_count = 1, .inputs = &input, .output = output};
+    const struct kvc_plot_options plot = {.kind = kind, .input_count = 1, .inputs = &input, .output = output};
     return kvc_plot_draw(&plot, diag);
 }
 
@@ -100,7 +100,7 @@ static const char *drawn_text(const char *input)
 
 Test(plot, an_error_picture_says_what_it_compares_with)
 {
-#define ERRORS "case,figure,held,published,measured,predicted\n"
+#define ERRORS "case,metric,held,published,measured,predicted\n"
     put("paper.csv", ERRORS "a,mops,,100,,95\nb,us,,10,,20\n");
     put("machine.csv", ERRORS "a,mops,0,,100,95\nb,mops,1,,10,20\n");
     put("both.csv", ERRORS "a,mops,,100,,95\nb,mops,1,,10,20\n");

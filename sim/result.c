@@ -7,30 +7,30 @@
 #include "sim/base/diag.h"
 #include "sim/metrics/bottleneck.h"
 
-void kvc_figures_set(struct kvc_figures *figures, const char *name, double value)
+void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value)
 {
-    if (figures->count == KVC_FIGURES_MAX || strlen(name) >= KVC_NAME_MAX)
-        KVC_BUG("no room for figure %s", name);
-    struct kvc_figure *figure = &figures->entry[figures->count++];
-    strcpy(figure->name, name);
-    figure->value = value;
+    if (metrics->count == KVC_METRICS_MAX || strlen(name) >= KVC_NAME_MAX)
+        KVC_BUG("no room for metric %s", name);
+    struct kvc_metric *metric = &metrics->entry[metrics->count++];
+    strcpy(metric->name, name);
+    metric->value = value;
 }
 
-double kvc_figures_get(const struct kvc_figures *figures, const char *name)
+double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name)
 {
-    for (uint32_t i = 0; i < figures->count; i++)
-        if (strcmp(figures->entry[i].name, name) == 0)
-            return figures->entry[i].value;
+    for (uint32_t i = 0; i < metrics->count; i++)
+        if (strcmp(metrics->entry[i].name, name) == 0)
+            return metrics->entry[i].value;
     return NAN;
 }
 
-struct kvc_stage *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
+struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
                                        double utilization_frac)
 {
     if (result->stage_count == KVC_STAGES_MAX)
         KVC_BUG("no room for stage %s", name);
-    struct kvc_stage *stage = &result->stage[result->stage_count++];
-    *stage = (struct kvc_stage){.utilization_frac = utilization_frac, .mean_us = NAN};
+    struct kvc_stage_result *stage = &result->stage[result->stage_count++];
+    *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac, .mean_us = NAN};
     snprintf(stage->name, sizeof stage->name, "%s", name);
     snprintf(stage->device, sizeof stage->device, "%s", device);
     return stage;
@@ -55,14 +55,14 @@ void kvc_result_note(struct kvc_result *result, const char *format, ...)
     add_note(result, text);
 }
 
-static void merge_figures(struct kvc_figures *sum, const struct kvc_figures *replica, double weight)
+static void merge_metrics(struct kvc_metrics *sum, const struct kvc_metrics *replica, double weight)
 {
     for (uint32_t i = 0; i < replica->count; i++) {
         uint32_t at = 0;
         while (at < sum->count && strcmp(sum->entry[at].name, replica->entry[i].name) != 0)
             at++;
         if (at == sum->count)
-            kvc_figures_set(sum, replica->entry[i].name, 0);
+            kvc_metrics_set(sum, replica->entry[i].name, 0);
         sum->entry[at].value += weight * replica->entry[i].value;
     }
 }
@@ -71,8 +71,8 @@ static void merge_figures(struct kvc_figures *sum, const struct kvc_figures *rep
 static void merge_stages(struct kvc_result *sum, const struct kvc_result *replica, double weight)
 {
     for (uint32_t i = 0; i < replica->stage_count; i++) {
-        struct kvc_stage *stage = &sum->stage[i];
-        const struct kvc_stage *other = &replica->stage[i];
+        struct kvc_stage_result *stage = &sum->stage[i];
+        const struct kvc_stage_result *other = &replica->stage[i];
         if (i >= sum->stage_count) {
             *stage = *other;
             stage->utilization_frac = stage->mean_us = stage->busy_s = 0;
@@ -121,8 +121,8 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
         kvc_histogram_add(&sum->latency, &replica->latency);
     sum->has_histogram |= replica->has_histogram;
     merge_stages(sum, replica, weight);
-    merge_figures(&sum->kernel, &replica->kernel, weight);
-    merge_figures(&sum->model, &replica->model, weight);
+    merge_metrics(&sum->kernel, &replica->kernel, weight);
+    merge_metrics(&sum->model, &replica->model, weight);
     sum->watts_mean += weight * replica->watts_mean;
     sum->simulated_s += replica->simulated_s;
     sum->warmup_s += weight * replica->warmup_s;

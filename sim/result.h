@@ -11,14 +11,14 @@
 
 enum {
     KVC_STAGES_MAX = 16,
-    KVC_FIGURES_MAX = 64,
+    KVC_METRICS_MAX = 64,
     KVC_NOTES_MAX = 16,
     KVC_WINDOWS_MAX = 1024,
     KVC_NAME_MAX = 64,
     KVC_NOTE_BYTES = 320,
 };
 
-struct kvc_stage {
+struct kvc_stage_result {
     char name[KVC_NAME_MAX];   /* "receive", "search", "insert", "send", ... */
     char device[KVC_NAME_MAX]; /* "cpu", "gpu", "nic" */
     double utilization_frac;   /* 0..1, mean over the devices of the stage */
@@ -28,14 +28,14 @@ struct kvc_stage {
 };
 
 /* A named number; the name ends in its unit. */
-struct kvc_figure {
+struct kvc_metric {
     char name[KVC_NAME_MAX];
     double value;
 };
 
-struct kvc_figures {
+struct kvc_metrics {
     uint32_t count;
-    struct kvc_figure entry[KVC_FIGURES_MAX];
+    struct kvc_metric entry[KVC_METRICS_MAX];
 };
 
 struct kvc_result {
@@ -46,12 +46,12 @@ struct kvc_result {
     bool has_histogram;
 
     uint32_t stage_count;
-    struct kvc_stage stage[KVC_STAGES_MAX];
+    struct kvc_stage_result stage[KVC_STAGES_MAX];
     char bottleneck_stage[KVC_NAME_MAX], bottleneck_device[KVC_NAME_MAX];
     char bottleneck_why[KVC_NOTE_BYTES];
 
-    struct kvc_figures kernel; /* what the real structures did: load_factor_frac, lines_per_search, ... */
-    struct kvc_figures model;  /* the model's own: t_search_us, cycle_min_us, overruns, ... */
+    struct kvc_metrics kernel; /* what the real structures did: load_factor_frac, lines_per_search, ... */
+    struct kvc_metrics model;  /* the model's own: t_search_us, cycle_min_us, overruns, ... */
 
     double watts_mean; /* of all nodes, at the wall; 0: not known */
 
@@ -72,13 +72,13 @@ struct kvc_result {
 };
 
 /* Adds a figure. The name must fit; KVC_BUG when the table is full. */
-void kvc_figures_set(struct kvc_figures *figures, const char *name, double value);
+void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value);
 
 /* NaN when there is no figure of that name. */
-double kvc_figures_get(const struct kvc_figures *figures, const char *name);
+double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name);
 
 /* Adds a stage of which nothing else is known yet: mean_us is NaN. KVC_BUG when the table is full. */
-struct kvc_stage *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
+struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
                                        double utilization_frac);
 
 /* Adds a note once; further ones beyond KVC_NOTES_MAX are lost. */

@@ -10,7 +10,7 @@ static struct kvc_result result, replica, sum;
 
 static void set_stage(struct kvc_result *of, const char *name, const char *device, double utilization)
 {
-    struct kvc_stage *stage = kvc_result_add_stage(of, name, device, utilization);
+    struct kvc_stage_result *stage = kvc_result_add_stage(of, name, device, utilization);
     stage->busy_s = utilization * 2;
     stage->served = 100;
     stage->mean_us = 50;
@@ -18,7 +18,7 @@ static void set_stage(struct kvc_result *of, const char *name, const char *devic
 
 Test(result, a_new_stage_knows_no_more_than_it_is_told)
 {
-    struct kvc_stage *stage = kvc_result_add_stage(&result, "receive", "cpu", 0.4);
+    struct kvc_stage_result *stage = kvc_result_add_stage(&result, "receive", "cpu", 0.4);
     cr_expect_eq(result.stage_count, 1);
     cr_expect_eq(stage, &result.stage[0]);
     cr_expect_str_eq(stage->name, "receive");
@@ -70,14 +70,14 @@ Test(bottleneck, of_one_stage_or_unknown_ones)
     cr_expect_str_eq(result.bottleneck_why, "");
 }
 
-Test(figures, by_name)
+Test(metrics, by_name)
 {
-    struct kvc_figures figures = {0};
-    kvc_figures_set(&figures, "load_factor_frac", 0.5);
-    kvc_figures_set(&figures, "t_search_us", 63);
-    cr_expect_eq(kvc_figures_get(&figures, "load_factor_frac"), 0.5);
-    cr_expect_eq(kvc_figures_get(&figures, "t_search_us"), 63);
-    cr_expect(isnan(kvc_figures_get(&figures, "t_search")));
+    struct kvc_metrics metrics = {0};
+    kvc_metrics_set(&metrics, "load_factor_frac", 0.5);
+    kvc_metrics_set(&metrics, "t_search_us", 63);
+    cr_expect_eq(kvc_metrics_get(&metrics, "load_factor_frac"), 0.5);
+    cr_expect_eq(kvc_metrics_get(&metrics, "t_search_us"), 63);
+    cr_expect(isnan(kvc_metrics_get(&metrics, "t_search")));
 }
 
 Test(notes, once_each_and_no_more_than_fit)
@@ -109,8 +109,8 @@ static void fill(struct kvc_result *into, double scale)
     kvc_histogram_record(&into->latency, sent, done, 3);
     set_stage(into, "search", "gpu", 0.3 * scale);
     set_stage(into, "send", "cpu", 0.2 * scale);
-    kvc_figures_set(&into->kernel, "load_factor_frac", 0.1 * scale);
-    kvc_figures_set(&into->model, "t_search_us", 60 * scale);
+    kvc_metrics_set(&into->kernel, "load_factor_frac", 0.1 * scale);
+    kvc_metrics_set(&into->model, "t_search_us", 60 * scale);
     into->simulated_s = into->warmup_s = into->wall_s = into->kernel_wall_s = scale;
     into->requests_simulated = 1000;
     into->activities = 50;
@@ -145,8 +145,8 @@ Test(merge, of_two_replicas)
     cr_expect_float_eq(sum.stage[1].busy_s, 1.6, 1e-12);
     cr_expect_eq(sum.stage[0].served, 200);
     cr_expect_float_eq(sum.stage[0].mean_us, 50, 1e-12);
-    cr_expect_float_eq(kvc_figures_get(&sum.kernel, "load_factor_frac"), 0.2, 1e-12);
-    cr_expect_float_eq(kvc_figures_get(&sum.model, "t_search_us"), 120, 1e-12);
+    cr_expect_float_eq(kvc_metrics_get(&sum.kernel, "load_factor_frac"), 0.2, 1e-12);
+    cr_expect_float_eq(kvc_metrics_get(&sum.model, "t_search_us"), 120, 1e-12);
     cr_expect_eq(sum.model.count, 1);
     cr_expect_float_eq(sum.wall_s, 4, 1e-12);
     cr_expect_float_eq(sum.simulated_s, 4, 1e-12);

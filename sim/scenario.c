@@ -10,7 +10,7 @@ static const struct kvc_option node_rows[] = {
      .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
 };
 
-const struct kvc_options kvc_node_options = {.name = "node",
+const struct kvc_option_table kvc_node_option_table = {.name = "node",
                                              .rows = node_rows,
                                              .count = sizeof node_rows / sizeof *node_rows,
                                              .size = sizeof(struct kvc_node)};
@@ -34,7 +34,7 @@ static const struct kvc_option machine_rows[] = {
      .help = "version of kvcast that measured"},
 };
 
-const struct kvc_options kvc_machine_options = {.name = "machine",
+const struct kvc_option_table kvc_machine_option_table = {.name = "machine",
                                                 .rows = machine_rows,
                                                 .count = sizeof machine_rows / sizeof *machine_rows,
                                                 .size = sizeof(struct kvc_machine)};
@@ -49,7 +49,7 @@ static const struct kvc_option cluster_rows[] = {
      .help = "nodes that share the keys by consistent hashing"},
 };
 
-const struct kvc_options kvc_cluster_options = {.name = "cluster",
+const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
                                                 .rows = cluster_rows,
                                                 .count = sizeof cluster_rows / sizeof *cluster_rows,
                                                 .size = sizeof(struct kvc_cluster)};
@@ -116,7 +116,7 @@ static const struct kvc_option run_rows[] = {
      .help = "independent runs; from 2 on there is a 95 % confidence interval"},
 };
 
-const struct kvc_options kvc_run_options = {.name = "run",
+const struct kvc_option_table kvc_run_option_table = {.name = "run",
                                             .rows = run_rows,
                                             .count = sizeof run_rows / sizeof *run_rows,
                                             .size = sizeof(struct kvc_run)};

@@ -33,7 +33,7 @@ struct kvc_node {
     struct kvc_gpu gpu;
     struct kvc_nic nic;
     struct kvc_pcie pcie;
-    struct kvc_stages stages;
+    struct kvc_megakv_cost_profile stages;
 };
 
 struct kvc_cluster {
@@ -56,10 +56,10 @@ struct kvc_run {
     uint64_t replicas;
 };
 
-extern const struct kvc_options kvc_node_options; /* only the plain fields: sockets */
-extern const struct kvc_options kvc_machine_options;
-extern const struct kvc_options kvc_cluster_options;
-extern const struct kvc_options kvc_run_options;
+extern const struct kvc_option_table kvc_node_option_table; /* only the plain fields: sockets */
+extern const struct kvc_option_table kvc_machine_option_table;
+extern const struct kvc_option_table kvc_cluster_option_table;
+extern const struct kvc_option_table kvc_run_option_table;
 
 /* Cross-field checks of `run`: the sample rate. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);

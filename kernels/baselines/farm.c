@@ -471,7 +471,7 @@ static uint64_t index_used(const struct kvc_index *index)
 static void index_free(struct kvc_index *index)
 {
     struct farm *table = table_of(index);
-    kvc_memory_free(table->lines, line_count(table) * sizeof(*table->lines));
+    kvc_pages_free(table->lines, line_count(table) * sizeof(*table->lines));
     free(table);
 }
 
@@ -505,7 +505,7 @@ struct kvc_index *kvc_farm_create(const struct kvc_farm_params *params)
                            .buckets = params->buckets,
                            .overflow_blocks = params->overflow_blocks,
                            .probe_buckets = (uint32_t)least(probe_buckets, params->buckets)};
-    table->lines = kvc_memory_alloc(line_count(table) * sizeof(*table->lines));
+    table->lines = kvc_pages_alloc(line_count(table) * sizeof(*table->lines));
     if (table->lines == NULL) {
         free(table);
         errno = ENOMEM;

@@ -596,8 +596,8 @@ struct kvc_memc3_counts kvc_memc3_counts(const struct kvc_index *index)
 static void memc3_free(struct kvc_index *index)
 {
     struct memc3 *table = table_of(index);
-    kvc_memory_free(table->buckets, table->bytes);
-    kvc_memory_free(table->versions, VERSIONS * sizeof(*table->versions));
+    kvc_pages_free(table->buckets, table->bytes);
+    kvc_pages_free(table->versions, VERSIONS * sizeof(*table->versions));
     free(table->nodes.bucket);
     free(table->nodes.parent);
     free(table->nodes.slot);
@@ -617,8 +617,8 @@ static const struct kvc_index_ops memc3_ops = {
 static bool take_memory(struct memc3 *table)
 {
     uint32_t nodes = ROOTS + table->max_displacements;
-    table->buckets = kvc_memory_alloc(table->bytes);
-    table->versions = kvc_memory_alloc(VERSIONS * sizeof(*table->versions));
+    table->buckets = kvc_pages_alloc(table->bytes);
+    table->versions = kvc_pages_alloc(VERSIONS * sizeof(*table->versions));
     table->nodes.bucket = calloc(nodes, sizeof(*table->nodes.bucket));
     table->nodes.parent = calloc(nodes, sizeof(*table->nodes.parent));
     table->nodes.slot = calloc(nodes, sizeof(*table->nodes.slot));

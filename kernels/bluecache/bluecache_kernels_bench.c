@@ -57,7 +57,7 @@ static void die(const char *what)
 
 static void *allocate(uint64_t bytes)
 {
-    void *memory = kvc_memory_alloc(bytes);
+    void *memory = kvc_pages_alloc(bytes);
     if (memory == NULL) {
         die("out of memory");
     }
@@ -102,7 +102,7 @@ static double line_limit(uint64_t bytes, const uint64_t *hash, bool write)
         seconds[run] = now_s() - start;
         keep += sum;
     }
-    kvc_memory_free(table, bytes);
+    kvc_pages_free(table, bytes);
     double median_s = median(seconds);
     row(write ? "limit: random lines read and written" : "limit: random lines read", median_s, RUN_KEYS, 1,
         0);
@@ -271,6 +271,6 @@ int main(void)
     bench_hash();
     bench_index(bytes, hash, read_ns, write_ns);
     bench_slab(bytes, read_ns, write_ns);
-    kvc_memory_free(hash, (uint64_t)RUNS * RUN_KEYS * 8);
+    kvc_pages_free(hash, (uint64_t)RUNS * RUN_KEYS * 8);
     return 0;
 }

@@ -226,7 +226,7 @@ void kvc_dram_slab_free(struct kvc_dram_slab *slab)
         for (unsigned c = 0; c < CLASS_COUNT; c++) {
             free(slab->classes[c].slabs);
         }
-        kvc_memory_free(slab->base, kvc_dram_slab_capacity_bytes(slab));
+        kvc_pages_free(slab->base, kvc_dram_slab_capacity_bytes(slab));
         free(slab->class_of_slab);
         free(slab);
     }
@@ -244,7 +244,7 @@ struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *pa
     }
     slab->slab_count = (uint32_t)((params->bytes + KVC_DRAM_SLAB_BYTES - 1) / KVC_DRAM_SLAB_BYTES);
     slab->random = params->seed;
-    slab->base = kvc_memory_alloc(kvc_dram_slab_capacity_bytes(slab));
+    slab->base = kvc_pages_alloc(kvc_dram_slab_capacity_bytes(slab));
     slab->class_of_slab = malloc(slab->slab_count);
     if (slab->base == NULL || slab->class_of_slab == NULL) {
         kvc_dram_slab_free(slab);

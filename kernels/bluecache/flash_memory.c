@@ -127,7 +127,7 @@ static bool erase_block(struct kvc_flash_medium *medium, uint32_t block)
 void kvc_flash_memory_free(struct kvc_flash_memory *memory)
 {
     if (memory != NULL) {
-        kvc_memory_free(memory->bytes, memory->total_bytes);
+        kvc_pages_free(memory->bytes, memory->total_bytes);
         free(memory->blocks);
         free(memory);
     }
@@ -151,7 +151,7 @@ struct kvc_flash_memory *kvc_flash_memory_create(const struct kvc_flash_geometry
     memory->blocks = calloc(memory->block_count, sizeof(*memory->blocks));
     if (page_count <= UINT64_MAX / geometry->page_bytes) {
         memory->total_bytes = page_count * geometry->page_bytes;
-        memory->bytes = kvc_memory_alloc(memory->total_bytes);
+        memory->bytes = kvc_pages_alloc(memory->total_bytes);
     }
     if (memory->blocks == NULL || memory->bytes == NULL) {
         kvc_flash_memory_free(memory);

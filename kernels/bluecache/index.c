@@ -371,7 +371,7 @@ void kvc_bluecache_index_load(struct kvc_index *index, uint64_t first, uint64_t 
 static void index_free(struct kvc_index *index)
 {
     struct table *table = table_of(index);
-    kvc_memory_free(table->buckets, table->bytes);
+    kvc_pages_free(table->buckets, table->bytes);
     free(table);
 }
 
@@ -458,9 +458,9 @@ struct kvc_index *kvc_bluecache_index_create(const struct kvc_bluecache_index_pa
         return NULL;
     }
     struct table *table = malloc(sizeof(*table));
-    struct bucket *buckets = kvc_memory_alloc(bytes);
+    struct bucket *buckets = kvc_pages_alloc(bytes);
     if (table == NULL || buckets == NULL) {
-        kvc_memory_free(buckets, bytes);
+        kvc_pages_free(buckets, bytes);
         free(table);
         errno = ENOMEM;
         return NULL;

@@ -43,9 +43,9 @@ struct sweep {
 };
 
 struct buffers {
-    struct kvc_kvdirect_op op[BATCH];
+    struct kvc_kvdirect_table_op op[BATCH];
     uint64_t key[BATCH];
-    uint8_t value[BATCH][KVC_KVDIRECT_PAIR_MAX];
+    uint8_t value[BATCH][KVC_KVDIRECT_TABLE_PAIR_MAX];
 };
 
 static uint64_t mix(uint64_t z)
@@ -63,37 +63,37 @@ static uint32_t size_of(const struct sweep *sweep, uint64_t key)
 
 /* Operation i of a batch; keys of pairs below 8 bytes are the low bytes of the number. */
 static void set_op(const struct sweep *sweep, struct buffers *buffers, uint32_t i, uint64_t key,
-                   enum kvc_kvdirect_verb verb)
+                   enum kvc_kvdirect_table_verb verb)
 {
     uint32_t pair_bytes = size_of(sweep, key);
     uint32_t key_bytes = pair_bytes < 8 ? pair_bytes : 8;
     buffers->key[i] = key;
-    buffers->op[i] = (struct kvc_kvdirect_op){
+    buffers->op[i] = (struct kvc_kvdirect_table_op){
         .key = &buffers->key[i],
         .key_bytes = (uint8_t)key_bytes,
         .verb = (uint8_t)verb,
         .value = buffers->value[i],
         .value_bytes =
-            (uint16_t)(verb == KVC_KVDIRECT_GET ? sizeof(buffers->value[i]) : pair_bytes - key_bytes)};
+            (uint16_t)(verb == KVC_KVDIRECT_TABLE_GET ? sizeof(buffers->value[i]) : pair_bytes - key_bytes)};
 }
 
-static double per_operation(const struct kvc_kvdirect_counts *counts)
+static double per_operation(const struct kvc_kvdirect_table_counts *counts)
 {
-    return (double)kvc_kvdirect_accesses(counts) / (double)counts->operations;
+    return (double)kvc_kvdirect_table_accesses(counts) / (double)counts->operations;
 }
 
 /* Accesses per operation on random keys of those stored. */
-static double sample(struct kvc_kvdirect *table, const struct sweep *sweep, struct buffers *buffers,
-                     uint64_t keys, enum kvc_kvdirect_verb verb)
+static double sample(struct kvc_kvdirect_table *table, const struct sweep *sweep, struct buffers *buffers,
+                     uint64_t keys, enum kvc_kvdirect_table_verb verb)
 {
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table_stats stats = {0};
     for (uint64_t i = 0; i < SAMPLE; i += BATCH) {
         for (uint32_t j = 0; j < BATCH; j++) {
             set_op(sweep, buffers, j, mix(i + j + 777) % keys, verb);
         }
-        kvc_kvdirect_run(table, buffers->op, BATCH, &stats);
+        kvc_kvdirect_table_run(table, buffers->op, BATCH, &stats);
     }
-    const struct kvc_kvdirect_counts *counts = verb == KVC_KVDIRECT_GET ? &stats.get : &stats.put;
+    const struct kvc_kvdirect_table_counts *counts = verb == KVC_KVDIRECT_TABLE_GET ? &stats.get : &stats.put;
     if (counts->found != counts->operations) {
         fprintf(stderr, "kvdirect_access_bench: a key is missing\n");
         exit(3);
@@ -102,17 +102,17 @@ static double sample(struct kvc_kvdirect *table, const struct sweep *sweep, stru
 }
 
 /* Puts new keys up to a number of pair bytes; false: the table is full. */
-static bool fill_to(struct kvc_kvdirect *table, const struct sweep *sweep, struct buffers *buffers,
-                    double bytes, uint64_t *keys, struct kvc_kvdirect_stats *stats)
+static bool fill_to(struct kvc_kvdirect_table *table, const struct sweep *sweep, struct buffers *buffers,
+                    double bytes, uint64_t *keys, struct kvc_kvdirect_table_stats *stats)
 {
-    const double largest = sweep->pair_bytes != MIXED ? sweep->pair_bytes : KVC_KVDIRECT_INLINE_MAX;
+    const double largest = sweep->pair_bytes != MIXED ? sweep->pair_bytes : KVC_KVDIRECT_TABLE_INLINE_MAX;
     double left;
-    while ((left = bytes - (double)kvc_kvdirect_pair_bytes(table)) > 0) {
+    while ((left = bytes - (double)kvc_kvdirect_table_pair_bytes(table)) > 0) {
         uint32_t count = left < BATCH * largest ? 1 + (uint32_t)(left / largest) : BATCH;
         for (uint32_t i = 0; i < count; i++) {
-            set_op(sweep, buffers, i, *keys + i, KVC_KVDIRECT_PUT);
+            set_op(sweep, buffers, i, *keys + i, KVC_KVDIRECT_TABLE_PUT);
         }
-        kvc_kvdirect_run(table, buffers->op, count, stats);
+        kvc_kvdirect_table_run(table, buffers->op, count, stats);
         *keys += count;
         if (stats->full > 0) {
             return false;
@@ -125,8 +125,8 @@ static bool fill_to(struct kvc_kvdirect *table, const struct sweep *sweep, struc
 static void run_sweep(const struct sweep *sweep, struct averages *average)
 {
     static struct buffers buffers;
-    struct kvc_kvdirect *table =
-        kvc_kvdirect_create(&(struct kvc_kvdirect_params){.bytes = sweep->bytes,
+    struct kvc_kvdirect_table *table =
+        kvc_kvdirect_table_create(&(struct kvc_kvdirect_table_params){.bytes = sweep->bytes,
                                                           .hash_index_frac = sweep->hash_index_frac,
                                                           .inline_bytes = sweep->inline_bytes,
                                                           .seed = table_seed});
@@ -138,7 +138,7 @@ static void run_sweep(const struct sweep *sweep, struct averages *average)
     bool room = true;
     for (int s = 0; s < sweep->steps; s++) {
         double bytes = (sweep->first + s * sweep->step) * (double)sweep->bytes;
-        struct kvc_kvdirect_stats before = {0}, last = {0};
+        struct kvc_kvdirect_table_stats before = {0}, last = {0};
         room = room && fill_to(table, sweep, &buffers, 0.98 * bytes, &keys, &before) &&
                fill_to(table, sweep, &buffers, bytes, &keys, &last);
         average[s] = (struct averages){.reached = room};
@@ -146,11 +146,11 @@ static void run_sweep(const struct sweep *sweep, struct averages *average)
             average[s].put_new = per_operation(&last.put);
             average[s].slab_dma =
                 (double)(last.slab.dma_reads + last.slab.dma_writes) / (double)last.put.operations;
-            average[s].get = sample(table, sweep, &buffers, keys, KVC_KVDIRECT_GET);
-            average[s].put_over = sample(table, sweep, &buffers, keys, KVC_KVDIRECT_PUT);
+            average[s].get = sample(table, sweep, &buffers, keys, KVC_KVDIRECT_TABLE_GET);
+            average[s].put_over = sample(table, sweep, &buffers, keys, KVC_KVDIRECT_TABLE_PUT);
         }
     }
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 static void print_head(const char *what)
@@ -220,7 +220,7 @@ static void best_choice(uint64_t bytes, uint32_t pair_bytes, double first, int s
     struct averages best[STEPS_MAX] = {{.reached = false}};
     struct sweep chosen[STEPS_MAX];
     double highest[STEPS_MAX] = {0};
-    uint32_t thresholds = pair_bytes <= KVC_KVDIRECT_INLINE_MAX ? 2 : 1; /* no pair inline, or all */
+    uint32_t thresholds = pair_bytes <= KVC_KVDIRECT_TABLE_INLINE_MAX ? 2 : 1; /* no pair inline, or all */
     for (int s = 0; s < steps; s++) {
         chosen[s] = (struct sweep){bytes, 0, 0, pair_bytes, first, 0.05, steps};
     }

@@ -74,8 +74,8 @@ static uint64_t share(uint64_t count, unsigned thread, unsigned threads)
 /* Bits of a slab in its block of 16 granules. */
 static inline unsigned block_bits(uint32_t entry)
 {
-    unsigned granules = 1u << kvc_kvdirect_entry_type(entry);
-    unsigned first = kvc_kvdirect_entry_granule(entry) % KVC_KVDIRECT_BLOCK_GRANULES;
+    unsigned granules = 1u << kvc_kvdirect_table_entry_type(entry);
+    unsigned first = kvc_kvdirect_table_entry_granule(entry) % KVC_KVDIRECT_TABLE_BLOCK_GRANULES;
     return ((1u << granules) - 1) << first;
 }
 
@@ -83,7 +83,7 @@ static inline unsigned block_bits(uint32_t entry)
 static inline uint32_t *emit_block(uint32_t *out, uint32_t granule, unsigned bits)
 {
     if (bits == 0xffff) {
-        *out++ = kvc_kvdirect_entry(granule, KVC_KVDIRECT_SLAB_TYPES - 1);
+        *out++ = kvc_kvdirect_table_entry(granule, KVC_KVDIRECT_SLAB_TYPES - 1);
         return out;
     }
     while (bits != 0) {
@@ -99,7 +99,7 @@ static inline uint32_t *emit_block(uint32_t *out, uint32_t granule, unsigned bit
             type = next;
             slab = larger;
         }
-        *out++ = kvc_kvdirect_entry(granule + first, type);
+        *out++ = kvc_kvdirect_table_entry(granule + first, type);
         bits &= ~slab;
     }
     return out;
@@ -232,7 +232,7 @@ static bool merge_by_radix(struct merge *merge)
     uint64_t scratch_bytes = merge->count * sizeof(*merge->entry);
     unsigned bits = 64 - (unsigned)__builtin_clzll((merge->granules - 1) | 1); /* of an address */
     merge->shift = 1 + (bits > PARTITION_BITS + BLOCK_BITS ? bits - PARTITION_BITS : BLOCK_BITS);
-    merge->scratch = kvc_memory_alloc(scratch_bytes);
+    merge->scratch = kvc_pages_alloc(scratch_bytes);
     merge->offset = malloc(merge->threads * sizeof(*merge->offset));
     merge->start = malloc((PARTITIONS + 1) * sizeof(*merge->start));
     merge->merged = malloc((PARTITIONS + 1) * sizeof(*merge->merged));
@@ -247,7 +247,7 @@ static bool merge_by_radix(struct merge *merge)
         run_phase(merge, gather);
         merge->count = merge->merged[PARTITIONS];
     }
-    kvc_memory_free(merge->scratch, scratch_bytes);
+    kvc_pages_free(merge->scratch, scratch_bytes);
     free(merge->offset);
     free(merge->start);
     free(merge->merged);
@@ -256,7 +256,7 @@ static bool merge_by_radix(struct merge *merge)
 
 static uint64_t blocks_of(const struct merge *merge)
 {
-    return (merge->granules + KVC_KVDIRECT_BLOCK_GRANULES - 1) / KVC_KVDIRECT_BLOCK_GRANULES;
+    return (merge->granules + KVC_KVDIRECT_TABLE_BLOCK_GRANULES - 1) / KVC_KVDIRECT_TABLE_BLOCK_GRANULES;
 }
 
 static void fill_bitmap(struct merge *merge, unsigned thread)
@@ -278,7 +278,7 @@ static void count_blocks(struct merge *merge, unsigned thread)
     uint64_t end = share(blocks_of(merge), thread + 1, merge->threads);
     uint64_t count = 0;
     for (uint64_t b = share(blocks_of(merge), thread, merge->threads); b < end; b++) {
-        uint32_t slab[KVC_KVDIRECT_BLOCK_GRANULES];
+        uint32_t slab[KVC_KVDIRECT_TABLE_BLOCK_GRANULES];
         count += (uint64_t)(emit_block(slab, 0, merge->block[b]) - slab);
     }
     merge->emitted[thread + 1] = count;
@@ -299,7 +299,7 @@ static void emit_blocks(struct merge *merge, unsigned thread)
 static bool merge_by_bitmap(struct merge *merge)
 {
     uint64_t bitmap_bytes = blocks_of(merge) * sizeof(*merge->block);
-    merge->block = kvc_memory_alloc(bitmap_bytes);
+    merge->block = kvc_pages_alloc(bitmap_bytes);
     if (merge->block == NULL) {
         return false;
     }
@@ -312,7 +312,7 @@ static bool merge_by_bitmap(struct merge *merge)
     }
     run_phase(merge, emit_blocks);
     merge->count = merge->emitted[merge->threads];
-    kvc_memory_free(merge->block, bitmap_bytes);
+    kvc_pages_free(merge->block, bitmap_bytes);
     return true;
 }
 

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 enum {
-    KVC_KVDIRECT_GRANULE_BYTES = 32,
+    KVC_KVDIRECT_TABLE_GRANULE_BYTES = 32,
     KVC_KVDIRECT_SLAB_TYPES = 5,      /* type t: 32 << t bytes */
-    KVC_KVDIRECT_BLOCK_GRANULES = 16, /* in the largest slab, 512 bytes */
+    KVC_KVDIRECT_TABLE_BLOCK_GRANULES = 16, /* in the largest slab, 512 bytes */
     KVC_KVDIRECT_MERGE_THREADS = 64,  /* at most */
 };
 
@@ -26,17 +26,17 @@ enum kvc_kvdirect_merge_method {
     KVC_KVDIRECT_MERGE_BITMAP,
 };
 
-static inline uint32_t kvc_kvdirect_entry(uint32_t granule, unsigned type)
+static inline uint32_t kvc_kvdirect_table_entry(uint32_t granule, unsigned type)
 {
     return granule << 1 | 1u << type;
 }
 
-static inline unsigned kvc_kvdirect_entry_type(uint32_t entry)
+static inline unsigned kvc_kvdirect_table_entry_type(uint32_t entry)
 {
     return (unsigned)__builtin_ctz(entry);
 }
 
-static inline uint32_t kvc_kvdirect_entry_granule(uint32_t entry)
+static inline uint32_t kvc_kvdirect_table_entry_granule(uint32_t entry)
 {
     return (entry & (entry - 1)) >> 1;
 }

@@ -7,13 +7,13 @@
 
 enum {
     TYPES = KVC_KVDIRECT_SLAB_TYPES,
-    NIC_MASK = KVC_KVDIRECT_NIC_ENTRIES - 1,
+    NIC_MASK = KVC_KVDIRECT_TABLE_NIC_ENTRIES - 1,
 };
 
 /* Both stacks are rings; positions count on and are masked. Left is where `left` points, the right end
  * `count` further on. */
 struct pool {
-    uint32_t nic[KVC_KVDIRECT_NIC_ENTRIES];
+    uint32_t nic[KVC_KVDIRECT_TABLE_NIC_ENTRIES];
     uint32_t nic_left, nic_count;
     bool wanted; /* the NIC found too few here */
     uint32_t *host;
@@ -68,10 +68,10 @@ static uint64_t dma_operations(const struct pool *pool, uint64_t left, uint32_t 
  * empty NIC stack. */
 static void read_batch(struct pool *pool, struct kvc_kvdirect_slab_stats *stats)
 {
-    pool->wanted |= pool->host_count < KVC_KVDIRECT_DMA_ENTRIES;
+    pool->wanted |= pool->host_count < KVC_KVDIRECT_TABLE_DMA_ENTRIES;
     uint32_t count =
-        pool->host_count < KVC_KVDIRECT_DMA_ENTRIES ? (uint32_t)pool->host_count : KVC_KVDIRECT_DMA_ENTRIES;
-    if (count == 0 || (count < KVC_KVDIRECT_DMA_ENTRIES && pool->nic_count != 0)) {
+        pool->host_count < KVC_KVDIRECT_TABLE_DMA_ENTRIES ? (uint32_t)pool->host_count : KVC_KVDIRECT_TABLE_DMA_ENTRIES;
+    if (count == 0 || (count < KVC_KVDIRECT_TABLE_DMA_ENTRIES && pool->nic_count != 0)) {
         return;
     }
     stats->dma_reads += dma_operations(pool, pool->host_left, count);
@@ -102,7 +102,7 @@ uint32_t kvc_kvdirect_slab_alloc(struct kvc_kvdirect_slab *slab, unsigned type,
                                  struct kvc_kvdirect_slab_stats *stats)
 {
     struct pool *pool = &slab->pool[type];
-    if (pool->nic_count < KVC_KVDIRECT_NIC_LOW) {
+    if (pool->nic_count < KVC_KVDIRECT_TABLE_NIC_LOW) {
         read_batch(pool, stats);
     }
     if (pool->nic_count == 0) {
@@ -110,10 +110,10 @@ uint32_t kvc_kvdirect_slab_alloc(struct kvc_kvdirect_slab *slab, unsigned type,
         return KVC_KVDIRECT_SLAB_NONE;
     }
     uint32_t entry = nic_pop_left(pool);
-    uint32_t granule = kvc_kvdirect_entry_granule(entry);
-    for (unsigned half = kvc_kvdirect_entry_type(entry); half > type;) {
+    uint32_t granule = kvc_kvdirect_table_entry_granule(entry);
+    for (unsigned half = kvc_kvdirect_table_entry_type(entry); half > type;) {
         half--;
-        nic_push_left(pool, kvc_kvdirect_entry(granule + (1u << half), half));
+        nic_push_left(pool, kvc_kvdirect_table_entry(granule + (1u << half), half));
         stats->cut++;
     }
     slab->free_granules -= UINT64_C(1) << type;
@@ -125,11 +125,11 @@ void kvc_kvdirect_slab_release(struct kvc_kvdirect_slab *slab, uint32_t granule,
                                struct kvc_kvdirect_slab_stats *stats)
 {
     struct pool *pool = &slab->pool[type];
-    nic_push_left(pool, kvc_kvdirect_entry(granule, type));
+    nic_push_left(pool, kvc_kvdirect_table_entry(granule, type));
     slab->free_granules += UINT64_C(1) << type;
     stats->released++;
-    if (pool->nic_count > KVC_KVDIRECT_NIC_HIGH) {
-        write_batch(slab, pool, KVC_KVDIRECT_DMA_ENTRIES, stats);
+    if (pool->nic_count > KVC_KVDIRECT_TABLE_NIC_HIGH) {
+        write_batch(slab, pool, KVC_KVDIRECT_TABLE_DMA_ENTRIES, stats);
     }
 }
 
@@ -138,8 +138,8 @@ void kvc_kvdirect_slab_recall(struct kvc_kvdirect_slab *slab, struct kvc_kvdirec
     for (unsigned type = 0; type < TYPES; type++) {
         struct pool *pool = &slab->pool[type];
         while (pool->nic_count > 0) {
-            uint32_t batch = pool->nic_count % KVC_KVDIRECT_DMA_ENTRIES;
-            write_batch(slab, pool, batch != 0 ? batch : KVC_KVDIRECT_DMA_ENTRIES, stats);
+            uint32_t batch = pool->nic_count % KVC_KVDIRECT_TABLE_DMA_ENTRIES;
+            write_batch(slab, pool, batch != 0 ? batch : KVC_KVDIRECT_TABLE_DMA_ENTRIES, stats);
         }
     }
 }
@@ -153,7 +153,7 @@ static uint64_t slots_of(const struct kvc_kvdirect_slab *slab, unsigned type)
 static void set_high_watermark(struct kvc_kvdirect_slab *slab, unsigned type)
 {
     struct pool *pool = &slab->pool[type];
-    uint64_t high = slots_of(slab, type) / KVC_KVDIRECT_HOST_HIGH_SHARE;
+    uint64_t high = slots_of(slab, type) / KVC_KVDIRECT_TABLE_HOST_HIGH_SHARE;
     pool->host_high = high > 2 * pool->host_count ? high : 2 * pool->host_count;
 }
 
@@ -168,7 +168,7 @@ bool kvc_kvdirect_slab_merge(struct kvc_kvdirect_slab *slab, enum kvc_kvdirect_m
         return true;
     }
     uint64_t vector_bytes = count * sizeof(uint32_t);
-    uint32_t *vector = kvc_memory_alloc(vector_bytes);
+    uint32_t *vector = kvc_pages_alloc(vector_bytes);
     if (vector == NULL) {
         return false;
     }
@@ -185,7 +185,7 @@ bool kvc_kvdirect_slab_merge(struct kvc_kvdirect_slab *slab, enum kvc_kvdirect_m
             slab->pool[type].host_count = 0;
         }
         for (uint64_t i = 0; i < filled; i++) {
-            host_push_right(&slab->pool[kvc_kvdirect_entry_type(vector[i])], vector[i]);
+            host_push_right(&slab->pool[kvc_kvdirect_table_entry_type(vector[i])], vector[i]);
         }
         for (unsigned type = 0; type < TYPES; type++) {
             set_high_watermark(slab, type);
@@ -196,7 +196,7 @@ bool kvc_kvdirect_slab_merge(struct kvc_kvdirect_slab *slab, enum kvc_kvdirect_m
         stats->merged_to += filled;
     }
     int error = errno;
-    kvc_memory_free(vector, vector_bytes);
+    kvc_pages_free(vector, vector_bytes);
     errno = error;
     return ok;
 }
@@ -205,9 +205,9 @@ bool kvc_kvdirect_slab_merge(struct kvc_kvdirect_slab *slab, enum kvc_kvdirect_m
 static void split_into(struct kvc_kvdirect_slab *slab, unsigned type, struct kvc_kvdirect_slab_stats *stats)
 {
     struct pool *pool = &slab->pool[type];
-    for (unsigned larger = type + 1; larger < TYPES && pool->host_count < KVC_KVDIRECT_HOST_LOW; larger++) {
+    for (unsigned larger = type + 1; larger < TYPES && pool->host_count < KVC_KVDIRECT_TABLE_HOST_LOW; larger++) {
         struct pool *donor = &slab->pool[larger];
-        uint64_t want = KVC_KVDIRECT_HOST_LOW - pool->host_count;
+        uint64_t want = KVC_KVDIRECT_TABLE_HOST_LOW - pool->host_count;
         uint64_t spare = (donor->host_count + 1) / 2;
         for (uint64_t i = 0; i < want && i < spare; i++) {
             host_push_right(pool, host_pop_right(donor));
@@ -250,7 +250,7 @@ bool kvc_kvdirect_slab_daemon(struct kvc_kvdirect_slab *slab, struct kvc_kvdirec
 
 uint64_t kvc_kvdirect_slab_free_bytes(const struct kvc_kvdirect_slab *slab)
 {
-    return slab->free_granules * KVC_KVDIRECT_GRANULE_BYTES;
+    return slab->free_granules * KVC_KVDIRECT_TABLE_GRANULE_BYTES;
 }
 
 uint64_t kvc_kvdirect_slab_nic_entries(const struct kvc_kvdirect_slab *slab, unsigned type)
@@ -269,7 +269,7 @@ void kvc_kvdirect_slab_free(struct kvc_kvdirect_slab *slab)
         return;
     }
     for (unsigned type = 0; type < TYPES; type++) {
-        kvc_memory_free(slab->pool[type].host, slab->pool[type].host_bytes);
+        kvc_pages_free(slab->pool[type].host, slab->pool[type].host_bytes);
     }
     free(slab);
 }
@@ -284,7 +284,7 @@ static bool create_pool(struct kvc_kvdirect_slab *slab, unsigned type)
     }
     pool->host_mask = entries - 1;
     pool->host_bytes = entries * sizeof(*pool->host);
-    pool->host = kvc_memory_alloc(pool->host_bytes);
+    pool->host = kvc_pages_alloc(pool->host_bytes);
     return pool->host != NULL;
 }
 
@@ -292,9 +292,9 @@ struct kvc_kvdirect_slab *kvc_kvdirect_slab_create(const struct kvc_kvdirect_sla
 {
     const uint64_t largest_bytes = kvc_kvdirect_slab_bytes(TYPES - 1);
     const uint64_t address_granules = UINT64_C(1) << 31;
-    uint64_t granules = params->bytes / KVC_KVDIRECT_GRANULE_BYTES;
+    uint64_t granules = params->bytes / KVC_KVDIRECT_TABLE_GRANULE_BYTES;
     if (params->bytes == 0 || params->bytes % largest_bytes != 0 || granules > address_granules ||
-        params->first_granule % KVC_KVDIRECT_BLOCK_GRANULES != 0 ||
+        params->first_granule % KVC_KVDIRECT_TABLE_BLOCK_GRANULES != 0 ||
         params->first_granule > address_granules - granules) {
         errno = EINVAL;
         return NULL;
@@ -313,9 +313,9 @@ struct kvc_kvdirect_slab *kvc_kvdirect_slab_create(const struct kvc_kvdirect_sla
         }
         set_high_watermark(slab, type);
     }
-    for (uint64_t granule = 0; granule < granules; granule += KVC_KVDIRECT_BLOCK_GRANULES) {
+    for (uint64_t granule = 0; granule < granules; granule += KVC_KVDIRECT_TABLE_BLOCK_GRANULES) {
         host_push_right(&slab->pool[TYPES - 1],
-                        kvc_kvdirect_entry((uint32_t)(params->first_granule + granule), TYPES - 1));
+                        kvc_kvdirect_table_entry((uint32_t)(params->first_granule + granule), TYPES - 1));
     }
     return slab;
 }

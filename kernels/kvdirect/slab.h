@@ -33,12 +33,12 @@
 #define KVC_KVDIRECT_SLAB_NONE 0xffffffffu
 
 enum {
-    KVC_KVDIRECT_NIC_ENTRIES = 64,    /* of a NIC stack */
-    KVC_KVDIRECT_NIC_LOW = 16,        /* reads a batch below it */
-    KVC_KVDIRECT_NIC_HIGH = 56,       /* writes a batch above it */
-    KVC_KVDIRECT_DMA_ENTRIES = 16,    /* in a batch, 64 bytes */
-    KVC_KVDIRECT_HOST_LOW = 256,      /* splitting fills a host stack up to it */
-    KVC_KVDIRECT_HOST_HIGH_SHARE = 4, /* 1/4 of all memory free in one pool: it is merged */
+    KVC_KVDIRECT_TABLE_NIC_ENTRIES = 64,    /* of a NIC stack */
+    KVC_KVDIRECT_TABLE_NIC_LOW = 16,        /* reads a batch below it */
+    KVC_KVDIRECT_TABLE_NIC_HIGH = 56,       /* writes a batch above it */
+    KVC_KVDIRECT_TABLE_DMA_ENTRIES = 16,    /* in a batch, 64 bytes */
+    KVC_KVDIRECT_TABLE_HOST_LOW = 256,      /* splitting fills a host stack up to it */
+    KVC_KVDIRECT_TABLE_HOST_HIGH_SHARE = 4, /* 1/4 of all memory free in one pool: it is merged */
 };
 
 struct kvc_kvdirect_slab_params {
@@ -50,7 +50,7 @@ struct kvc_kvdirect_slab_params {
 struct kvc_kvdirect_slab_stats {
     uint64_t allocated, released;
     uint64_t failed;                /* allocations that found both stacks empty */
-    uint64_t dma_reads, dma_writes; /* operations, each up to KVC_KVDIRECT_DMA_ENTRIES entries */
+    uint64_t dma_reads, dma_writes; /* operations, each up to KVC_KVDIRECT_TABLE_DMA_ENTRIES entries */
     uint64_t dma_entries;
     uint64_t cut;         /* halvings of larger slabs by the NIC */
     uint64_t split;       /* entries copied to a smaller pool by the daemon */
@@ -69,13 +69,13 @@ struct kvc_kvdirect_slab *kvc_kvdirect_slab_create(const struct kvc_kvdirect_sla
 /* Bytes of a slab of `type`, 0 .. KVC_KVDIRECT_SLAB_TYPES - 1. */
 static inline uint32_t kvc_kvdirect_slab_bytes(unsigned type)
 {
-    return (uint32_t)KVC_KVDIRECT_GRANULE_BYTES << type;
+    return (uint32_t)KVC_KVDIRECT_TABLE_GRANULE_BYTES << type;
 }
 
 /* The smallest type that holds `bytes`, 1 .. 512. */
 static inline unsigned kvc_kvdirect_slab_type(uint32_t bytes)
 {
-    return bytes <= KVC_KVDIRECT_GRANULE_BYTES ? 0 : 27u - (unsigned)__builtin_clz(bytes - 1);
+    return bytes <= KVC_KVDIRECT_TABLE_GRANULE_BYTES ? 0 : 27u - (unsigned)__builtin_clz(bytes - 1);
 }
 
 /* First granule of a slab, a multiple of 2^type; KVC_KVDIRECT_SLAB_NONE: the pool's stacks are empty. */

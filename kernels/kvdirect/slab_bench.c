@@ -56,11 +56,11 @@ static double time_merge(enum kvc_kvdirect_merge_method method, const uint32_t *
         }
         double took = now_s() - start;
         best = took < best ? took : best;
-        if (count != slots / KVC_KVDIRECT_BLOCK_GRANULES) {
+        if (count != slots / KVC_KVDIRECT_TABLE_BLOCK_GRANULES) {
             die("memory was lost in a merge");
         }
         for (uint64_t i = 0; i < count; i++) {
-            if (entry[i] != kvc_kvdirect_entry((uint32_t)(i * KVC_KVDIRECT_BLOCK_GRANULES),
+            if (entry[i] != kvc_kvdirect_table_entry((uint32_t)(i * KVC_KVDIRECT_TABLE_BLOCK_GRANULES),
                                                KVC_KVDIRECT_SLAB_TYPES - 1)) {
                 die("wrong slab");
             }
@@ -79,8 +79,8 @@ int main(int argc, char **argv)
         return 2;
     }
     uint64_t bytes = sizeof(uint32_t) << log2_max;
-    uint32_t *free_slot = kvc_memory_alloc(bytes);
-    uint32_t *entry = kvc_memory_alloc(bytes);
+    uint32_t *free_slot = kvc_pages_alloc(bytes);
+    uint32_t *entry = kvc_pages_alloc(bytes);
     if (free_slot == NULL || entry == NULL) {
         die("out of memory");
     }
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     for (int log2_slots = 16; log2_slots <= log2_max; log2_slots += 2) {
         uint64_t slots = UINT64_C(1) << log2_slots;
         for (uint64_t i = 0; i < slots; i++) {
-            free_slot[i] = kvc_kvdirect_entry(slot_of(i, (unsigned)log2_slots), 0);
+            free_slot[i] = kvc_kvdirect_table_entry(slot_of(i, (unsigned)log2_slots), 0);
         }
         for (int threads = 1; threads <= threads_max; threads *= 2) {
             double radix = time_merge(KVC_KVDIRECT_MERGE_RADIX, free_slot, entry, slots, (unsigned)threads);
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
     }
-    kvc_memory_free(free_slot, bytes);
-    kvc_memory_free(entry, bytes);
+    kvc_pages_free(free_slot, bytes);
+    kvc_pages_free(entry, bytes);
     return 0;
 }

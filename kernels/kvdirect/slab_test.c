@@ -132,9 +132,9 @@ Test(kvdirect_slab, an_entry_tells_address_and_type)
 {
     for (unsigned type = 0; type < TYPES; type++) {
         for (uint64_t granule = 0; granule < UINT64_C(1) << 31; granule += UINT64_C(123456) << 4) {
-            uint32_t entry = kvc_kvdirect_entry((uint32_t)granule, type);
-            cr_assert_eq(kvc_kvdirect_entry_granule(entry), granule);
-            cr_assert_eq(kvc_kvdirect_entry_type(entry), type);
+            uint32_t entry = kvc_kvdirect_table_entry((uint32_t)granule, type);
+            cr_assert_eq(kvc_kvdirect_table_entry_granule(entry), granule);
+            cr_assert_eq(kvc_kvdirect_table_entry_type(entry), type);
         }
     }
 }
@@ -150,9 +150,9 @@ Test(kvdirect_slab, the_daemon_splits_only_when_called)
     cr_assert_eq(stats.split, 0);
     cr_assert_eq(stats.dma_reads, 0, "an empty stack is not read");
     cr_assert(kvc_kvdirect_slab_daemon(slab, &stats));
-    cr_assert_eq(stats.split, KVC_KVDIRECT_HOST_LOW);
+    cr_assert_eq(stats.split, KVC_KVDIRECT_TABLE_HOST_LOW);
     cr_assert_eq(stats.merges, 0);
-    cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, 0), KVC_KVDIRECT_HOST_LOW);
+    cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, 0), KVC_KVDIRECT_TABLE_HOST_LOW);
     for (unsigned type = 1; type < 4; type++) {
         cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, type), 0, "nobody asked for it");
     }
@@ -355,7 +355,7 @@ Test(kvdirect_slab, grows_above_the_high_watermark_and_merges)
         model_alloc(&model, alloc(slab, 0, &stats), 0);
     }
     uint64_t merges = stats.merges;
-    while (kvc_kvdirect_slab_host_entries(slab, 0) <= bytes / 32 / KVC_KVDIRECT_HOST_HIGH_SHARE) {
+    while (kvc_kvdirect_slab_host_entries(slab, 0) <= bytes / 32 / KVC_KVDIRECT_TABLE_HOST_HIGH_SHARE) {
         kvc_kvdirect_slab_daemon(slab, &stats);
         cr_assert_eq(stats.merges, merges);
         model_release(&model, slab, model.count - 1, &stats);
@@ -388,7 +388,7 @@ static uint64_t cut_up(const uint8_t *free_granule, uint64_t granules, uint32_t 
                 break;
             }
         }
-        entry[count++] = kvc_kvdirect_entry((uint32_t)g, type);
+        entry[count++] = kvc_kvdirect_table_entry((uint32_t)g, type);
         g += 1u << type;
     }
     for (uint64_t i = count; i > 1; i--) {
@@ -421,7 +421,7 @@ static uint64_t merge_simply(const uint8_t *free_granule, uint64_t granules, uin
     uint64_t count = 0;
     for (uint64_t g = 0; g < granules; g++) {
         if (type_at[g] != 0) {
-            entry[count++] = kvc_kvdirect_entry((uint32_t)g, type_at[g] - 1);
+            entry[count++] = kvc_kvdirect_table_entry((uint32_t)g, type_at[g] - 1);
         }
     }
     free(left);
@@ -462,7 +462,7 @@ Test(kvdirect_slab, both_merges_agree_with_a_simple_one)
 
 Test(kvdirect_slab, merge_rejects_bad_arguments)
 {
-    uint32_t entry = kvc_kvdirect_entry(0, 0);
+    uint32_t entry = kvc_kvdirect_table_entry(0, 0);
     uint64_t count = 1;
     errno = 0;
     cr_assert_not(kvc_kvdirect_merge(KVC_KVDIRECT_MERGE_RADIX, &entry, &count, 16, 0));

@@ -19,9 +19,9 @@ static uint64_t random_word(void)
     return z ^ z >> 31;
 }
 
-static struct kvc_kvdirect *create(uint64_t bytes, double hash_index_frac, uint32_t inline_bytes)
+static struct kvc_kvdirect_table *create(uint64_t bytes, double hash_index_frac, uint32_t inline_bytes)
 {
-    struct kvc_kvdirect *table = kvc_kvdirect_create(&(struct kvc_kvdirect_params){
+    struct kvc_kvdirect_table *table = kvc_kvdirect_table_create(&(struct kvc_kvdirect_table_params){
         .bytes = bytes, .hash_index_frac = hash_index_frac, .inline_bytes = inline_bytes, .seed = seed});
     cr_assert_not_null(table);
     return table;
@@ -36,53 +36,53 @@ static void fill_value(uint8_t *value, uint64_t what, uint32_t bytes)
     }
 }
 
-static enum kvc_kvdirect_result put(struct kvc_kvdirect *table, const void *key, uint32_t key_bytes,
-                                    const void *value, uint32_t value_bytes, struct kvc_kvdirect_stats *stats)
+static enum kvc_kvdirect_table_result put(struct kvc_kvdirect_table *table, const void *key, uint32_t key_bytes,
+                                    const void *value, uint32_t value_bytes, struct kvc_kvdirect_table_stats *stats)
 {
-    struct kvc_kvdirect_op op = {.verb = KVC_KVDIRECT_PUT,
+    struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_PUT,
                                  .key = key,
                                  .key_bytes = (uint8_t)key_bytes,
                                  .value = (void *)value,
                                  .value_bytes = (uint16_t)value_bytes};
-    kvc_kvdirect_run(table, &op, 1, stats);
+    kvc_kvdirect_table_run(table, &op, 1, stats);
     return op.result;
 }
 
-static enum kvc_kvdirect_result erase(struct kvc_kvdirect *table, const void *key, uint32_t key_bytes,
-                                      struct kvc_kvdirect_stats *stats)
+static enum kvc_kvdirect_table_result erase(struct kvc_kvdirect_table *table, const void *key, uint32_t key_bytes,
+                                      struct kvc_kvdirect_table_stats *stats)
 {
-    struct kvc_kvdirect_op op = {.verb = KVC_KVDIRECT_DELETE, .key = key, .key_bytes = (uint8_t)key_bytes};
-    kvc_kvdirect_run(table, &op, 1, stats);
+    struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_DELETE, .key = key, .key_bytes = (uint8_t)key_bytes};
+    kvc_kvdirect_table_run(table, &op, 1, stats);
     return op.result;
 }
 
 /* Size of the value, copied to `value`, or -1. */
-static int get(struct kvc_kvdirect *table, const void *key, uint32_t key_bytes, void *value,
-               struct kvc_kvdirect_stats *stats)
+static int get(struct kvc_kvdirect_table *table, const void *key, uint32_t key_bytes, void *value,
+               struct kvc_kvdirect_table_stats *stats)
 {
-    struct kvc_kvdirect_op op = {.verb = KVC_KVDIRECT_GET,
+    struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_GET,
                                  .key = key,
                                  .key_bytes = (uint8_t)key_bytes,
                                  .value = value,
-                                 .value_bytes = KVC_KVDIRECT_PAIR_MAX};
-    kvc_kvdirect_run(table, &op, 1, stats);
-    return op.result == KVC_KVDIRECT_OK ? op.value_bytes : -1;
+                                 .value_bytes = KVC_KVDIRECT_TABLE_PAIR_MAX};
+    kvc_kvdirect_table_run(table, &op, 1, stats);
+    return op.result == KVC_KVDIRECT_TABLE_OK ? op.value_bytes : -1;
 }
 
 /* Puts a pair of `pair_bytes` with an 8-byte key (or as many as the pair has). */
-static enum kvc_kvdirect_result put_pair(struct kvc_kvdirect *table, uint64_t key, uint32_t pair_bytes,
-                                         struct kvc_kvdirect_stats *stats)
+static enum kvc_kvdirect_table_result put_pair(struct kvc_kvdirect_table *table, uint64_t key, uint32_t pair_bytes,
+                                         struct kvc_kvdirect_table_stats *stats)
 {
-    uint8_t value[KVC_KVDIRECT_PAIR_MAX];
+    uint8_t value[KVC_KVDIRECT_TABLE_PAIR_MAX];
     uint32_t key_bytes = pair_bytes < 8 ? pair_bytes : 8;
     fill_value(value, key, pair_bytes - key_bytes);
     return put(table, &key, key_bytes, value, pair_bytes - key_bytes, stats);
 }
 
-static bool has_pair(struct kvc_kvdirect *table, uint64_t key, uint32_t pair_bytes,
-                     struct kvc_kvdirect_stats *stats)
+static bool has_pair(struct kvc_kvdirect_table *table, uint64_t key, uint32_t pair_bytes,
+                     struct kvc_kvdirect_table_stats *stats)
 {
-    uint8_t value[KVC_KVDIRECT_PAIR_MAX], expected[KVC_KVDIRECT_PAIR_MAX];
+    uint8_t value[KVC_KVDIRECT_TABLE_PAIR_MAX], expected[KVC_KVDIRECT_TABLE_PAIR_MAX];
     uint32_t key_bytes = pair_bytes < 8 ? pair_bytes : 8;
     fill_value(expected, key, pair_bytes - key_bytes);
     int bytes = get(table, &key, key_bytes, value, stats);
@@ -91,26 +91,26 @@ static bool has_pair(struct kvc_kvdirect *table, uint64_t key, uint32_t pair_byt
 
 /* The next 8-byte key from `from` on that belongs to bucket `bucket` (and has this secondary hash, unless
  * that is above 511). */
-static uint64_t key_of_bucket(const struct kvc_kvdirect *table, uint64_t bucket, uint32_t secondary,
+static uint64_t key_of_bucket(const struct kvc_kvdirect_table *table, uint64_t bucket, uint32_t secondary,
                               uint64_t from)
 {
     for (uint64_t key = from;; key++) {
         uint64_t hash = kvc_hash(&key, 8, seed);
-        if ((hash & 0xffffffff) * kvc_kvdirect_index_buckets(table) >> 32 == bucket &&
+        if ((hash & 0xffffffff) * kvc_kvdirect_table_index_buckets(table) >> 32 == bucket &&
             (secondary > 511 || hash >> 55 == secondary)) {
             return key;
         }
     }
 }
 
-static void keys_of_bucket(const struct kvc_kvdirect *table, uint64_t *key, int count)
+static void keys_of_bucket(const struct kvc_kvdirect_table *table, uint64_t *key, int count)
 {
     for (int i = 0; i < count; i++) {
         key[i] = key_of_bucket(table, 3, 512, i == 0 ? 0 : key[i - 1] + 1);
     }
 }
 
-static void assert_counts(const struct kvc_kvdirect_counts *now, struct kvc_kvdirect_counts *before,
+static void assert_counts(const struct kvc_kvdirect_table_counts *now, struct kvc_kvdirect_table_counts *before,
                           uint64_t index_reads, uint64_t index_writes, uint64_t chain_reads,
                           uint64_t chain_writes, uint64_t slab_reads, uint64_t slab_writes)
 {
@@ -121,14 +121,14 @@ static void assert_counts(const struct kvc_kvdirect_counts *now, struct kvc_kvdi
     cr_assert_eq(now->chain_writes - before->chain_writes, chain_writes);
     cr_assert_eq(now->slab_reads - before->slab_reads, slab_reads);
     cr_assert_eq(now->slab_writes - before->slab_writes, slab_writes);
-    cr_assert_eq(kvc_kvdirect_accesses(now) - kvc_kvdirect_accesses(before),
+    cr_assert_eq(kvc_kvdirect_table_accesses(now) - kvc_kvdirect_table_accesses(before),
                  index_reads + index_writes + chain_reads + chain_writes + slab_reads + slab_writes);
     *before = *now;
 }
 
 Test(kvdirect_table, rejects_bad_params)
 {
-    struct kvc_kvdirect_params bad[] = {
+    struct kvc_kvdirect_table_params bad[] = {
         {.bytes = 512, .hash_index_frac = 0.5},
         {.bytes = 1025, .hash_index_frac = 0.5},
         {.bytes = UINT64_C(128) << 30, .hash_index_frac = 0.5},
@@ -140,109 +140,109 @@ Test(kvdirect_table, rejects_bad_params)
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         errno = 0;
-        cr_assert_null(kvc_kvdirect_create(&bad[i]));
+        cr_assert_null(kvc_kvdirect_table_create(&bad[i]));
         cr_assert_eq(errno, EINVAL);
     }
-    kvc_kvdirect_free(NULL);
+    kvc_kvdirect_table_free(NULL);
 }
 
 Test(kvdirect_table, accesses_of_inline_pairs)
 {
-    struct kvc_kvdirect *table = create(1 << 16, 0.5, 20);
-    struct kvc_kvdirect_stats stats = {0};
-    struct kvc_kvdirect_stats was = {0};
+    struct kvc_kvdirect_table *table = create(1 << 16, 0.5, 20);
+    struct kvc_kvdirect_table_stats stats = {0};
+    struct kvc_kvdirect_table_stats was = {0};
     uint8_t value[64];
     uint64_t key[2];
     keys_of_bucket(table, key, 2);
     cr_assert_eq(get(table, &key[0], 8, value, &stats), -1);
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 0, 0);
-    cr_assert_eq(erase(table, &key[0], 8, &stats), KVC_KVDIRECT_ABSENT);
+    cr_assert_eq(erase(table, &key[0], 8, &stats), KVC_KVDIRECT_TABLE_ABSENT);
     assert_counts(&stats.erase, &was.erase, 1, 0, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[0], 10, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(put_pair(table, key[0], 10, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[0], 20, &stats), KVC_KVDIRECT_OK, "in more slots");
+    cr_assert_eq(put_pair(table, key[0], 20, &stats), KVC_KVDIRECT_TABLE_OK, "in more slots");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[0], 16, &stats), KVC_KVDIRECT_OK, "in the same slots");
+    cr_assert_eq(put_pair(table, key[0], 16, &stats), KVC_KVDIRECT_TABLE_OK, "in the same slots");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     cr_assert(has_pair(table, key[0], 16, &stats));
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 0, 0);
-    struct kvc_kvdirect_op add = {.verb = KVC_KVDIRECT_ADD, .key = &key[0], .key_bytes = 8, .operand = 1};
-    kvc_kvdirect_run(table, &add, 1, &stats);
+    struct kvc_kvdirect_table_op add = {.verb = KVC_KVDIRECT_TABLE_ADD, .key = &key[0], .key_bytes = 8, .operand = 1};
+    kvc_kvdirect_table_run(table, &add, 1, &stats);
     assert_counts(&stats.update, &was.update, 1, 1, 0, 0, 0, 0);
-    struct kvc_kvdirect_op swap = {
-        .verb = KVC_KVDIRECT_SWAP, .key = &key[0], .key_bytes = 8, .expected = add.original};
-    kvc_kvdirect_run(table, &swap, 1, &stats);
-    cr_assert_eq(swap.result, KVC_KVDIRECT_UNEQUAL);
+    struct kvc_kvdirect_table_op swap = {
+        .verb = KVC_KVDIRECT_TABLE_SWAP, .key = &key[0], .key_bytes = 8, .expected = add.original};
+    kvc_kvdirect_table_run(table, &swap, 1, &stats);
+    cr_assert_eq(swap.result, KVC_KVDIRECT_TABLE_UNEQUAL);
     assert_counts(&stats.update, &was.update, 1, 0, 0, 0, 0, 0);
-    cr_assert_eq(erase(table, &key[0], 8, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(erase(table, &key[0], 8, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.erase, &was.erase, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(kvc_kvdirect_pairs(table), 0);
-    cr_assert_eq(kvc_kvdirect_pair_bytes(table), 0);
+    cr_assert_eq(kvc_kvdirect_table_pairs(table), 0);
+    cr_assert_eq(kvc_kvdirect_table_pair_bytes(table), 0);
     cr_assert_eq(stats.get.found + stats.put.found + stats.erase.found, 1 + 2 + 1);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, accesses_of_pairs_in_slabs)
 {
-    struct kvc_kvdirect *table = create(1 << 16, 0.5, 20);
-    struct kvc_kvdirect_stats stats = {0};
-    struct kvc_kvdirect_stats was = {0};
-    uint64_t key = 7, slabs = kvc_kvdirect_free_slab_bytes(table);
-    cr_assert_eq(put_pair(table, key, 254, &stats), KVC_KVDIRECT_OK);
+    struct kvc_kvdirect_table *table = create(1 << 16, 0.5, 20);
+    struct kvc_kvdirect_table_stats stats = {0};
+    struct kvc_kvdirect_table_stats was = {0};
+    uint64_t key = 7, slabs = kvc_kvdirect_table_free_slab_bytes(table);
+    cr_assert_eq(put_pair(table, key, 254, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 1);
     cr_assert_eq(stats.put.slab_lines_written, 4);
     cr_assert_eq(stats.put.lines, 5);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs - 256);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 256);
     cr_assert(has_pair(table, key, 254, &stats));
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 1, 0);
     cr_assert_eq(stats.get.slab_lines_read, 4);
     cr_assert_eq(stats.get.lines, 5);
-    cr_assert_eq(put_pair(table, key, 130, &stats), KVC_KVDIRECT_OK, "in the same slab");
+    cr_assert_eq(put_pair(table, key, 130, &stats), KVC_KVDIRECT_TABLE_OK, "in the same slab");
     assert_counts(&stats.put, &was.put, 1, 0, 0, 0, 1, 1);
     cr_assert(has_pair(table, key, 130, &stats));
     was.get = stats.get;
-    cr_assert_eq(put_pair(table, key, 30, &stats), KVC_KVDIRECT_OK, "in a smaller slab");
+    cr_assert_eq(put_pair(table, key, 30, &stats), KVC_KVDIRECT_TABLE_OK, "in a smaller slab");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 1, 1);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs - 32);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 32);
     cr_assert(has_pair(table, key, 30, &stats));
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 1, 0);
     uint8_t counter[8] = {0};
-    cr_assert_eq(put(table, "a key of 17 bytes", 17, counter, 8, &stats), KVC_KVDIRECT_OK);
-    struct kvc_kvdirect_op add = {
-        .verb = KVC_KVDIRECT_ADD, .key = "a key of 17 bytes", .key_bytes = 17, .operand = 5};
-    kvc_kvdirect_run(table, &add, 1, &stats);
-    cr_assert_eq(add.result, KVC_KVDIRECT_OK);
+    cr_assert_eq(put(table, "a key of 17 bytes", 17, counter, 8, &stats), KVC_KVDIRECT_TABLE_OK);
+    struct kvc_kvdirect_table_op add = {
+        .verb = KVC_KVDIRECT_TABLE_ADD, .key = "a key of 17 bytes", .key_bytes = 17, .operand = 5};
+    kvc_kvdirect_table_run(table, &add, 1, &stats);
+    cr_assert_eq(add.result, KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.update, &was.update, 1, 0, 0, 0, 1, 1);
     was.put = stats.put;
-    cr_assert_eq(put_pair(table, key, 12, &stats), KVC_KVDIRECT_OK, "inline now");
+    cr_assert_eq(put_pair(table, key, 12, &stats), KVC_KVDIRECT_TABLE_OK, "inline now");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 1, 0);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs - 32);
-    cr_assert_eq(erase(table, "a key of 17 bytes", 17, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 32);
+    cr_assert_eq(erase(table, "a key of 17 bytes", 17, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.erase, &was.erase, 1, 1, 0, 0, 1, 0);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs);
-    kvc_kvdirect_free(table);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, accesses_along_a_chain)
 {
-    struct kvc_kvdirect *table = create(1 << 16, 0.5, 10);
-    struct kvc_kvdirect_stats stats = {0};
-    struct kvc_kvdirect_stats was = {0};
-    uint64_t key[16], slabs = kvc_kvdirect_free_slab_bytes(table);
+    struct kvc_kvdirect_table *table = create(1 << 16, 0.5, 10);
+    struct kvc_kvdirect_table_stats stats = {0};
+    struct kvc_kvdirect_table_stats was = {0};
+    uint64_t key[16], slabs = kvc_kvdirect_table_free_slab_bytes(table);
     keys_of_bucket(table, key, 16);
     for (int i = 0; i < 5; i++) { /* two slots each */
-        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_OK);
+        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_TABLE_OK);
         assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     }
-    cr_assert_eq(put_pair(table, key[5], 10, &stats), KVC_KVDIRECT_OK, "a new bucket, and a pointer to it");
+    cr_assert_eq(put_pair(table, key[5], 10, &stats), KVC_KVDIRECT_TABLE_OK, "a new bucket, and a pointer to it");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 1, 0, 0);
     for (int i = 6; i < 10; i++) {
-        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_OK);
+        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_TABLE_OK);
         assert_counts(&stats.put, &was.put, 1, 0, 1, 1, 0, 0);
     }
-    cr_assert_eq(put_pair(table, key[10], 10, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(put_pair(table, key[10], 10, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 0, 1, 2, 0, 0);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs - 2 * 64);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 2 * 64);
     for (int i = 0; i < 11; i++) {
         cr_assert(has_pair(table, key[i], 10, &stats));
         assert_counts(&stats.get, &was.get, 1, 0, (uint64_t)(i / 5), 0, 0, 0);
@@ -250,66 +250,66 @@ Test(kvdirect_table, accesses_along_a_chain)
     cr_assert_not(has_pair(table, key[11], 10, &stats));
     assert_counts(&stats.get, &was.get, 1, 0, 2, 0, 0, 0);
     /* A hole in the first bucket is filled first, but only after the whole chain was searched. */
-    cr_assert_eq(erase(table, &key[2], 8, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(erase(table, &key[2], 8, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.erase, &was.erase, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[11], 10, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(put_pair(table, key[11], 10, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 2, 0, 0, 0);
     /* The middle bucket goes when its last pair does: its predecessor is written instead. */
     for (int i = 5; i < 9; i++) {
-        cr_assert_eq(erase(table, &key[i], 8, &stats), KVC_KVDIRECT_OK);
+        cr_assert_eq(erase(table, &key[i], 8, &stats), KVC_KVDIRECT_TABLE_OK);
         assert_counts(&stats.erase, &was.erase, 1, 0, 1, 1, 0, 0);
     }
-    cr_assert_eq(erase(table, &key[9], 8, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(erase(table, &key[9], 8, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.erase, &was.erase, 1, 1, 1, 0, 0, 0);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs - 64);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 64);
     was.get = stats.get;
     cr_assert(has_pair(table, key[10], 10, &stats), "behind the one that went");
     assert_counts(&stats.get, &was.get, 1, 0, 1, 0, 0, 0);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, a_pair_that_outgrows_its_bucket)
 {
-    struct kvc_kvdirect *table = create(1 << 16, 0.5, 50);
-    struct kvc_kvdirect_stats stats = {0};
-    struct kvc_kvdirect_stats was = {0};
+    struct kvc_kvdirect_table *table = create(1 << 16, 0.5, 50);
+    struct kvc_kvdirect_table_stats stats = {0};
+    struct kvc_kvdirect_table_stats was = {0};
     uint64_t key[6];
     keys_of_bucket(table, key, 6);
     for (int i = 0; i < 5; i++) {
-        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_OK);
+        cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_TABLE_OK);
     }
     was.put = stats.put;
-    cr_assert_eq(put_pair(table, key[1], 30, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(put_pair(table, key[1], 30, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 0, 1, 0, 0);
-    cr_assert_eq(put_pair(table, key[2], 20, &stats), KVC_KVDIRECT_OK,
+    cr_assert_eq(put_pair(table, key[2], 20, &stats), KVC_KVDIRECT_TABLE_OK,
                  "in the two slots that are free and its own");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[3], 20, &stats), KVC_KVDIRECT_OK, "in the chained bucket's last four");
+    cr_assert_eq(put_pair(table, key[3], 20, &stats), KVC_KVDIRECT_TABLE_OK, "in the chained bucket's last four");
     assert_counts(&stats.put, &was.put, 1, 1, 1, 1, 0, 0);
-    cr_assert_eq(put_pair(table, key[1], 40, &stats), KVC_KVDIRECT_OK, "in a third bucket");
+    cr_assert_eq(put_pair(table, key[1], 40, &stats), KVC_KVDIRECT_TABLE_OK, "in a third bucket");
     assert_counts(&stats.put, &was.put, 1, 0, 1, 2, 0, 0);
     cr_assert(has_pair(table, key[0], 10, &stats));
     cr_assert(has_pair(table, key[1], 40, &stats));
     cr_assert(has_pair(table, key[2], 20, &stats));
     cr_assert(has_pair(table, key[3], 20, &stats));
     cr_assert(has_pair(table, key[4], 10, &stats));
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, keys_that_begin_alike)
 {
-    struct kvc_kvdirect *table = create(1 << 15, 0.1, 50);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(1 << 15, 0.1, 50);
+    struct kvc_kvdirect_table_stats stats = {0};
     uint8_t key[40], value[4];
     memset(key, 'x', sizeof(key));
     for (uint32_t bytes = 9; bytes <= 40; bytes++) {
         for (uint8_t last = 0; last < 10; last++) {
             key[bytes - 1] = last;
-            cr_assert_eq(put(table, key, bytes, &(uint32_t){bytes * 256 + last}, 4, &stats), KVC_KVDIRECT_OK);
+            cr_assert_eq(put(table, key, bytes, &(uint32_t){bytes * 256 + last}, 4, &stats), KVC_KVDIRECT_TABLE_OK);
         }
         key[bytes - 1] = 'x';
     }
-    cr_assert_eq(kvc_kvdirect_pairs(table), 32 * 10);
+    cr_assert_eq(kvc_kvdirect_table_pairs(table), 32 * 10);
     for (uint32_t bytes = 9; bytes <= 40; bytes++) {
         for (uint8_t last = 0; last < 10; last++) {
             key[bytes - 1] = last;
@@ -318,14 +318,14 @@ Test(kvdirect_table, keys_that_begin_alike)
         }
         key[bytes - 1] = 'x';
     }
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 /* A key that is another one and the first byte of its value, with the same bucket and secondary hash. */
 Test(kvdirect_table, a_key_that_runs_into_the_value)
 {
-    struct kvc_kvdirect *table = create(1024, 0.5, 0);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(1024, 0.5, 0);
+    struct kvc_kvdirect_table_stats stats = {0};
     uint8_t key[9] = {0};
     for (uint64_t i = 0;; i++) {
         memcpy(key, &i, 8);
@@ -335,31 +335,31 @@ Test(kvdirect_table, a_key_that_runs_into_the_value)
             break;
         }
     }
-    cr_assert_eq(kvc_kvdirect_index_buckets(table), 8);
-    cr_assert_eq(put(table, key, 8, key + 8, 1, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(kvc_kvdirect_table_index_buckets(table), 8);
+    cr_assert_eq(put(table, key, 8, key + 8, 1, &stats), KVC_KVDIRECT_TABLE_OK);
     uint8_t value[512];
     cr_assert_eq(get(table, key, 9, value, &stats), -1);
     cr_assert_eq(stats.false_matches, 1);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, all_keys_in_one_bucket)
 {
-    struct kvc_kvdirect *table = create(1 << 17, 0.125, 25);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(1 << 17, 0.125, 25);
+    struct kvc_kvdirect_table_stats stats = {0};
     enum { KEYS = 300 };
-    uint64_t key[KEYS], slabs = kvc_kvdirect_free_slab_bytes(table);
+    uint64_t key[KEYS], slabs = kvc_kvdirect_table_free_slab_bytes(table);
     uint32_t bytes[KEYS] = {0};
     keys_of_bucket(table, key, KEYS);
     for (int i = 0; i < 20000; i++) {
         uint64_t which = random_word() % KEYS;
         if (random_word() % 3 == 0) {
             cr_assert_eq(erase(table, &key[which], 8, &stats),
-                         bytes[which] != 0 ? KVC_KVDIRECT_OK : KVC_KVDIRECT_ABSENT);
+                         bytes[which] != 0 ? KVC_KVDIRECT_TABLE_OK : KVC_KVDIRECT_TABLE_ABSENT);
             bytes[which] = 0;
         } else {
             uint32_t pair_bytes = 8 + (uint32_t)(random_word() % 60);
-            cr_assert_eq(put_pair(table, key[which], pair_bytes, &stats), KVC_KVDIRECT_OK);
+            cr_assert_eq(put_pair(table, key[which], pair_bytes, &stats), KVC_KVDIRECT_TABLE_OK);
             bytes[which] = pair_bytes;
         }
         uint64_t other = random_word() % KEYS;
@@ -370,85 +370,85 @@ Test(kvdirect_table, all_keys_in_one_bucket)
     for (int i = 0; i < KEYS; i++) {
         erase(table, &key[i], 8, &stats);
     }
-    cr_assert_eq(kvc_kvdirect_pairs(table), 0);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs, "all chained buckets are given back");
-    kvc_kvdirect_free(table);
+    cr_assert_eq(kvc_kvdirect_table_pairs(table), 0);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs, "all chained buckets are given back");
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, equal_secondary_hashes)
 {
-    struct kvc_kvdirect *table = create(1 << 14, 0.5, 0);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(1 << 14, 0.5, 0);
+    struct kvc_kvdirect_table_stats stats = {0};
     uint64_t key[3];
     for (int i = 0; i < 3; i++) {
         key[i] = key_of_bucket(table, 5, 77, i == 0 ? 0 : key[i - 1] + 1);
     }
     for (int i = 0; i < 3; i++) {
-        cr_assert_eq(put_pair(table, key[i], 40, &stats), KVC_KVDIRECT_OK);
+        cr_assert_eq(put_pair(table, key[i], 40, &stats), KVC_KVDIRECT_TABLE_OK);
     }
     cr_assert_eq(stats.false_matches, 0 + 1 + 2);
     cr_assert_eq(stats.put.slab_reads, 3);
     for (int i = 0; i < 3; i++) {
-        struct kvc_kvdirect_stats one = {0};
+        struct kvc_kvdirect_table_stats one = {0};
         cr_assert(has_pair(table, key[i], 40, &one));
         cr_assert_eq(one.false_matches, i);
         cr_assert_eq(one.get.slab_reads, i + 1);
     }
-    cr_assert_eq(erase(table, &key[1], 8, &stats), KVC_KVDIRECT_OK);
+    cr_assert_eq(erase(table, &key[1], 8, &stats), KVC_KVDIRECT_TABLE_OK);
     cr_assert(has_pair(table, key[0], 40, &stats));
     cr_assert_not(has_pair(table, key[1], 40, &stats));
     cr_assert(has_pair(table, key[2], 40, &stats));
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 /* Every size of key and value, in a bucket whose other pairs must stay as they are. */
 Test(kvdirect_table, every_size)
 {
-    for (uint32_t threshold = 0; threshold <= KVC_KVDIRECT_INLINE_MAX; threshold += 10) {
-        struct kvc_kvdirect *table = create(1 << 15, 0.25, threshold);
-        struct kvc_kvdirect_stats stats = {0};
+    for (uint32_t threshold = 0; threshold <= KVC_KVDIRECT_TABLE_INLINE_MAX; threshold += 10) {
+        struct kvc_kvdirect_table *table = create(1 << 15, 0.25, threshold);
+        struct kvc_kvdirect_table_stats stats = {0};
         uint8_t key[255], value[512], got[512];
         memset(key, 'k', sizeof(key));
         for (uint64_t other = 0; other < 150; other++) {
-            cr_assert_eq(put_pair(table, other, 8 + other % 9, &stats), KVC_KVDIRECT_OK);
+            cr_assert_eq(put_pair(table, other, 8 + other % 9, &stats), KVC_KVDIRECT_TABLE_OK);
         }
-        uint64_t slabs = kvc_kvdirect_free_slab_bytes(table), pairs = kvc_kvdirect_pair_bytes(table);
+        uint64_t slabs = kvc_kvdirect_table_free_slab_bytes(table), pairs = kvc_kvdirect_table_pair_bytes(table);
         for (uint32_t key_bytes = 1; key_bytes <= 255; key_bytes += key_bytes < 60 ? 1 : 13) {
             for (uint32_t i = 0; i < 250; i++) {
                 uint32_t value_bytes = i < 60 ? i : (uint32_t)(random_word() % (511 - key_bytes));
                 fill_value(value, i, value_bytes);
-                cr_assert_eq(put(table, key, key_bytes, value, value_bytes, &stats), KVC_KVDIRECT_OK);
+                cr_assert_eq(put(table, key, key_bytes, value, value_bytes, &stats), KVC_KVDIRECT_TABLE_OK);
                 cr_assert_eq(get(table, key, key_bytes, got, &stats), (int)value_bytes);
                 cr_assert_eq(memcmp(value, got, value_bytes), 0);
                 cr_assert_eq(get(table, key, key_bytes - 1, got, &stats), -1, "a prefix is another key");
-                cr_assert_eq(kvc_kvdirect_pair_bytes(table), pairs + key_bytes + value_bytes);
+                cr_assert_eq(kvc_kvdirect_table_pair_bytes(table), pairs + key_bytes + value_bytes);
             }
-            cr_assert_eq(put(table, key, key_bytes, value, 511 - key_bytes, &stats), KVC_KVDIRECT_SIZE);
-            cr_assert_eq(erase(table, key, key_bytes, &stats), KVC_KVDIRECT_OK);
+            cr_assert_eq(put(table, key, key_bytes, value, 511 - key_bytes, &stats), KVC_KVDIRECT_TABLE_SIZE);
+            cr_assert_eq(erase(table, key, key_bytes, &stats), KVC_KVDIRECT_TABLE_OK);
         }
-        cr_assert_eq(put(table, key, 0, value, 5, &stats), KVC_KVDIRECT_SIZE);
+        cr_assert_eq(put(table, key, 0, value, 5, &stats), KVC_KVDIRECT_TABLE_SIZE);
         for (uint64_t other = 0; other < 150; other++) {
             cr_assert(has_pair(table, other, 8 + other % 9, &stats));
         }
-        cr_assert_geq(kvc_kvdirect_free_slab_bytes(table) + 64, slabs,
+        cr_assert_geq(kvc_kvdirect_table_free_slab_bytes(table) + 64, slabs,
                       "a chained bucket may hold others now");
-        kvc_kvdirect_free(table);
+        kvc_kvdirect_table_free(table);
     }
 }
 
 Test(kvdirect_table, a_value_that_does_not_fit)
 {
-    struct kvc_kvdirect *table = create(4096, 0.5, 20);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(4096, 0.5, 20);
+    struct kvc_kvdirect_table_stats stats = {0};
     char room[4] = "abc";
-    cr_assert_eq(put(table, "key", 3, "value", 5, &stats), KVC_KVDIRECT_OK);
-    struct kvc_kvdirect_op op = {
-        .verb = KVC_KVDIRECT_GET, .key = "key", .key_bytes = 3, .value = room, .value_bytes = 4};
-    kvc_kvdirect_run(table, &op, 1, &stats);
-    cr_assert_eq(op.result, KVC_KVDIRECT_SIZE);
+    cr_assert_eq(put(table, "key", 3, "value", 5, &stats), KVC_KVDIRECT_TABLE_OK);
+    struct kvc_kvdirect_table_op op = {
+        .verb = KVC_KVDIRECT_TABLE_GET, .key = "key", .key_bytes = 3, .value = room, .value_bytes = 4};
+    kvc_kvdirect_table_run(table, &op, 1, &stats);
+    cr_assert_eq(op.result, KVC_KVDIRECT_TABLE_SIZE);
     cr_assert_eq(op.value_bytes, 5);
     cr_assert_str_eq(room, "abc");
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 /* A key of the model: its size follows from its number. */
@@ -467,20 +467,20 @@ enum { MODEL_KEYS = 256 };
 
 /* Batches of random operations against a plain map. Values are numbered; no value: 0. */
 /* The trace has what was counted, inside the table's memory. */
-static void assert_traced(const struct kvc_kvdirect *table, const struct kvc_kvdirect_trace *trace,
-                          const struct kvc_kvdirect_stats *stats)
+static void assert_traced(const struct kvc_kvdirect_table *table, const struct kvc_kvdirect_table_trace *trace,
+                          const struct kvc_kvdirect_table_stats *stats)
 {
-    const struct kvc_kvdirect_counts *sorts[] = {&stats->get, &stats->put, &stats->erase, &stats->update};
+    const struct kvc_kvdirect_table_counts *sorts[] = {&stats->get, &stats->put, &stats->erase, &stats->update};
     uint64_t counted = 0, written = 0, writes = 0;
     for (int i = 0; i < 4; i++) {
-        counted += kvc_kvdirect_accesses(sorts[i]);
+        counted += kvc_kvdirect_table_accesses(sorts[i]);
         written += sorts[i]->index_writes + sorts[i]->chain_writes + sorts[i]->slab_writes;
     }
     for (uint32_t i = 0; i < trace->count; i++) {
-        const struct kvc_kvdirect_access *access = &trace->access[i];
+        const struct kvc_kvdirect_table_access *access = &trace->access[i];
         writes += access->write;
         cr_assert(access->bytes >= 1 && access->bytes <= 512);
-        cr_assert_leq((uint64_t)access->line * 64 + 1, kvc_kvdirect_bytes(table));
+        cr_assert_leq((uint64_t)access->line * 64 + 1, kvc_kvdirect_table_bytes(table));
     }
     cr_assert_not(trace->short_of_memory);
     cr_assert_eq(trace->count, counted);
@@ -491,45 +491,45 @@ static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_
                         uint64_t *full)
 {
     enum { BATCH = 50, BATCHES = 400 };
-    struct kvc_kvdirect *table = create(bytes, hash_index_frac, inline_bytes);
-    uint64_t slabs = kvc_kvdirect_free_slab_bytes(table);
-    struct kvc_kvdirect_stats stats = {0};
-    struct kvc_kvdirect_trace trace = {0};
-    kvc_kvdirect_trace(table, &trace);
+    struct kvc_kvdirect_table *table = create(bytes, hash_index_frac, inline_bytes);
+    uint64_t slabs = kvc_kvdirect_table_free_slab_bytes(table);
+    struct kvc_kvdirect_table_stats stats = {0};
+    struct kvc_kvdirect_table_trace trace = {0};
+    kvc_kvdirect_table_trace(table, &trace);
     uint64_t number[MODEL_KEYS] = {0};
     uint32_t size[MODEL_KEYS] = {0};
     static uint8_t key[BATCH][64], value[BATCH][512], expected[512];
     uint64_t pairs = 0, pair_bytes = 0;
     for (int batch = 0; batch < BATCHES; batch++) {
-        struct kvc_kvdirect_op op[BATCH];
+        struct kvc_kvdirect_table_op op[BATCH];
         uint64_t what[BATCH], value_number[BATCH];
         for (int i = 0; i < BATCH; i++) {
             what[i] = random_word() % MODEL_KEYS;
             value_number[i] = (uint64_t)batch * BATCH + (uint64_t)i + 1;
             uint64_t verb = random_word() % 8;
-            op[i] = (struct kvc_kvdirect_op){.key = key[i],
+            op[i] = (struct kvc_kvdirect_table_op){.key = key[i],
                                              .key_bytes = (uint8_t)model_key(what[i], key[i]),
                                              .value = value[i],
                                              .value_bytes = 512,
-                                             .verb = KVC_KVDIRECT_GET};
+                                             .verb = KVC_KVDIRECT_TABLE_GET};
             if (verb < (batch % 100 < 60 ? 5 : 2)) {
-                op[i].verb = KVC_KVDIRECT_PUT;
+                op[i].verb = KVC_KVDIRECT_TABLE_PUT;
                 op[i].value_bytes = (uint16_t)(random_word() % (value_max + 1));
                 fill_value(value[i], value_number[i], op[i].value_bytes);
             } else if (verb == 7) {
-                op[i].verb = KVC_KVDIRECT_DELETE;
+                op[i].verb = KVC_KVDIRECT_TABLE_DELETE;
             }
         }
-        kvc_kvdirect_run(table, op, BATCH, &stats);
+        kvc_kvdirect_table_run(table, op, BATCH, &stats);
         for (int i = 0; i < BATCH; i++) {
             uint64_t *held = &number[what[i]];
             uint32_t *held_bytes = &size[what[i]];
-            if (op[i].verb == KVC_KVDIRECT_PUT) {
-                if (op[i].result == KVC_KVDIRECT_FULL) {
+            if (op[i].verb == KVC_KVDIRECT_TABLE_PUT) {
+                if (op[i].result == KVC_KVDIRECT_TABLE_FULL) {
                     ++*full;
                     continue;
                 }
-                cr_assert_eq(op[i].result, KVC_KVDIRECT_OK);
+                cr_assert_eq(op[i].result, KVC_KVDIRECT_TABLE_OK);
                 if (*held == 0) {
                     pairs++;
                     pair_bytes += op[i].key_bytes;
@@ -539,10 +539,10 @@ static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_
                 *held = value_number[i];
                 *held_bytes = op[i].value_bytes;
             } else if (*held == 0) {
-                cr_assert_eq(op[i].result, KVC_KVDIRECT_ABSENT);
+                cr_assert_eq(op[i].result, KVC_KVDIRECT_TABLE_ABSENT);
             } else {
-                cr_assert_eq(op[i].result, KVC_KVDIRECT_OK);
-                if (op[i].verb == KVC_KVDIRECT_GET) {
+                cr_assert_eq(op[i].result, KVC_KVDIRECT_TABLE_OK);
+                if (op[i].verb == KVC_KVDIRECT_TABLE_GET) {
                     fill_value(expected, *held, *held_bytes);
                     cr_assert_eq(op[i].value_bytes, *held_bytes);
                     cr_assert_eq(memcmp(value[i], expected, *held_bytes), 0);
@@ -554,23 +554,23 @@ static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_
                 }
             }
         }
-        cr_assert_eq(kvc_kvdirect_pairs(table), pairs);
-        cr_assert_eq(kvc_kvdirect_pair_bytes(table), pair_bytes);
+        cr_assert_eq(kvc_kvdirect_table_pairs(table), pairs);
+        cr_assert_eq(kvc_kvdirect_table_pair_bytes(table), pair_bytes);
         if (batch % 50 == 0) {
-            kvc_kvdirect_daemon(table, &stats);
+            kvc_kvdirect_table_daemon(table, &stats);
         }
     }
     for (uint64_t k = 0; k < MODEL_KEYS; k++) {
         uint32_t key_bytes = model_key(k, key[0]);
         cr_assert_eq(erase(table, key[0], key_bytes, &stats),
-                     number[k] != 0 ? KVC_KVDIRECT_OK : KVC_KVDIRECT_ABSENT);
+                     number[k] != 0 ? KVC_KVDIRECT_TABLE_OK : KVC_KVDIRECT_TABLE_ABSENT);
     }
-    cr_assert_eq(kvc_kvdirect_pairs(table), 0);
+    cr_assert_eq(kvc_kvdirect_table_pairs(table), 0);
     assert_traced(table, &trace, &stats);
     free(trace.access);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), slabs, "no slab is lost");
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs, "no slab is lost");
     cr_assert_eq(stats.slab.allocated, stats.slab.released);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, random_operations_agree_with_a_map)
@@ -606,23 +606,23 @@ Test(kvdirect_table, a_full_table_loses_nothing)
     };
     for (size_t shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++) {
         const uint32_t pair_bytes = shapes[shape].pair_bytes;
-        struct kvc_kvdirect *table =
+        struct kvc_kvdirect_table *table =
             create(1 << 18, shapes[shape].hash_index_frac, shapes[shape].inline_bytes);
-        struct kvc_kvdirect_stats stats = {0};
+        struct kvc_kvdirect_table_stats stats = {0};
         enum { TRIES = 40000 };
         static bool in[TRIES];
         uint64_t held = 0;
         for (uint64_t key = 0; key < TRIES; key++) {
-            enum kvc_kvdirect_result result = put_pair(table, key, pair_bytes, &stats);
-            cr_assert(result == KVC_KVDIRECT_OK || result == KVC_KVDIRECT_FULL);
-            in[key] = result == KVC_KVDIRECT_OK;
+            enum kvc_kvdirect_table_result result = put_pair(table, key, pair_bytes, &stats);
+            cr_assert(result == KVC_KVDIRECT_TABLE_OK || result == KVC_KVDIRECT_TABLE_FULL);
+            in[key] = result == KVC_KVDIRECT_TABLE_OK;
             held += in[key];
         }
         cr_assert_eq(stats.full, TRIES - held);
         cr_assert_gt(stats.full, 0);
-        cr_assert_eq(kvc_kvdirect_pairs(table), held);
-        cr_assert_leq(held, kvc_kvdirect_capacity(table, pair_bytes));
-        cr_assert_geq(held, kvc_kvdirect_capacity(table, pair_bytes) * shapes[shape].reached_percent / 100,
+        cr_assert_eq(kvc_kvdirect_table_pairs(table), held);
+        cr_assert_leq(held, kvc_kvdirect_table_capacity(table, pair_bytes));
+        cr_assert_geq(held, kvc_kvdirect_table_capacity(table, pair_bytes) * shapes[shape].reached_percent / 100,
                       "%u bytes: %lu", pair_bytes, (unsigned long)held);
         for (uint64_t key = 0; key < TRIES; key++) {
             cr_assert_eq(has_pair(table, key, pair_bytes, &stats), in[key]);
@@ -632,70 +632,70 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         while (!in[there]) {
             there++;
         }
-        cr_assert_eq(put_pair(table, there, pair_bytes, &stats), KVC_KVDIRECT_OK);
-        cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_FULL);
+        cr_assert_eq(put_pair(table, there, pair_bytes, &stats), KVC_KVDIRECT_TABLE_OK);
+        cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_TABLE_FULL);
         uint64_t asked = stats.slab.failed;
-        cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_FULL);
+        cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_TABLE_FULL);
         cr_assert_eq(stats.slab.failed, asked, "nothing was released, so the allocator is left alone");
         cr_assert(has_pair(table, there, pair_bytes, &stats));
-        cr_assert_eq(kvc_kvdirect_pairs(table), held);
+        cr_assert_eq(kvc_kvdirect_table_pairs(table), held);
         /* Room that deleted pairs leave is used again. */
         uint64_t deleted = 0, again = 0;
         for (uint64_t key = 0; key < TRIES; key += 2) {
-            deleted += erase(table, &key, 8, &stats) == KVC_KVDIRECT_OK;
+            deleted += erase(table, &key, 8, &stats) == KVC_KVDIRECT_TABLE_OK;
         }
         for (uint64_t key = TRIES; key < 2 * TRIES; key++) {
-            again += put_pair(table, key, pair_bytes, &stats) == KVC_KVDIRECT_OK;
+            again += put_pair(table, key, pair_bytes, &stats) == KVC_KVDIRECT_TABLE_OK;
         }
         cr_assert_gt(again, deleted * 95 / 100);
-        kvc_kvdirect_free(table);
+        kvc_kvdirect_table_free(table);
     }
 }
 
 Test(kvdirect_table, capacity)
 {
-    struct kvc_kvdirect *table = create(1 << 16, 0.5, 20);
-    cr_assert_eq(kvc_kvdirect_index_buckets(table), 512);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), 1 << 15);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 0), 0);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 5), 1024 * 10);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 6), 1024 * 5);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 12), 1024 * 3);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 21), 32768 / 32);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 254), 32768 / 256);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 255), 32768 / 512);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 510), 32768 / 512);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 511), 0);
-    kvc_kvdirect_free(table);
+    struct kvc_kvdirect_table *table = create(1 << 16, 0.5, 20);
+    cr_assert_eq(kvc_kvdirect_table_index_buckets(table), 512);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), 1 << 15);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 0), 0);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 5), 1024 * 10);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 6), 1024 * 5);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 12), 1024 * 3);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 21), 32768 / 32);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 254), 32768 / 256);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 255), 32768 / 512);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 510), 32768 / 512);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 511), 0);
+    kvc_kvdirect_table_free(table);
     table = create(1 << 16, 0.001, 0); /* 8 buckets, 65024 bytes of slabs */
-    cr_assert_eq(kvc_kvdirect_index_buckets(table), 8);
+    cr_assert_eq(kvc_kvdirect_table_index_buckets(table), 8);
     /* 80 slabs of 32 bytes for the index's slots, then 384 bytes for each ten. */
-    cr_assert_eq(kvc_kvdirect_capacity(table, 30), 80 + (65024 - 80 * 32) * 10 / 384);
-    kvc_kvdirect_free(table);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 30), 80 + (65024 - 80 * 32) * 10 / 384);
+    kvc_kvdirect_table_free(table);
     table = create(1024, 1, 50);
-    cr_assert_eq(kvc_kvdirect_free_slab_bytes(table), 0);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 50), 16);
-    cr_assert_eq(kvc_kvdirect_capacity(table, 51), 0);
-    struct kvc_kvdirect_stats stats = {0};
-    cr_assert_eq(put_pair(table, 1, 51, &stats), KVC_KVDIRECT_FULL);
-    cr_assert(kvc_kvdirect_daemon(table, &stats));
-    kvc_kvdirect_free(table);
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), 0);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 50), 16);
+    cr_assert_eq(kvc_kvdirect_table_capacity(table, 51), 0);
+    struct kvc_kvdirect_table_stats stats = {0};
+    cr_assert_eq(put_pair(table, 1, 51, &stats), KVC_KVDIRECT_TABLE_FULL);
+    cr_assert(kvc_kvdirect_table_daemon(table, &stats));
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, updates)
 {
-    struct kvc_kvdirect *table = create(1 << 14, 0.5, 16);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(1 << 14, 0.5, 16);
+    struct kvc_kvdirect_table_stats stats = {0};
     uint64_t key = 5, zero = 0, one = 1, got;
-    struct kvc_kvdirect_op op[40];
-    op[0] = (struct kvc_kvdirect_op){.verb = KVC_KVDIRECT_ADD, .key = &key, .key_bytes = 8, .operand = 1};
-    kvc_kvdirect_run(table, op, 1, &stats);
-    cr_assert_eq(op[0].result, KVC_KVDIRECT_ABSENT);
-    cr_assert_eq(put(table, &key, 8, &zero, 8, &stats), KVC_KVDIRECT_OK);
+    struct kvc_kvdirect_table_op op[40];
+    op[0] = (struct kvc_kvdirect_table_op){.verb = KVC_KVDIRECT_TABLE_ADD, .key = &key, .key_bytes = 8, .operand = 1};
+    kvc_kvdirect_table_run(table, op, 1, &stats);
+    cr_assert_eq(op[0].result, KVC_KVDIRECT_TABLE_ABSENT);
+    cr_assert_eq(put(table, &key, 8, &zero, 8, &stats), KVC_KVDIRECT_TABLE_OK);
     for (uint64_t i = 0; i < 40; i++) { /* all on one key, in one batch */
-        op[i] = (struct kvc_kvdirect_op){.verb = KVC_KVDIRECT_ADD, .key = &key, .key_bytes = 8, .operand = i};
+        op[i] = (struct kvc_kvdirect_table_op){.verb = KVC_KVDIRECT_TABLE_ADD, .key = &key, .key_bytes = 8, .operand = i};
     }
-    kvc_kvdirect_run(table, op, 40, &stats);
+    kvc_kvdirect_table_run(table, op, 40, &stats);
     uint64_t sum = 0;
     for (uint64_t i = 0; i < 40; i++) {
         cr_assert_eq(op[i].original, sum);
@@ -703,20 +703,20 @@ Test(kvdirect_table, updates)
     }
     cr_assert_eq(get(table, &key, 8, &got, &stats), 8);
     cr_assert_eq(got, sum);
-    op[0] = (struct kvc_kvdirect_op){
-        .verb = KVC_KVDIRECT_SWAP, .key = &key, .key_bytes = 8, .expected = sum, .operand = 11};
+    op[0] = (struct kvc_kvdirect_table_op){
+        .verb = KVC_KVDIRECT_TABLE_SWAP, .key = &key, .key_bytes = 8, .expected = sum, .operand = 11};
     op[1] = op[0];
-    kvc_kvdirect_run(table, op, 2, &stats);
-    cr_assert_eq(op[0].result, KVC_KVDIRECT_OK);
+    kvc_kvdirect_table_run(table, op, 2, &stats);
+    cr_assert_eq(op[0].result, KVC_KVDIRECT_TABLE_OK);
     cr_assert_eq(op[0].original, sum);
-    cr_assert_eq(op[1].result, KVC_KVDIRECT_UNEQUAL);
+    cr_assert_eq(op[1].result, KVC_KVDIRECT_TABLE_UNEQUAL);
     cr_assert_eq(op[1].original, 11);
-    cr_assert_eq(put(table, &one, 8, &zero, 7, &stats), KVC_KVDIRECT_OK);
-    op[0] = (struct kvc_kvdirect_op){.verb = KVC_KVDIRECT_ADD, .key = &one, .key_bytes = 8, .operand = 1};
-    kvc_kvdirect_run(table, op, 1, &stats);
-    cr_assert_eq(op[0].result, KVC_KVDIRECT_UNEQUAL, "not 8 bytes");
+    cr_assert_eq(put(table, &one, 8, &zero, 7, &stats), KVC_KVDIRECT_TABLE_OK);
+    op[0] = (struct kvc_kvdirect_table_op){.verb = KVC_KVDIRECT_TABLE_ADD, .key = &one, .key_bytes = 8, .operand = 1};
+    kvc_kvdirect_table_run(table, op, 1, &stats);
+    cr_assert_eq(op[0].result, KVC_KVDIRECT_TABLE_UNEQUAL, "not 8 bytes");
     cr_assert_eq(stats.update.operations, 1 + 40 + 2 + 1);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 static bool add_one_to_all(void *data, uint8_t *value, uint32_t bytes)
@@ -731,66 +731,66 @@ static bool add_one_to_all(void *data, uint8_t *value, uint32_t bytes)
 /* Inline: the bucket is written back; in a slab: the slab. Only if the function says so. */
 Test(kvdirect_table, functions_on_values)
 {
-    struct kvc_kvdirect *table = create(1 << 20, 0.5, 20);
+    struct kvc_kvdirect_table *table = create(1 << 20, 0.5, 20);
     for (uint32_t value_bytes = 8; value_bytes <= 400; value_bytes *= 50) {
         for (int changes = 0; changes <= 1; changes++) {
-            struct kvc_kvdirect_stats stats = {0};
+            struct kvc_kvdirect_table_stats stats = {0};
             bool change = changes;
             uint8_t value[512], expected[512];
             uint64_t key = value_bytes + (uint64_t)changes;
             fill_value(expected, key, value_bytes);
-            cr_assert_eq(put(table, &key, 8, expected, value_bytes, &stats), KVC_KVDIRECT_OK);
-            struct kvc_kvdirect_op op = {.verb = KVC_KVDIRECT_APPLY,
+            cr_assert_eq(put(table, &key, 8, expected, value_bytes, &stats), KVC_KVDIRECT_TABLE_OK);
+            struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_APPLY,
                                          .key = &key,
                                          .key_bytes = 8,
                                          .apply = add_one_to_all,
                                          .data = &change};
-            kvc_kvdirect_run(table, &op, 1, &stats);
-            cr_assert_eq(op.result, KVC_KVDIRECT_OK);
-            cr_expect_eq(kvc_kvdirect_accesses(&stats.update), 1u + (value_bytes > 12) + change);
+            kvc_kvdirect_table_run(table, &op, 1, &stats);
+            cr_assert_eq(op.result, KVC_KVDIRECT_TABLE_OK);
+            cr_expect_eq(kvc_kvdirect_table_accesses(&stats.update), 1u + (value_bytes > 12) + change);
             cr_assert_eq(get(table, &key, 8, value, &stats), (int)value_bytes);
             for (uint32_t i = 0; i < value_bytes; i++) {
                 cr_assert_eq(value[i], (uint8_t)(expected[i] + changes));
             }
             key = 12345;
-            kvc_kvdirect_run(table, &op, 1, &stats);
-            cr_expect_eq(op.result, KVC_KVDIRECT_ABSENT);
+            kvc_kvdirect_table_run(table, &op, 1, &stats);
+            cr_expect_eq(op.result, KVC_KVDIRECT_TABLE_ABSENT);
         }
     }
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, a_batch_takes_effect_in_its_order)
 {
-    struct kvc_kvdirect *table = create(1 << 14, 0.5, 20);
-    struct kvc_kvdirect_stats stats = {0};
+    struct kvc_kvdirect_table *table = create(1 << 14, 0.5, 20);
+    struct kvc_kvdirect_table_stats stats = {0};
     uint64_t key = 9, value[5] = {1, 2, 0, 0, 0};
-    struct kvc_kvdirect_op op[] = {
-        {.verb = KVC_KVDIRECT_PUT, .key = &key, .key_bytes = 8, .value = &value[0], .value_bytes = 8},
-        {.verb = KVC_KVDIRECT_GET, .key = &key, .key_bytes = 8, .value = &value[2], .value_bytes = 8},
-        {.verb = KVC_KVDIRECT_PUT, .key = &key, .key_bytes = 8, .value = &value[1], .value_bytes = 8},
-        {.verb = KVC_KVDIRECT_GET, .key = &key, .key_bytes = 8, .value = &value[3], .value_bytes = 8},
-        {.verb = KVC_KVDIRECT_DELETE, .key = &key, .key_bytes = 8},
-        {.verb = KVC_KVDIRECT_GET, .key = &key, .key_bytes = 8, .value = &value[4], .value_bytes = 8},
+    struct kvc_kvdirect_table_op op[] = {
+        {.verb = KVC_KVDIRECT_TABLE_PUT, .key = &key, .key_bytes = 8, .value = &value[0], .value_bytes = 8},
+        {.verb = KVC_KVDIRECT_TABLE_GET, .key = &key, .key_bytes = 8, .value = &value[2], .value_bytes = 8},
+        {.verb = KVC_KVDIRECT_TABLE_PUT, .key = &key, .key_bytes = 8, .value = &value[1], .value_bytes = 8},
+        {.verb = KVC_KVDIRECT_TABLE_GET, .key = &key, .key_bytes = 8, .value = &value[3], .value_bytes = 8},
+        {.verb = KVC_KVDIRECT_TABLE_DELETE, .key = &key, .key_bytes = 8},
+        {.verb = KVC_KVDIRECT_TABLE_GET, .key = &key, .key_bytes = 8, .value = &value[4], .value_bytes = 8},
     };
-    kvc_kvdirect_run(table, op, 6, &stats);
+    kvc_kvdirect_table_run(table, op, 6, &stats);
     cr_assert_eq(value[2], 1);
     cr_assert_eq(value[3], 2);
-    cr_assert_eq(op[5].result, KVC_KVDIRECT_ABSENT);
-    kvc_kvdirect_run(table, NULL, 0, &stats);
+    cr_assert_eq(op[5].result, KVC_KVDIRECT_TABLE_ABSENT);
+    kvc_kvdirect_table_run(table, NULL, 0, &stats);
     cr_assert_eq(stats.get.operations, 3);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 /* Average accesses of a new PUT, a GET and an overwriting PUT at this share of memory filled with pairs. */
 static void averages(double hash_index_frac, uint32_t pair_bytes, double utilization, double *average)
 {
-    struct kvc_kvdirect *table = create(1 << 22, hash_index_frac, 10);
-    struct kvc_kvdirect_stats fill = {0}, last = {0}, stats = {0};
+    struct kvc_kvdirect_table *table = create(1 << 22, hash_index_frac, 10);
+    struct kvc_kvdirect_table_stats fill = {0}, last = {0}, stats = {0};
     uint64_t pairs = (uint64_t)(utilization * (1 << 22) / pair_bytes);
     for (uint64_t key = 0; key < pairs; key++) {
         cr_assert_eq(put_pair(table, key, pair_bytes, key < pairs - pairs / 50 ? &fill : &last),
-                     KVC_KVDIRECT_OK);
+                     KVC_KVDIRECT_TABLE_OK);
     }
     for (uint64_t key = 0; key < pairs; key++) {
         cr_assert(has_pair(table, key, pair_bytes, &stats));
@@ -798,13 +798,13 @@ static void averages(double hash_index_frac, uint32_t pair_bytes, double utiliza
     for (uint64_t key = 0; key < pairs; key++) {
         put_pair(table, key, pair_bytes, &stats);
     }
-    average[0] = (double)kvc_kvdirect_accesses(&last.put) / (double)last.put.operations;
-    average[1] = (double)kvc_kvdirect_accesses(&stats.get) / (double)stats.get.operations;
-    average[2] = (double)kvc_kvdirect_accesses(&stats.put) / (double)stats.put.operations;
+    average[0] = (double)kvc_kvdirect_table_accesses(&last.put) / (double)last.put.operations;
+    average[1] = (double)kvc_kvdirect_table_accesses(&stats.get) / (double)stats.get.operations;
+    average[2] = (double)kvc_kvdirect_table_accesses(&stats.put) / (double)stats.put.operations;
     uint64_t slabs = fill.slab.allocated + last.slab.allocated;
     uint64_t dma = fill.slab.dma_reads + last.slab.dma_reads;
     cr_assert_leq((double)dma, 0.07 * (double)slabs + 2, "the allocator's own");
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, average_accesses_are_the_published_ones)
@@ -827,8 +827,8 @@ Test(kvdirect_index, agrees_with_a_map)
     enum { KEYS = 4096, BATCH = 100 };
     static uint32_t map[KEYS];
     for (size_t shape = 0; shape < 3; shape++) {
-        struct kvc_kvdirect *table = create(1 << 19, shape == 0 ? 0.01 : 0.6, shape == 2 ? 0 : 12);
-        struct kvc_index *index = kvc_kvdirect_index(table);
+        struct kvc_kvdirect_table *table = create(1 << 19, shape == 0 ? 0.01 : 0.6, shape == 2 ? 0 : 12);
+        struct kvc_index *index = kvc_kvdirect_table_index(table);
         struct kvc_index_stats stats = {0};
         uint64_t used = 0;
         memset(map, 0xff, sizeof(map));
@@ -879,8 +879,8 @@ Test(kvdirect_index, agrees_with_a_map)
 
 Test(kvdirect_index, lines_along_a_chain)
 {
-    struct kvc_kvdirect *table = create(1 << 14, 0.5, 12);
-    struct kvc_index *index = kvc_kvdirect_index(table);
+    struct kvc_kvdirect_table *table = create(1 << 14, 0.5, 12);
+    struct kvc_index *index = kvc_kvdirect_table_index(table);
     for (uint64_t i = 0; i < 7; i++) { /* all in bucket 0, three to a bucket */
         struct kvc_index_stats stats = {0};
         uint64_t hash = i << 32;
@@ -912,7 +912,7 @@ Test(kvdirect_index, lines_along_a_chain)
 
 Test(kvdirect_index, published_geometry)
 {
-    struct kvc_index *index = kvc_kvdirect_kind.create(1 << 20, 1);
+    struct kvc_index *index = kvc_kvdirect_table_kind.create(1 << 20, 1);
     cr_assert_not_null(index);
     struct kvc_index_stats fill = {0}, stats = {0};
     uint64_t capacity = kvc_index_capacity(index);

@@ -38,7 +38,7 @@ static const uint64_t hash_seed = 3;
 
 struct shared {
     struct kvc_index *index;
-    struct kvc_slab *slab;
+    struct kvc_megakv_slab *slab;
     bool done;
     uint64_t resident[RESIDENTS];
 };
@@ -139,7 +139,7 @@ static bool test_index(void)
     uint32_t location[RESIDENTS];
     uint64_t random = 5;
     shared.index =
-        kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = 4096 * 8, .max_displacements = 500});
+        kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = 4096 * 8, .max_displacements = 500});
     if (shared.index == NULL) {
         return false;
     }
@@ -190,7 +190,7 @@ static void *read_store(void *argument)
     struct reader *reader = argument;
     const struct shared *shared = reader->shared;
     struct kvc_index_stats stats = {0};
-    struct kvc_slab_stats slab_stats = {0};
+    struct kvc_megakv_slab_stats slab_stats = {0};
     enum { COUNT = 16, RING = COUNT * VALUE_WORDS * 8 };
     uint8_t *ring = malloc(RING);
     uint8_t key_bytes[COUNT], result[COUNT];
@@ -203,8 +203,8 @@ static void *read_store(void *argument)
         }
         kvc_hash_batch((const uint8_t *)key, 8, key_bytes, COUNT, hash_seed, hash);
         kvc_index_search(shared->index, hash, COUNT, location, &stats);
-        kvc_slab_read(shared->slab,
-                      &(struct kvc_slab_reads){.count = COUNT,
+        kvc_megakv_slab_read(shared->slab,
+                      &(struct kvc_megakv_slab_reads){.count = COUNT,
                                                .location = location,
                                                .keys = (const uint8_t *)key,
                                                .key_stride = 8,
@@ -217,7 +217,7 @@ static void *read_store(void *argument)
                                                .value_bytes = value_bytes},
                       &slab_stats);
         for (uint32_t i = 0; i < COUNT; i++) {
-            if (result[i] == KVC_READ_HIT) {
+            if (result[i] == KVC_MEGAKV_SLAB_HIT) {
                 reader->wrong += !is_value_of(key[i], ring + at, value_bytes[i]);
                 reader->hits++;
                 at += value_bytes[i];
@@ -231,22 +231,22 @@ static void *read_store(void *argument)
 static void write_store(struct shared *shared)
 {
     struct kvc_index_stats stats = {0};
-    struct kvc_slab_stats slab_stats = {0};
+    struct kvc_megakv_slab_stats slab_stats = {0};
     static uint64_t value[VALUE_WORDS + 1];
     uint64_t random = 7;
     for (uint32_t round = 0; round < STORE_ROUNDS; round++) {
         uint64_t key = next_random(&random) % STORE_KEYS, hash = kvc_hash(&key, 8, hash_seed);
         uint32_t bytes = make_value(key, round, value), location, evicted_count, out;
-        struct kvc_evicted evicted;
+        struct kvc_megakv_slab_evicted evicted;
         if (round % 8 == 0) {
             location = KVC_LOCATION_ANY;
             kvc_index_erase(shared->index, &hash, &location, 1, &out, &stats);
             if (out != KVC_LOCATION_NONE) {
-                kvc_slab_release(shared->slab, out);
+                kvc_megakv_slab_release(shared->slab, out);
             }
             continue;
         }
-        if (kvc_slab_alloc(shared->slab, 8, ITEM_BYTES, 1, &location, &evicted, &evicted_count,
+        if (kvc_megakv_slab_alloc(shared->slab, 8, ITEM_BYTES, 1, &location, &evicted, &evicted_count,
                            &slab_stats) == 0) {
             fprintf(stderr, "the store gave no item\n");
             exit(1);
@@ -254,14 +254,14 @@ static void write_store(struct shared *shared)
         if (evicted_count == 1) {
             kvc_index_erase(shared->index, &evicted.hash, &evicted.location, 1, NULL, &stats);
         }
-        kvc_slab_write(shared->slab, location, &key, 8, value, bytes, &slab_stats);
+        kvc_megakv_slab_write(shared->slab, location, &key, 8, value, bytes, &slab_stats);
         kvc_index_insert(shared->index, &hash, &location, 1, &out, &stats);
         if (out != KVC_LOCATION_NONE && round % 2 == 0) {
-            kvc_slab_release(shared->slab, out);
+            kvc_megakv_slab_release(shared->slab, out);
         }
         if (round % 4 == 1) {
             bytes = make_value(key, round + 1, value); /* in place, under the readers' eyes */
-            kvc_slab_rewrite(shared->slab, location, &key, 8, value, bytes, &slab_stats);
+            kvc_megakv_slab_rewrite(shared->slab, location, &key, 8, value, bytes, &slab_stats);
         }
     }
     printf("store: %" PRIu64 " items evicted\n", slab_stats.evicted);
@@ -274,14 +274,14 @@ static void write_store(struct shared *shared)
 static bool test_store(void)
 {
     static struct shared shared;
-    shared.index = kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = 64 * 64, .max_displacements = 100});
-    shared.slab = kvc_slab_create(4 * (uint64_t)KVC_SLAB_BYTES, hash_seed);
+    shared.index = kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = 64 * 64, .max_displacements = 100});
+    shared.slab = kvc_megakv_slab_create(4 * (uint64_t)KVC_MEGAKV_SLAB_BYTES, hash_seed);
     if (shared.index == NULL || shared.slab == NULL) {
         return false;
     }
     bool right = run_readers(&shared, read_store, write_store, "store");
     kvc_index_free(shared.index);
-    kvc_slab_free(shared.slab);
+    kvc_megakv_slab_free(shared.slab);
     return right;
 }
 
@@ -323,7 +323,7 @@ struct ledger {
 };
 
 struct exchange {
-    struct kvc_slab *slab;
+    struct kvc_megakv_slab *slab;
     uint32_t board[BOARD]; /* location of key k, or KVC_LOCATION_NONE */
     struct ledger ledger[SLABS << 16];
     bool done;
@@ -333,7 +333,7 @@ struct receiver {
     pthread_t thread;
     struct exchange *exchange;
     uint64_t random, refused, released, hits, wrong;
-    struct kvc_slab_stats stats;
+    struct kvc_megakv_slab_stats stats;
 };
 
 static struct ledger *ledger_of(struct exchange *exchange, uint32_t location)
@@ -343,7 +343,7 @@ static struct ledger *ledger_of(struct exchange *exchange, uint32_t location)
 
 /* Takes down an item that the store handed out. It must have been nobody's: evicted as reported, or given
  * back by its owner, or in use and at least tried to release since. */
-static bool own(struct exchange *exchange, uint32_t location, const struct kvc_evicted *evicted)
+static bool own(struct exchange *exchange, uint32_t location, const struct kvc_megakv_slab_evicted *evicted)
 {
     struct ledger *ledger = ledger_of(exchange, location);
     uint32_t was = __atomic_exchange_n(&ledger->state, ITEM_OWNED, __ATOMIC_ACQ_REL);
@@ -361,7 +361,7 @@ static void try_release(struct receiver *receiver, uint32_t location, uint64_t k
     if (location != KVC_LOCATION_NONE) {
         struct ledger *ledger = ledger_of(exchange, location);
         __atomic_fetch_add(&ledger->begun, 1, __ATOMIC_SEQ_CST);
-        receiver->released += kvc_slab_release_key(exchange->slab, location, kvc_hash(&key, 8, hash_seed));
+        receiver->released += kvc_megakv_slab_release_key(exchange->slab, location, kvc_hash(&key, 8, hash_seed));
         __atomic_fetch_add(&ledger->ended, 1, __ATOMIC_SEQ_CST);
     }
 }
@@ -377,7 +377,7 @@ static void publish(struct receiver *receiver, uint32_t location, uint64_t key, 
     uint32_t begun = __atomic_load_n(&ledger->begun, __ATOMIC_SEQ_CST);
     ledger->begun_before = begun == ended ? begun : begun - 1;
     __atomic_store_n(&ledger->state, ITEM_PUBLISHED, __ATOMIC_RELEASE);
-    receiver->wrong += !kvc_slab_write(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
+    receiver->wrong += !kvc_megakv_slab_write(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
     uint32_t old = __atomic_exchange_n(&exchange->board[key], location, __ATOMIC_ACQ_REL);
     if (round % 2 == 0) {
         try_release(receiver, old, key);
@@ -388,10 +388,10 @@ static void receive_batch(struct receiver *receiver, uint64_t round)
 {
     struct exchange *exchange = receiver->exchange;
     uint32_t location[ALLOCATE_MAX], evicted_count;
-    struct kvc_evicted evicted[ALLOCATE_MAX];
+    struct kvc_megakv_slab_evicted evicted[ALLOCATE_MAX];
     uint64_t class = next_random(&receiver->random) % CLASSES;
     uint32_t wanted = 1 + (uint32_t)(next_random(&receiver->random) % ALLOCATE_MAX);
-    uint32_t given = kvc_slab_alloc(exchange->slab, 8, class_value_bytes[class], wanted, location, evicted,
+    uint32_t given = kvc_megakv_slab_alloc(exchange->slab, 8, class_value_bytes[class], wanted, location, evicted,
                                     &evicted_count, &receiver->stats);
     receiver->wrong += given == 0;
     for (uint32_t i = 0; i < given; i++) {
@@ -402,7 +402,7 @@ static void receive_batch(struct receiver *receiver, uint64_t round)
         uint64_t key = next_random(&receiver->random) % (BOARD / CLASSES) * CLASSES + class;
         if (next_random(&receiver->random) % 16 == 0) {
             __atomic_store_n(&ledger_of(exchange, location[i])->state, ITEM_GIVEN_BACK, __ATOMIC_RELEASE);
-            bool released = kvc_slab_release(exchange->slab, location[i]);
+            bool released = kvc_megakv_slab_release(exchange->slab, location[i]);
             receiver->released += released;
             receiver->wrong += !released;
         } else {
@@ -423,7 +423,7 @@ static void disturb(struct receiver *receiver, uint64_t round)
     } else if (location != KVC_LOCATION_NONE) {
         uint32_t bytes = make_value(key, round, value);
         receiver->refused +=
-            !kvc_slab_rewrite(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
+            !kvc_megakv_slab_rewrite(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
     }
 }
 
@@ -443,8 +443,8 @@ static void read_location(struct receiver *sender, uint32_t location, uint64_t k
     uint64_t ring[VALUE_WORDS];
     uint32_t position = 0, bytes;
     uint8_t key_bytes = 8, result;
-    kvc_slab_read(sender->exchange->slab,
-                  &(struct kvc_slab_reads){.count = 1,
+    kvc_megakv_slab_read(sender->exchange->slab,
+                  &(struct kvc_megakv_slab_reads){.count = 1,
                                            .location = &location,
                                            .keys = (const uint8_t *)&key,
                                            .key_stride = 8,
@@ -456,7 +456,7 @@ static void read_location(struct receiver *sender, uint32_t location, uint64_t k
                                            .result = &result,
                                            .value_bytes = &bytes},
                   &sender->stats);
-    if (result == KVC_READ_HIT) {
+    if (result == KVC_MEGAKV_SLAB_HIT) {
         sender->wrong += !is_value_of(compare ? key : ring[0] >> 32, (const uint8_t *)ring, bytes);
         sender->hits++;
     }
@@ -475,16 +475,16 @@ static void *send(void *argument)
 }
 
 /* Allocates what is left of a class on its free list, one item at a time. */
-static uint64_t drain_free(struct kvc_slab *slab, uint32_t value_bytes)
+static uint64_t drain_free(struct kvc_megakv_slab *slab, uint32_t value_bytes)
 {
-    struct kvc_slab_stats stats = {0};
-    struct kvc_evicted evicted;
+    struct kvc_megakv_slab_stats stats = {0};
+    struct kvc_megakv_slab_evicted evicted;
     uint32_t location, evicted_count;
     uint64_t items = 0;
-    while (kvc_slab_alloc(slab, 8, value_bytes, 1, &location, &evicted, &evicted_count, &stats) == 1) {
+    while (kvc_megakv_slab_alloc(slab, 8, value_bytes, 1, &location, &evicted, &evicted_count, &stats) == 1) {
         if (evicted_count == 1) { /* put back what that took */
             uint64_t key = 0, value = 0;
-            kvc_slab_write(slab, location, &key, 8, &value, 8, &stats);
+            kvc_megakv_slab_write(slab, location, &key, 8, &value, 8, &stats);
             break;
         }
         items++;
@@ -496,39 +496,39 @@ static uint64_t drain_free(struct kvc_slab *slab, uint32_t value_bytes)
  * in use or on a free list. Then all are released, and all of them can be had again, each once. */
 static bool nothing_is_lost(struct exchange *exchange, uint64_t in_use)
 {
-    struct kvc_slab *slab = exchange->slab;
+    struct kvc_megakv_slab *slab = exchange->slab;
     struct receiver walk = {.exchange = exchange};
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_stats stats = {0};
     uint64_t bytes = 0, unused = 0, released = 0, items = 0;
     for (uint32_t location = 0; location < SLABS << 16; location++) {
         read_location(&walk, location, 0, false);
     }
-    bool right = walk.wrong == 0 && walk.hits == in_use && kvc_slab_used_items(slab) == in_use;
+    bool right = walk.wrong == 0 && walk.hits == in_use && kvc_megakv_slab_used_items(slab) == in_use;
     for (uint32_t class = 0; class < CLASSES; class ++) {
         unused += drain_free(slab, class_value_bytes[class]);
     }
-    right = right && kvc_slab_used_items(slab) == in_use;
+    right = right && kvc_megakv_slab_used_items(slab) == in_use;
     for (uint32_t location = 0; location < SLABS << 16; location++) {
-        released += kvc_slab_release(slab, location);
-        right = right && !kvc_slab_release(slab, location);
+        released += kvc_megakv_slab_release(slab, location);
+        right = right && !kvc_megakv_slab_release(slab, location);
     }
-    right = right && released == in_use + unused && kvc_slab_used_items(slab) == 0;
+    right = right && released == in_use + unused && kvc_megakv_slab_used_items(slab) == 0;
     memset(exchange->ledger, 0, sizeof(exchange->ledger));
     for (uint32_t class = 0; class < CLASSES; class ++) {
         uint32_t location, evicted_count;
-        struct kvc_evicted evicted;
-        uint32_t of_slab = KVC_SLAB_BYTES / kvc_slab_item_bytes(8, class_value_bytes[class]);
+        struct kvc_megakv_slab_evicted evicted;
+        uint32_t of_slab = KVC_MEGAKV_SLAB_BYTES / kvc_megakv_slab_item_bytes(8, class_value_bytes[class]);
         uint64_t of_class = 0;
-        while (kvc_slab_alloc(slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
+        while (kvc_megakv_slab_alloc(slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
                               &stats) == 1) {
             right = right && evicted_count == 0 && own(exchange, location, NULL);
             of_class++;
         }
         right = right && of_class % of_slab == 0;
         items += of_class;
-        bytes += of_class / of_slab * KVC_SLAB_BYTES;
+        bytes += of_class / of_slab * KVC_MEGAKV_SLAB_BYTES;
     }
-    return right && items == released && bytes == kvc_slab_capacity_bytes(slab);
+    return right && items == released && bytes == kvc_megakv_slab_capacity_bytes(slab);
 }
 
 static void start(pthread_t *thread, void *(*run)(void *), void *argument)
@@ -543,16 +543,16 @@ static bool test_receivers(void)
 {
     static struct exchange exchange;
     struct receiver threads[RECEIVERS + SENDERS] = {{0}}, sum = {0};
-    exchange.slab = kvc_slab_create(SLABS * (uint64_t)KVC_SLAB_BYTES, hash_seed);
+    exchange.slab = kvc_megakv_slab_create(SLABS * (uint64_t)KVC_MEGAKV_SLAB_BYTES, hash_seed);
     if (exchange.slab == NULL) {
         return false;
     }
     for (uint32_t class = 0; class < CLASSES; class ++) { /* a slab each, whoever comes first */
         uint32_t location, evicted_count;
-        struct kvc_evicted evicted;
-        kvc_slab_alloc(exchange.slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
+        struct kvc_megakv_slab_evicted evicted;
+        kvc_megakv_slab_alloc(exchange.slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
                        &sum.stats);
-        sum.released += kvc_slab_release(exchange.slab, location);
+        sum.released += kvc_megakv_slab_release(exchange.slab, location);
     }
     for (uint32_t k = 0; k < BOARD; k++) {
         exchange.board[k] = KVC_LOCATION_NONE;
@@ -580,14 +580,14 @@ static bool test_receivers(void)
            " in use, %" PRIu64 " rewrites refused, %" PRIu64 " hits checked, %" PRIu64 " wrong, %s\n",
            sum.stats.allocated, sum.stats.evicted, sum.released, in_use, sum.refused, sum.hits, sum.wrong,
            whole ? "nothing lost" : "ITEMS LOST");
-    kvc_slab_free(exchange.slab);
+    kvc_megakv_slab_free(exchange.slab);
     return sum.wrong == 0 && whole && sum.hits > 0 && sum.stats.evicted > RECEIVER_ROUNDS &&
            sum.released > RECEIVER_ROUNDS / 2;
 }
 
 /* Items that two threads are let loose on at once. */
 struct contest {
-    struct kvc_slab *slab;
+    struct kvc_megakv_slab *slab;
     pthread_barrier_t barrier;
     uint32_t location[SHARED_ITEMS];
     uint64_t released[2], written[2];
@@ -601,14 +601,14 @@ struct contestant {
 
 static void fill_contest(struct contest *contest, uint32_t count)
 {
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t evicted_count;
-    struct kvc_evicted evicted[SHARED_ITEMS];
+    struct kvc_megakv_slab_evicted evicted[SHARED_ITEMS];
     uint64_t value[VALUE_WORDS + 1];
-    kvc_slab_alloc(contest->slab, 8, 2000, count, contest->location, evicted, &evicted_count, &stats);
+    kvc_megakv_slab_alloc(contest->slab, 8, 2000, count, contest->location, evicted, &evicted_count, &stats);
     for (uint64_t key = 0; key < count; key++) {
         uint32_t bytes = make_value(key, 0, value);
-        kvc_slab_write(contest->slab, contest->location[key], &key, 8, value, bytes, &stats);
+        kvc_megakv_slab_write(contest->slab, contest->location[key], &key, 8, value, bytes, &stats);
     }
 }
 
@@ -622,8 +622,8 @@ static void *release_all(void *argument)
             uint64_t key = i;
             contest->released[contestant->number] +=
                 round % 2 == 0
-                    ? kvc_slab_release(contest->slab, contest->location[i])
-                    : kvc_slab_release_key(contest->slab, contest->location[i], kvc_hash(&key, 8, hash_seed));
+                    ? kvc_megakv_slab_release(contest->slab, contest->location[i])
+                    : kvc_megakv_slab_release_key(contest->slab, contest->location[i], kvc_hash(&key, 8, hash_seed));
         }
         pthread_barrier_wait(&contest->barrier);
     }
@@ -640,15 +640,15 @@ static void *write_all(void *argument)
 {
     struct contestant *contestant = argument;
     struct contest *contest = contestant->contest;
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_stats stats = {0};
     uint64_t value[VALUE_WORDS + 1];
     for (uint64_t round = 1; round <= REWRITE_ROUNDS; round++) {
         uint64_t key = round / 2 % 2;
         uint32_t location = contest->location[key];
         uint32_t bytes = make_value(key, longest(round * 2 + contestant->number), value);
         contest->written[contestant->number] +=
-            round % 2 == 0 ? kvc_slab_write(contest->slab, location, &key, 8, value, bytes, &stats)
-                           : kvc_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
+            round % 2 == 0 ? kvc_megakv_slab_write(contest->slab, location, &key, 8, value, bytes, &stats)
+                           : kvc_megakv_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
     }
     return NULL;
 }
@@ -657,12 +657,12 @@ static void *rewrite_all(void *argument)
 {
     struct contestant *contestant = argument;
     struct contest *contest = contestant->contest;
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_stats stats = {0};
     uint64_t value[VALUE_WORDS + 1];
     for (uint64_t key = 0; !__atomic_load_n(&contest->done, __ATOMIC_ACQUIRE); key = !key) {
         uint32_t location = __atomic_load_n(&contest->location[key], __ATOMIC_ACQUIRE);
         uint32_t bytes = make_value(key, longest(1), value);
-        contest->written[0] += kvc_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
+        contest->written[0] += kvc_megakv_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
     }
     return NULL;
 }
@@ -680,7 +680,7 @@ static bool contest_releases(struct contest *contest)
         pthread_barrier_wait(&contest->barrier);
         pthread_barrier_wait(&contest->barrier);
         right = right && contest->released[0] + contest->released[1] == (round + 1) * SHARED_ITEMS &&
-                kvc_slab_used_items(contest->slab) == 0;
+                kvc_megakv_slab_used_items(contest->slab) == 0;
     }
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
@@ -703,9 +703,9 @@ static bool contest_writes(struct contest *contest, struct receiver *reader)
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     printf("contests: %" PRIu64 " + %" PRIu64 " written\n", contest->written[0], contest->written[1]);
-    return contest->written[0] > 0 && contest->written[1] > 0 && kvc_slab_used_items(contest->slab) == 2 &&
-           kvc_slab_release(contest->slab, contest->location[0]) &&
-           kvc_slab_release(contest->slab, contest->location[1]);
+    return contest->written[0] > 0 && contest->written[1] > 0 && kvc_megakv_slab_used_items(contest->slab) == 2 &&
+           kvc_megakv_slab_release(contest->slab, contest->location[0]) &&
+           kvc_megakv_slab_release(contest->slab, contest->location[1]);
 }
 
 /* What one thread allocates, writes and releases, another one writes again whenever it can. */
@@ -719,28 +719,28 @@ static bool contest_rewrites(struct contest *contest, struct receiver *reader)
     start(&thread, rewrite_all, &contestant);
     for (uint64_t round = 0; round < REWRITE_ROUNDS; round++) {
         uint64_t key = round % 2, value[VALUE_WORDS + 1];
-        struct kvc_slab_stats stats = {0};
-        struct kvc_evicted evicted;
+        struct kvc_megakv_slab_stats stats = {0};
+        struct kvc_megakv_slab_evicted evicted;
         uint32_t location, evicted_count, bytes = make_value(key, longest(0), value);
         read_location(reader, contest->location[key], key, true);
-        while (!kvc_slab_release(contest->slab, contest->location[key])) {
+        while (!kvc_megakv_slab_release(contest->slab, contest->location[key])) {
             refused++; /* while the other one is at it */
             sched_yield();
         }
-        kvc_slab_alloc(contest->slab, 8, 2000, 1, &location, &evicted, &evicted_count, &stats);
-        right = right && kvc_slab_write(contest->slab, location, &key, 8, value, bytes, &stats);
+        kvc_megakv_slab_alloc(contest->slab, 8, 2000, 1, &location, &evicted, &evicted_count, &stats);
+        right = right && kvc_megakv_slab_write(contest->slab, location, &key, 8, value, bytes, &stats);
         __atomic_store_n(&contest->location[key], location, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&contest->done, true, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
     printf("contests: %" PRIu64 " releases refused\n", refused);
-    return right && kvc_slab_used_items(contest->slab) == 2;
+    return right && kvc_megakv_slab_used_items(contest->slab) == 2;
 }
 
 static bool test_contests(void)
 {
     static struct exchange exchange;
-    struct contest contest = {.slab = kvc_slab_create(2 * (uint64_t)KVC_SLAB_BYTES, hash_seed)};
+    struct contest contest = {.slab = kvc_megakv_slab_create(2 * (uint64_t)KVC_MEGAKV_SLAB_BYTES, hash_seed)};
     struct receiver reader = {.exchange = &exchange};
     exchange.slab = contest.slab;
     if (contest.slab == NULL) {
@@ -750,7 +750,7 @@ static bool test_contests(void)
     bool writes = contest_writes(&contest, &reader);
     bool rewrites = contest_rewrites(&contest, &reader);
     printf("contests: %" PRIu64 " hits checked, %" PRIu64 " wrong\n", reader.hits, reader.wrong);
-    kvc_slab_free(contest.slab);
+    kvc_megakv_slab_free(contest.slab);
     return releases && writes && rewrites && reader.hits > 0 && reader.wrong == 0;
 }
 

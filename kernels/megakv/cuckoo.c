@@ -11,7 +11,7 @@
  * twin. */
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>
-#define KVC_CUCKOO_SSE2 1
+#define KVC_MEGAKV_CUCKOO_SSE2 1
 #endif
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -29,19 +29,19 @@ enum {
 
 /* What a bucket looks like. A constant wherever the published one is inlined. */
 struct shape {
-    uint32_t cells;
+    uint32_t slots;
     bool apart;
     bool simd; /* one of these two, on a machine with 16-byte vectors */
 };
 
-static const struct shape published = {KVC_CUCKOO_CELLS, true, true};
+static const struct shape published = {KVC_MEGAKV_CUCKOO_SLOTS, true, true};
 static const struct shape one_sector = {4, false, true};
 
-struct kvc_cuckoo {
+struct kvc_megakv_cuckoo {
     struct kvc_index index;
     uint32_t *words;
     uint64_t bytes;
-    struct kvc_cuckoo_layout_masks masks;
+    struct kvc_megakv_cuckoo_layout_masks masks;
     struct shape shape;
     uint32_t max_displacements;
     bool published_displacement;
@@ -54,9 +54,9 @@ struct kvc_cuckoo {
     _Alignas(64) uint64_t moves;
 };
 
-static inline struct kvc_cuckoo *table_of(struct kvc_index *index)
+static inline struct kvc_megakv_cuckoo *table_of(struct kvc_index *index)
 {
-    return (struct kvc_cuckoo *)index; /* its first member */
+    return (struct kvc_megakv_cuckoo *)index; /* its first member */
 }
 
 ALWAYS_INLINE uint32_t load_word(const uint32_t *from)
@@ -70,24 +70,24 @@ ALWAYS_INLINE void store_word(uint32_t *to, uint32_t value)
 }
 
 /* Of the interleaved layout: signature low, location high, read and written as one. */
-ALWAYS_INLINE uint64_t load_cell(const uint32_t *bucket, unsigned c)
+ALWAYS_INLINE uint64_t load_slot(const uint32_t *bucket, unsigned c)
 {
     return __atomic_load_n((const uint64_t *)bucket + c, __ATOMIC_ACQUIRE);
 }
 
-ALWAYS_INLINE void store_cell(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location)
+ALWAYS_INLINE void store_slot(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location)
 {
     __atomic_store_n((uint64_t *)bucket + c, (uint64_t)location << 32 | signature, __ATOMIC_RELEASE);
 }
 
-ALWAYS_INLINE uint32_t *bucket_of(const struct kvc_cuckoo *table, uint32_t bucket, struct shape shape)
+ALWAYS_INLINE uint32_t *bucket_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket, struct shape shape)
 {
-    return table->words + (uint64_t)bucket * (2 * shape.cells);
+    return table->words + (uint64_t)bucket * (2 * shape.slots);
 }
 
 ALWAYS_INLINE uint32_t lines_of(struct shape shape)
 {
-    return shape.cells <= LINE_WORDS / 2 ? 1 : shape.cells / (LINE_WORDS / 2);
+    return shape.slots <= LINE_WORDS / 2 ? 1 : shape.slots / (LINE_WORDS / 2);
 }
 
 ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, bool write)
@@ -105,31 +105,31 @@ ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, b
 /* Bit c is set where cell c has this signature. */
 ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
-    uint32_t cells = 0;
-    for (unsigned c = 0; c < shape.cells; c++) {
-        uint32_t found = shape.apart ? load_word(bucket + c) : (uint32_t)load_cell(bucket, c);
-        cells |= (uint32_t)(found == signature) << c;
+    uint32_t slots = 0;
+    for (unsigned c = 0; c < shape.slots; c++) {
+        uint32_t found = shape.apart ? load_word(bucket + c) : (uint32_t)load_slot(bucket, c);
+        slots |= (uint32_t)(found == signature) << c;
     }
-    return cells;
+    return slots;
 }
 
-#ifdef KVC_CUCKOO_SSE2
+#ifdef KVC_MEGAKV_CUCKOO_SSE2
 /* Two 16-byte vectors, which every x86-64 has: 32-byte ones are no faster here, and code around them would
  * pay for changing over. */
 ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signature)
 {
-    const __m128i *cells = (const __m128i *)bucket;
+    const __m128i *slots = (const __m128i *)bucket;
     __m128i wanted = _mm_set1_epi32((int)signature);
-    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(cells), wanted);
-    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(cells + 1), wanted);
+    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(slots), wanted);
+    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(slots + 1), wanted);
     return (uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 }
 
 /* Signatures are every other word. */
 ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signature)
 {
-    const __m128 *cells = (const __m128 *)bucket;
-    __m128i signatures = _mm_castps_si128(_mm_shuffle_ps(cells[0], cells[1], 0x88));
+    const __m128 *slots = (const __m128 *)bucket;
+    __m128i signatures = _mm_castps_si128(_mm_shuffle_ps(slots[0], slots[1], 0x88));
     __m128i same = _mm_cmpeq_epi32(signatures, _mm_set1_epi32((int)signature));
     return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(same));
 }
@@ -137,7 +137,7 @@ ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signatu
 
 ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
-#ifdef KVC_CUCKOO_SSE2
+#ifdef KVC_MEGAKV_CUCKOO_SSE2
     if (shape.simd) {
         return shape.apart ? match_published(bucket, signature) : match_one_sector(bucket, signature);
     }
@@ -149,39 +149,39 @@ ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct 
 ALWAYS_INLINE bool never_full(const uint32_t *bucket, struct shape shape)
 {
     bool never_used = false;
-    for (unsigned c = 0; !shape.apart && c < shape.cells; c++) {
-        never_used |= load_cell(bucket, c) == 0;
+    for (unsigned c = 0; !shape.apart && c < shape.slots; c++) {
+        never_used |= load_slot(bucket, c) == 0;
     }
     return never_used;
 }
 
-ALWAYS_INLINE uint32_t primary_of(const struct kvc_cuckoo *table, uint64_t hash)
+ALWAYS_INLINE uint32_t primary_of(const struct kvc_megakv_cuckoo *table, uint64_t hash)
 {
-    return kvc_cuckoo_primary(table->masks, hash);
+    return kvc_megakv_cuckoo_primary(table->masks, hash);
 }
 
 /* The other bucket of an element with this signature; it may be the same one. */
-ALWAYS_INLINE uint32_t alternate_of(const struct kvc_cuckoo *table, uint32_t bucket, uint32_t signature)
+ALWAYS_INLINE uint32_t alternate_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket, uint32_t signature)
 {
-    return kvc_cuckoo_alternate(table->masks, bucket, signature);
+    return kvc_megakv_cuckoo_alternate(table->masks, bucket, signature);
 }
 
 /* Apart, the writer stores a location between clearing and setting its signature, so a pair is whole if the
  * signature is still there after the location was read. */
 ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
-    uint32_t cells = match(bucket, signature, shape);
-    unsigned c = (unsigned)__builtin_ctz(cells | 1u << (shape.cells - 1));
+    uint32_t slots = match(bucket, signature, shape);
+    unsigned c = (unsigned)__builtin_ctz(slots | 1u << (shape.slots - 1));
     if (!shape.apart) {
-        uint64_t cell = load_cell(bucket, c);
-        return (uint32_t)cell == signature ? (uint32_t)(cell >> 32) : KVC_LOCATION_NONE;
+        uint64_t slot = load_slot(bucket, c);
+        return (uint32_t)slot == signature ? (uint32_t)(slot >> 32) : KVC_LOCATION_NONE;
     }
-    uint32_t location = load_word(bucket + shape.cells + c);
+    uint32_t location = load_word(bucket + shape.slots + c);
     bool whole = load_word(bucket + c) == signature;
-    return whole & (cells != 0) ? location : KVC_LOCATION_NONE;
+    return whole & (slots != 0) ? location : KVC_LOCATION_NONE;
 }
 
-ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_cuckoo *table)
+ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
 {
     __atomic_signal_fence(
         __ATOMIC_SEQ_CST); /* keeps the vector loads before it; the processor does so anyway */
@@ -189,7 +189,7 @@ ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_cuckoo *table)
 }
 
 /* Looks again, for an element that may have moved past a reader that began at `moves`. */
-ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t hash, uint64_t moves,
+ALWAYS_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint64_t moves,
                                     struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
@@ -214,10 +214,10 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_cuckoo *table, uint64_t has
 }
 
 /* The rest of a search that missed in the primary bucket. */
-static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_cuckoo *table, uint64_t hash,
+static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_megakv_cuckoo *table, uint64_t hash,
                                                            uint64_t moves, struct kvc_index_stats *stats)
 {
-    struct shape shape = {table->shape.cells, table->shape.apart, false};
+    struct shape shape = {table->shape.slots, table->shape.apart, false};
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
     uint32_t alternate = alternate_of(table, primary, signature);
@@ -234,7 +234,7 @@ static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_cuck
 }
 
 /* For a caller that ends with it and so keeps nothing. */
-static __attribute__((noinline)) void search_one_alternate(const struct kvc_cuckoo *table, uint64_t hash,
+static __attribute__((noinline)) void search_one_alternate(const struct kvc_megakv_cuckoo *table, uint64_t hash,
                                                            uint64_t moves, uint32_t *location,
                                                            struct kvc_index_stats *stats)
 {
@@ -243,7 +243,7 @@ static __attribute__((noinline)) void search_one_alternate(const struct kvc_cuck
 
 /* Too few to be worth a pipeline: little but the probes, so that the processor overlaps this call with the
  * caller's next ones. */
-ALWAYS_INLINE void search_few(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+ALWAYS_INLINE void search_few(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
                               uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
 {
     stats->searches += count;
@@ -260,7 +260,7 @@ ALWAYS_INLINE void search_few(const struct kvc_cuckoo *table, const uint64_t *ha
     }
 }
 
-ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
                           uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t missed[SEARCH_CHUNK];
@@ -308,7 +308,7 @@ ALWAYS_INLINE void search(const struct kvc_cuckoo *table, const uint64_t *hash, 
     stats->search_hits += count - misses;
 }
 
-static uint64_t next_random(struct kvc_cuckoo *table)
+static uint64_t next_random(struct kvc_megakv_cuckoo *table)
 {
     /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
     uint64_t z = table->random += 0x9e3779b97f4a7c15;
@@ -318,9 +318,9 @@ static uint64_t next_random(struct kvc_cuckoo *table)
 }
 
 /* Of the empty cells (not 0): the preferred one, or the nearest to its left, round the end. */
-ALWAYS_INLINE unsigned choose_cell(uint32_t empty, uint32_t signature, struct shape shape)
+ALWAYS_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature, struct shape shape)
 {
-    unsigned preferred = (unsigned)((uint64_t)signature * shape.cells >> 32);
+    unsigned preferred = (unsigned)((uint64_t)signature * shape.slots >> 32);
     uint32_t left = empty & (uint32_t)((UINT64_C(2) << preferred) - 1);
     return 31u - (unsigned)__builtin_clz(left != 0 ? left : empty);
 }
@@ -330,60 +330,60 @@ ALWAYS_INLINE void fill(uint32_t *bucket, unsigned c, uint32_t signature, uint32
                         struct shape shape)
 {
     if (shape.apart) {
-        store_word(bucket + shape.cells + c, location);
+        store_word(bucket + shape.slots + c, location);
         store_word(bucket + c, signature);
     } else {
-        store_cell(bucket, c, signature, location);
+        store_slot(bucket, c, signature, location);
     }
 }
 
 ALWAYS_INLINE void clear(uint32_t *bucket, unsigned c, struct shape shape)
 {
     if (shape.apart) {
-        store_word(bucket + c, KVC_CUCKOO_EMPTY);
+        store_word(bucket + c, KVC_MEGAKV_CUCKOO_EMPTY);
     } else {
-        store_cell(bucket, c, KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION);
+        store_slot(bucket, c, KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION);
     }
 }
 
 /* By the writer, whose own stores these are. */
 ALWAYS_INLINE uint32_t signature_at(const uint32_t *bucket, unsigned c, struct shape shape)
 {
-    return bucket[kvc_cuckoo_signature_word(shape.cells, shape.apart, c)];
+    return bucket[kvc_megakv_cuckoo_signature_word(shape.slots, shape.apart, c)];
 }
 
 ALWAYS_INLINE uint32_t location_at(const uint32_t *bucket, unsigned c, struct shape shape)
 {
-    return bucket[kvc_cuckoo_location_word(shape.cells, shape.apart, c)];
+    return bucket[kvc_megakv_cuckoo_location_word(shape.slots, shape.apart, c)];
 }
 
 ALWAYS_INLINE void replace(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
                            struct shape shape)
 {
     if (shape.apart) {
-        store_word(bucket + shape.cells + c, location);
+        store_word(bucket + shape.slots + c, location);
     } else {
-        store_cell(bucket, c, signature, location);
+        store_slot(bucket, c, signature, location);
     }
 }
 
-static bool in_chain(const uint32_t *chain, uint32_t length, uint32_t cell)
+static bool in_chain(const uint32_t *chain, uint32_t length, uint32_t slot)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < length; i++) {
-        found |= chain[i] == cell;
+        found |= chain[i] == slot;
     }
     return found != 0;
 }
 
 /* Adds a random cell of this full bucket that is not yet in the chain; false: there is none. */
-static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t bucket, uint32_t cells)
+static bool extend_chain(struct kvc_megakv_cuckoo *table, uint32_t length, uint32_t bucket, uint32_t slots)
 {
-    uint32_t first = (uint32_t)((next_random(table) >> 32) * cells >> 32);
-    for (uint32_t i = 0; i < cells; i++) {
-        uint32_t cell = bucket * cells + ((first + i) & (cells - 1));
-        if (!in_chain(table->chain, length, cell)) {
-            table->chain[length] = cell;
+    uint32_t first = (uint32_t)((next_random(table) >> 32) * slots >> 32);
+    for (uint32_t i = 0; i < slots; i++) {
+        uint32_t slot = bucket * slots + ((first + i) & (slots - 1));
+        if (!in_chain(table->chain, length, slot)) {
+            table->chain[length] = slot;
             return true;
         }
     }
@@ -393,27 +393,27 @@ static bool extend_chain(struct kvc_cuckoo *table, uint32_t length, uint32_t buc
 /* Makes room for a new element of two full buckets. The chain of victims is found first and then moved from
  * its far end, each element stored at its new place before it goes from the old one. Returns the location
  * that was dropped. */
-static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t alternate, uint32_t signature,
+static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint32_t alternate, uint32_t signature,
                          uint32_t location, struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t *chain = table->chain;
-    uint32_t cells = shape.cells;
+    uint32_t slots = shape.slots;
     uint32_t bucket = next_random(table) >> 63 != 0 ? alternate : primary;
     uint32_t length = 0;
     uint32_t to; /* an empty cell */
     uint32_t dropped = KVC_LOCATION_NONE;
     uint32_t displacing = signature;
     for (;;) {
-        if (length > table->max_displacements || !extend_chain(table, length, bucket, cells)) {
+        if (length > table->max_displacements || !extend_chain(table, length, bucket, slots)) {
             to = chain[--length];
-            uint32_t *last = bucket_of(table, to / cells, shape);
-            dropped = location_at(last, to % cells, shape);
-            clear(last, to % cells, shape);
+            uint32_t *last = bucket_of(table, to / slots, shape);
+            dropped = location_at(last, to % slots, shape);
+            clear(last, to % slots, shape);
             table->used--;
             stats->dropped++;
             break;
         }
-        uint32_t victim = signature_at(bucket_of(table, bucket, shape), chain[length] % cells, shape);
+        uint32_t victim = signature_at(bucket_of(table, bucket, shape), chain[length] % slots, shape);
         length++;
         if (length > table->max_displacements) {
             continue; /* it may not move, so its alternate bucket need not be read */
@@ -423,9 +423,9 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
         if (next != bucket) {
             bucket = next;
             stats->insert_lines += lines_of(shape);
-            uint32_t empty = match(bucket_of(table, bucket, shape), KVC_CUCKOO_EMPTY, shape);
+            uint32_t empty = match(bucket_of(table, bucket, shape), KVC_MEGAKV_CUCKOO_EMPTY, shape);
             if (empty != 0) {
-                to = bucket * cells + choose_cell(empty, victim, shape);
+                to = bucket * slots + choose_slot(empty, victim, shape);
                 break;
             }
         }
@@ -433,19 +433,19 @@ static uint32_t displace(struct kvc_cuckoo *table, uint32_t primary, uint32_t al
     stats->displacements += length;
     while (length > 0) {
         uint32_t from = chain[--length];
-        uint32_t *source = bucket_of(table, from / cells, shape);
-        unsigned c = from % cells;
-        fill(bucket_of(table, to / cells, shape), to % cells, signature_at(source, c, shape),
+        uint32_t *source = bucket_of(table, from / slots, shape);
+        unsigned c = from % slots;
+        fill(bucket_of(table, to / slots, shape), to % slots, signature_at(source, c, shape),
              location_at(source, c, shape), shape);
         __atomic_store_n(&table->moves, table->moves + 1, __ATOMIC_RELEASE);
         clear(source, c, shape);
         to = from;
     }
-    fill(bucket_of(table, to / cells, shape), to % cells, signature, location, shape);
+    fill(bucket_of(table, to / slots, shape), to % slots, signature, location, shape);
     return dropped;
 }
 
-ALWAYS_INLINE uint32_t insert_one(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
+ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
                                   struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
@@ -468,20 +468,20 @@ ALWAYS_INLINE uint32_t insert_one(struct kvc_cuckoo *table, uint64_t hash, uint3
         return old;
     }
     home = bucket_of(table, primary, shape);
-    uint32_t empty = match(home, KVC_CUCKOO_EMPTY, shape);
+    uint32_t empty = match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
     if (empty == 0) {
         home = other;
-        empty = match(home, KVC_CUCKOO_EMPTY, shape);
+        empty = match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
     }
     table->used++;
     if (empty != 0) {
-        fill(home, choose_cell(empty, signature, shape), signature, location, shape);
+        fill(home, choose_slot(empty, signature, shape), signature, location, shape);
         return KVC_LOCATION_NONE;
     }
     return displace(table, primary, alternate, signature, location, stats, shape);
 }
 
-ALWAYS_INLINE uint32_t erase_one(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
+ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
                                  struct kvc_index_stats *stats, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
@@ -511,7 +511,7 @@ ALWAYS_INLINE uint32_t erase_one(struct kvc_cuckoo *table, uint64_t hash, uint32
 
 /* The second bucket that a change of this element reads, or the first one again. Its line was asked for long
  * ago; no branch, which would be mispredicted. */
-ALWAYS_INLINE void prefetch_second(const struct kvc_cuckoo *table, uint64_t hash, struct shape shape)
+ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
@@ -520,11 +520,11 @@ ALWAYS_INLINE void prefetch_second(const struct kvc_cuckoo *table, uint64_t hash
     prefetch_bucket(bucket_of(table, second, shape), shape, true);
 }
 
-typedef uint32_t change_fn(struct kvc_cuckoo *table, uint64_t hash, uint32_t location,
+typedef uint32_t change_fn(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
                            struct kvc_index_stats *stats, struct shape shape);
 
 /* Three keys a turn: one to fetch the first bucket of, one the second, and one to change. */
-ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+ALWAYS_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                           uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
                           struct shape shape)
 {
@@ -547,7 +547,7 @@ ALWAYS_INLINE void change(struct kvc_cuckoo *table, const uint64_t *hash, const 
     kvc_index_stats_add(stats, &local);
 }
 
-ALWAYS_INLINE void change_any(struct kvc_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+ALWAYS_INLINE void change_any(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                               uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
 {
     if (!table->shape.simd) {
@@ -561,25 +561,25 @@ ALWAYS_INLINE void change_any(struct kvc_cuckoo *table, const uint64_t *hash, co
 
 static void cuckoo_free(struct kvc_index *index)
 {
-    struct kvc_cuckoo *table = table_of(index);
-    kvc_memory_free(table->words, table->bytes);
+    struct kvc_megakv_cuckoo *table = table_of(index);
+    kvc_pages_free(table->words, table->bytes);
     free(table->chain);
     free(table);
 }
 
 static uint64_t cuckoo_capacity(const struct kvc_index *index)
 {
-    return ((const struct kvc_cuckoo *)index)->bytes / 8;
+    return ((const struct kvc_megakv_cuckoo *)index)->bytes / 8;
 }
 
 static uint64_t cuckoo_used(const struct kvc_index *index)
 {
-    return ((const struct kvc_cuckoo *)index)->used;
+    return ((const struct kvc_megakv_cuckoo *)index)->used;
 }
 
 /* A call for one key. Apart from the others so that it saves no registers: the fewer instructions a call has,
  * the more calls the processor overlaps. */
-ALWAYS_INLINE void search_one(const struct kvc_cuckoo *table, uint64_t hash, uint32_t *location,
+ALWAYS_INLINE void search_one(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t *location,
                               struct kvc_index_stats *stats)
 {
     uint64_t moves = moves_so_far(table);
@@ -598,7 +598,7 @@ ALWAYS_INLINE void search_one(const struct kvc_cuckoo *table, uint64_t hash, uin
     }
 }
 
-ALWAYS_INLINE void search_any(const struct kvc_cuckoo *table, const uint64_t *hash, uint32_t count,
+ALWAYS_INLINE void search_any(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
                               uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
 {
     if (count < FEW) {
@@ -608,7 +608,7 @@ ALWAYS_INLINE void search_any(const struct kvc_cuckoo *table, const uint64_t *ha
     }
 }
 
-static __attribute__((noinline)) void search_batch(const struct kvc_cuckoo *table, const uint64_t *hash,
+static __attribute__((noinline)) void search_batch(const struct kvc_megakv_cuckoo *table, const uint64_t *hash,
                                                    uint32_t count, uint32_t *location,
                                                    struct kvc_index_stats *stats)
 {
@@ -624,7 +624,7 @@ static __attribute__((noinline)) void search_batch(const struct kvc_cuckoo *tabl
 static void cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                           struct kvc_index_stats *stats)
 {
-    const struct kvc_cuckoo *table = table_of(index);
+    const struct kvc_megakv_cuckoo *table = table_of(index);
     if (count == 1 && table->shape.simd && table->shape.apart) {
         search_one(table, hash[0], location, stats);
     } else {
@@ -635,7 +635,7 @@ static void cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_
 static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                           uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    struct kvc_cuckoo *table = table_of(index);
+    struct kvc_megakv_cuckoo *table = table_of(index);
     stats->inserts += count;
     change_any(table, hash, location, count, out, stats, insert_one);
 }
@@ -643,7 +643,7 @@ static void cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const u
 static void cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    struct kvc_cuckoo *table = table_of(index);
+    struct kvc_megakv_cuckoo *table = table_of(index);
     stats->erases += count;
     change_any(table, hash, location, count, out, stats, erase_one);
 }
@@ -662,50 +662,50 @@ static bool is_power_of_two(uint64_t value)
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-bool kvc_cuckoo_params_complete(struct kvc_cuckoo_params *params, struct kvc_cuckoo_layout_masks *masks)
+bool kvc_megakv_cuckoo_params_complete(struct kvc_megakv_cuckoo_params *params, struct kvc_megakv_cuckoo_layout_masks *masks)
 {
-    params->cells = params->cells != 0 ? params->cells : KVC_CUCKOO_CELLS;
+    params->slots = params->slots != 0 ? params->slots : KVC_MEGAKV_CUCKOO_SLOTS;
     params->partitions = params->partitions != 0 ? params->partitions : 1;
-    uint32_t cells = params->cells;
-    if ((cells != 4 && cells != 8 && cells != 16 && cells != 32) || !is_power_of_two(params->bytes) ||
-        params->bytes > UINT64_C(32) << 30 || params->bytes < (uint64_t)cells * 8 * params->partitions ||
+    uint32_t slots = params->slots;
+    if ((slots != 4 && slots != 8 && slots != 16 && slots != 32) || !is_power_of_two(params->bytes) ||
+        params->bytes > UINT64_C(32) << 30 || params->bytes < (uint64_t)slots * 8 * params->partitions ||
         !is_power_of_two(params->partitions) || params->partitions > PARTITIONS_MAX ||
-        (params->layout != KVC_CUCKOO_APART && params->layout != KVC_CUCKOO_INTERLEAVED) ||
-        (params->threads != 0 && (!is_power_of_two(params->threads) || params->threads > cells)) ||
+        (params->layout != KVC_MEGAKV_CUCKOO_APART && params->layout != KVC_MEGAKV_CUCKOO_INTERLEAVED) ||
+        (params->threads != 0 && (!is_power_of_two(params->threads) || params->threads > slots)) ||
         params->max_displacements > DISPLACEMENTS_MAX) {
         return false;
     }
-    uint64_t buckets = params->bytes / 8 / cells;
+    uint64_t buckets = params->bytes / 8 / slots;
     masks->bucket = (uint32_t)(buckets - 1);
     masks->alternate = (uint32_t)(buckets / params->partitions - 1);
     return true;
 }
 
-struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *given)
+struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params *given)
 {
-    struct kvc_cuckoo_params params = *given;
-    struct kvc_cuckoo_layout_masks masks;
-    if (params.threads != 0 || !kvc_cuckoo_params_complete(&params, &masks)) {
+    struct kvc_megakv_cuckoo_params params = *given;
+    struct kvc_megakv_cuckoo_layout_masks masks;
+    if (params.threads != 0 || !kvc_megakv_cuckoo_params_complete(&params, &masks)) {
         errno = EINVAL;
         return NULL;
     }
-    struct kvc_cuckoo *table = aligned_alloc(_Alignof(struct kvc_cuckoo), sizeof(*table));
+    struct kvc_megakv_cuckoo *table = aligned_alloc(_Alignof(struct kvc_megakv_cuckoo), sizeof(*table));
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_cuckoo){.index = {&cuckoo_ops},
+    *table = (struct kvc_megakv_cuckoo){.index = {&cuckoo_ops},
                                  .bytes = params.bytes,
                                  .masks = masks,
-                                 .shape = {params.cells, params.layout == KVC_CUCKOO_APART, false},
+                                 .shape = {params.slots, params.layout == KVC_MEGAKV_CUCKOO_APART, false},
                                  .max_displacements = params.max_displacements,
                                  .published_displacement = params.published_displacement,
                                  .random = params.seed};
-#ifdef KVC_CUCKOO_SSE2
-    uint32_t cells = table->shape.apart ? published.cells : one_sector.cells;
-    table->shape.simd = !params.portable && params.cells == cells;
+#ifdef KVC_MEGAKV_CUCKOO_SSE2
+    uint32_t slots = table->shape.apart ? published.slots : one_sector.slots;
+    table->shape.simd = !params.portable && params.slots == slots;
 #endif
     table->chain = calloc(params.max_displacements + 1, sizeof(*table->chain));
-    table->words = kvc_memory_alloc(params.bytes);
+    table->words = kvc_pages_alloc(params.bytes);
     if (table->chain == NULL || table->words == NULL) {
         cuckoo_free(&table->index);
         errno = ENOMEM;
@@ -716,20 +716,20 @@ struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *given)
 
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
-    return kvc_cuckoo_create(
-        &(struct kvc_cuckoo_params){.bytes = bytes, .max_displacements = 200, .seed = seed});
+    return kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = bytes, .max_displacements = 200, .seed = seed});
 }
 
 static struct kvc_index *create_interleaved(uint64_t bytes, uint64_t seed)
 {
-    return kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = bytes,
-                                                         .layout = KVC_CUCKOO_INTERLEAVED,
-                                                         .cells = 4,
+    return kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = bytes,
+                                                         .layout = KVC_MEGAKV_CUCKOO_INTERLEAVED,
+                                                         .slots = 4,
                                                          .max_displacements = 200,
                                                          .seed = seed});
 }
 
-const struct kvc_index_kind kvc_cuckoo_kind = {
+const struct kvc_index_kind kvc_megakv_cuckoo_kind = {
     .name = "megakv-cuckoo",
     .source = "Mega-KV, VLDB J. 26(5) 2017, sec. 4",
     .partial = true,
@@ -737,9 +737,9 @@ const struct kvc_index_kind kvc_cuckoo_kind = {
     .create = create_published,
 };
 
-const struct kvc_index_kind kvc_cuckoo_interleaved_kind = {
+const struct kvc_index_kind kvc_megakv_cuckoo_interleaved_kind = {
     .name = "cuckoo-interleaved",
-    .source = "Mega-KV's cuckoo, cells of signature and location in one sector",
+    .source = "Mega-KV's cuckoo, slots of signature and location in one sector",
     .partial = true,
     .many_readers = true,
     .create = create_interleaved,

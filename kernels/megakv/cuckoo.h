@@ -35,17 +35,17 @@
 extern "C" {
 #endif
 
-enum { KVC_CUCKOO_CELLS = 8 }; /* of a bucket, as published */
+enum { KVC_MEGAKV_CUCKOO_SLOTS = 8 }; /* of a bucket, as published */
 
-enum kvc_cuckoo_layout {
-    KVC_CUCKOO_APART,
-    KVC_CUCKOO_INTERLEAVED,
+enum kvc_megakv_cuckoo_layout {
+    KVC_MEGAKV_CUCKOO_APART,
+    KVC_MEGAKV_CUCKOO_INTERLEAVED,
 };
 
-struct kvc_cuckoo_params {
+struct kvc_megakv_cuckoo_params {
     uint64_t bytes; /* table size, power of two, one bucket .. 32 GiB; 2 GiB holds 2^28 cells */
-    enum kvc_cuckoo_layout layout;
-    uint32_t cells;      /* of a bucket: 4, 8, 16 or 32; 0: 8 */
+    enum kvc_megakv_cuckoo_layout layout;
+    uint32_t slots;      /* of a bucket: 4, 8, 16 or 32; 0: 8 */
     uint32_t partitions; /* that alternate buckets stay in: a power of two, 1 .. 1024; 0: 1 */
     uint32_t
         threads; /* of a GPU's processing unit, a power of two up to `cells`; 0: the fastest. 0 on a CPU */
@@ -59,10 +59,10 @@ struct kvc_cuckoo_params {
 };
 
 /* NULL with errno EINVAL (params) or ENOMEM. Memory uses huge pages where the system has them. */
-struct kvc_index *kvc_cuckoo_create(const struct kvc_cuckoo_params *params);
+struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params *params);
 
-extern const struct kvc_index_kind kvc_cuckoo_kind;             /* the published geometry */
-extern const struct kvc_index_kind kvc_cuckoo_interleaved_kind; /* buckets of 4 cells */
+extern const struct kvc_index_kind kvc_megakv_cuckoo_kind;             /* the published geometry */
+extern const struct kvc_index_kind kvc_megakv_cuckoo_interleaved_kind; /* buckets of 4 cells */
 
 #ifdef __cplusplus
 }

@@ -93,12 +93,12 @@ __device__ __forceinline__ void report(const insert_jobs &jobs, uint32_t job, ui
 }
 
 /* Cells of a bucket as one thread sees them. */
-template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APART> {
-    using share = bucket_share<CELLS, 1, APART>;
+template <int SLOTS, bool APART> struct bucket_view : bucket_share<SLOTS, 1, APART> {
+    using share = bucket_share<SLOTS, 1, APART>;
     uint32_t *words;
 
     __device__ __forceinline__ bucket_view(const cuckoo_table &table, uint32_t bucket)
-        : words(bucket_words<CELLS>(table, bucket))
+        : words(bucket_words<SLOTS>(table, bucket))
     {
         this->load(words, 0);
     }
@@ -112,7 +112,7 @@ template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APA
      * not `wanted` have nothing to look at. */
     __device__ __forceinline__ bucket_view(const cuckoo_table &table, uint32_t bucket, bool wanted,
                                            uint4 *room)
-        : words(bucket_words<CELLS>(table, bucket))
+        : words(bucket_words<SLOTS>(table, bucket))
     {
         constexpr uint32_t all = 0xffffffffu;
         uint32_t lane = threadIdx.x & 31;
@@ -129,7 +129,7 @@ template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APA
             uint32_t number = step * 32 + lane, job = number / chunks, part = number % chunks;
             uint32_t of = __shfl_sync(all, bucket, static_cast<int>(job));
             if ((wants >> job & 1) != 0) {
-                chunk[step] = __ldcg(reinterpret_cast<const uint4 *>(bucket_words<CELLS>(table, of)) + part);
+                chunk[step] = __ldcg(reinterpret_cast<const uint4 *>(bucket_words<SLOTS>(table, of)) + part);
             }
         }
         __syncwarp();
@@ -152,10 +152,10 @@ template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APA
     /* CELLS: none. */
     __device__ __forceinline__ uint32_t find(uint32_t wanted) const
     {
-        uint32_t found = CELLS;
+        uint32_t found = SLOTS;
 #pragma unroll
-        for (int cell = CELLS - 1; cell >= 0; cell--) {
-            found = this->signature(cell) == wanted ? static_cast<uint32_t>(cell) : found;
+        for (int slot = SLOTS - 1; slot >= 0; slot--) {
+            found = this->signature(slot) == wanted ? static_cast<uint32_t>(slot) : found;
         }
         return found;
     }
@@ -163,13 +163,13 @@ template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APA
     /* The empty cell that this signature goes to; CELLS: none. */
     __device__ __forceinline__ uint32_t empty_for(uint32_t wanted) const
     {
-        uint32_t least = CELLS;
+        uint32_t least = SLOTS;
 #pragma unroll
-        for (int cell = 0; cell < CELLS; cell++) {
-            uint32_t distance = kvc_cuckoo_distance(CELLS, wanted, static_cast<uint32_t>(cell));
-            least = this->signature(cell) == KVC_CUCKOO_EMPTY && distance < least ? distance : least;
+        for (int slot = 0; slot < SLOTS; slot++) {
+            uint32_t distance = kvc_megakv_cuckoo_distance(SLOTS, wanted, static_cast<uint32_t>(slot));
+            least = this->signature(slot) == KVC_MEGAKV_CUCKOO_EMPTY && distance < least ? distance : least;
         }
-        return least == CELLS ? CELLS : kvc_cuckoo_cell_at(CELLS, wanted, least);
+        return least == SLOTS ? SLOTS : kvc_megakv_cuckoo_slot_at(SLOTS, wanted, least);
     }
 
     __device__ __forceinline__ bool has_never_used() const
@@ -177,40 +177,40 @@ template <int CELLS, bool APART> struct bucket_view : bucket_share<CELLS, 1, APA
         bool any = false;
         if constexpr (!APART) {
 #pragma unroll
-            for (int cell = 0; cell < CELLS; cell++) {
-                any |= this->never_used(cell);
+            for (int slot = 0; slot < SLOTS; slot++) {
+                any |= this->never_used(slot);
             }
         }
         return any;
     }
 };
 
-template <int CELLS, bool APART> struct cell_access {
+template <int SLOTS, bool APART> struct slot_access {
     static __device__ __forceinline__ unsigned long long pack(uint32_t signature, uint32_t location)
     {
         return static_cast<unsigned long long>(location) << 32 | signature;
     }
 
     /* Fills a cell seen empty. false: another thread was faster. */
-    static __device__ __forceinline__ bool fill(uint32_t *bucket, uint32_t cell, uint32_t signature,
+    static __device__ __forceinline__ bool fill(uint32_t *bucket, uint32_t slot, uint32_t signature,
                                                 uint32_t location, uint32_t *left)
     {
         *left = KVC_LOCATION_NONE;
         if constexpr (APART) {
-            if (atomicCAS(bucket + cell, KVC_CUCKOO_EMPTY, signature) != KVC_CUCKOO_EMPTY) {
+            if (atomicCAS(bucket + slot, KVC_MEGAKV_CUCKOO_EMPTY, signature) != KVC_MEGAKV_CUCKOO_EMPTY) {
                 return false;
             }
             /* An equal element may come between the two and leave its location: ours is then the later one.
              */
-            *left = atomicExch(bucket + CELLS + cell, location);
+            *left = atomicExch(bucket + SLOTS + slot, location);
             return true;
         } else {
-            unsigned long long *word = reinterpret_cast<unsigned long long *>(bucket) + cell;
+            unsigned long long *word = reinterpret_cast<unsigned long long *>(bucket) + slot;
             unsigned long long next = pack(signature, location);
             unsigned long long was = atomicCAS(word, pack(0, 0), next);
-            if (was == pack(KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION)) {
+            if (was == pack(KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION)) {
                 was = atomicCAS(word, was, next);
-                return was == pack(KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION);
+                return was == pack(KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION);
             }
             return was == 0;
         }
@@ -218,42 +218,42 @@ template <int CELLS, bool APART> struct cell_access {
 
     /* Replaces the location of a cell that has this signature; elements do not leave while inserts run,
      * except under locks. */
-    static __device__ __forceinline__ uint32_t replace(uint32_t *bucket, uint32_t cell, uint32_t location)
+    static __device__ __forceinline__ uint32_t replace(uint32_t *bucket, uint32_t slot, uint32_t location)
     {
-        return atomicExch(bucket + kvc_cuckoo_location_word(CELLS, APART, cell), location);
+        return atomicExch(bucket + kvc_megakv_cuckoo_location_word(SLOTS, APART, slot), location);
     }
 };
 
 enum class insert_result { placed, replaced, both_full, beaten };
 
 /* Until it is in, or both its buckets are full. */
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __device__ __noinline__ insert_result insert_alone(const cuckoo_table &table, uint64_t hash,
                                                    uint32_t location, uint32_t *left, uint32_t *lines)
 {
-    using access = cell_access<CELLS, APART>;
+    using access = slot_access<SLOTS, APART>;
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
-    uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+    uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
     for (;;) {
-        bucket_view<CELLS, APART> home(table, primary);
+        bucket_view<SLOTS, APART> home(table, primary);
         uint32_t *words = home.words;
         uint32_t same = home.find(signature), empty = home.empty_for(signature);
         *lines += 1;
-        if (same == CELLS && alternate != primary && !home.has_never_used()) {
-            bucket_view<CELLS, APART> other(table, alternate);
+        if (same == SLOTS && alternate != primary && !home.has_never_used()) {
+            bucket_view<SLOTS, APART> other(table, alternate);
             *lines += 1;
             same = other.find(signature);
-            if (same != CELLS || empty == CELLS) {
+            if (same != SLOTS || empty == SLOTS) {
                 empty = other.empty_for(signature);
                 words = other.words;
             }
         }
-        if (same != CELLS) {
+        if (same != SLOTS) {
             *left = access::replace(words, same, location);
             return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
         }
-        if (empty == CELLS) {
+        if (empty == SLOTS) {
             return insert_result::both_full;
         }
         if (access::fill(words, empty, signature, location, left)) {
@@ -263,27 +263,27 @@ __device__ __noinline__ insert_result insert_alone(const cuckoo_table &table, ui
 }
 
 /* One job of each lane, read together. `beaten`: another thread took the cell; try again alone. */
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __device__ __forceinline__ insert_result insert_together(const cuckoo_table &table, uint64_t hash,
                                                          uint32_t location, bool active, uint32_t *left,
                                                          uint32_t *lines, uint4 *room)
 {
-    using access = cell_access<CELLS, APART>;
+    using access = slot_access<SLOTS, APART>;
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
-    uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
-    bucket_view<CELLS, APART> home(table, primary, active, room);
+    uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
+    bucket_view<SLOTS, APART> home(table, primary, active, room);
     *lines += active;
     uint32_t *words = home.words;
-    uint32_t same = active ? home.find(signature) : CELLS;
-    uint32_t empty = active ? home.empty_for(signature) : CELLS;
-    bool further = active && same == CELLS && alternate != primary && !home.has_never_used();
+    uint32_t same = active ? home.find(signature) : SLOTS;
+    uint32_t empty = active ? home.empty_for(signature) : SLOTS;
+    bool further = active && same == SLOTS && alternate != primary && !home.has_never_used();
     if (__any_sync(0xffffffffu, further)) {
-        bucket_view<CELLS, APART> other(table, alternate, further, room);
+        bucket_view<SLOTS, APART> other(table, alternate, further, room);
         if (further) {
             *lines += 1;
             same = other.find(signature);
-            if (same != CELLS || empty == CELLS) {
+            if (same != SLOTS || empty == SLOTS) {
                 empty = other.empty_for(signature);
                 words = other.words;
             }
@@ -293,9 +293,9 @@ __device__ __forceinline__ insert_result insert_together(const cuckoo_table &tab
     if (!active) {
         return insert_result::placed;
     }
-    if (same != CELLS) {
+    if (same != SLOTS) {
         *left = access::replace(words, same, location);
-    } else if (empty == CELLS) {
+    } else if (empty == SLOTS) {
         return insert_result::both_full;
     } else if (!access::fill(words, empty, signature, location, left)) {
         return insert_result::beaten;
@@ -303,11 +303,11 @@ __device__ __forceinline__ insert_result insert_together(const cuckoo_table &tab
     return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
 }
 
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __global__ void __launch_bounds__(256)
     cuckoo_insert(cuckoo_table table, insert_jobs jobs, insert_rest rest, job_tickets tickets)
 {
-    using view = bucket_view<CELLS, APART>;
+    using view = bucket_view<SLOTS, APART>;
     __shared__ uint4 rooms[view::by_warp ? 256 * view::chunks : 1];
     uint4 *room = rooms + (view::by_warp ? threadIdx.x / 32 * 32 * view::chunks : 0);
     uint32_t placed = 0, replaced = 0, lines = 0;
@@ -319,9 +319,9 @@ __global__ void __launch_bounds__(256)
         uint32_t location = active ? __ldcs(jobs.location + job) : 0;
         uint32_t left;
         insert_result result =
-            insert_together<CELLS, APART>(table, hash, location, active, &left, &lines, room);
+            insert_together<SLOTS, APART>(table, hash, location, active, &left, &lines, room);
         if (result == insert_result::beaten) {
-            result = insert_alone<CELLS, APART>(table, hash, location, &left, &lines);
+            result = insert_alone<SLOTS, APART>(table, hash, location, &left, &lines);
         }
         if (!active) {
             continue;
@@ -381,45 +381,45 @@ __device__ __forceinline__ void unlock_pair(uint32_t *locks, uint32_t one, uint3
     }
 }
 
-template <int CELLS, bool APART>
-__device__ __forceinline__ element read_cell(const uint32_t *bucket, uint32_t cell)
+template <int SLOTS, bool APART>
+__device__ __forceinline__ element read_slot(const uint32_t *bucket, uint32_t slot)
 {
-    return {__ldcg(bucket + kvc_cuckoo_signature_word(CELLS, APART, cell)),
-            __ldcg(bucket + kvc_cuckoo_location_word(CELLS, APART, cell))};
+    return {__ldcg(bucket + kvc_megakv_cuckoo_signature_word(SLOTS, APART, slot)),
+            __ldcg(bucket + kvc_megakv_cuckoo_location_word(SLOTS, APART, slot))};
 }
 
-template <int CELLS, bool APART>
-__device__ __forceinline__ void write_cell(uint32_t *bucket, uint32_t cell, element value)
+template <int SLOTS, bool APART>
+__device__ __forceinline__ void write_slot(uint32_t *bucket, uint32_t slot, element value)
 {
-    __stcg(bucket + kvc_cuckoo_location_word(CELLS, APART, cell), value.location);
-    __stcg(bucket + kvc_cuckoo_signature_word(CELLS, APART, cell), value.signature);
+    __stcg(bucket + kvc_megakv_cuckoo_location_word(SLOTS, APART, slot), value.location);
+    __stcg(bucket + kvc_megakv_cuckoo_signature_word(SLOTS, APART, slot), value.signature);
 }
 
-template <bool APART> __device__ __forceinline__ element erased_cell()
+template <bool APART> __device__ __forceinline__ element erased_slot()
 {
-    return {KVC_CUCKOO_EMPTY, APART ? KVC_LOCATION_NONE : KVC_CUCKOO_ERASED_LOCATION};
+    return {KVC_MEGAKV_CUCKOO_EMPTY, APART ? KVC_LOCATION_NONE : KVC_MEGAKV_CUCKOO_ERASED_LOCATION};
 }
 
 /* Under the locks of both buckets: replaces or places. false: both are full. */
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t primary, uint32_t alternate,
                                              element value, uint32_t *left)
 {
     for (int turn = 0; turn < 2; turn++) {
-        bucket_view<CELLS, APART> view(table, turn == 0 ? primary : alternate);
+        bucket_view<SLOTS, APART> view(table, turn == 0 ? primary : alternate);
         uint32_t same = view.find(value.signature);
-        if (same != CELLS) {
-            *left = read_cell<CELLS, APART>(view.words, same).location;
-            write_cell<CELLS, APART>(view.words, same, value);
+        if (same != SLOTS) {
+            *left = read_slot<SLOTS, APART>(view.words, same).location;
+            write_slot<SLOTS, APART>(view.words, same, value);
             return true;
         }
     }
     *left = KVC_LOCATION_NONE;
     for (int turn = 0; turn < 2; turn++) {
-        bucket_view<CELLS, APART> view(table, turn == 0 ? primary : alternate);
+        bucket_view<SLOTS, APART> view(table, turn == 0 ? primary : alternate);
         uint32_t empty = view.empty_for(value.signature);
-        if (empty != CELLS) {
-            write_cell<CELLS, APART>(view.words, empty, value);
+        if (empty != SLOTS) {
+            write_slot<SLOTS, APART>(view.words, empty, value);
             return true;
         }
     }
@@ -427,33 +427,33 @@ __device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t
 }
 
 /* Moves one element to its alternate bucket, if it is still where it was seen and there is room. */
-template <int CELLS, bool APART>
-__device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t from, uint32_t cell,
+template <int SLOTS, bool APART>
+__device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t from, uint32_t slot,
                                             element value, uint32_t to)
 {
-    uint32_t *source = bucket_words<CELLS>(table, from);
-    element now = read_cell<CELLS, APART>(source, cell);
+    uint32_t *source = bucket_words<SLOTS>(table, from);
+    element now = read_slot<SLOTS, APART>(source, slot);
     if (now.signature != value.signature || now.location != value.location) {
         return false;
     }
-    bucket_view<CELLS, APART> target(table, to);
+    bucket_view<SLOTS, APART> target(table, to);
     uint32_t empty = target.empty_for(value.signature);
-    if (empty == CELLS) {
+    if (empty == SLOTS) {
         return false;
     }
-    write_cell<CELLS, APART>(target.words, empty, value);
-    write_cell<CELLS, APART>(source, cell, erased_cell<APART>());
+    write_slot<SLOTS, APART>(target.words, empty, value);
+    write_slot<SLOTS, APART>(source, slot, erased_slot<APART>());
     return true;
 }
 
 /* Frees a cell of a full bucket by a chain of moves along a random path. false: it found none, or the table
  * changed under way; `long_path` tells the first. */
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t bucket, uint64_t *random,
                           uint32_t *moves, uint32_t *lines, bool *long_path)
 {
     uint32_t path_bucket[path_max + 1];
-    uint8_t path_cell[path_max];
+    uint8_t path_slot[path_max];
     element path_element[path_max];
     int length = 0;
     int limit = table.max_displacements < path_max ? static_cast<int>(table.max_displacements) : path_max;
@@ -463,15 +463,15 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
             *long_path = true;
             return false;
         }
-        uint32_t cell = next_random(random) % CELLS;
-        element victim = read_cell<CELLS, APART>(bucket_words<CELLS>(table, bucket), cell);
+        uint32_t slot = next_random(random) % SLOTS;
+        element victim = read_slot<SLOTS, APART>(bucket_words<SLOTS>(table, bucket), slot);
         path_bucket[length] = bucket;
-        path_cell[length] = static_cast<uint8_t>(cell);
+        path_slot[length] = static_cast<uint8_t>(slot);
         path_element[length] = victim;
-        if (victim.signature == KVC_CUCKOO_EMPTY) {
+        if (victim.signature == KVC_MEGAKV_CUCKOO_EMPTY) {
             break; /* someone made room meanwhile */
         }
-        bucket = kvc_cuckoo_alternate(table.masks, bucket, victim.signature);
+        bucket = kvc_megakv_cuckoo_alternate(table.masks, bucket, victim.signature);
         for (int i = 0; i <= length; i++) {
             if (path_bucket[i] == bucket) {
                 *long_path = true; /* in a circle */
@@ -481,7 +481,7 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
         length++;
         path_bucket[length] = bucket;
         *lines += 1;
-        if (bucket_view<CELLS, APART>(table, bucket).empty_for(victim.signature) != CELLS) {
+        if (bucket_view<SLOTS, APART>(table, bucket).empty_for(victim.signature) != SLOTS) {
             break;
         }
     }
@@ -492,7 +492,7 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
             __nanosleep(64);
         }
         bool moved =
-            from != to && move_locked<CELLS, APART>(table, from, path_cell[length], path_element[length], to);
+            from != to && move_locked<SLOTS, APART>(table, from, path_slot[length], path_element[length], to);
         unlock_pair(locks, from, to);
         if (!moved) {
             return false;
@@ -502,7 +502,7 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
     return true;
 }
 
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __global__ void __launch_bounds__(256)
     cuckoo_insert_rest(cuckoo_table table, insert_jobs jobs, insert_rest rest)
 {
@@ -512,8 +512,8 @@ __global__ void __launch_bounds__(256)
         uint32_t job = rest.job[i];
         uint64_t hash = jobs.hash[job];
         element value = {kvc_signature(hash), jobs.location[job]};
-        uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
-        uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, value.signature);
+        uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+        uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, value.signature);
         uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
         uint32_t left = KVC_LOCATION_NONE;
         bool done = false;
@@ -522,12 +522,12 @@ __global__ void __launch_bounds__(256)
             while (!try_lock_pair(rest.locks, primary, alternate)) {
                 __nanosleep(64);
             }
-            done = place_locked<CELLS, APART>(table, primary, alternate, value, &left);
+            done = place_locked<SLOTS, APART>(table, primary, alternate, value, &left);
             unlock_pair(rest.locks, primary, alternate);
             if (!done) {
                 bool long_path = false;
                 uint32_t from = (next_random(&random) & 1) != 0 ? primary : alternate;
-                make_room<CELLS, APART>(table, rest.locks, from, &random, &moves, &lines, &long_path);
+                make_room<SLOTS, APART>(table, rest.locks, from, &random, &moves, &lines, &long_path);
                 attempts += long_path;
             }
         }
@@ -550,7 +550,7 @@ __global__ void __launch_bounds__(256)
 
 /* Displacement as published: cells change hands, and each displaced element goes to the alternate bucket that
  * the signature of the first one gives. */
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __global__ void __launch_bounds__(256)
     cuckoo_insert_published(cuckoo_table table, insert_jobs jobs, insert_rest rest)
 {
@@ -560,20 +560,20 @@ __global__ void __launch_bounds__(256)
         uint32_t job = rest.job[i];
         uint64_t hash = jobs.hash[job];
         element value = {kvc_signature(hash), jobs.location[job]};
-        uint32_t bucket = kvc_cuckoo_primary(table.masks, hash);
+        uint32_t bucket = kvc_megakv_cuckoo_primary(table.masks, hash);
         uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
         bool done = false;
         for (uint32_t chain = 0; !done; chain++) {
             while (!try_lock_pair(rest.locks, bucket, bucket)) {
                 __nanosleep(64);
             }
-            bucket_view<CELLS, APART> view(table, bucket);
-            uint32_t cell = view.empty_for(value.signature);
-            done = cell != CELLS;
-            cell = done ? cell : next_random(&random) % CELLS;
-            element victim = read_cell<CELLS, APART>(view.words, cell);
+            bucket_view<SLOTS, APART> view(table, bucket);
+            uint32_t slot = view.empty_for(value.signature);
+            done = slot != SLOTS;
+            slot = done ? slot : next_random(&random) % SLOTS;
+            element victim = read_slot<SLOTS, APART>(view.words, slot);
             if (done || chain < table.max_displacements) {
-                write_cell<CELLS, APART>(view.words, cell, value);
+                write_slot<SLOTS, APART>(view.words, slot, value);
             }
             unlock_pair(rest.locks, bucket, bucket);
             lines++;
@@ -583,7 +583,7 @@ __global__ void __launch_bounds__(256)
                     report(jobs, job, value.location);
                     break;
                 }
-                bucket = kvc_cuckoo_alternate(table.masks, bucket, value.signature);
+                bucket = kvc_megakv_cuckoo_alternate(table.masks, bucket, value.signature);
                 value = victim;
                 moves++;
             }
@@ -601,33 +601,33 @@ __global__ void __launch_bounds__(256)
 
 /* --- erase --- */
 
-template <int CELLS, bool APART>
-__device__ __forceinline__ bool erase_one(uint32_t *words, uint32_t cell, uint32_t signature,
+template <int SLOTS, bool APART>
+__device__ __forceinline__ bool erase_one(uint32_t *words, uint32_t slot, uint32_t signature,
                                           uint32_t location, uint32_t *left)
 {
-    element now = read_cell<CELLS, APART>(words, cell);
+    element now = read_slot<SLOTS, APART>(words, slot);
     if (now.signature != signature || (location != KVC_LOCATION_ANY && location != now.location)) {
         return false;
     }
     if constexpr (APART) {
-        if (atomicCAS(words + cell, signature, KVC_CUCKOO_EMPTY) != signature) {
+        if (atomicCAS(words + slot, signature, KVC_MEGAKV_CUCKOO_EMPTY) != signature) {
             return false;
         }
-        *left = atomicExch(words + CELLS + cell, KVC_LOCATION_NONE);
+        *left = atomicExch(words + SLOTS + slot, KVC_LOCATION_NONE);
         return true;
     } else {
-        unsigned long long was = cell_access<CELLS, APART>::pack(now.signature, now.location);
+        unsigned long long was = slot_access<SLOTS, APART>::pack(now.signature, now.location);
         *left = now.location;
-        return atomicCAS(reinterpret_cast<unsigned long long *>(words) + cell, was,
-                         cell_access<CELLS, APART>::pack(KVC_CUCKOO_EMPTY, KVC_CUCKOO_ERASED_LOCATION)) ==
+        return atomicCAS(reinterpret_cast<unsigned long long *>(words) + slot, was,
+                         slot_access<SLOTS, APART>::pack(KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION)) ==
                was;
     }
 }
 
-template <int CELLS, bool APART>
+template <int SLOTS, bool APART>
 __global__ void __launch_bounds__(256) cuckoo_erase(cuckoo_table table, insert_jobs jobs, job_tickets tickets)
 {
-    using view = bucket_view<CELLS, APART>;
+    using view = bucket_view<SLOTS, APART>;
     __shared__ uint4 rooms[view::by_warp ? 256 * view::chunks : 1];
     uint4 *room = rooms + (view::by_warp ? threadIdx.x / 32 * 32 * view::chunks : 0);
     uint32_t erased = 0, lines = 0;
@@ -638,24 +638,24 @@ __global__ void __launch_bounds__(256) cuckoo_erase(cuckoo_table table, insert_j
         uint64_t hash = active ? __ldcs(jobs.hash + job) : 0;
         uint32_t wanted = active ? __ldcs(jobs.location + job) : 0;
         uint32_t signature = kvc_signature(hash);
-        uint32_t primary = kvc_cuckoo_primary(table.masks, hash);
-        uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+        uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+        uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
         view home(table, primary, active, room);
         uint32_t *words = home.words;
-        uint32_t cell = active ? home.find(signature) : CELLS;
-        bool further = active && cell == CELLS && alternate != primary && !home.has_never_used();
+        uint32_t slot = active ? home.find(signature) : SLOTS;
+        bool further = active && slot == SLOTS && alternate != primary && !home.has_never_used();
         lines += active;
         if (__any_sync(0xffffffffu, further)) {
             view other(table, alternate, further, room);
             if (further) {
-                cell = other.find(signature);
+                slot = other.find(signature);
                 words = other.words;
                 lines++;
             }
         }
         if (active) {
             uint32_t left = KVC_LOCATION_NONE;
-            bool gone = cell != CELLS && erase_one<CELLS, APART>(words, cell, signature, wanted, &left);
+            bool gone = slot != SLOTS && erase_one<SLOTS, APART>(words, slot, signature, wanted, &left);
             erased += gone;
             report(jobs, static_cast<uint32_t>(job), gone ? left : KVC_LOCATION_NONE);
         }

@@ -17,7 +17,7 @@ constexpr uint64_t group_bytes = 8 << 20; /* of the table: what a group of a gro
 
 struct cuckoo_cuda {
     struct kvc_index index;
-    struct kvc_cuckoo_params params;
+    struct kvc_megakv_cuckoo_params params;
     kvc::cuckoo_table table;
     uint32_t *locks;
     uint32_t *counts; /* of jobs: in the rest, taken by blocks */
@@ -42,28 +42,28 @@ uint32_t blocks_for(const cuckoo_cuda *self, uint32_t count)
 
 using search_kernel = void (*)(kvc::cuckoo_table, const uint64_t *, uint32_t, uint32_t *);
 
-template <int CELLS, bool APART> search_kernel search_of_threads(uint32_t threads)
+template <int SLOTS, bool APART> search_kernel search_of_threads(uint32_t threads)
 {
     switch (threads) {
     case 1:
-        return kvc::cuckoo_search<CELLS, 1, APART>;
+        return kvc::cuckoo_search<SLOTS, 1, APART>;
     case 2:
-        return kvc::cuckoo_search<CELLS, 2, APART>;
+        return kvc::cuckoo_search<SLOTS, 2, APART>;
     case 4:
-        return kvc::cuckoo_search<CELLS, 4, APART>;
+        return kvc::cuckoo_search<SLOTS, 4, APART>;
     case 8:
-        if constexpr (CELLS >= 8) {
-            return kvc::cuckoo_search<CELLS, 8, APART>;
+        if constexpr (SLOTS >= 8) {
+            return kvc::cuckoo_search<SLOTS, 8, APART>;
         }
         break;
     case 16:
-        if constexpr (CELLS >= 16) {
-            return kvc::cuckoo_search<CELLS, 16, APART>;
+        if constexpr (SLOTS >= 16) {
+            return kvc::cuckoo_search<SLOTS, 16, APART>;
         }
         break;
     case 32:
-        if constexpr (CELLS >= 32) {
-            return kvc::cuckoo_search<CELLS, 32, APART>;
+        if constexpr (SLOTS >= 32) {
+            return kvc::cuckoo_search<SLOTS, 32, APART>;
         }
         break;
     }
@@ -77,17 +77,17 @@ struct kernels {
     void (*erase)(kvc::cuckoo_table, kvc::insert_jobs, kvc::job_tickets);
 };
 
-template <int CELLS, bool APART> kernels kernels_of(const struct kvc_cuckoo_params &params)
+template <int SLOTS, bool APART> kernels kernels_of(const struct kvc_megakv_cuckoo_params &params)
 {
-    return {search_of_threads<CELLS, APART>(params.threads), kvc::cuckoo_insert<CELLS, APART>,
-            params.published_displacement ? kvc::cuckoo_insert_published<CELLS, APART>
-                                          : kvc::cuckoo_insert_rest<CELLS, APART>,
-            kvc::cuckoo_erase<CELLS, APART>};
+    return {search_of_threads<SLOTS, APART>(params.threads), kvc::cuckoo_insert<SLOTS, APART>,
+            params.published_displacement ? kvc::cuckoo_insert_published<SLOTS, APART>
+                                          : kvc::cuckoo_insert_rest<SLOTS, APART>,
+            kvc::cuckoo_erase<SLOTS, APART>};
 }
 
-template <bool APART> kernels kernels_of_layout(const struct kvc_cuckoo_params &params)
+template <bool APART> kernels kernels_of_layout(const struct kvc_megakv_cuckoo_params &params)
 {
-    switch (params.cells) {
+    switch (params.slots) {
     case 4:
         return kernels_of<4, APART>(params);
     case 8:
@@ -101,7 +101,7 @@ template <bool APART> kernels kernels_of_layout(const struct kvc_cuckoo_params &
 
 kernels kernels_of(const cuckoo_cuda *self)
 {
-    return self->params.layout == KVC_CUCKOO_APART ? kernels_of_layout<true>(self->params)
+    return self->params.layout == KVC_MEGAKV_CUCKOO_APART ? kernels_of_layout<true>(self->params)
                                                    : kernels_of_layout<false>(self->params);
 }
 
@@ -138,7 +138,7 @@ void cuckoo_cuda_search(struct kvc_index *index, const uint64_t *hash, uint32_t 
     kvc::staged<uint32_t> locations(location, count, false, true, stream);
     if (hashes.error() == cudaSuccess && locations.error() == cudaSuccess) {
         reset_counters(self, stream);
-        kvc_cuckoo_cuda_search_async(index, nullptr, hashes.device(), count, locations.device());
+        kvc_megakv_cuckoo_cuda_search_async(index, nullptr, hashes.device(), count, locations.device());
         locations.finish();
     }
     kvc::cuckoo_counters counters = read_counters(self, stream);
@@ -423,13 +423,13 @@ const struct kvc_index_ops cuckoo_cuda_ops = {
 cudaError_t clear(cuckoo_cuda *self)
 {
     uint64_t bytes = self->params.bytes;
-    if (self->params.layout == KVC_CUCKOO_INTERLEAVED) {
+    if (self->params.layout == KVC_MEGAKV_CUCKOO_INTERLEAVED) {
         return cudaMemset(self->table.words, 0, bytes);
     }
-    uint64_t half = self->params.cells * sizeof(uint32_t);
+    uint64_t half = self->params.slots * sizeof(uint32_t);
     cudaError_t error = cudaMemset2D(self->table.words, 2 * half, 0, half, bytes / (2 * half));
     return error != cudaSuccess ? error
-                                : cudaMemset2D(self->table.words + self->params.cells, 2 * half, 0xff, half,
+                                : cudaMemset2D(self->table.words + self->params.slots, 2 * half, 0xff, half,
                                                bytes / (2 * half));
 }
 
@@ -461,25 +461,25 @@ cudaError_t allocate(cuckoo_cuda *self)
 
 struct kvc_index *create_published(uint64_t bytes, uint64_t)
 {
-    struct kvc_cuckoo_params params = {};
+    struct kvc_megakv_cuckoo_params params = {};
     params.bytes = bytes;
     params.max_displacements = 64;
-    return kvc_cuckoo_cuda_create(&params);
+    return kvc_megakv_cuckoo_cuda_create(&params);
 }
 
 struct kvc_index *create_interleaved(uint64_t bytes, uint64_t)
 {
-    struct kvc_cuckoo_params params = {};
+    struct kvc_megakv_cuckoo_params params = {};
     params.bytes = bytes;
-    params.layout = KVC_CUCKOO_INTERLEAVED;
-    params.cells = 4;
+    params.layout = KVC_MEGAKV_CUCKOO_INTERLEAVED;
+    params.slots = 4;
     params.max_displacements = 64;
-    return kvc_cuckoo_cuda_create(&params);
+    return kvc_megakv_cuckoo_cuda_create(&params);
 }
 
 } // namespace
 
-void kvc_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
+void kvc_megakv_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
                                   const uint64_t *hash, uint32_t count, uint32_t *location)
 {
     cuckoo_cuda *self = cuda_of(index);
@@ -488,18 +488,18 @@ void kvc_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_strea
             self->table, hash, count, location);
 }
 
-void kvc_cuckoo_cuda_exclusive_blocks(struct kvc_index *index, bool exclusive)
+void kvc_megakv_cuckoo_cuda_exclusive_blocks(struct kvc_index *index, bool exclusive)
 {
     cuda_of(index)->exclusive = exclusive;
 }
 
-bool kvc_cuckoo_cuda_download(const struct kvc_index *index, void *words)
+bool kvc_megakv_cuckoo_cuda_download(const struct kvc_index *index, void *words)
 {
     const cuckoo_cuda *self = reinterpret_cast<const cuckoo_cuda *>(index);
     return cudaMemcpy(words, self->table.words, self->params.bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
 }
 
-struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params)
+struct kvc_index *kvc_megakv_cuckoo_cuda_create(const struct kvc_megakv_cuckoo_params *params)
 {
     cuckoo_cuda *self = new (std::nothrow) cuckoo_cuda();
     if (self == nullptr) {
@@ -508,14 +508,14 @@ struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params)
     }
     self->index.ops = &cuckoo_cuda_ops;
     self->params = *params;
-    if (!kvc_cuckoo_params_complete(&self->params, &self->table.masks) || params->portable ||
+    if (!kvc_megakv_cuckoo_params_complete(&self->params, &self->table.masks) || params->portable ||
         params->seed != 0) {
         delete self;
         errno = EINVAL;
         return nullptr;
     }
     if (self->params.threads == 0) {
-        self->params.threads = self->params.cells < 8 ? 2 : 4;
+        self->params.threads = self->params.slots < 8 ? 2 : 4;
     }
     self->table.max_displacements = params->max_displacements;
     self->bucket_bits = log2_of(static_cast<uint64_t>(self->table.masks.bucket) + 1);
@@ -529,16 +529,16 @@ struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params)
     return &self->index;
 }
 
-const struct kvc_index_kind kvc_cuckoo_cuda_kind = {
+const struct kvc_index_kind kvc_megakv_cuckoo_cuda_kind = {
     .name = "megakv-cuckoo-cuda",
     .source = "Mega-KV, VLDB J. 26(5) 2017, sec. 4",
     .create = create_published,
     .partial = true,
 };
 
-const struct kvc_index_kind kvc_cuckoo_interleaved_cuda_kind = {
+const struct kvc_index_kind kvc_megakv_cuckoo_interleaved_cuda_kind = {
     .name = "cuckoo-interleaved-cuda",
-    .source = "Mega-KV's cuckoo, cells of signature and location in one sector",
+    .source = "Mega-KV's cuckoo, slots of signature and location in one sector",
     .create = create_interleaved,
     .partial = true,
 };

@@ -24,21 +24,21 @@ extern "C" {
 #endif
 
 /* NULL with errno EINVAL (params), ENODEV or ENOMEM. */
-struct kvc_index *kvc_cuckoo_cuda_create(const struct kvc_cuckoo_params *params);
+struct kvc_index *kvc_megakv_cuckoo_cuda_create(const struct kvc_megakv_cuckoo_params *params);
 
 /* Arrays in device or pinned host memory, to stay as they are until the stream has been waited for. */
-void kvc_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
+void kvc_megakv_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
                                   const uint64_t *hash, uint32_t count, uint32_t *location);
 
 /* Insert jobs that go to a partition's own block of threads, as published (its Fig. 7), rather than to as
  * many as there is work for: on for true. */
-void kvc_cuckoo_cuda_exclusive_blocks(struct kvc_index *index, bool exclusive);
+void kvc_megakv_cuckoo_cuda_exclusive_blocks(struct kvc_index *index, bool exclusive);
 
 /* Copies a CPU table's or this table's words out and in, for comparing twins; `bytes` is the table size. */
-bool kvc_cuckoo_cuda_download(const struct kvc_index *index, void *words);
+bool kvc_megakv_cuckoo_cuda_download(const struct kvc_index *index, void *words);
 
-extern const struct kvc_index_kind kvc_cuckoo_cuda_kind;             /* the published geometry */
-extern const struct kvc_index_kind kvc_cuckoo_interleaved_cuda_kind; /* buckets of 4 cells */
+extern const struct kvc_index_kind kvc_megakv_cuckoo_cuda_kind;             /* the published geometry */
+extern const struct kvc_index_kind kvc_megakv_cuckoo_interleaved_cuda_kind; /* buckets of 4 cells */
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ namespace
 {
 
 constexpr uint64_t table_bytes = UINT64_C(2) << 30;
-constexpr uint64_t cells_all = table_bytes / 8;
+constexpr uint64_t slots_all = table_bytes / 8;
 constexpr int runs = 7;
 
 uint32_t grid_of(uint64_t count)
@@ -136,21 +136,21 @@ limits measure_limits()
 /* --- bulk --- */
 
 struct geometry {
-    enum kvc_cuckoo_layout layout;
-    uint32_t cells, threads, partitions;
+    enum kvc_megakv_cuckoo_layout layout;
+    uint32_t slots, threads, partitions;
 };
 
 struct kvc_index *create(const geometry &shape, bool published = false)
 {
-    struct kvc_cuckoo_params params = {};
+    struct kvc_megakv_cuckoo_params params = {};
     params.bytes = table_bytes;
     params.layout = shape.layout;
-    params.cells = shape.cells;
+    params.slots = shape.slots;
     params.threads = shape.threads;
     params.partitions = shape.partitions;
     params.max_displacements = 64;
     params.published_displacement = published;
-    struct kvc_index *index = kvc_cuckoo_cuda_create(&params);
+    struct kvc_index *index = kvc_megakv_cuckoo_cuda_create(&params);
     if (index == nullptr) {
         std::perror("create");
         std::exit(3);
@@ -170,16 +170,16 @@ struct bulk_result {
     double lines_per_search, lines_per_insert;
 };
 
-const char *layout_name(enum kvc_cuckoo_layout layout)
+const char *layout_name(enum kvc_megakv_cuckoo_layout layout)
 {
-    return layout == KVC_CUCKOO_APART ? "apart" : "interleaved";
+    return layout == KVC_MEGAKV_CUCKOO_APART ? "apart" : "interleaved";
 }
 
 /* Fills a table to `load` in one call, verifies, times. */
 bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool print = true)
 {
     bulk_result result = {};
-    uint32_t keys = static_cast<uint32_t>(load * cells_all);
+    uint32_t keys = static_cast<uint32_t>(load * slots_all);
     struct kvc_index_stats stats = {};
     struct kvc_index *index = nullptr;
     std::vector<double> seconds;
@@ -215,7 +215,7 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
     kvc_index_search(index, all.hash, keys, all.found, &stats);
     result.lines_per_search = static_cast<double>(stats.search_lines) / keys;
     result.search_gops = keys / 1e9 / kvc::time_device_s(runs, [&](int) {
-                             kvc_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
+                             kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
                          });
     /* Nothing else is found. */
     make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, keys + 1, keys);
@@ -224,7 +224,7 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
         die("a key that was never put was found");
     }
     result.miss_gops = keys / 1e9 / kvc::time_device_s(runs, [&](int) {
-                           kvc_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
+                           kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
                        });
     make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, 1, keys);
     stats = {};
@@ -236,10 +236,10 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
     }
     kvc_index_free(index);
     if (print) {
-        std::printf("%-11s %2u cells, %u threads, %3u partitions, load %.2f: search %5.1f (%.3f buckets), "
+        std::printf("%-11s %2u slots, %u threads, %3u partitions, load %.2f: search %5.1f (%.3f buckets), "
                     "misses %5.1f, insert %5.1f (%.3f "
                     "buckets, %.4f moves), erase %5.1f G/s; %llu dropped, %llu wrong\n",
-                    layout_name(shape.layout), shape.cells, shape.threads, shape.partitions, load,
+                    layout_name(shape.layout), shape.slots, shape.threads, shape.partitions, load,
                     result.search_gops, result.lines_per_search, result.miss_gops, result.insert_gops,
                     result.lines_per_insert, static_cast<double>(result.displacements) / keys,
                     result.erase_gops, static_cast<unsigned long long>(result.dropped),
@@ -267,18 +267,18 @@ void free_jobs(const jobs &all)
 
 void bench_all_bulk(bool quick)
 {
-    jobs all = allocate_jobs(cells_all);
+    jobs all = allocate_jobs(slots_all);
     std::vector<geometry> shapes;
-    for (enum kvc_cuckoo_layout layout : {KVC_CUCKOO_APART, KVC_CUCKOO_INTERLEAVED}) {
-        for (uint32_t cells : {4u, 8u}) {
-            for (uint32_t threads = quick ? 2 : 1; threads <= (quick ? 4 : cells); threads *= 2) {
-                shapes.push_back({layout, cells, threads, 256});
+    for (enum kvc_megakv_cuckoo_layout layout : {KVC_MEGAKV_CUCKOO_APART, KVC_MEGAKV_CUCKOO_INTERLEAVED}) {
+        for (uint32_t slots : {4u, 8u}) {
+            for (uint32_t threads = quick ? 2 : 1; threads <= (quick ? 4 : slots); threads *= 2) {
+                shapes.push_back({layout, slots, threads, 256});
             }
         }
     }
-    shapes.push_back({KVC_CUCKOO_APART, 8, 2, 1});
-    shapes.push_back({KVC_CUCKOO_INTERLEAVED, 8, 4, 1});
-    std::printf("\nbulk calls, %llu cells:\n", static_cast<unsigned long long>(cells_all));
+    shapes.push_back({KVC_MEGAKV_CUCKOO_APART, 8, 2, 1});
+    shapes.push_back({KVC_MEGAKV_CUCKOO_INTERLEAVED, 8, 4, 1});
+    std::printf("\nbulk calls, %llu slots:\n", static_cast<unsigned long long>(slots_all));
     for (const geometry &shape : shapes) {
         for (double load : {0.5, 0.8, 0.9}) {
             if (!quick || load < 0.9) {
@@ -292,12 +292,12 @@ void bench_all_bulk(bool quick)
 /* What the published displacement loses. */
 void bench_published()
 {
-    jobs all = allocate_jobs(cells_all);
+    jobs all = allocate_jobs(slots_all);
     std::printf("\npublished displacement (alternate bucket of a displaced element from the new element's "
                 "signature):\n");
     for (double load : {0.5, 0.8, 0.9}) {
-        struct kvc_index *index = create({KVC_CUCKOO_APART, 8, 0, 1}, true);
-        uint32_t keys = static_cast<uint32_t>(load * cells_all);
+        struct kvc_index *index = create({KVC_MEGAKV_CUCKOO_APART, 8, 0, 1}, true);
+        uint32_t keys = static_cast<uint32_t>(load * slots_all);
         struct kvc_index_stats stats = {};
         make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, 1, keys);
         kvc_index_insert(index, all.hash, all.value, keys, nullptr, &stats);
@@ -323,7 +323,7 @@ double pcie_once(struct kvc_index *index, std::vector<struct kvc_cuda_stream *> 
     for (size_t s = 0; s < streams.size(); s++) {
         uint32_t first = static_cast<uint32_t>(s) * share;
         if (first < count) {
-            kvc_cuckoo_cuda_search_async(index, streams[s], hash + first,
+            kvc_megakv_cuckoo_cuda_search_async(index, streams[s], hash + first,
                                          count - first < share ? count - first : share, found + first);
         }
     }
@@ -348,7 +348,7 @@ double pcie_copied(struct kvc_index *index, std::vector<struct kvc_cuda_stream *
             break;
         }
         cudaMemcpyAsync(device.hash + first, hash + first, size * 8ull, cudaMemcpyHostToDevice, stream);
-        kvc_cuckoo_cuda_search_async(index, streams[p % streams.size()], device.hash + first, size,
+        kvc_megakv_cuckoo_cuda_search_async(index, streams[p % streams.size()], device.hash + first, size,
                                      device.found + first);
         cudaMemcpyAsync(found + first, device.found + first, size * 4ull, cudaMemcpyDeviceToHost, stream);
     }
@@ -361,7 +361,7 @@ double pcie_copied(struct kvc_index *index, std::vector<struct kvc_cuda_stream *
 void bench_pcie(const geometry &shape)
 {
     constexpr uint32_t most = 16u << 20;
-    uint32_t keys = cells_all / 2;
+    uint32_t keys = slots_all / 2;
     jobs all = allocate_jobs(keys);
     struct kvc_index *index = create(shape);
     make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, 1, keys);
@@ -376,8 +376,8 @@ void bench_pcie(const geometry &shape)
     check(cudaMemcpy(hash, all.hash, most * 8ull, cudaMemcpyDeviceToHost), "copy");
     check(cudaMemcpy(value, all.value, most * 4ull, cudaMemcpyDeviceToHost), "copy");
     std::printf(
-        "\nsearch through PCIe, 8 B in and 4 B out per job, %s, %u cells, load 0.5; us per batch, G/s:\n",
-        layout_name(shape.layout), shape.cells);
+        "\nsearch through PCIe, 8 B in and 4 B out per job, %s, %u slots, load 0.5; us per batch, G/s:\n",
+        layout_name(shape.layout), shape.slots);
     std::printf("%10s %22s %22s %22s %22s\n", "jobs", "in place, 1 stream", "in place, 7 streams",
                 "copied, 1 stream", "copied, 7 streams");
     for (uint32_t count = 1024; count <= most; count *= 4) {
@@ -423,21 +423,21 @@ void bench_pcie(const geometry &shape)
 void bench_figure_6()
 {
     constexpr uint32_t jobs_count = 60000;
-    jobs all = allocate_jobs(cells_all / 2);
-    uint32_t keys = cells_all / 2;
+    jobs all = allocate_jobs(slots_all / 2);
+    uint32_t keys = slots_all / 2;
     std::printf(
-        "\nsearch time of %u jobs in device memory, load 0.5, us (Mega-KV's Fig. 6), by cells and threads:\n",
+        "\nsearch time of %u jobs in device memory, load 0.5, us (Mega-KV's Fig. 6), by slots and threads:\n",
         jobs_count);
-    for (enum kvc_cuckoo_layout layout : {KVC_CUCKOO_APART, KVC_CUCKOO_INTERLEAVED}) {
-        for (uint32_t cells : {4u, 8u, 16u, 32u}) {
-            std::printf("%-11s %2u cells:", layout_name(layout), cells);
-            for (uint32_t threads = 1; threads <= cells; threads *= 2) {
-                struct kvc_index *index = create({layout, cells, threads, 1});
+    for (enum kvc_megakv_cuckoo_layout layout : {KVC_MEGAKV_CUCKOO_APART, KVC_MEGAKV_CUCKOO_INTERLEAVED}) {
+        for (uint32_t slots : {4u, 8u, 16u, 32u}) {
+            std::printf("%-11s %2u slots:", layout_name(layout), slots);
+            for (uint32_t threads = 1; threads <= slots; threads *= 2) {
+                struct kvc_index *index = create({layout, slots, threads, 1});
                 make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, 1, keys);
                 kvc_index_insert(index, all.hash, all.value, keys, nullptr, nullptr);
                 make_lookups<<<grid_of(keys), 256>>>(all.hash, all.value, keys, keys, 9);
                 double seconds = kvc::time_device_s(201, [&](int run) {
-                    kvc_cuckoo_cuda_search_async(index, nullptr,
+                    kvc_megakv_cuckoo_cuda_search_async(index, nullptr,
                                                  all.hash + run * static_cast<uint64_t>(jobs_count),
                                                  jobs_count, all.found);
                 });
@@ -453,14 +453,14 @@ void bench_figure_6()
 
 void bench_figure_7()
 {
-    jobs all = allocate_jobs(cells_all / 2);
-    std::printf("\ninsert with one block of threads a partition (Mega-KV's Fig. 7), apart, 8 cells, M/s, by "
+    jobs all = allocate_jobs(slots_all / 2);
+    std::printf("\ninsert with one block of threads a partition (Mega-KV's Fig. 7), apart, 8 slots, M/s, by "
                 "partitions:\n");
     for (uint32_t batch : {16384u, 65536u, 262144u, 1048576u}) {
         std::printf("%8u jobs:", batch);
         for (uint32_t partitions = 1; partitions <= 1024; partitions *= 4) {
-            struct kvc_index *index = create({KVC_CUCKOO_APART, 8, 0, partitions});
-            kvc_cuckoo_cuda_exclusive_blocks(index, true);
+            struct kvc_index *index = create({KVC_MEGAKV_CUCKOO_APART, 8, 0, partitions});
+            kvc_megakv_cuckoo_cuda_exclusive_blocks(index, true);
             uint64_t next = 0;
             make_jobs<<<grid_of(batch * 12), 256>>>(all.hash, all.value, 1, batch * 12);
             double seconds = kvc::time_device_s(11, [&](int) {
@@ -488,8 +488,8 @@ int main(int argc, char **argv)
     kvc::print_header("cuckoo_cuda_bench");
     measure_limits();
     bench_all_bulk(quick);
-    bench_pcie({KVC_CUCKOO_INTERLEAVED, 8, 0, 1});
-    bench_pcie({KVC_CUCKOO_APART, 8, 0, 1});
+    bench_pcie({KVC_MEGAKV_CUCKOO_INTERLEAVED, 8, 0, 1});
+    bench_pcie({KVC_MEGAKV_CUCKOO_APART, 8, 0, 1});
     bench_published();
     bench_figure_6();
     bench_figure_7();

@@ -18,22 +18,22 @@ struct random_source {
     }
 };
 
-struct kvc_cuckoo_params params_of(uint64_t bytes, enum kvc_cuckoo_layout layout, uint32_t cells,
+struct kvc_megakv_cuckoo_params params_of(uint64_t bytes, enum kvc_megakv_cuckoo_layout layout, uint32_t slots,
                                    uint32_t threads, uint32_t partitions)
 {
-    struct kvc_cuckoo_params params = {};
+    struct kvc_megakv_cuckoo_params params = {};
     params.bytes = bytes;
     params.layout = layout;
-    params.cells = cells;
+    params.slots = slots;
     params.threads = threads;
     params.partitions = partitions;
     params.max_displacements = 200;
     return params;
 }
 
-struct kvc_index *create(const struct kvc_cuckoo_params &params)
+struct kvc_index *create(const struct kvc_megakv_cuckoo_params &params)
 {
-    struct kvc_index *index = kvc_cuckoo_cuda_create(&params);
+    struct kvc_index *index = kvc_megakv_cuckoo_cuda_create(&params);
     if (index == nullptr) {
         std::perror("create");
         std::exit(3);
@@ -50,7 +50,7 @@ void expect(bool right, const char *what)
 
 /* Random batches with keys that come several times in one batch, against a map. Of equal keys in a batch any
  * may win, but every location is either in the table or reported. */
-void test_random_batches(const struct kvc_cuckoo_params &params, uint32_t universe, random_source random)
+void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t universe, random_source random)
 {
     struct kvc_index *index = create(params);
     std::unordered_map<uint64_t, uint32_t> map;
@@ -131,7 +131,7 @@ void test_random_batches(const struct kvc_cuckoo_params &params, uint32_t univer
 
 /* Distinct keys in one call up to `load` of the cells: nothing lost below `lossless`, all losses reported
  * above. */
-void test_fill(const struct kvc_cuckoo_params &params, double load, bool lossless, random_source random)
+void test_fill(const struct kvc_megakv_cuckoo_params &params, double load, bool lossless, random_source random)
 {
     struct kvc_index *index = create(params);
     uint32_t count = static_cast<uint32_t>(load * static_cast<double>(params.bytes / 8));
@@ -162,11 +162,11 @@ void test_fill(const struct kvc_cuckoo_params &params, double load, bool lossles
 }
 
 /* The same calls on both twins, keys distinct within a call: the same answers. */
-void test_twins(struct kvc_cuckoo_params params, random_source random)
+void test_twins(struct kvc_megakv_cuckoo_params params, random_source random)
 {
     struct kvc_index *device = create(params);
     params.threads = 0;
-    struct kvc_index *host = kvc_cuckoo_create(&params);
+    struct kvc_index *host = kvc_megakv_cuckoo_create(&params);
     uint32_t count = static_cast<uint32_t>(params.bytes / 8 * 8 / 10);
     std::vector<uint64_t> hash(2 * count);
     std::vector<uint32_t> location(2 * count), left(2 * count), right(2 * count);
@@ -200,14 +200,14 @@ void test_twins(struct kvc_cuckoo_params params, random_source random)
 
 void test_bad_params()
 {
-    struct kvc_cuckoo_params bad[] = {
-        params_of(100, KVC_CUCKOO_APART, 8, 0, 1),        params_of(1 << 20, KVC_CUCKOO_APART, 5, 0, 1),
-        params_of(1 << 20, KVC_CUCKOO_APART, 8, 16, 1),   params_of(1 << 20, KVC_CUCKOO_APART, 8, 3, 1),
-        params_of(1 << 20, KVC_CUCKOO_APART, 8, 0, 2048),
+    struct kvc_megakv_cuckoo_params bad[] = {
+        params_of(100, KVC_MEGAKV_CUCKOO_APART, 8, 0, 1),        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 5, 0, 1),
+        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 16, 1),   params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 3, 1),
+        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 0, 2048),
     };
-    for (struct kvc_cuckoo_params &params : bad) {
+    for (struct kvc_megakv_cuckoo_params &params : bad) {
         errno = 0;
-        expect(kvc_cuckoo_cuda_create(&params) == nullptr && errno == EINVAL, "bad parameters were taken");
+        expect(kvc_megakv_cuckoo_cuda_create(&params) == nullptr && errno == EINVAL, "bad parameters were taken");
     }
 }
 
@@ -215,7 +215,7 @@ void test_bad_params()
 void test_pointers(random_source random)
 {
     constexpr uint32_t count = 1000;
-    struct kvc_index *index = create(params_of(1 << 20, KVC_CUCKOO_INTERLEAVED, 4, 0, 1));
+    struct kvc_index *index = create(params_of(1 << 20, KVC_MEGAKV_CUCKOO_INTERLEAVED, 4, 0, 1));
     uint64_t *pinned = static_cast<uint64_t *>(kvc_cuda_alloc_pinned(count * 8));
     uint64_t *device = static_cast<uint64_t *>(kvc_cuda_alloc(count * 8));
     uint32_t *device_found = static_cast<uint32_t *>(kvc_cuda_alloc(count * 4));
@@ -246,25 +246,25 @@ int main()
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     test_bad_params();
     test_pointers(random);
-    for (enum kvc_cuckoo_layout layout : {KVC_CUCKOO_APART, KVC_CUCKOO_INTERLEAVED}) {
-        for (uint32_t cells : {4u, 8u, 16u, 32u}) {
-            for (uint32_t threads = 1; threads <= cells; threads *= 2) {
+    for (enum kvc_megakv_cuckoo_layout layout : {KVC_MEGAKV_CUCKOO_APART, KVC_MEGAKV_CUCKOO_INTERLEAVED}) {
+        for (uint32_t slots : {4u, 8u, 16u, 32u}) {
+            for (uint32_t threads = 1; threads <= slots; threads *= 2) {
                 for (uint32_t partitions : {1u, 16u}) {
-                    struct kvc_cuckoo_params params = params_of(1 << 17, layout, cells, threads, partitions);
+                    struct kvc_megakv_cuckoo_params params = params_of(1 << 17, layout, slots, threads, partitions);
                     test_twins(params, {random.next()});
                     test_random_batches(params, 3000, {random.next()});
-                    test_random_batches(params_of(1 << 14, layout, cells, threads, partitions), 2500,
+                    test_random_batches(params_of(1 << 14, layout, slots, threads, partitions), 2500,
                                         {random.next()});
                 }
             }
-            test_fill(params_of(64 << 20, layout, cells, 0, 1), cells == 4 ? 0.9 : 0.93, true,
+            test_fill(params_of(64 << 20, layout, slots, 0, 1), slots == 4 ? 0.9 : 0.93, true,
                       {random.next()});
-            test_fill(params_of(1 << 20, layout, cells, 0, 64), 1.2, false, {random.next()});
-            std::printf("%s, %u cells: ok\n", layout == KVC_CUCKOO_APART ? "apart" : "interleaved", cells);
+            test_fill(params_of(1 << 20, layout, slots, 0, 64), 1.2, false, {random.next()});
+            std::printf("%s, %u slots: ok\n", layout == KVC_MEGAKV_CUCKOO_APART ? "apart" : "interleaved", slots);
         }
     }
-    struct kvc_index *index = create(params_of(1 << 20, KVC_CUCKOO_APART, 8, 0, 256));
-    kvc_cuckoo_cuda_exclusive_blocks(index, true);
+    struct kvc_index *index = create(params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 0, 256));
+    kvc_megakv_cuckoo_cuda_exclusive_blocks(index, true);
     kvc_index_free(index);
     std::printf("all right\n");
     return 0;

@@ -18,7 +18,7 @@ struct cuckoo_counters {
 
 struct cuckoo_table {
     uint32_t *words;
-    struct kvc_cuckoo_layout_masks masks;
+    struct kvc_megakv_cuckoo_layout_masks masks;
     uint32_t max_displacements;
     cuckoo_counters *counters;
 };
@@ -47,9 +47,9 @@ template <int WORDS> __device__ __forceinline__ void load_words(const uint32_t *
 
 /* The share of a bucket that one of THREADS threads looks at. Of the packed-apart layout, the signatures
  * only. */
-template <int CELLS, int THREADS, bool APART> struct bucket_share {
-    static constexpr int cells = CELLS / THREADS;
-    static constexpr int words = APART ? cells : 2 * cells;
+template <int SLOTS, int THREADS, bool APART> struct bucket_share {
+    static constexpr int slots = SLOTS / THREADS;
+    static constexpr int words = APART ? slots : 2 * slots;
     uint32_t word[words];
 
     __device__ __forceinline__ void load(const uint32_t *bucket, uint32_t member)
@@ -57,28 +57,28 @@ template <int CELLS, int THREADS, bool APART> struct bucket_share {
         load_words<words>(bucket + member * words, word);
     }
 
-    __device__ __forceinline__ uint32_t signature(int cell) const
+    __device__ __forceinline__ uint32_t signature(int slot) const
     {
-        return word[APART ? cell : 2 * cell];
+        return word[APART ? slot : 2 * slot];
     }
 
     /* Interleaved only. */
-    __device__ __forceinline__ uint32_t location(int cell) const
+    __device__ __forceinline__ uint32_t location(int slot) const
     {
-        return word[2 * cell + 1];
+        return word[2 * slot + 1];
     }
 
     /* Interleaved only: a cell that never held an element. */
-    __device__ __forceinline__ bool never_used(int cell) const
+    __device__ __forceinline__ bool never_used(int slot) const
     {
-        return (word[2 * cell] | word[2 * cell + 1]) == 0;
+        return (word[2 * slot] | word[2 * slot + 1]) == 0;
     }
 };
 
-template <int CELLS>
+template <int SLOTS>
 __device__ __forceinline__ uint32_t *bucket_words(const cuckoo_table &table, uint32_t bucket)
 {
-    return table.words + static_cast<uint64_t>(bucket) * (2 * CELLS);
+    return table.words + static_cast<uint64_t>(bucket) * (2 * SLOTS);
 }
 
 /* Adds what each thread of the block counted. All of the block call it. */

@@ -12,7 +12,7 @@ namespace kvc
 /* Looks for `signature` of each lane's job in its `bucket`; jobs that are not `active` are left out. Each
  * lane's `location` is set where its job is found; `closed` where the bucket has no cell that was never used.
  */
-template <int CELLS, int THREADS, bool APART>
+template <int SLOTS, int THREADS, bool APART>
 __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t bucket, uint32_t signature,
                                            bool active, uint32_t *location, bool *closed)
 {
@@ -20,7 +20,7 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
     constexpr int units = 32 / THREADS;
     constexpr int turns = THREADS;
     constexpr int at_once = turns < 4 ? turns : 4; /* bounds the registers */
-    using share = bucket_share<CELLS, THREADS, APART>;
+    using share = bucket_share<SLOTS, THREADS, APART>;
     uint32_t lane = threadIdx.x & 31, member = lane % THREADS, unit = lane / THREADS;
     uint32_t my_turn = lane / units, my_unit = lane % units;
     *closed = true;
@@ -36,7 +36,7 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
             base[i] = THREADS == 1 ? bucket : __shfl_sync(all, bucket, job);
             serves[i] = THREADS == 1 ? active : __shfl_sync(all, static_cast<int>(active), job) != 0;
             if (serves[i]) {
-                held[i].load(bucket_words<CELLS>(table, base[i]), member);
+                held[i].load(bucket_words<SLOTS>(table, base[i]), member);
             }
         }
 #pragma unroll
@@ -44,20 +44,20 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
             uint32_t found = KVC_LOCATION_NONE;
             bool match = false, unused = false;
 #pragma unroll
-            for (int cell = share::cells - 1; cell >= 0; cell--) {
-                bool equal = serves[i] && held[i].signature(cell) == wanted[i];
+            for (int slot = share::slots - 1; slot >= 0; slot--) {
+                bool equal = serves[i] && held[i].signature(slot) == wanted[i];
                 match |= equal;
                 if constexpr (APART) {
-                    found = equal ? static_cast<uint32_t>(cell) : found;
+                    found = equal ? static_cast<uint32_t>(slot) : found;
                 } else {
-                    found = equal ? held[i].location(cell) : found;
-                    unused |= serves[i] && held[i].never_used(cell);
+                    found = equal ? held[i].location(slot) : found;
+                    unused |= serves[i] && held[i].never_used(slot);
                 }
             }
             if constexpr (APART) {
                 if (match) {
-                    found = __ldcg(bucket_words<CELLS>(table, base[i]) +
-                                   kvc_cuckoo_location_word(CELLS, true, member * share::cells + found));
+                    found = __ldcg(bucket_words<SLOTS>(table, base[i]) +
+                                   kvc_megakv_cuckoo_location_word(SLOTS, true, member * share::slots + found));
                 }
             }
             if constexpr (THREADS == 1) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
     }
 }
 
-template <int CELLS, int THREADS, bool APART>
+template <int SLOTS, int THREADS, bool APART>
 __global__ void __launch_bounds__(256)
     cuckoo_search(cuckoo_table table, const uint64_t *hash, uint32_t count, uint32_t *location)
 {
@@ -94,15 +94,15 @@ __global__ void __launch_bounds__(256)
         }
         uint64_t mine = active ? __ldcs(hash + job) : 0;
         uint32_t signature = kvc_signature(mine);
-        uint32_t primary = kvc_cuckoo_primary(table.masks, mine);
-        uint32_t alternate = kvc_cuckoo_alternate(table.masks, primary, signature);
+        uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, mine);
+        uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
         uint32_t found = KVC_LOCATION_NONE;
         bool closed;
-        probe_warp<CELLS, THREADS, APART>(table, primary, signature, active, &found, &closed);
+        probe_warp<SLOTS, THREADS, APART>(table, primary, signature, active, &found, &closed);
         lines += active;
         bool again = active && found == KVC_LOCATION_NONE && closed && alternate != primary;
         if (__any_sync(0xffffffffu, again)) {
-            probe_warp<CELLS, THREADS, APART>(table, alternate, signature, again, &found, &closed);
+            probe_warp<SLOTS, THREADS, APART>(table, alternate, signature, again, &found, &closed);
             lines += again;
         }
         if (active) {

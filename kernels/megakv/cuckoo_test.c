@@ -24,8 +24,8 @@ static uint64_t hash_of(uint32_t bucket, uint32_t signature)
 
 static struct kvc_index *create(uint64_t bytes, uint32_t max_displacements)
 {
-    struct kvc_index *table = kvc_cuckoo_create(
-        &(struct kvc_cuckoo_params){.bytes = bytes, .max_displacements = max_displacements, .seed = 42});
+    struct kvc_index *table = kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = bytes, .max_displacements = max_displacements, .seed = 42});
     cr_assert_not_null(table);
     return table;
 }
@@ -55,23 +55,23 @@ static uint32_t erase(struct kvc_index *table, uint64_t hash, uint32_t location,
 
 Test(cuckoo, rejects_bad_params)
 {
-    struct kvc_cuckoo_params bad[] = {
+    struct kvc_megakv_cuckoo_params bad[] = {
         {.bytes = 0},
         {.bytes = 32},
         {.bytes = 96},
         {.bytes = UINT64_C(64) << 30},
         {.bytes = 64, .max_displacements = 1001},
-        {.bytes = 1 << 20, .cells = 6},
-        {.bytes = 1 << 20, .cells = 64},
+        {.bytes = 1 << 20, .slots = 6},
+        {.bytes = 1 << 20, .slots = 64},
         {.bytes = 1 << 20, .partitions = 3},
         {.bytes = 1 << 20, .partitions = 2048},
         {.bytes = 1024, .partitions = 32},
         {.bytes = 1 << 20, .threads = 8},
-        {.bytes = 128, .cells = 32},
+        {.bytes = 128, .slots = 32},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         errno = 0;
-        cr_assert_null(kvc_cuckoo_create(&bad[i]));
+        cr_assert_null(kvc_megakv_cuckoo_create(&bad[i]));
         cr_assert_eq(errno, EINVAL);
     }
     kvc_index_free(NULL);
@@ -173,7 +173,7 @@ Test(cuckoo, preferred_cell_decides_the_place)
             uint32_t dropped[2];
             for (uint32_t order = 0; order < 2; order++) {
                 struct kvc_index *table =
-                    kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = 64, .seed = seed});
+                    kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = 64, .seed = seed});
                 struct kvc_index_stats stats = {0};
                 for (uint32_t i = 0; i < 8; i++) {
                     uint32_t element = order == 0 ? i : 7 - i;
@@ -262,10 +262,10 @@ static void reference_drop(struct reference *reference, uint32_t location)
     cr_assert_fail("location %u was reported but not stored", location);
 }
 
-static void operate_on(const struct kvc_cuckoo_params *params, uint32_t keys, uint32_t rounds)
+static void operate_on(const struct kvc_megakv_cuckoo_params *params, uint32_t keys, uint32_t rounds)
 {
     enum { BATCH = 100 };
-    struct kvc_index *table = kvc_cuckoo_create(params);
+    struct kvc_index *table = kvc_megakv_cuckoo_create(params);
     struct reference *reference = calloc(1, sizeof(*reference));
     struct kvc_index_stats stats = {0};
     uint32_t next_location = 0;
@@ -336,23 +336,23 @@ static void operate_on(const struct kvc_cuckoo_params *params, uint32_t keys, ui
 static void operate(uint64_t seed, bool portable, uint64_t buckets, uint32_t keys, uint32_t rounds)
 {
     operate_on(
-        &(struct kvc_cuckoo_params){
+        &(struct kvc_megakv_cuckoo_params){
             .bytes = buckets * 64, .max_displacements = 50, .seed = seed, .portable = portable},
         keys, rounds);
 }
 
 Test(cuckoo, every_geometry_agrees_with_a_plain_map)
 {
-    for (uint32_t cells = 4; cells <= 32; cells *= 2) {
+    for (uint32_t slots = 4; slots <= 32; slots *= 2) {
         for (uint32_t partitions = 1; partitions <= 16; partitions *= 16) {
-            struct kvc_cuckoo_params params = {.cells = cells,
+            struct kvc_megakv_cuckoo_params params = {.slots = slots,
                                                .partitions = partitions,
                                                .bytes = 16 << 10, /* 2048 cells */
                                                .max_displacements = 50,
-                                               .seed = cells};
+                                               .seed = slots};
             operate_on(&params, 1500, 600);
             operate_on(&params, 4000, 600);
-            params.layout = KVC_CUCKOO_INTERLEAVED;
+            params.layout = KVC_MEGAKV_CUCKOO_INTERLEAVED;
             operate_on(&params, 1500, 600);
             operate_on(&params, 4000, 600);
         }
@@ -360,9 +360,9 @@ Test(cuckoo, every_geometry_agrees_with_a_plain_map)
 }
 
 /* Of elements put into a table until it is at `load`, those that a search does not find. */
-static uint32_t wrong_at(struct kvc_cuckoo_params params, double load, uint64_t *displacements)
+static uint32_t wrong_at(struct kvc_megakv_cuckoo_params params, double load, uint64_t *displacements)
 {
-    struct kvc_index *table = kvc_cuckoo_create(&params);
+    struct kvc_index *table = kvc_megakv_cuckoo_create(&params);
     struct kvc_index_stats stats = {0};
     uint32_t count = (uint32_t)(load * (double)kvc_index_capacity(table)), wrong = 0;
     random_state = 1;
@@ -381,13 +381,13 @@ static uint32_t wrong_at(struct kvc_cuckoo_params params, double load, uint64_t 
 
 Test(cuckoo, published_displacement_loses_elements_ours_does_not)
 {
-    struct kvc_cuckoo_params params = {.bytes = 4 << 20, .max_displacements = 500, .seed = 1};
+    struct kvc_megakv_cuckoo_params params = {.bytes = 4 << 20, .max_displacements = 500, .seed = 1};
     uint64_t displacements;
     cr_assert_eq(wrong_at(params, 0.9, &displacements), 0);
-    params.layout = KVC_CUCKOO_INTERLEAVED;
-    params.cells = 4;
+    params.layout = KVC_MEGAKV_CUCKOO_INTERLEAVED;
+    params.slots = 4;
     cr_assert_eq(wrong_at(params, 0.9, &displacements), 0);
-    params = (struct kvc_cuckoo_params){
+    params = (struct kvc_megakv_cuckoo_params){
         .bytes = 4 << 20, .max_displacements = 500, .seed = 1, .published_displacement = true};
     /* About one element is lost for each that was moved. */
     uint32_t wrong = wrong_at(params, 0.8, &displacements);
@@ -399,8 +399,8 @@ Test(cuckoo, published_displacement_loses_elements_ours_does_not)
 /* Interleaved, a bucket with a cell that was never used answers for both. */
 Test(cuckoo, never_used_cells_save_the_second_bucket)
 {
-    struct kvc_index *table = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
-        .bytes = 1 << 16, .layout = KVC_CUCKOO_INTERLEAVED, .max_displacements = 10});
+    struct kvc_index *table = kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){
+        .bytes = 1 << 16, .layout = KVC_MEGAKV_CUCKOO_INTERLEAVED, .max_displacements = 10});
     struct kvc_index_stats stats = {0};
     insert(table, hash_of(3, 5), 0, &stats);
     cr_assert_eq(stats.insert_lines, 1);
@@ -414,7 +414,7 @@ Test(cuckoo, never_used_cells_save_the_second_bucket)
     for (uint32_t i = 0; i < 7; i++) {
         cr_assert_eq(erase(table, hash_of(3, 100 + 1000 * i), i, &stats), i);
     }
-    cr_assert_eq(search(table, hash_of(3, 100 + 7000), &stats), 7, "erased cells do not count as never used");
+    cr_assert_eq(search(table, hash_of(3, 100 + 7000), &stats), 7, "erased slots do not count as never used");
     kvc_index_free(table);
 }
 
@@ -442,7 +442,7 @@ Test(cuckoo, portable_twin_does_the_same)
         location[i] = i;
     }
     for (int twin = 0; twin < 2; twin++) {
-        table[twin] = kvc_cuckoo_create(&(struct kvc_cuckoo_params){
+        table[twin] = kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){
             .bytes = COUNT * 8, .max_displacements = 20, .seed = 3, .portable = twin == 1});
         kvc_index_insert(table[twin], hash, location, COUNT, out[twin], &stats[twin]);
     }
@@ -497,7 +497,7 @@ Test(cuckoo, a_closed_pair_of_buckets_holds_sixteen)
     cr_assert_eq(stats.dropped, 0);
     cr_assert_eq(insert(table, hash_of(0, 77 << 4 | 3), 17, &stats), KVC_LOCATION_NONE, "bucket 3 has room");
     cr_assert_neq(insert(table, hash_of(0, 55 << 4 | 1), 18, &stats), KVC_LOCATION_NONE,
-                  "16 cells, 17 elements");
+                  "16 slots, 17 elements");
     cr_assert_eq(stats.dropped, 1);
     cr_assert_eq(search(table, hash_of(0, 2), &stats), 15);
     kvc_index_free(table);

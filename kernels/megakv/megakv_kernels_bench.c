@@ -50,8 +50,8 @@ struct buffers {
     uint8_t key_bytes[BATCH_MAX];
     uint64_t key[BATCH_MAX];
     uint8_t result[BATCH_MAX];
-    struct kvc_evicted evicted[BATCH_MAX];
-    uint8_t ring[KVC_SLAB_VALUE_MAX];
+    struct kvc_megakv_slab_evicted evicted[BATCH_MAX];
+    uint8_t ring[KVC_MEGAKV_SLAB_VALUE_MAX];
 };
 
 static void print_header(const struct options *options)
@@ -105,11 +105,11 @@ static double bench_lines(uint64_t bytes)
 
 /* Inserts keys 0 .. count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Adds the seconds that the
  * slab part and the index part take. */
-static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
+static void load(struct kvc_index *table, struct kvc_megakv_slab *slab, uint64_t count,
                  const struct options *options, struct buffers *buffers, double seconds[2],
                  struct kvc_index_stats *stats)
 {
-    struct kvc_slab_stats slab_stats = {0};
+    struct kvc_megakv_slab_stats slab_stats = {0};
     for (uint64_t done = 0; done < count;) {
         uint32_t batch = count - done < options->batch ? (uint32_t)(count - done) : options->batch;
         for (uint32_t i = 0; i < batch; i++) {
@@ -120,14 +120,14 @@ static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
         double start = kvc_bench_now_s();
         if (slab != NULL) {
             uint32_t evictions;
-            if (kvc_slab_alloc(slab, 8, 8, batch, buffers->location, buffers->evicted, &evictions,
+            if (kvc_megakv_slab_alloc(slab, 8, 8, batch, buffers->location, buffers->evicted, &evictions,
                                &slab_stats) != batch ||
                 evictions != 0) {
                 kvc_bench_die("the slab store is too small");
             }
             for (uint32_t i = 0; i < batch; i++) {
                 uint64_t value = ~buffers->key[i];
-                kvc_slab_write(slab, buffers->location[i], &buffers->key[i], 8, &value, 8, &slab_stats);
+                kvc_megakv_slab_write(slab, buffers->location[i], &buffers->key[i], 8, &value, 8, &slab_stats);
             }
         }
         double middle = kvc_bench_now_s();
@@ -141,8 +141,8 @@ static void load(struct kvc_index *table, struct kvc_slab *slab, uint64_t count,
 static void bench_index(const struct options *options, const struct lookups *lookups, struct buffers *buffers,
                         double limit)
 {
-    struct kvc_index *table = kvc_cuckoo_create(
-        &(struct kvc_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
+    struct kvc_index *table = kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = options->table_bytes, .max_displacements = 200});
     if (table == NULL) {
         kvc_bench_die("out of memory");
     }
@@ -187,9 +187,9 @@ static void bench_index(const struct options *options, const struct lookups *loo
 }
 
 /* Search and slab read of one run's keys; returns the hits with the right value if `verify`. */
-static uint64_t read_run(struct kvc_index *table, struct kvc_slab *slab, const struct options *options,
+static uint64_t read_run(struct kvc_index *table, struct kvc_megakv_slab *slab, const struct options *options,
                          const struct lookups *lookups, int run, struct buffers *buffers, bool verify,
-                         struct kvc_index_stats *stats, struct kvc_slab_stats *slab_stats)
+                         struct kvc_index_stats *stats, struct kvc_megakv_slab_stats *slab_stats)
 {
     uint64_t right = 0;
     uint32_t position = 0;
@@ -197,8 +197,8 @@ static uint64_t read_run(struct kvc_index *table, struct kvc_slab *slab, const s
         uint64_t first = (uint64_t)run * RUN_KEYS + i;
         kvc_index_search(table, &lookups->hash[first], options->batch, buffers->location, stats);
         position = 0;
-        kvc_slab_read(slab,
-                      &(struct kvc_slab_reads){.count = options->batch,
+        kvc_megakv_slab_read(slab,
+                      &(struct kvc_megakv_slab_reads){.count = options->batch,
                                                .location = buffers->location,
                                                .keys = (const uint8_t *)&lookups->key[first],
                                                .key_stride = 8,
@@ -212,33 +212,33 @@ static uint64_t read_run(struct kvc_index *table, struct kvc_slab *slab, const s
         for (uint32_t j = 0; verify && j < options->batch; j++) {
             uint64_t value;
             memcpy(&value, buffers->ring + (size_t)j * 8, 8);
-            right += buffers->result[j] == KVC_READ_HIT && value == ~lookups->key[first + j];
+            right += buffers->result[j] == KVC_MEGAKV_SLAB_HIT && value == ~lookups->key[first + j];
         }
     }
     return right;
 }
 
 /* Slab allocation and write of `count` new keys from `key` on; returns how many items were evicted. */
-static uint64_t write_run(struct kvc_slab *slab, const struct options *options, uint64_t key, uint64_t count,
+static uint64_t write_run(struct kvc_megakv_slab *slab, const struct options *options, uint64_t key, uint64_t count,
                           struct buffers *buffers)
 {
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_stats stats = {0};
     for (uint64_t done = 0; done < count; done += options->batch) {
         uint32_t evictions;
-        kvc_slab_alloc(slab, 8, 8, options->batch, buffers->location, buffers->evicted, &evictions, &stats);
+        kvc_megakv_slab_alloc(slab, 8, 8, options->batch, buffers->location, buffers->evicted, &evictions, &stats);
         for (uint32_t i = 0; i < options->batch; i++, key++) {
-            kvc_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
+            kvc_megakv_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
         }
     }
     return stats.evicted;
 }
 
 /* Slab allocation and write where every new item takes the place of one that CLOCK evicts. */
-static double bench_evicting(struct kvc_slab *slab, const struct options *options, struct buffers *buffers)
+static double bench_evicting(struct kvc_megakv_slab *slab, const struct options *options, struct buffers *buffers)
 {
     double seconds[RUNS];
     uint64_t key = UINT64_C(1) << 40;
-    write_run(slab, options, key, kvc_slab_capacity_bytes(slab) / 32, buffers); /* until it is full */
+    write_run(slab, options, key, kvc_megakv_slab_capacity_bytes(slab) / 32, buffers); /* until it is full */
     for (int run = 0; run < RUNS; run++) {
         key += UINT64_C(1) << 32;
         double start = kvc_bench_now_s();
@@ -253,7 +253,7 @@ static double bench_evicting(struct kvc_slab *slab, const struct options *option
 
 struct store {
     struct kvc_index *table;
-    struct kvc_slab *slab;
+    struct kvc_megakv_slab *slab;
     const struct options *options;
     const struct lookups *lookups;
 };
@@ -274,7 +274,7 @@ static void *work(void *argument)
     struct worker *worker = argument;
     const struct store *store = worker->store;
     struct kvc_index_stats stats = {0};
-    struct kvc_slab_stats slab_stats = {0};
+    struct kvc_megakv_slab_stats slab_stats = {0};
     uint64_t key = (UINT64_C(1) << 41) + ((uint64_t)worker->run << 32);
     pthread_barrier_wait(worker->start);
     double start = kvc_bench_now_s();
@@ -330,7 +330,7 @@ static void bench_threads(const struct store *store, bool writes, const char *na
     kvc_bench_row(name, mops, lines, limit * THREADS);
     printf("  %d threads: %.2f x one thread of the same\n", THREADS, mops / one_mops);
     for (int t = 0; t < THREADS; t++) {
-        kvc_memory_free(workers[t].buffers, sizeof(struct buffers));
+        kvc_pages_free(workers[t].buffers, sizeof(struct buffers));
     }
 }
 
@@ -348,18 +348,18 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     printf("\n");
     double limit = bench_lines(footprint);
     struct kvc_index *table =
-        kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
-    struct kvc_slab *slab = kvc_slab_create(slab_bytes, hash_seed);
+        kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
+    struct kvc_megakv_slab *slab = kvc_megakv_slab_create(slab_bytes, hash_seed);
     if (table == NULL || slab == NULL) {
         kvc_bench_die("out of memory");
     }
     struct kvc_index_stats stats = {0};
-    struct kvc_slab_stats slab_stats = {0};
+    struct kvc_megakv_slab_stats slab_stats = {0};
     double seconds[2] = {0}, run_seconds[RUNS];
     load(table, slab, options->items, options, buffers, seconds, &stats);
     printf("store: index of %" PRIu64 " MiB, load %.3f, %.2f GiB of slabs\n", table_bytes >> 20,
            (double)kvc_index_used(table) / (double)kvc_index_capacity(table),
-           (double)kvc_slab_capacity_bytes(slab) / (1 << 30));
+           (double)kvc_megakv_slab_capacity_bytes(slab) / (1 << 30));
     kvc_bench_row("slab alloc and write, 8 + 8 B, fresh memory", (double)options->items / seconds[0] / 1e6, 0,
                   limit);
     kvc_bench_row("index insert of the same", (double)options->items / seconds[1] / 1e6,
@@ -382,7 +382,7 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     bench_threads(&store, false, "search and slab read, 2 threads", lines, limit);
     kvc_bench_row("slab alloc and write, evicting", bench_evicting(slab, options, buffers), 0, limit);
     bench_threads(&store, true, "slab alloc and write, evicting, 2 threads", 0, limit);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
     kvc_index_free(table);
 }
 
@@ -428,8 +428,8 @@ int main(int argc, char **argv)
     double limit = bench_lines(options.table_bytes);
     bench_index(&options, &lookups, buffers, limit);
     bench_store(&options, &lookups, buffers);
-    kvc_memory_free(buffers, sizeof(*buffers));
-    kvc_memory_free(lookups.key, lookup_bytes);
-    kvc_memory_free(lookups.hash, lookup_bytes);
+    kvc_pages_free(buffers, sizeof(*buffers));
+    kvc_pages_free(lookups.key, lookup_bytes);
+    kvc_pages_free(lookups.hash, lookup_bytes);
     return 0;
 }

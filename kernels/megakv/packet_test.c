@@ -11,15 +11,15 @@ static uint32_t fill_packet(uint8_t *packet, uint32_t seed)
     uint8_t *at = packet;
     uint32_t count = 0;
     for (;; count++) {
-        uint32_t op = (seed + count) % KVC_REQUEST_OPS;
-        struct kvc_request request = {op, 1 + (seed * 7 + count * 13) % KVC_REQUEST_KEY_MAX,
-                                      op == KVC_REQUEST_SET ? (seed + count * 31) % 300 : 0, bytes,
+        uint32_t op = (seed + count) % KVC_MEGAKV_PACKET_OPS;
+        struct kvc_megakv_packet_request request = {op, 1 + (seed * 7 + count * 13) % KVC_MEGAKV_PACKET_KEY_MAX,
+                                      op == KVC_MEGAKV_PACKET_SET ? (seed + count * 31) % 300 : 0, bytes,
                                       bytes + count % 8};
-        if (at + kvc_request_bytes(&request) > packet + PACKET_BYTES) {
+        if (at + kvc_megakv_packet_bytes(&request) > packet + PACKET_BYTES) {
             memset(at, 0, (size_t)(packet + PACKET_BYTES - at));
             return count;
         }
-        at = kvc_request_write(at, &request);
+        at = kvc_megakv_packet_write(at, &request);
     }
 }
 
@@ -29,15 +29,15 @@ Test(megakv_packet, requests_come_back_as_written)
         uint8_t packet[PACKET_BYTES];
         uint32_t count = fill_packet(packet, seed);
         const uint8_t *at = packet;
-        struct kvc_request request;
+        struct kvc_megakv_packet_request request;
         for (uint32_t i = 0; i < count; i++) {
-            cr_assert(kvc_request_next(&at, packet + PACKET_BYTES, &request));
-            cr_assert_eq(request.op, (seed + i) % KVC_REQUEST_OPS);
-            cr_assert_eq(request.key_bytes, 1 + (seed * 7 + i * 13) % KVC_REQUEST_KEY_MAX);
+            cr_assert(kvc_megakv_packet_next(&at, packet + PACKET_BYTES, &request));
+            cr_assert_eq(request.op, (seed + i) % KVC_MEGAKV_PACKET_OPS);
+            cr_assert_eq(request.key_bytes, 1 + (seed * 7 + i * 13) % KVC_MEGAKV_PACKET_KEY_MAX);
             cr_assert_eq(request.key[0], 1);
             cr_assert(request.value_bytes == 0 || request.value[0] == 1 + i % 8);
         }
-        cr_assert_not(kvc_request_next(&at, packet + PACKET_BYTES, &request), "zeros are no request");
+        cr_assert_not(kvc_megakv_packet_next(&at, packet + PACKET_BYTES, &request), "zeros are no request");
     }
 }
 
@@ -54,9 +54,9 @@ Test(megakv_packet, damaged_packets_are_not_overread)
                 packet[change * 3 % bytes] ^= (uint8_t)(0x11 << change);
             }
             const uint8_t *at = packet;
-            struct kvc_request request;
+            struct kvc_megakv_packet_request request;
             uint32_t sum = 0;
-            while (kvc_request_next(&at, packet + bytes, &request)) {
+            while (kvc_megakv_packet_next(&at, packet + bytes, &request)) {
                 sum += request.key[request.key_bytes - 1];
                 sum += request.value_bytes != 0 ? request.value[request.value_bytes - 1] : 0;
             }
@@ -69,18 +69,18 @@ Test(megakv_packet, damaged_packets_are_not_overread)
 Test(megakv_packet, refuses_what_is_no_request)
 {
     static const uint64_t bad[] = {
-        KVC_REQUEST_OPS | UINT64_C(8) << 16,                              /* no such operation */
-        KVC_REQUEST_GET,                                                  /* no key */
-        KVC_REQUEST_GET | UINT64_C(256) << 16,                            /* a key too long */
-        KVC_REQUEST_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32,          /* a value that GETs do not have */
-        KVC_REQUEST_SET | UINT64_C(8) << 16 | UINT64_C(0xffffffff) << 32, /* longer than the packet */
+        KVC_MEGAKV_PACKET_OPS | UINT64_C(8) << 16,                              /* no such operation */
+        KVC_MEGAKV_PACKET_GET,                                                  /* no key */
+        KVC_MEGAKV_PACKET_GET | UINT64_C(256) << 16,                            /* a key too long */
+        KVC_MEGAKV_PACKET_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32,          /* a value that GETs do not have */
+        KVC_MEGAKV_PACKET_SET | UINT64_C(8) << 16 | UINT64_C(0xffffffff) << 32, /* longer than the packet */
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         uint8_t packet[512] = {0};
         const uint8_t *at = packet;
-        struct kvc_request request;
+        struct kvc_megakv_packet_request request;
         memcpy(packet, &bad[i], sizeof(bad[i]));
-        cr_expect_not(kvc_request_next(&at, packet + sizeof(packet), &request), "case %zu", i);
+        cr_expect_not(kvc_megakv_packet_next(&at, packet + sizeof(packet), &request), "case %zu", i);
         cr_expect_eq(at, packet);
     }
 }

@@ -57,7 +57,7 @@ struct size_class {
     uint32_t slabs;
 };
 
-struct kvc_slab {
+struct kvc_megakv_slab {
     /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for the others. */
     uint8_t *base;
     /* Reference bits. Bit i of level 0 belongs to item i; of a higher level, it says that word i of the level
@@ -97,7 +97,7 @@ static void copy_in(uint8_t *item, const void *from, uint32_t bytes)
 
 static bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
 {
-    uint8_t copy[KVC_SLAB_KEY_MAX];
+    uint8_t copy[KVC_MEGAKV_SLAB_KEY_MAX];
     copy_out(copy, item, bytes);
     return memcmp(copy, key, bytes) == 0;
 }
@@ -195,10 +195,10 @@ static inline uint32_t location_of(uint32_t slab_number, uint32_t item)
 static uint32_t class_of(uint32_t key_bytes, uint32_t value_bytes, uint32_t *class_bytes)
 {
     *class_bytes = 0;
-    if (key_bytes > KVC_SLAB_KEY_MAX || value_bytes > KVC_SLAB_VALUE_MAX) {
+    if (key_bytes > KVC_MEGAKV_SLAB_KEY_MAX || value_bytes > KVC_MEGAKV_SLAB_VALUE_MAX) {
         return CLASS_COUNT;
     }
-    uint32_t bytes = KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
     if (bytes <= 64) {
         uint32_t index = bytes <= 32 ? 0 : bytes <= 48 ? 1 : 2;
         *class_bytes = 32 + 16 * index;
@@ -211,7 +211,7 @@ static uint32_t class_of(uint32_t key_bytes, uint32_t value_bytes, uint32_t *cla
 }
 
 /* Address of an item that may be prefetched and read, or NULL. */
-static inline uint8_t *item_of(const struct kvc_slab *slab, uint32_t location, uint32_t *item_bytes)
+static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t location, uint32_t *item_bytes)
 {
     uint32_t number = location >> 16;
     if (number >= slab->slab_count) {
@@ -220,16 +220,16 @@ static inline uint8_t *item_of(const struct kvc_slab *slab, uint32_t location, u
     uint32_t bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
     uint64_t offset = (uint64_t)(location & 0xffff) * bytes;
     *item_bytes = bytes;
-    if (bytes == 0 || offset + bytes > KVC_SLAB_BYTES) {
+    if (bytes == 0 || offset + bytes > KVC_MEGAKV_SLAB_BYTES) {
         return NULL;
     }
-    return slab->base + (uint64_t)number * KVC_SLAB_BYTES + offset;
+    return slab->base + (uint64_t)number * KVC_MEGAKV_SLAB_BYTES + offset;
 }
 
 /* The reference bits of tens of millions of items are megabytes and would cost each read a line of a far
  * cache. In a store that is read more than it is evicted from most are set, and the top level, which stays in
  * the nearest cache, says so. */
-static inline bool surely_referenced(const struct kvc_slab *slab, uint32_t location)
+static inline bool surely_referenced(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     uint32_t index = location >> 6 * (LEVELS - 1);
     return (__atomic_load_n(&slab->referenced[LEVELS - 1][word_of(index)], __ATOMIC_RELAXED) &
@@ -237,7 +237,7 @@ static inline bool surely_referenced(const struct kvc_slab *slab, uint32_t locat
 }
 
 /* Sets the reference bits `marks` of the word that `location` is in; false: they are set. */
-static bool set_referenced(struct kvc_slab *slab, uint32_t location, uint64_t marks)
+static bool set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks)
 {
     uint64_t *below = &slab->referenced[0][word_of(location)];
     /* Only where they are not set: a write would take the line from other readers' caches. */
@@ -260,13 +260,13 @@ static bool set_referenced(struct kvc_slab *slab, uint32_t location, uint64_t ma
     return true;
 }
 
-static bool mark_referenced(struct kvc_slab *slab, uint32_t location)
+static bool mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
 {
     return set_referenced(slab, location, bit_of(location));
 }
 
 /* Clears the reference bits `bits` of the word that `location` is in. */
-static void clear_referenced(struct kvc_slab *slab, uint32_t location, uint64_t bits)
+static void clear_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t bits)
 {
     uint32_t index = location;
     __atomic_fetch_and(&slab->referenced[0][word_of(index)], ~bits, __ATOMIC_SEQ_CST);
@@ -281,7 +281,7 @@ static void clear_referenced(struct kvc_slab *slab, uint32_t location, uint64_t 
 
 /* Sets the reference bits behind a slab's last item, so that they keep no word from being all ones. The top
  * level has no word above it (and shares its words among slabs). */
-static void reference_the_rest(struct kvc_slab *slab, uint32_t number, uint32_t items)
+static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items)
 {
     for (int level = 0; level < LEVELS - 1; level++) {
         uint32_t end = location_of(number, 0) >> 6 * level | 0xffff >> 6 * level;
@@ -319,7 +319,7 @@ static void unlock(struct size_class *class)
 }
 
 /* Gives the next unused slab to a class, whose lock is held; false: none is left. */
-static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t class_bytes)
+static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
 {
     uint32_t number = __atomic_load_n(&slab->assigned, __ATOMIC_RELAXED);
     do {
@@ -329,7 +329,7 @@ static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t cl
     } while (!__atomic_compare_exchange_n(&slab->assigned, &number, number + 1, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
     struct size_class *class = &slab->classes[class_index];
-    class->items = KVC_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_SLAB_BYTES / class_bytes : ITEMS_MAX;
+    class->items = KVC_MEGAKV_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_MEGAKV_SLAB_BYTES / class_bytes : ITEMS_MAX;
     struct slab_info *info = &slab->info[number];
     *info = (struct slab_info){.class_index = class_index,
                                .free_items = class->items,
@@ -356,7 +356,7 @@ static bool assign_slab(struct kvc_slab *slab, uint32_t class_index, uint32_t cl
 
 /* Takes up to `count` items out of one word of a slab's free list and marks them as referenced, which spares
  * whoever writes them an atomic operation each. */
-static uint32_t take_word(struct kvc_slab *slab, uint32_t word_location, uint32_t count, uint32_t *location)
+static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, uint32_t count, uint32_t *location)
 {
     uint64_t *word = &slab->free_bits[word_of(word_location)];
     uint64_t left = *word;
@@ -372,7 +372,7 @@ static uint32_t take_word(struct kvc_slab *slab, uint32_t word_location, uint32_
 }
 
 /* Takes up to `count` items off the class's free list. */
-static uint32_t take_free(struct kvc_slab *slab, struct size_class *class, uint32_t count, uint32_t *location)
+static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count, uint32_t *location)
 {
     uint32_t taken = 0;
     while (taken < count && class->first_free != NO_SLAB) {
@@ -392,18 +392,18 @@ static uint32_t take_free(struct kvc_slab *slab, struct size_class *class, uint3
     return taken;
 }
 
-static bool in_use(const struct kvc_slab *slab, uint32_t location)
+static bool in_use(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     return __atomic_load_n(&slab->in_use[location], __ATOMIC_ACQUIRE) != 0;
 }
 
-static void set_in_use(struct kvc_slab *slab, uint32_t location, bool value)
+static void set_in_use(struct kvc_megakv_slab *slab, uint32_t location, bool value)
 {
     __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
 }
 
 /* The items in use of 64, as a bitmap word. */
-static uint64_t using_word(const struct kvc_slab *slab, uint32_t word_location)
+static uint64_t using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
 {
     const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];
     uint64_t word = 0;
@@ -422,8 +422,8 @@ static uint64_t from_bit(uint32_t bit)
 /* One word of the bitmap under the hand: gives the items in use that were not referenced, up to `count` of
  * them, and clears the reference bits passed. The hand stops behind the last victim if there are enough, else
  * at the word's end. */
-static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint32_t count, bool spare,
-                           uint32_t *location, struct kvc_slab_stats *stats)
+static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count, bool spare,
+                           uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
     uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
     uint64_t referenced = __atomic_load_n(&slab->referenced[0][word_of(word_location)], __ATOMIC_RELAXED);
@@ -455,8 +455,8 @@ static uint32_t sweep_word(struct kvc_slab *slab, struct size_class *class, uint
 
 /* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use: then it stays
  * behind the last item in use that it saw. The class's lock is held. */
-static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint32_t count,
-                           uint32_t *location, struct kvc_slab_stats *stats)
+static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
+                           uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
     if (class->slabs == 0) {
         return 0;
@@ -493,8 +493,8 @@ static uint32_t turn_clock(struct kvc_slab *slab, struct size_class *class, uint
 }
 
 /* Takes the items, which are the caller's now, from their readers and reports the hashes of their keys. */
-static void report_evicted(struct kvc_slab *slab, uint32_t count, const uint32_t *location,
-                           struct kvc_evicted *evicted)
+static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const uint32_t *location,
+                           struct kvc_megakv_slab_evicted *evicted)
 {
     uint32_t item_bytes;
     for (uint32_t i = 0; i < count; i++) {
@@ -505,59 +505,59 @@ static void report_evicted(struct kvc_slab *slab, uint32_t count, const uint32_t
         uint64_t header = load_header(item);
         store_header(item, header & ~tag_using);
         evicted[i].location = location[i];
-        evicted[i].hash = kvc_hash(item + KVC_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
+        evicted[i].hash = kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
     }
 }
 
 /* Counts one read; `bytes` is what it touched of the item. */
-static inline enum kvc_read_result seen(const uint8_t *item, uint32_t bytes, enum kvc_read_result result,
-                                        struct kvc_slab_stats *stats)
+static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_t bytes, enum kvc_megakv_slab_read_result result,
+                                        struct kvc_megakv_slab_stats *stats)
 {
     stats->read_lines += lines_of(item, bytes);
     return result;
 }
 
 /* Reads one item of any shape. On a hit *value_bytes is set and *position is moved on. */
-static enum kvc_read_result read_item(const uint8_t *item, const uint8_t *key, uint32_t key_bytes,
-                                      const struct kvc_slab_reads *reads, uint32_t *position,
-                                      uint32_t *value_bytes, struct kvc_slab_stats *stats)
+static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uint8_t *key, uint32_t key_bytes,
+                                      const struct kvc_megakv_slab_reads *reads, uint32_t *position,
+                                      uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats)
 {
     uint64_t header = load_header(item);
     if ((header & tag_using) == 0) {
-        return seen(item, KVC_SLAB_HEADER_BYTES, KVC_READ_CHANGED, stats);
+        return seen(item, KVC_MEGAKV_SLAB_HEADER_BYTES, KVC_MEGAKV_SLAB_CHANGED, stats);
     }
-    uint32_t touched = KVC_SLAB_HEADER_BYTES;
+    uint32_t touched = KVC_MEGAKV_SLAB_HEADER_BYTES;
     if (reads->compare) {
         bool same = header_key_bytes(header) == key_bytes;
         if (same) {
             touched += key_bytes;
-            same = same_bytes(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
+            same = same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
         }
         if (!same) {
             fence_acquire();
             bool changed = load_header(item) != header;
-            return seen(item, touched, changed ? KVC_READ_CHANGED : KVC_READ_MISMATCH, stats);
+            return seen(item, touched, changed ? KVC_MEGAKV_SLAB_CHANGED : KVC_MEGAKV_SLAB_MISMATCH, stats);
         }
     }
     uint32_t bytes = header_value_bytes(header);
     if (bytes > reads->out_bytes) {
-        return seen(item, touched, KVC_READ_CHANGED, stats);
+        return seen(item, touched, KVC_MEGAKV_SLAB_CHANGED, stats);
     }
     uint32_t start = bytes > reads->out_bytes - *position ? 0 : *position;
-    touched = KVC_SLAB_HEADER_BYTES + header_key_bytes(header) + bytes;
-    copy_out(reads->out + start, item + KVC_SLAB_HEADER_BYTES + header_key_bytes(header), bytes);
+    touched = KVC_MEGAKV_SLAB_HEADER_BYTES + header_key_bytes(header) + bytes;
+    copy_out(reads->out + start, item + KVC_MEGAKV_SLAB_HEADER_BYTES + header_key_bytes(header), bytes);
     fence_acquire();
     if (load_header(item) != header) {
-        return seen(item, touched, KVC_READ_CHANGED, stats);
+        return seen(item, touched, KVC_MEGAKV_SLAB_CHANGED, stats);
     }
     *position = start + bytes;
     *value_bytes = bytes;
-    return seen(item, touched, KVC_READ_HIT, stats);
+    return seen(item, touched, KVC_MEGAKV_SLAB_HIT, stats);
 }
 
 /* The commonest shape, key and value of 8 bytes each, without calls. False: not that shape, or not a clean
  * hit. */
-static inline bool read_8_8(const uint8_t *item, const uint8_t *key, const struct kvc_slab_reads *reads,
+static inline bool read_8_8(const uint8_t *item, const uint8_t *key, const struct kvc_megakv_slab_reads *reads,
                             uint32_t *position)
 {
     uint64_t header = load_header(item);
@@ -579,7 +579,7 @@ static inline bool read_8_8(const uint8_t *item, const uint8_t *key, const struc
     return true;
 }
 
-static inline const uint8_t *prefetch_item(const struct kvc_slab *slab, uint32_t location)
+static inline const uint8_t *prefetch_item(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     uint32_t item_bytes;
     if (location == KVC_LOCATION_NONE) {
@@ -600,70 +600,70 @@ static inline const uint8_t *prefetch_item(const struct kvc_slab *slab, uint32_t
     return item;
 }
 
-void kvc_slab_free(struct kvc_slab *slab)
+void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
 {
     if (slab == NULL) {
         return;
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
-    kvc_memory_free(slab->base, (uint64_t)slab->slab_count * KVC_SLAB_BYTES);
+    kvc_pages_free(slab->base, (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
     for (int level = 0; level < LEVELS; level++) {
-        kvc_memory_free(slab->referenced[level], bitmap_bytes >> 6 * level);
+        kvc_pages_free(slab->referenced[level], bitmap_bytes >> 6 * level);
     }
-    kvc_memory_free(slab->free_bits, bitmap_bytes);
-    kvc_memory_free(slab->in_use, bitmap_bytes * 8);
+    kvc_pages_free(slab->free_bits, bitmap_bytes);
+    kvc_pages_free(slab->in_use, bitmap_bytes * 8);
     free(slab->item_bytes);
     free(slab->info);
     free(slab);
 }
 
-struct kvc_slab *kvc_slab_create(uint64_t bytes, uint64_t hash_seed)
+struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed)
 {
-    if (bytes == 0 || bytes > (uint64_t)SLAB_COUNT_MAX * KVC_SLAB_BYTES) {
+    if (bytes == 0 || bytes > (uint64_t)SLAB_COUNT_MAX * KVC_MEGAKV_SLAB_BYTES) {
         errno = EINVAL;
         return NULL;
     }
-    struct kvc_slab *slab = aligned_alloc(_Alignof(struct kvc_slab), sizeof(*slab));
+    struct kvc_megakv_slab *slab = aligned_alloc(_Alignof(struct kvc_megakv_slab), sizeof(*slab));
     if (slab == NULL) {
         return NULL;
     }
     memset(slab, 0, sizeof(*slab));
-    slab->slab_count = (uint32_t)((bytes + KVC_SLAB_BYTES - 1) / KVC_SLAB_BYTES);
+    slab->slab_count = (uint32_t)((bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES);
     slab->hash_seed = hash_seed;
     for (uint32_t i = 0; i < CLASS_COUNT; i++) {
         slab->classes[i].last = NO_SLAB;
         slab->classes[i].first_free = NO_SLAB;
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
-    slab->base = kvc_memory_alloc((uint64_t)slab->slab_count * KVC_SLAB_BYTES);
+    slab->base = kvc_pages_alloc((uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
     bool complete = true;
     for (int level = 0; level < LEVELS; level++) {
-        slab->referenced[level] = kvc_memory_alloc(bitmap_bytes >> 6 * level);
+        slab->referenced[level] = kvc_pages_alloc(bitmap_bytes >> 6 * level);
         complete = complete && slab->referenced[level] != NULL;
     }
-    slab->free_bits = kvc_memory_alloc(bitmap_bytes);
-    slab->in_use = kvc_memory_alloc(bitmap_bytes * 8);
+    slab->free_bits = kvc_pages_alloc(bitmap_bytes);
+    slab->in_use = kvc_pages_alloc(bitmap_bytes * 8);
     slab->item_bytes = calloc(slab->slab_count, sizeof(*slab->item_bytes));
     slab->info = calloc(slab->slab_count, sizeof(*slab->info));
     if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->in_use == NULL ||
         slab->item_bytes == NULL || slab->info == NULL) {
-        kvc_slab_free(slab);
+        kvc_megakv_slab_free(slab);
         errno = ENOMEM;
         return NULL;
     }
     return slab;
 }
 
-uint32_t kvc_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
+uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
 {
     uint32_t class_bytes;
     class_of(key_bytes, value_bytes, &class_bytes);
     return class_bytes;
 }
 
-uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
-                        uint32_t *location, struct kvc_evicted *evicted, uint32_t *evicted_count,
-                        struct kvc_slab_stats *stats)
+uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
+                        uint32_t *location, struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count,
+                        struct kvc_megakv_slab_stats *stats)
 {
     uint32_t class_bytes;
     uint32_t class_index = class_of(key_bytes, value_bytes, &class_bytes);
@@ -689,21 +689,21 @@ uint32_t kvc_slab_alloc(struct kvc_slab *slab, uint32_t key_bytes, uint32_t valu
     return taken + found;
 }
 
-static struct size_class *lock_class_of(struct kvc_slab *slab, uint32_t location)
+static struct size_class *lock_class_of(struct kvc_megakv_slab *slab, uint32_t location)
 {
     struct size_class *class = &slab->classes[slab->info[location >> 16].class_index];
     lock(class);
     return class;
 }
 
-static bool is_free(const struct kvc_slab *slab, uint32_t location)
+static bool is_free(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     return (__atomic_load_n(&slab->free_bits[word_of(location)], __ATOMIC_RELAXED) & bit_of(location)) != 0;
 }
 
 /* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use.
  * `tag` (0 or tag_writing) takes the place of tag_using, at once. The class's lock is held. */
-static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location, uint64_t tag)
+static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location, uint64_t tag)
 {
     if (!in_use(slab, location)) {
         return false;
@@ -714,29 +714,29 @@ static bool claim(struct kvc_slab *slab, uint8_t *item, uint32_t location, uint6
 }
 
 /* Writes an item that is the caller's own and makes it everybody's. */
-static void fill(struct kvc_slab *slab, uint32_t location, uint8_t *item, uint64_t header, const void *key,
-                 uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+static void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header, const void *key,
+                 uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
 {
     fence_release(); /* readers see the cleared tag before any of what follows */
-    copy_in(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
-    copy_in(item + KVC_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
+    copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
+    copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
     uint64_t version = (header >> 32) + 1;
     store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
     set_in_use(slab, location, true);
     stats->writes++;
-    stats->write_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes);
+    stats->write_lines += lines_of(item, KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes);
 }
 
 static bool has_key(const uint8_t *item, const void *key, uint32_t key_bytes)
 {
     return header_key_bytes(load_header(item)) == key_bytes &&
-           same_bytes(item + KVC_SLAB_HEADER_BYTES, key, key_bytes);
+           same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
 }
 
 /* Writes an item in use again: of any key, or (`key_stays`) only if it has this one. Its bytes stay while the
  * lock is held, as all who would change them have to take it out of use first. */
-static bool refill(struct kvc_slab *slab, uint32_t location, uint8_t *item, bool key_stays, const void *key,
-                   uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, bool key_stays, const void *key,
+                   uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
 {
     uint64_t header = 0;
     struct size_class *class = lock_class_of(slab, location);
@@ -753,13 +753,13 @@ static bool refill(struct kvc_slab *slab, uint32_t location, uint8_t *item, bool
     return mine;
 }
 
-bool kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
-                    const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+                    const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
     uint64_t header = load_header(item);
-    assert(KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes);
+    assert(KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes);
     if ((header & (tag_using | tag_writing)) != 0) {
         return refill(slab, location, item, false, key, key_bytes, value, value_bytes, stats);
     }
@@ -768,17 +768,17 @@ bool kvc_slab_write(struct kvc_slab *slab, uint32_t location, const void *key, u
     return true;
 }
 
-bool kvc_slab_rewrite(struct kvc_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
-                      const void *value, uint32_t value_bytes, struct kvc_slab_stats *stats)
+bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
+                      const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
-    return item != NULL && (uint64_t)KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes &&
+    return item != NULL && (uint64_t)KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes &&
            refill(slab, location, item, true, key, key_bytes, value, value_bytes, stats);
 }
 
 /* Puts an item that nobody else can have on the free list. The class's lock is held. */
-static void put_free(struct kvc_slab *slab, struct size_class *class, uint32_t location)
+static void put_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t location)
 {
     uint32_t number = location >> 16;
     uint32_t word = (location & 0xffff) / 64;
@@ -794,7 +794,7 @@ static void put_free(struct kvc_slab *slab, struct size_class *class, uint32_t l
     }
 }
 
-bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
+bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
@@ -813,7 +813,7 @@ bool kvc_slab_release(struct kvc_slab *slab, uint32_t location)
     return released;
 }
 
-bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t hash)
+bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
@@ -824,7 +824,7 @@ bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t has
     struct size_class *class = lock_class_of(slab, location);
     bool released =
         in_use(slab, location) &&
-        kvc_hash(item + KVC_SLAB_HEADER_BYTES, header_key_bytes(load_header(item)), slab->hash_seed) == hash;
+        kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(load_header(item)), slab->hash_seed) == hash;
     if (released) {
         claim(slab, item, location, 0);
         put_free(slab, class, location);
@@ -834,23 +834,23 @@ bool kvc_slab_release_key(struct kvc_slab *slab, uint32_t location, uint64_t has
 }
 
 /* Reads request i, whose item this is. */
-static inline void read_one(struct kvc_slab *slab, const struct kvc_slab_reads *reads, uint32_t i,
-                            const uint8_t *item, uint32_t *position, struct kvc_slab_stats *stats)
+static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, uint32_t i,
+                            const uint8_t *item, uint32_t *position, struct kvc_megakv_slab_stats *stats)
 {
     const uint8_t *key = reads->keys + (uint64_t)i * reads->key_stride;
-    enum kvc_read_result result;
+    enum kvc_megakv_slab_read_result result;
     uint32_t value_bytes = 0;
     if (item == NULL) {
-        result = reads->location[i] == KVC_LOCATION_NONE ? KVC_READ_ABSENT : KVC_READ_CHANGED;
+        result = reads->location[i] == KVC_LOCATION_NONE ? KVC_MEGAKV_SLAB_ABSENT : KVC_MEGAKV_SLAB_CHANGED;
     } else if (reads->compare && reads->key_bytes[i] == 8 && read_8_8(item, key, reads, position)) {
-        result = KVC_READ_HIT;
+        result = KVC_MEGAKV_SLAB_HIT;
         value_bytes = 8;
-        stats->read_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
+        stats->read_lines += lines_of(item, KVC_MEGAKV_SLAB_HEADER_BYTES + 16);
     } else {
         result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, position, &value_bytes,
                            stats);
     }
-    if (result == KVC_READ_HIT && !surely_referenced(slab, reads->location[i])) {
+    if (result == KVC_MEGAKV_SLAB_HIT && !surely_referenced(slab, reads->location[i])) {
         stats->checked++;
         stats->marked += mark_referenced(slab, reads->location[i]);
     }
@@ -861,8 +861,8 @@ static inline void read_one(struct kvc_slab *slab, const struct kvc_slab_reads *
 }
 
 /* Little but the reads, so that the processor overlaps this call with the caller's next ones. */
-static __attribute__((noinline)) void read_few(struct kvc_slab *slab, const struct kvc_slab_reads *reads,
-                                               struct kvc_slab_stats *stats)
+static __attribute__((noinline)) void read_few(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                                               struct kvc_megakv_slab_stats *stats)
 {
     for (uint32_t i = 0; i < reads->count; i++) {
         uint32_t item_bytes;
@@ -872,7 +872,7 @@ static __attribute__((noinline)) void read_few(struct kvc_slab *slab, const stru
     }
 }
 
-static void read_many(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+static void read_many(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, struct kvc_megakv_slab_stats *stats)
 {
     const uint8_t *window[READ_WINDOW];
     uint32_t position = *reads->out_position;
@@ -890,8 +890,8 @@ static void read_many(struct kvc_slab *slab, const struct kvc_slab_reads *reads,
 }
 
 /* One read of what is most common, without a call. false: not that, and nothing was done. */
-static inline bool read_one_8_8(struct kvc_slab *slab, const struct kvc_slab_reads *reads,
-                                struct kvc_slab_stats *stats)
+static inline bool read_one_8_8(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                                struct kvc_megakv_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint32_t location = reads->location[0];
@@ -904,12 +904,12 @@ static inline bool read_one_8_8(struct kvc_slab *slab, const struct kvc_slab_rea
         !read_8_8(item, reads->keys, reads, reads->out_position)) {
         return false;
     }
-    reads->result[0] = KVC_READ_HIT;
-    stats->read_lines += lines_of(item, KVC_SLAB_HEADER_BYTES + 16);
+    reads->result[0] = KVC_MEGAKV_SLAB_HIT;
+    stats->read_lines += lines_of(item, KVC_MEGAKV_SLAB_HEADER_BYTES + 16);
     return true;
 }
 
-void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, struct kvc_slab_stats *stats)
+void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, struct kvc_megakv_slab_stats *stats)
 {
     stats->reads += reads->count;
     if (reads->count == 1 && read_one_8_8(slab, reads, stats)) {
@@ -922,7 +922,7 @@ void kvc_slab_read(struct kvc_slab *slab, const struct kvc_slab_reads *reads, st
     }
 }
 
-void kvc_slab_forget_reads(struct kvc_slab *slab, uint32_t one_in)
+void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in)
 {
     uint32_t words_apart = one_in > 64 ? one_in / 64 : 1;
     uint64_t pattern = 0;
@@ -931,7 +931,7 @@ void kvc_slab_forget_reads(struct kvc_slab *slab, uint32_t one_in)
     }
     for (uint32_t number = 0; number < slab->slab_count; number++) {
         uint32_t item_bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
-        uint32_t count = item_bytes == 0 ? 0 : KVC_SLAB_BYTES / item_bytes;
+        uint32_t count = item_bytes == 0 ? 0 : KVC_MEGAKV_SLAB_BYTES / item_bytes;
         for (uint32_t item = 0; item < count; item += 64 * words_apart) {
             uint32_t location = location_of(number, item);
             clear_referenced(slab, location, using_word(slab, location) & pattern);
@@ -939,12 +939,12 @@ void kvc_slab_forget_reads(struct kvc_slab *slab, uint32_t one_in)
     }
 }
 
-uint64_t kvc_slab_used_items(const struct kvc_slab *slab)
+uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab)
 {
     uint64_t items = 0;
     for (uint32_t number = 0; number < slab->slab_count; number++) {
         uint32_t item_bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
-        uint32_t count = item_bytes == 0 ? 0 : KVC_SLAB_BYTES / item_bytes;
+        uint32_t count = item_bytes == 0 ? 0 : KVC_MEGAKV_SLAB_BYTES / item_bytes;
         for (uint32_t item = 0; item < count; item += 64) {
             items += (uint32_t)__builtin_popcountll(using_word(slab, location_of(number, item)));
         }
@@ -952,7 +952,7 @@ uint64_t kvc_slab_used_items(const struct kvc_slab *slab)
     return items;
 }
 
-uint64_t kvc_slab_capacity_bytes(const struct kvc_slab *slab)
+uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab)
 {
-    return (uint64_t)slab->slab_count * KVC_SLAB_BYTES;
+    return (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES;
 }

@@ -22,51 +22,51 @@ static uint64_t random_word(void)
     return z ^ z >> 31;
 }
 
-static struct kvc_slab *create(uint64_t bytes)
+static struct kvc_megakv_slab *create(uint64_t bytes)
 {
-    struct kvc_slab *slab = kvc_slab_create(bytes, hash_seed);
+    struct kvc_megakv_slab *slab = kvc_megakv_slab_create(bytes, hash_seed);
     cr_assert_not_null(slab);
     return slab;
 }
 
 /* Stores keys first .. first+count-1, 8 bytes each, with the complement as value. */
-static void store_words(struct kvc_slab *slab, uint64_t first, uint32_t count, uint32_t *location,
-                        struct kvc_evicted *evicted, uint32_t *evicted_count, struct kvc_slab_stats *stats)
+static void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t count, uint32_t *location,
+                        struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count, struct kvc_megakv_slab_stats *stats)
 {
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, count, location, evicted, evicted_count, stats), count);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, count, location, evicted, evicted_count, stats), count);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = first + i, value = ~key;
-        kvc_slab_write(slab, location[i], &key, 8, &value, 8, stats);
+        kvc_megakv_slab_write(slab, location[i], &key, 8, &value, 8, stats);
     }
 }
 
-static enum kvc_read_result read_one(struct kvc_slab *slab, uint32_t location, const void *key,
+static enum kvc_megakv_slab_read_result read_one(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
                                      uint32_t key_bytes, bool compare, uint8_t *out, uint32_t *value_bytes,
-                                     struct kvc_slab_stats *stats)
+                                     struct kvc_megakv_slab_stats *stats)
 {
     uint32_t position = 0;
     uint8_t result, length = (uint8_t)key_bytes;
-    struct kvc_slab_reads reads = {.count = 1,
+    struct kvc_megakv_slab_reads reads = {.count = 1,
                                    .location = &location,
                                    .keys = key,
                                    .key_bytes = &length,
                                    .compare = compare,
                                    .out = out,
-                                   .out_bytes = KVC_SLAB_VALUE_MAX,
+                                   .out_bytes = KVC_MEGAKV_SLAB_VALUE_MAX,
                                    .out_position = &position,
                                    .result = &result,
                                    .value_bytes = value_bytes};
-    kvc_slab_read(slab, &reads, stats);
+    kvc_megakv_slab_read(slab, &reads, stats);
     return result;
 }
 
-static enum kvc_read_result read_word(struct kvc_slab *slab, uint32_t location, uint64_t key, uint64_t *value,
-                                      struct kvc_slab_stats *stats)
+static enum kvc_megakv_slab_read_result read_word(struct kvc_megakv_slab *slab, uint32_t location, uint64_t key, uint64_t *value,
+                                      struct kvc_megakv_slab_stats *stats)
 {
-    static uint8_t out[KVC_SLAB_VALUE_MAX];
+    static uint8_t out[KVC_MEGAKV_SLAB_VALUE_MAX];
     uint32_t bytes;
-    enum kvc_read_result result = read_one(slab, location, &key, 8, true, out, &bytes, stats);
-    cr_assert_eq(bytes, result == KVC_READ_HIT ? 8 : 0);
+    enum kvc_megakv_slab_read_result result = read_one(slab, location, &key, 8, true, out, &bytes, stats);
+    cr_assert_eq(bytes, result == KVC_MEGAKV_SLAB_HIT ? 8 : 0);
     memcpy(value, out, 8);
     return result;
 }
@@ -74,50 +74,50 @@ static enum kvc_read_result read_word(struct kvc_slab *slab, uint32_t location, 
 Test(slab, rejects_bad_sizes)
 {
     errno = 0;
-    cr_assert_null(kvc_slab_create(0, 0));
+    cr_assert_null(kvc_megakv_slab_create(0, 0));
     cr_assert_eq(errno, EINVAL);
     errno = 0;
-    cr_assert_null(kvc_slab_create((UINT64_C(128) << 30) + 1, 0));
+    cr_assert_null(kvc_megakv_slab_create((UINT64_C(128) << 30) + 1, 0));
     cr_assert_eq(errno, EINVAL);
-    kvc_slab_free(NULL);
-    struct kvc_slab *slab = create(KVC_SLAB_BYTES + 1);
-    cr_assert_eq(kvc_slab_capacity_bytes(slab), 2 * (uint64_t)KVC_SLAB_BYTES);
+    kvc_megakv_slab_free(NULL);
+    struct kvc_megakv_slab *slab = create(KVC_MEGAKV_SLAB_BYTES + 1);
+    cr_assert_eq(kvc_megakv_slab_capacity_bytes(slab), 2 * (uint64_t)KVC_MEGAKV_SLAB_BYTES);
     uint32_t location, evicted_count = 9;
-    struct kvc_evicted evicted;
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_evicted evicted;
+    struct kvc_megakv_slab_stats stats = {0};
     cr_assert_eq(
-        kvc_slab_alloc(slab, KVC_SLAB_KEY_MAX + 1, 0, 1, &location, &evicted, &evicted_count, &stats), 0);
+        kvc_megakv_slab_alloc(slab, KVC_MEGAKV_SLAB_KEY_MAX + 1, 0, 1, &location, &evicted, &evicted_count, &stats), 0);
     cr_assert_eq(evicted_count, 0);
     cr_assert_eq(
-        kvc_slab_alloc(slab, 8, KVC_SLAB_VALUE_MAX + 1, 1, &location, &evicted, &evicted_count, &stats), 0);
-    kvc_slab_free(slab);
+        kvc_megakv_slab_alloc(slab, 8, KVC_MEGAKV_SLAB_VALUE_MAX + 1, 1, &location, &evicted, &evicted_count, &stats), 0);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(memory, is_zeroed_and_aligned)
 {
     uint64_t sizes[] = {1, 4096, (2 << 20) - 1, 2 << 20, (6 << 20) + 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        uint8_t *memory = kvc_memory_alloc(sizes[i]);
+        uint8_t *memory = kvc_pages_alloc(sizes[i]);
         cr_assert_not_null(memory);
         cr_assert_eq((uintptr_t)memory % (sizes[i] < 2 << 20 ? 4096 : 2 << 20), 0);
         for (uint64_t at = 0; at < sizes[i]; at++) {
             cr_assert_eq(memory[at], 0);
         }
         memset(memory, 1, sizes[i]);
-        kvc_memory_free(memory, sizes[i]);
+        kvc_pages_free(memory, sizes[i]);
     }
-    kvc_memory_free(NULL, 5);
+    kvc_pages_free(NULL, 5);
 }
 
 Test(memory, refuses_what_there_is_not)
 {
     errno = 0;
-    cr_assert_null(kvc_memory_alloc(0));
+    cr_assert_null(kvc_pages_alloc(0));
     cr_assert_eq(errno, EINVAL);
     uint64_t sizes[] = {UINT64_C(1) << 60, UINT64_MAX};
     for (size_t i = 0; i < 2; i++) {
         errno = 0;
-        cr_assert_null(kvc_memory_alloc(sizes[i]));
+        cr_assert_null(kvc_pages_alloc(sizes[i]));
         cr_assert_eq(errno, ENOMEM);
     }
 }
@@ -128,28 +128,28 @@ Test(memory, tables_and_stores_that_do_not_fit)
     struct rlimit limit = {.rlim_cur = UINT64_C(1) << 30, .rlim_max = UINT64_C(1) << 30};
     cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
     errno = 0;
-    cr_assert_null(kvc_slab_create(UINT64_C(4) << 30, 0));
+    cr_assert_null(kvc_megakv_slab_create(UINT64_C(4) << 30, 0));
     cr_assert_eq(errno, ENOMEM);
     errno = 0;
-    cr_assert_null(kvc_cuckoo_create(&(struct kvc_cuckoo_params){.bytes = UINT64_C(4) << 30}));
+    cr_assert_null(kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = UINT64_C(4) << 30}));
     cr_assert_eq(errno, ENOMEM);
 }
 #endif
 
 Test(slab, classes_fit_closely)
 {
-    cr_assert_eq(kvc_slab_item_bytes(8, 8), 32);
-    cr_assert_eq(kvc_slab_item_bytes(16, 8), 32);
-    cr_assert_eq(kvc_slab_item_bytes(16, 9), 48);
-    cr_assert_eq(kvc_slab_item_bytes(24, 32), 64);
-    cr_assert_eq(kvc_slab_item_bytes(24, 33), 80);
-    cr_assert_eq(kvc_slab_item_bytes(0, 0), 32);
-    cr_assert_eq(kvc_slab_item_bytes(KVC_SLAB_KEY_MAX, KVC_SLAB_VALUE_MAX), 1 << 20);
-    cr_assert_eq(kvc_slab_item_bytes(KVC_SLAB_KEY_MAX + 1, 0), 0);
-    cr_assert_eq(kvc_slab_item_bytes(0, KVC_SLAB_VALUE_MAX + 1), 0);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(8, 8), 32);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(16, 8), 32);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(16, 9), 48);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(24, 32), 64);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(24, 33), 80);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(0, 0), 32);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(KVC_MEGAKV_SLAB_KEY_MAX, KVC_MEGAKV_SLAB_VALUE_MAX), 1 << 20);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(KVC_MEGAKV_SLAB_KEY_MAX + 1, 0), 0);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(0, KVC_MEGAKV_SLAB_VALUE_MAX + 1), 0);
     uint32_t last = 0;
-    for (uint32_t value = 0; value <= KVC_SLAB_VALUE_MAX; value++) {
-        uint32_t bytes = kvc_slab_item_bytes(20, value), needed = KVC_SLAB_HEADER_BYTES + 20 + value;
+    for (uint32_t value = 0; value <= KVC_MEGAKV_SLAB_VALUE_MAX; value++) {
+        uint32_t bytes = kvc_megakv_slab_item_bytes(20, value), needed = KVC_MEGAKV_SLAB_HEADER_BYTES + 20 + value;
         cr_assert_geq(bytes, needed);
         cr_assert_eq(bytes % 16, 0);
         cr_assert_geq(bytes, last);
@@ -160,216 +160,216 @@ Test(slab, classes_fit_closely)
 
 Test(slab, keeps_zero_length_to_maximum)
 {
-    struct kvc_slab *slab = create(64 << 20);
+    struct kvc_megakv_slab *slab = create(64 << 20);
     uint32_t key_bytes[] = {0, 1, 8, 9, 16, 255};
-    uint32_t value_bytes[] = {0, 1, 7, 8, 64, 1000, 70000, KVC_SLAB_VALUE_MAX};
+    uint32_t value_bytes[] = {0, 1, 7, 8, 64, 1000, 70000, KVC_MEGAKV_SLAB_VALUE_MAX};
     enum { KEYS = 6, VALUES = 8 };
-    uint8_t key[KVC_SLAB_KEY_MAX];
-    uint8_t *value = malloc(KVC_SLAB_VALUE_MAX), *out = malloc(KVC_SLAB_VALUE_MAX);
+    uint8_t key[KVC_MEGAKV_SLAB_KEY_MAX];
+    uint8_t *value = malloc(KVC_MEGAKV_SLAB_VALUE_MAX), *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
     uint32_t location[KEYS * VALUES], evicted_count;
-    struct kvc_evicted evicted;
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_evicted evicted;
+    struct kvc_megakv_slab_stats stats = {0};
     for (uint32_t i = 0; i < KEYS * VALUES; i++) {
         uint32_t k = key_bytes[i / VALUES], v = value_bytes[i % VALUES];
         memset(key, (int)i, k);
         memset(value, (int)~i, v);
-        cr_assert_eq(kvc_slab_alloc(slab, k, v, 1, &location[i], &evicted, &evicted_count, &stats), 1);
-        kvc_slab_write(slab, location[i], key, k, value, v, &stats);
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, k, v, 1, &location[i], &evicted, &evicted_count, &stats), 1);
+        kvc_megakv_slab_write(slab, location[i], key, k, value, v, &stats);
     }
     for (uint32_t i = 0; i < KEYS * VALUES; i++) {
         uint32_t k = key_bytes[i / VALUES], v = value_bytes[i % VALUES], bytes;
         memset(key, (int)i, k);
         memset(value, (int)~i, v);
         for (int compare = 0; compare < 2; compare++) {
-            cr_assert_eq(read_one(slab, location[i], key, k, compare, out, &bytes, &stats), KVC_READ_HIT);
+            cr_assert_eq(read_one(slab, location[i], key, k, compare, out, &bytes, &stats), KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(bytes, v);
             cr_assert_eq(memcmp(out, value, v), 0);
         }
         if (k > 0) {
             key[k - 1] ^= 1;
-            cr_assert_eq(read_one(slab, location[i], key, k, true, out, &bytes, &stats), KVC_READ_MISMATCH);
-            cr_assert_eq(read_one(slab, location[i], key, k, false, out, &bytes, &stats), KVC_READ_HIT);
+            cr_assert_eq(read_one(slab, location[i], key, k, true, out, &bytes, &stats), KVC_MEGAKV_SLAB_MISMATCH);
+            cr_assert_eq(read_one(slab, location[i], key, k, false, out, &bytes, &stats), KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(read_one(slab, location[i], key, k - 1, true, out, &bytes, &stats),
-                         KVC_READ_MISMATCH);
+                         KVC_MEGAKV_SLAB_MISMATCH);
         }
     }
-    cr_assert_eq(kvc_slab_used_items(slab), KEYS * VALUES);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), KEYS * VALUES);
     free(value);
     free(out);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, read_tells_absent_changed_and_mismatch)
 {
-    struct kvc_slab *slab = create(4 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(4 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[2], evicted_count;
-    struct kvc_evicted evicted[2];
+    struct kvc_megakv_slab_evicted evicted[2];
     uint64_t value;
-    cr_assert_eq(read_word(slab, 0, 1, &value, &stats), KVC_READ_CHANGED, "no slab has been given out");
+    cr_assert_eq(read_word(slab, 0, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "no slab has been given out");
     store_words(slab, 1, 1, location, evicted, &evicted_count, &stats);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, location + 1, evicted, &evicted_count, &stats), 1);
-    cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_READ_HIT);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, location + 1, evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, ~UINT64_C(1));
-    cr_assert_eq(read_word(slab, location[0], 2, &value, &stats), KVC_READ_MISMATCH);
-    cr_assert_eq(read_word(slab, location[1], 2, &value, &stats), KVC_READ_CHANGED, "allocated, not written");
-    cr_assert_eq(read_word(slab, KVC_LOCATION_NONE, 1, &value, &stats), KVC_READ_ABSENT);
-    cr_assert_eq(read_word(slab, KVC_LOCATION_ANY, 1, &value, &stats), KVC_READ_CHANGED, "outside the store");
-    cr_assert_eq(read_word(slab, 1 << 16, 1, &value, &stats), KVC_READ_CHANGED, "a slab of no class");
-    cr_assert_eq(read_word(slab, 65535, 1, &value, &stats), KVC_READ_CHANGED, "an item that no one can have");
+    cr_assert_eq(read_word(slab, location[0], 2, &value, &stats), KVC_MEGAKV_SLAB_MISMATCH);
+    cr_assert_eq(read_word(slab, location[1], 2, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "allocated, not written");
+    cr_assert_eq(read_word(slab, KVC_LOCATION_NONE, 1, &value, &stats), KVC_MEGAKV_SLAB_ABSENT);
+    cr_assert_eq(read_word(slab, KVC_LOCATION_ANY, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "outside the store");
+    cr_assert_eq(read_word(slab, 1 << 16, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "a slab of no class");
+    cr_assert_eq(read_word(slab, 65535, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "an item that no one can have");
     cr_assert_eq(stats.reads, 8);
-    cr_assert(kvc_slab_release(slab, location[0]));
-    cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_READ_CHANGED);
-    kvc_slab_free(slab);
+    cr_assert(kvc_megakv_slab_release(slab, location[0]));
+    cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, rewriting_in_place)
 {
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location, evicted_count;
-    struct kvc_evicted evicted;
+    struct kvc_megakv_slab_evicted evicted;
     uint64_t key = 5, value = 6;
     store_words(slab, 5, 1, &location, &evicted, &evicted_count, &stats);
-    kvc_slab_write(slab, location, &key, 8, &value, 8, &stats);
-    cr_assert_eq(kvc_slab_used_items(slab), 1);
-    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_READ_HIT);
+    kvc_megakv_slab_write(slab, location, &key, 8, &value, 8, &stats);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
+    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, 6);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, rewriting_asks_for_the_key)
 {
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[2], evicted_count;
-    struct kvc_evicted evicted[2];
+    struct kvc_megakv_slab_evicted evicted[2];
     uint64_t key = 5, other = 6, value = 7;
     uint8_t large[32] = {0};
     store_words(slab, key, 1, location, evicted, &evicted_count, &stats);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, &location[1], evicted, &evicted_count, &stats), 1);
-    cr_assert_not(kvc_slab_rewrite(slab, location[0], &other, 8, &value, 8, &stats));
-    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 7, &value, 8, &stats), "half the key");
-    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 8, large, 17, &stats), "does not fit");
-    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 8, large, UINT32_MAX - 8, &stats));
-    cr_assert_not(kvc_slab_rewrite(slab, location[1], &key, 8, &value, 8, &stats), "not yet written");
-    cr_assert_not(kvc_slab_rewrite(slab, KVC_LOCATION_NONE, &key, 8, &value, 8, &stats));
-    cr_assert_not(kvc_slab_rewrite(slab, 65535, &key, 8, &value, 8, &stats), "an item that no one can have");
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, &location[1], evicted, &evicted_count, &stats), 1);
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &other, 8, &value, 8, &stats));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 7, &value, 8, &stats), "half the key");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, 17, &stats), "does not fit");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, UINT32_MAX - 8, &stats));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[1], &key, 8, &value, 8, &stats), "not yet written");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, KVC_LOCATION_NONE, &key, 8, &value, 8, &stats));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, 65535, &key, 8, &value, 8, &stats), "an item that no one can have");
     cr_assert_eq(stats.writes, 1);
-    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_READ_HIT);
+    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, ~key);
     value = 7;
-    cr_assert(kvc_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats));
+    cr_assert(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats));
     cr_assert_eq(stats.writes, 2);
-    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_READ_HIT);
+    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, 7);
-    cr_assert(kvc_slab_rewrite(slab, location[0], &key, 8, large, 16, &stats), "another length");
-    cr_assert_eq(kvc_slab_used_items(slab), 1);
-    cr_assert(kvc_slab_release_key(slab, location[0], kvc_hash(&key, 8, hash_seed)));
-    cr_assert_not(kvc_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats), "free");
-    cr_assert_eq(kvc_slab_used_items(slab), 0);
-    kvc_slab_free(slab);
+    cr_assert(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, 16, &stats), "another length");
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
+    cr_assert(kvc_megakv_slab_release_key(slab, location[0], kvc_hash(&key, 8, hash_seed)));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats), "free");
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, writing_again_may_change_the_key)
 {
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location, evicted_count;
-    struct kvc_evicted evicted;
+    struct kvc_megakv_slab_evicted evicted;
     uint64_t key = 6, value = 7;
     store_words(slab, 5, 1, &location, &evicted, &evicted_count, &stats);
-    cr_assert(kvc_slab_write(slab, location, &key, 8, &value, 8, &stats));
-    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_READ_MISMATCH);
-    cr_assert_eq(read_word(slab, location, 6, &value, &stats), KVC_READ_HIT);
+    cr_assert(kvc_megakv_slab_write(slab, location, &key, 8, &value, 8, &stats));
+    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_MEGAKV_SLAB_MISMATCH);
+    cr_assert_eq(read_word(slab, location, 6, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, 7);
-    cr_assert(kvc_slab_release(slab, location));
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, &location, &evicted, &evicted_count, &stats), 1);
-    cr_assert_eq(kvc_slab_used_items(slab), 0);
-    kvc_slab_free(slab);
+    cr_assert(kvc_megakv_slab_release(slab, location));
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, &location, &evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, release_of_a_key_spares_other_keys)
 {
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location, evicted_count;
-    struct kvc_evicted evicted;
+    struct kvc_megakv_slab_evicted evicted;
     uint64_t key = 5, other = 6;
     store_words(slab, key, 1, &location, &evicted, &evicted_count, &stats);
     uint64_t hash = kvc_hash(&key, sizeof key, hash_seed);
-    cr_assert_not(kvc_slab_release_key(slab, location, kvc_hash(&other, sizeof other, hash_seed)));
-    cr_assert_eq(kvc_slab_used_items(slab), 1);
-    cr_assert(kvc_slab_release_key(slab, location, hash));
-    cr_assert_not(kvc_slab_release_key(slab, location, hash), "free already");
-    cr_assert_not(kvc_slab_release_key(slab, KVC_LOCATION_NONE, hash));
-    cr_assert_eq(kvc_slab_used_items(slab), 0);
-    kvc_slab_free(slab);
+    cr_assert_not(kvc_megakv_slab_release_key(slab, location, kvc_hash(&other, sizeof other, hash_seed)));
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
+    cr_assert(kvc_megakv_slab_release_key(slab, location, hash));
+    cr_assert_not(kvc_megakv_slab_release_key(slab, location, hash), "free already");
+    cr_assert_not(kvc_megakv_slab_release_key(slab, KVC_LOCATION_NONE, hash));
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, release_works_once)
 {
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[100], again[100], evicted_count;
-    struct kvc_evicted evicted[100];
+    struct kvc_megakv_slab_evicted evicted[100];
     store_words(slab, 0, 99, location, evicted, &evicted_count, &stats);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, &location[99], evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, &location[99], evicted, &evicted_count, &stats), 1);
     for (uint32_t i = 0; i < 100; i += 3) {
-        cr_assert(kvc_slab_release(slab, location[i]));
-        cr_assert_not(kvc_slab_release(slab, location[i]));
+        cr_assert(kvc_megakv_slab_release(slab, location[i]));
+        cr_assert_not(kvc_megakv_slab_release(slab, location[i]));
     }
-    cr_assert_eq(kvc_slab_used_items(slab), 99 - 33);
-    cr_assert_not(kvc_slab_release(slab, KVC_LOCATION_NONE));
-    cr_assert_not(kvc_slab_release(slab, 65534), "behind the last item");
-    cr_assert_not(kvc_slab_release(slab, 5000), "never allocated");
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 34, again, evicted, &evicted_count, &stats), 34);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 99 - 33);
+    cr_assert_not(kvc_megakv_slab_release(slab, KVC_LOCATION_NONE));
+    cr_assert_not(kvc_megakv_slab_release(slab, 65534), "behind the last item");
+    cr_assert_not(kvc_megakv_slab_release(slab, 5000), "never allocated");
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 34, again, evicted, &evicted_count, &stats), 34);
     for (uint32_t i = 0; i < 34; i++) {
         cr_assert_eq(again[i], location[3 * i], "what was released is allocated first");
     }
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, full_store_evicts_and_reports)
 {
     enum { ITEMS = 2 * 65534, BATCH = 1000, KEYS = ITEMS * 3 };
-    struct kvc_slab *slab = create(4 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(4 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t *location_of_key = malloc(KEYS * sizeof(uint32_t));
-    struct kvc_evicted evicted[BATCH];
+    struct kvc_megakv_slab_evicted evicted[BATCH];
     uint32_t *owner = malloc(2 * 65536 * sizeof(*owner));
     uint64_t reported = 0, value;
     for (uint32_t first = 0; first + BATCH <= KEYS; first += BATCH) {
         uint32_t count;
         uint32_t *location = location_of_key + first;
-        cr_assert_eq(kvc_slab_alloc(slab, 8, 8, BATCH, location, evicted, &count, &stats), BATCH);
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, BATCH, location, evicted, &count, &stats), BATCH);
         for (uint32_t i = 0; i < count; i++) {
             uint64_t key = owner[evicted[i].location];
             cr_assert_eq(evicted[i].hash, kvc_hash(&key, 8, hash_seed));
             cr_assert_eq(location_of_key[key], evicted[i].location);
-            cr_assert_eq(read_word(slab, evicted[i].location, key, &value, &stats), KVC_READ_CHANGED);
+            cr_assert_eq(read_word(slab, evicted[i].location, key, &value, &stats), KVC_MEGAKV_SLAB_CHANGED);
             location_of_key[key] = KVC_LOCATION_NONE;
         }
         for (uint32_t i = 0; i < BATCH; i++) {
             uint64_t key = first + i;
             value = ~key;
             owner[location[i]] = first + i;
-            kvc_slab_write(slab, location[i], &key, 8, &value, 8, &stats);
+            kvc_megakv_slab_write(slab, location[i], &key, 8, &value, 8, &stats);
         }
         reported += count;
-        cr_assert_eq(kvc_slab_used_items(slab), first + BATCH - reported);
+        cr_assert_eq(kvc_megakv_slab_used_items(slab), first + BATCH - reported);
     }
     cr_assert_eq(stats.evicted, reported);
-    cr_assert_eq(kvc_slab_used_items(slab), ITEMS);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), ITEMS);
     for (uint32_t key = 0; key < KEYS / BATCH * BATCH; key += 7) {
         if (location_of_key[key] != KVC_LOCATION_NONE) {
-            cr_assert_eq(read_word(slab, location_of_key[key], key, &value, &stats), KVC_READ_HIT);
+            cr_assert_eq(read_word(slab, location_of_key[key], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(value, ~(uint64_t)key);
         }
     }
     free(location_of_key);
     free(owner);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 /* The textbook CLOCK, one item at a time, on a class of 16 items. */
@@ -399,28 +399,28 @@ static uint32_t clock_evict(struct clock *clock)
 Test(slab, eviction_follows_clock)
 {
     enum { VALUE = 120000 }; /* class of 128 KiB: 16 items in the only slab */
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     struct clock clock = {.hand = 0};
-    uint8_t *value = calloc(1, VALUE), *out = malloc(KVC_SLAB_VALUE_MAX);
+    uint8_t *value = calloc(1, VALUE), *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
     uint64_t key[16];
-    cr_assert_eq(kvc_slab_item_bytes(8, VALUE), 128 << 10);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(8, VALUE), 128 << 10);
     for (uint64_t round = 0; round < 3000; round++) {
         uint32_t location[16], count, evicted_count, bytes;
-        struct kvc_evicted evicted[16];
+        struct kvc_megakv_slab_evicted evicted[16];
         for (uint32_t i = 0; i < 16; i++) {
             if (clock.used[i] && random_word() % 3 == 0) {
                 clock.referenced[i] = true;
-                cr_assert_eq(read_one(slab, i, &key[i], 8, true, out, &bytes, &stats), KVC_READ_HIT);
+                cr_assert_eq(read_one(slab, i, &key[i], 8, true, out, &bytes, &stats), KVC_MEGAKV_SLAB_HIT);
             }
         }
         if (round > 20 && random_word() % 4 == 0) {
             uint32_t i = (uint32_t)(random_word() % 16);
-            cr_assert_eq(kvc_slab_release(slab, i), clock.used[i]);
+            cr_assert_eq(kvc_megakv_slab_release(slab, i), clock.used[i]);
             clock.used[i] = false;
         }
         count = (uint32_t)(random_word() % 5);
-        cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, count, location, evicted, &evicted_count, &stats), count);
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, count, location, evicted, &evicted_count, &stats), count);
         for (uint32_t i = 0; i < count - evicted_count; i++) {
             cr_assert_not(clock.used[location[i]], "an item in use was allocated");
         }
@@ -433,24 +433,24 @@ Test(slab, eviction_follows_clock)
         for (uint32_t i = 0; i < count; i++) {
             key[location[i]] = round << 8 | i;
             clock.used[location[i]] = clock.referenced[location[i]] = true;
-            kvc_slab_write(slab, location[i], &key[location[i]], 8, value, VALUE, &stats);
+            kvc_megakv_slab_write(slab, location[i], &key[location[i]], 8, value, VALUE, &stats);
         }
     }
     cr_assert_eq(stats.clock_steps, clock.steps);
     cr_assert_gt(stats.evicted, 1000);
     free(value);
     free(out);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, referenced_items_survive_one_turn)
 {
     enum { ITEMS = 3 * 65534, HALF = ITEMS / 2 };
-    struct kvc_slab *slab = create(6 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(6 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t *location = malloc(ITEMS * sizeof(*location));
     uint32_t *more = malloc(ITEMS * sizeof(*more));
-    struct kvc_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
+    struct kvc_megakv_slab_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
     uint8_t *kept = calloc(3 * 65536, 1);
     uint32_t evicted_count;
     uint64_t value;
@@ -462,7 +462,7 @@ Test(slab, referenced_items_survive_one_turn)
     cr_assert_eq(evicted[0].location, location[0]);
     cr_assert_eq(stats.clock_steps, ITEMS + 1);
     for (uint32_t i = 1; i < ITEMS; i += 2) {
-        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_READ_HIT);
+        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_MEGAKV_SLAB_HIT);
         kept[location[i]] = 1;
     }
     store_words(slab, ITEMS + 1, HALF - 1, more, evicted, &evicted_count, &stats);
@@ -474,16 +474,16 @@ Test(slab, referenced_items_survive_one_turn)
     free(more);
     free(evicted);
     free(kept);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 /* Reads all of them; returns how many looked at their item's reference bit, and how many set it. */
-static uint64_t read_words(struct kvc_slab *slab, const uint32_t *location, uint32_t count, uint64_t *checked)
+static uint64_t read_words(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count, uint64_t *checked)
 {
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab_stats stats = {0};
     uint64_t value;
     for (uint32_t i = 0; i < count; i++) {
-        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_READ_HIT);
+        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     }
     *checked = stats.checked;
     return stats.marked;
@@ -491,57 +491,57 @@ static uint64_t read_words(struct kvc_slab *slab, const uint32_t *location, uint
 
 Test(slab, reads_count_the_reference_bits_that_they_set)
 {
-    enum { ITEMS = 16 * KVC_SLAB_SURE_ITEMS - 2 }; /* a slab full of them */
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    enum { ITEMS = 16 * KVC_MEGAKV_SLAB_SURE_ITEMS - 2 }; /* a slab full of them */
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t *location = malloc(ITEMS * sizeof(*location));
-    struct kvc_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
+    struct kvc_megakv_slab_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
     uint32_t evicted_count;
     uint64_t checked;
     store_words(slab, 0, ITEMS, location, evicted, &evicted_count, &stats);
     cr_expect_eq(read_words(slab, location, ITEMS, &checked), 0, "stored items count as read");
     cr_expect_eq(checked, 0);
-    kvc_slab_forget_reads(slab, 1);
+    kvc_megakv_slab_forget_reads(slab, 1);
     cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS);
     cr_expect_eq(checked, ITEMS);
     cr_expect_eq(read_words(slab, location, ITEMS, &checked), 0);
     cr_expect_eq(checked, 0);
-    kvc_slab_forget_reads(slab, 2);
+    kvc_megakv_slab_forget_reads(slab, 2);
     cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS / 2);
-    kvc_slab_forget_reads(slab, 128);
+    kvc_megakv_slab_forget_reads(slab, 128);
     cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS / 128 + 1);
     /* the first read of each group sets the only bit that was clear */
-    kvc_slab_forget_reads(slab, KVC_SLAB_SURE_ITEMS);
+    kvc_megakv_slab_forget_reads(slab, KVC_MEGAKV_SLAB_SURE_ITEMS);
     cr_expect_eq(read_words(slab, location, ITEMS, &checked), 16);
     cr_expect_eq(checked, 16);
     free(location);
     free(evicted);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, exhausted_memory_gives_fewer)
 {
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[8], evicted_count;
-    struct kvc_evicted evicted[8];
-    uint32_t large = KVC_SLAB_VALUE_MAX;
+    struct kvc_megakv_slab_evicted evicted[8];
+    uint32_t large = KVC_MEGAKV_SLAB_VALUE_MAX;
     /* Two items of 1 MiB, both allocated and unwritten: nothing to evict. */
-    cr_assert_eq(kvc_slab_alloc(slab, 8, large, 8, location, evicted, &evicted_count, &stats), 2);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, large, 8, location, evicted, &evicted_count, &stats), 2);
     cr_assert_eq(evicted_count, 0);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, large, 1, location + 2, evicted, &evicted_count, &stats), 0);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 8, 1, location + 2, evicted, &evicted_count, &stats), 0,
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, large, 1, location + 2, evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, location + 2, evicted, &evicted_count, &stats), 0,
                  "no slab left");
     uint8_t *value = calloc(1, large);
     uint64_t key = 1;
-    kvc_slab_write(slab, location[1], &key, 8, value, large, &stats);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, large, 8, location + 2, evicted, &evicted_count, &stats), 1);
+    kvc_megakv_slab_write(slab, location[1], &key, 8, value, large, &stats);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, large, 8, location + 2, evicted, &evicted_count, &stats), 1);
     cr_assert_eq(evicted_count, 1);
     cr_assert_eq(location[2], location[1]);
-    cr_assert_eq(kvc_slab_used_items(slab), 0);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
     cr_assert_eq(stats.allocated, 3);
     free(value);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 /* A class whose items are all allocated, and some not yet written, evicts the rest and no more; the hand
@@ -549,38 +549,38 @@ Test(slab, exhausted_memory_gives_fewer)
 Test(slab, hand_stays_where_a_class_ran_out)
 {
     enum { VALUE = 16000, ITEMS = 128 };
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[ITEMS], more[ITEMS], evicted_count;
-    struct kvc_evicted evicted[ITEMS];
+    struct kvc_megakv_slab_evicted evicted[ITEMS];
     uint8_t *value = calloc(1, VALUE);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, ITEMS, location, evicted, &evicted_count, &stats), ITEMS);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, ITEMS, location, evicted, &evicted_count, &stats), ITEMS);
     for (uint64_t key = 2; key < 6; key++) {
-        cr_assert(kvc_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
+        cr_assert(kvc_megakv_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
     }
-    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, 9, more, evicted, &evicted_count, &stats), 4);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, 9, more, evicted, &evicted_count, &stats), 4);
     cr_assert_eq(evicted_count, 4);
     cr_assert_eq(stats.clock_steps, 8, "each once to clear, once to take");
-    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, 1, more, evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, 1, more, evicted, &evicted_count, &stats), 0);
     cr_assert_eq(stats.clock_steps, 8);
     for (uint64_t key = 0; key < ITEMS; key++) {
-        cr_assert(kvc_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
+        cr_assert(kvc_megakv_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
     }
-    cr_assert_eq(kvc_slab_alloc(slab, 8, VALUE, 3, more, evicted, &evicted_count, &stats), 3);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, 3, more, evicted, &evicted_count, &stats), 3);
     for (uint32_t i = 0; i < 3; i++) {
         cr_assert_eq(more[i], location[64 + i]);
     }
     free(value);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, ring_never_splits_a_value)
 {
     enum { COUNT = 9 };
-    struct kvc_slab *slab = create(2 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[COUNT], evicted_count, position = 95, value_bytes[COUNT];
-    struct kvc_evicted evicted[COUNT];
+    struct kvc_megakv_slab_evicted evicted[COUNT];
     uint64_t keys[COUNT], value;
     uint8_t out[100 + 8], key_bytes[COUNT], result[COUNT];
     memset(out, 0x5a, sizeof(out));
@@ -590,7 +590,7 @@ Test(slab, ring_never_splits_a_value)
         key_bytes[i] = 8;
     }
     keys[4] = 0;
-    struct kvc_slab_reads reads = {.count = COUNT,
+    struct kvc_megakv_slab_reads reads = {.count = COUNT,
                                    .location = location,
                                    .keys = (const uint8_t *)keys,
                                    .key_stride = 8,
@@ -601,10 +601,10 @@ Test(slab, ring_never_splits_a_value)
                                    .out_position = &position,
                                    .result = result,
                                    .value_bytes = value_bytes};
-    kvc_slab_read(slab, &reads, &stats);
+    kvc_megakv_slab_read(slab, &reads, &stats);
     cr_assert_eq(position, 64, "eight hits from the start of the ring");
     for (uint32_t i = 0, at = 0; i < COUNT; i++) {
-        cr_assert_eq(result[i], i == 4 ? KVC_READ_MISMATCH : KVC_READ_HIT);
+        cr_assert_eq(result[i], i == 4 ? KVC_MEGAKV_SLAB_MISMATCH : KVC_MEGAKV_SLAB_HIT);
         cr_assert_eq(value_bytes[i], i == 4 ? 0 : 8);
         if (i != 4) {
             memcpy(&value, out + at, 8);
@@ -617,30 +617,30 @@ Test(slab, ring_never_splits_a_value)
     }
     position = 92;
     reads.count = 1;
-    kvc_slab_read(slab, &reads, &stats);
+    kvc_megakv_slab_read(slab, &reads, &stats);
     cr_assert_eq(position, 100, "a value that just fits stays");
     reads.out_bytes = 7;
     position = 0;
-    kvc_slab_read(slab, &reads, &stats);
-    cr_assert_eq(result[0], KVC_READ_CHANGED, "a value longer than the ring");
+    kvc_megakv_slab_read(slab, &reads, &stats);
+    cr_assert_eq(result[0], KVC_MEGAKV_SLAB_CHANGED, "a value longer than the ring");
     cr_assert_eq(position, 0);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 Test(slab, counts_lines)
 {
-    struct kvc_slab *slab = create(8 << 20);
-    struct kvc_slab_stats stats = {0};
+    struct kvc_megakv_slab *slab = create(8 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
     uint32_t location[2], evicted_count;
-    struct kvc_evicted evicted[2];
+    struct kvc_megakv_slab_evicted evicted[2];
     uint64_t key = 0;
-    uint8_t value[200] = {0}, *out = malloc(KVC_SLAB_VALUE_MAX);
+    uint8_t value[200] = {0}, *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
     /* Items of 224 bytes: the first covers bytes 0 .. 215, the second 224 .. 439. */
-    cr_assert_eq(kvc_slab_item_bytes(8, 200), 224);
-    cr_assert_eq(kvc_slab_alloc(slab, 8, 200, 2, location, evicted, &evicted_count, &stats), 2);
-    kvc_slab_write(slab, location[0], &key, 8, value, 200, &stats);
+    cr_assert_eq(kvc_megakv_slab_item_bytes(8, 200), 224);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 200, 2, location, evicted, &evicted_count, &stats), 2);
+    kvc_megakv_slab_write(slab, location[0], &key, 8, value, 200, &stats);
     cr_assert_eq(stats.write_lines, 4);
-    kvc_slab_write(slab, location[1], &key, 8, value, 200, &stats);
+    kvc_megakv_slab_write(slab, location[1], &key, 8, value, 200, &stats);
     cr_assert_eq(stats.write_lines, 4 + 4);
     read_one(slab, location[0], &key, 8, true, out, NULL, &stats);
     cr_assert_eq(stats.read_lines, 4);
@@ -655,7 +655,7 @@ Test(slab, counts_lines)
     read_one(slab, location[0], &key, 8, true, out, NULL, &stats);
     cr_assert_eq(stats.read_lines, 1);
     free(out);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }
 
 /* Any sizes, any order: what the store says is there is what was last written there. */
@@ -667,9 +667,9 @@ Test(slab, random_operations_agree_with_a_plain_map)
         uint8_t key[16];
         uint8_t key_bytes, fill;
     } *entries = calloc(ITEMS, sizeof(*entries));
-    struct kvc_slab *slab = create(16 << 20);
-    struct kvc_slab_stats stats = {0};
-    uint8_t *value = malloc(LENGTH_MAX), *out = malloc(KVC_SLAB_VALUE_MAX);
+    struct kvc_megakv_slab *slab = create(16 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint8_t *value = malloc(LENGTH_MAX), *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
     uint64_t live = 0;
     for (uint32_t i = 0; i < ITEMS; i++) {
         entries[i].location = KVC_LOCATION_NONE;
@@ -678,7 +678,7 @@ Test(slab, random_operations_agree_with_a_plain_map)
         struct entry *entry = &entries[random_word() % ITEMS];
         if (entry->location == KVC_LOCATION_NONE) {
             uint32_t evicted_count, location;
-            struct kvc_evicted evicted;
+            struct kvc_megakv_slab_evicted evicted;
             entry->key_bytes = (uint8_t)(4 + random_word() % 13);
             uint32_t number = (uint32_t)(entry - entries);
             memset(entry->key, (int)round, sizeof(entry->key));
@@ -687,7 +687,7 @@ Test(slab, random_operations_agree_with_a_plain_map)
             entry->value_bytes =
                 (uint32_t)(random_word() % 4 == 0 ? random_word() % 40 : LENGTH_MAX - random_word() % 12000);
             memset(value, entry->fill, LENGTH_MAX);
-            if (kvc_slab_alloc(slab, entry->key_bytes, entry->value_bytes, 1, &location, &evicted,
+            if (kvc_megakv_slab_alloc(slab, entry->key_bytes, entry->value_bytes, 1, &location, &evicted,
                                &evicted_count, &stats) == 0) {
                 continue;
             }
@@ -700,11 +700,11 @@ Test(slab, random_operations_agree_with_a_plain_map)
                 }
             }
             cr_assert_eq(evicted_count, 0, "what was evicted had been stored");
-            kvc_slab_write(slab, location, entry->key, entry->key_bytes, value, entry->value_bytes, &stats);
+            kvc_megakv_slab_write(slab, location, entry->key, entry->key_bytes, value, entry->value_bytes, &stats);
             entry->location = location;
             live++;
         } else if (random_word() % 3 == 0) {
-            cr_assert(kvc_slab_release(slab, entry->location));
+            cr_assert(kvc_megakv_slab_release(slab, entry->location));
             entry->location = KVC_LOCATION_NONE;
             live--;
         } else {
@@ -712,15 +712,15 @@ Test(slab, random_operations_agree_with_a_plain_map)
             memset(value, entry->fill, LENGTH_MAX);
             cr_assert_eq(
                 read_one(slab, entry->location, entry->key, entry->key_bytes, true, out, &bytes, &stats),
-                KVC_READ_HIT);
+                KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(bytes, entry->value_bytes);
             cr_assert_eq(memcmp(out, value, bytes), 0);
         }
-        cr_assert_eq(kvc_slab_used_items(slab), live);
+        cr_assert_eq(kvc_megakv_slab_used_items(slab), live);
     }
     cr_assert_gt(stats.evicted, 0);
     free(entries);
     free(value);
     free(out);
-    kvc_slab_free(slab);
+    kvc_megakv_slab_free(slab);
 }

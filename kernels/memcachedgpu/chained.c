@@ -222,8 +222,8 @@ static uint64_t index_used(const struct kvc_index *index)
 void kvc_chained_free(struct kvc_chained *table)
 {
     if (table != NULL) {
-        kvc_memory_free(table->table.heads, kvc_chained_heads_bytes(&table->table));
-        kvc_memory_free(table->table.entries, kvc_chained_entries_bytes(&table->table));
+        kvc_pages_free(table->table.heads, kvc_chained_heads_bytes(&table->table));
+        kvc_pages_free(table->table.entries, kvc_chained_entries_bytes(&table->table));
         free(table);
     }
 }
@@ -273,8 +273,8 @@ struct kvc_chained *kvc_chained_create(const struct kvc_chained_params *params)
     }
     *table = (struct kvc_chained){.index = {&chained_ops}, .table = geometry};
     table->table.state = &table->state;
-    table->table.heads = kvc_memory_alloc(kvc_chained_heads_bytes(&geometry));
-    table->table.entries = kvc_memory_alloc(kvc_chained_entries_bytes(&geometry));
+    table->table.heads = kvc_pages_alloc(kvc_chained_heads_bytes(&geometry));
+    table->table.entries = kvc_pages_alloc(kvc_chained_entries_bytes(&geometry));
     if (table->table.heads == NULL || table->table.entries == NULL) {
         kvc_chained_free(table);
         errno = ENOMEM;

@@ -12,7 +12,7 @@ struct group {
     struct kvc_set_assoc_item item[GROUP];
 };
 
-static void parse(const struct kvc_get_batch *batch, uint32_t first, uint32_t count, struct group *group)
+static void parse(const struct kvc_memcachedgpu_get_batch *batch, uint32_t first, uint32_t count, struct group *group)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (batch->count - first - i > AHEAD) {
@@ -20,39 +20,39 @@ static void parse(const struct kvc_get_batch *batch, uint32_t first, uint32_t co
             __builtin_prefetch(ahead);
             __builtin_prefetch(ahead + 64);
         }
-        const struct kvc_get_packet *packet = &batch->packet[first + i];
+        const struct kvc_memcachedgpu_get_packet *packet = &batch->packet[first + i];
         uint32_t key_bytes;
-        enum kvc_packet_status status =
-            kvc_packet_parse(batch->packets + packet->offset, packet->bytes, batch->port, &key_bytes);
-        group->offset[i] = packet->offset + KVC_PACKET_KEY_OFFSET;
+        enum kvc_memcachedgpu_packet_status status =
+            kvc_memcachedgpu_packet_parse(batch->packets + packet->offset, packet->bytes, batch->port, &key_bytes);
+        group->offset[i] = packet->offset + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
         group->bytes[i] = (uint8_t)key_bytes; /* 0, never found, where the request is not correct */
         batch->results[first + i].status = (uint8_t)status;
     }
 }
 
-static void respond(const struct kvc_get_batch *batch, uint32_t i, uint32_t key_bytes,
+static void respond(const struct kvc_memcachedgpu_get_batch *batch, uint32_t i, uint32_t key_bytes,
                     const struct kvc_set_assoc_item *item)
 {
-    struct kvc_get_result *result = &batch->results[i];
+    struct kvc_memcachedgpu_get_result *result = &batch->results[i];
     result->location = item->location;
     result->value_bytes = item->value_bytes;
     result->key_bytes = (uint8_t)key_bytes;
     result->response_bytes = 0;
-    if (result->status != KVC_PACKET_OK) {
+    if (result->status != KVC_MEMCACHEDGPU_PACKET_OK) {
         return;
     }
-    struct kvc_packet_item found = {
+    struct kvc_memcachedgpu_packet_item found = {
         .found = item->location != KVC_LOCATION_NONE, .flags = item->flags, .value_bytes = item->value_bytes};
-    const struct kvc_get_packet *packet = &batch->packet[i];
+    const struct kvc_memcachedgpu_get_packet *packet = &batch->packet[i];
     result->response_bytes =
-        (uint16_t)kvc_packet_respond(batch->packets + packet->offset, packet->bytes, key_bytes, &found,
-                                     batch->responses + (uint64_t)i * KVC_PACKET_RESPONSE_BYTES);
+        (uint16_t)kvc_memcachedgpu_packet_respond(batch->packets + packet->offset, packet->bytes, key_bytes, &found,
+                                     batch->responses + (uint64_t)i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     if (result->response_bytes == 0) {
-        result->status = KVC_PACKET_VALUE_LONG;
+        result->status = KVC_MEMCACHEDGPU_PACKET_VALUE_LONG;
     }
 }
 
-void kvc_get(struct kvc_set_assoc *table, const struct kvc_get_batch *batch, struct kvc_index_stats *stats)
+void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch, struct kvc_index_stats *stats)
 {
     struct group group;
     uint32_t count;

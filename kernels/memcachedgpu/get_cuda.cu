@@ -13,8 +13,8 @@ constexpr uint32_t chunk_bytes = 16;
 constexpr uint32_t rounds = block_packets * packet_threads / block_threads;
 
 /* A request as it lies in memory, from the multiple of 16 bytes in front of it on. */
-constexpr uint32_t request_chunks = (KVC_PACKET_REQUEST_MAX + 2 * (chunk_bytes - 1)) / chunk_bytes;
-constexpr uint32_t response_chunks = KVC_PACKET_RESPONSE_BYTES / chunk_bytes;
+constexpr uint32_t request_chunks = (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 2 * (chunk_bytes - 1)) / chunk_bytes;
+constexpr uint32_t response_chunks = KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES / chunk_bytes;
 /* An odd number of words from packet to packet: threads at the same place of theirs are in different banks.
  */
 constexpr uint32_t request_words = request_chunks * 4 + 1;
@@ -24,7 +24,7 @@ struct shared_state {
     uint32_t request[block_packets * request_words];
     uint32_t response[block_packets * response_words];
     /* From the main to the helper thread, and back. */
-    struct kvc_packet_item item[block_packets];
+    struct kvc_memcachedgpu_packet_item item[block_packets];
     uint32_t location[block_packets];
     uint8_t key_bytes[block_packets];
     uint8_t text_status[block_packets];
@@ -41,7 +41,7 @@ __device__ __forceinline__ void store_chunk(uint32_t *to, uint4 chunk)
 }
 
 /* All threads: the packets of the block into shared memory. `packet` is that of the thread's lane. */
-__device__ __forceinline__ void load_packets(const uint8_t *packets, struct kvc_get_packet packet,
+__device__ __forceinline__ void load_packets(const uint8_t *packets, struct kvc_memcachedgpu_get_packet packet,
                                              uint32_t *request)
 {
     uint32_t warp = threadIdx.x / warp_threads, lane = threadIdx.x % warp_threads;
@@ -57,7 +57,7 @@ __device__ __forceinline__ void load_packets(const uint8_t *packets, struct kvc_
         uint32_t offset = __shfl_sync(0xffffffffu, packet.offset, static_cast<int>(p));
         uint32_t bytes = __shfl_sync(0xffffffffu, packet.bytes, static_cast<int>(p));
         uint32_t shift = offset % chunk_bytes;
-        uint32_t wanted = min(bytes, static_cast<uint32_t>(KVC_PACKET_REQUEST_MAX));
+        uint32_t wanted = min(bytes, static_cast<uint32_t>(KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX));
         chunks[r] = bytes == 0 ? 0 : (shift + wanted + chunk_bytes - 1) / chunk_bytes;
         from[r] = reinterpret_cast<const uint4 *>(packets + (offset - shift));
         if (column < chunks[r]) {
@@ -85,7 +85,7 @@ __device__ __forceinline__ void store_responses(const shared_state &shared, uint
         uint32_t chunks = (shared.response_bytes[p] + chunk_bytes - 1) / chunk_bytes;
         const uint32_t *from = shared.response + p * response_words;
         uint4 *to =
-            reinterpret_cast<uint4 *>(responses + static_cast<uint64_t>(p) * KVC_PACKET_RESPONSE_BYTES);
+            reinterpret_cast<uint4 *>(responses + static_cast<uint64_t>(p) * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
         for (uint32_t c = column; c < chunks; c += packet_threads) {
             const uint32_t *words = from + c * 4;
             __stcs(to + c, make_uint4(words[0], words[1], words[2], words[3]));
@@ -94,14 +94,14 @@ __device__ __forceinline__ void store_responses(const shared_state &shared, uint
 }
 
 template <bool SHARED>
-__global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table, struct kvc_get_batch batch)
+__global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table, struct kvc_memcachedgpu_get_batch batch)
 {
     __shared__ shared_state shared;
     uint32_t lane = threadIdx.x % warp_threads;
     bool main_warp = threadIdx.x < warp_threads;
     uint32_t first = blockIdx.x * block_packets;
     uint32_t packets = min(batch.count - first, block_packets);
-    struct kvc_get_packet packet = {0, 0};
+    struct kvc_memcachedgpu_get_packet packet = {0, 0};
     if (lane < packets) {
         uint2 word = __ldcs(reinterpret_cast<const uint2 *>(batch.packet) + first + lane);
         packet.offset = word.x;
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table
     struct kvc::set_found found = {nullptr, {0, 0, 0, 0}};
     if (main_warp) {
         uint32_t key_bytes, lines = 0;
-        enum kvc_packet_status status = kvc_packet_get(request, packet.bytes, &key_bytes);
-        const uint8_t *key = request + KVC_PACKET_KEY_OFFSET;
+        enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_get(request, packet.bytes, &key_bytes);
+        const uint8_t *key = request + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
         if (key_bytes - 1 < table.key_bytes_max) {
             struct kvc_set_assoc_place place = kvc_set_assoc_place(&table, key, key_bytes);
             found = kvc::search_set<SHARED>(table, place, key, key_bytes, &lines);
@@ -130,30 +130,30 @@ __global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table
         shared.location[lane] = found.entry != nullptr ? found.header.y : KVC_LOCATION_NONE;
     } else {
         shared.header_status[lane] =
-            static_cast<uint8_t>(kvc_packet_check(request, packet.bytes, batch.port));
-        if (packet.bytes >= KVC_PACKET_TEXT_OFFSET) {
-            kvc_packet_begin(request, packet.bytes, response);
+            static_cast<uint8_t>(kvc_memcachedgpu_packet_check(request, packet.bytes, batch.port));
+        if (packet.bytes >= KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
+            kvc_memcachedgpu_packet_begin(request, packet.bytes, response);
         }
     }
     __syncthreads();
 
     if (main_warp) {
-        if (found.entry != nullptr && shared.header_status[lane] == KVC_PACKET_OK) {
+        if (found.entry != nullptr && shared.header_status[lane] == KVC_MEMCACHEDGPU_PACKET_OK) {
             kvc::stamp(found, batch.now);
         }
     } else {
-        enum kvc_packet_status status =
-            kvc_packet_both(static_cast<enum kvc_packet_status>(shared.header_status[lane]),
-                            static_cast<enum kvc_packet_status>(shared.text_status[lane]));
-        struct kvc_get_result result = {KVC_LOCATION_NONE, 0, 0, 0, static_cast<uint8_t>(status)};
-        if (status == KVC_PACKET_OK) {
-            struct kvc_packet_item item = shared.item[lane];
+        enum kvc_memcachedgpu_packet_status status =
+            kvc_memcachedgpu_packet_both(static_cast<enum kvc_memcachedgpu_packet_status>(shared.header_status[lane]),
+                            static_cast<enum kvc_memcachedgpu_packet_status>(shared.text_status[lane]));
+        struct kvc_memcachedgpu_get_result result = {KVC_LOCATION_NONE, 0, 0, 0, static_cast<uint8_t>(status)};
+        if (status == KVC_MEMCACHEDGPU_PACKET_OK) {
+            struct kvc_memcachedgpu_packet_item item = shared.item[lane];
             result.location = shared.location[lane];
             result.value_bytes = item.found ? item.value_bytes : 0;
             result.key_bytes = shared.key_bytes[lane];
-            result.response_bytes = static_cast<uint16_t>(kvc_packet_end(response, result.key_bytes, &item));
+            result.response_bytes = static_cast<uint16_t>(kvc_memcachedgpu_packet_end(response, result.key_bytes, &item));
             if (result.response_bytes == 0) {
-                result.status = KVC_PACKET_VALUE_LONG;
+                result.status = KVC_MEMCACHEDGPU_PACKET_VALUE_LONG;
             }
         }
         shared.response_bytes[lane] = result.response_bytes;
@@ -163,12 +163,12 @@ __global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table
     }
     __syncthreads();
     store_responses(shared, packets,
-                    batch.responses + static_cast<uint64_t>(first) * KVC_PACKET_RESPONSE_BYTES);
+                    batch.responses + static_cast<uint64_t>(first) * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
 }
 
 } // namespace
 
-void kvc_get_cuda(const struct kvc_index *index, const struct kvc_get_batch *batch,
+void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
                   struct kvc_cuda_stream *stream)
 {
     if (batch->count == 0) {

@@ -22,7 +22,7 @@ extern "C" {
  * device or pinned host memory; `packets` and `responses` are aligned to 16 bytes, `packet` to 8, and the
  * packets' memory ends no earlier than the multiple of 16 bytes behind the last packet. Packets at multiples
  * of 16 bytes are loaded with the fewest accesses. If the device fails, kvc_cuda_stream_wait says so. */
-void kvc_get_cuda(const struct kvc_index *index, const struct kvc_get_batch *batch,
+void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
                   struct kvc_cuda_stream *stream);
 
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ constexpr uint32_t key_bytes = 32;
 constexpr uint32_t pool = 1 << 20;
 constexpr uint32_t slot_bytes = 128;
 constexpr uint16_t port = 11211;
-constexpr struct kvc_packet_ends ends = {
+constexpr struct kvc_memcachedgpu_packet_ends ends = {
     {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, 0x0a000001, 0x0a000002, 40000, port};
 
 void key_of(uint32_t id, char *key)
@@ -85,9 +85,9 @@ class key_choice
 };
 
 struct device_batch {
-    struct kvc_get_batch batch;
+    struct kvc_memcachedgpu_get_batch batch;
     std::vector<uint8_t> packets;
-    std::vector<struct kvc_get_packet> packet;
+    std::vector<struct kvc_memcachedgpu_get_packet> packet;
 };
 
 device_batch make_packets(double exponent)
@@ -100,11 +100,11 @@ device_batch make_packets(double exponent)
         char key[key_bytes];
         key_of(choice.next(), key);
         made.packet[i].offset = i * slot_bytes;
-        made.packet[i].bytes = kvc_packet_write_get(&made.packets[static_cast<size_t>(i) * slot_bytes], &ends,
+        made.packet[i].bytes = kvc_memcachedgpu_packet_write_get(&made.packets[static_cast<size_t>(i) * slot_bytes], &ends,
                                                     static_cast<uint16_t>(i), key, key_bytes);
     }
     uint8_t *packets = kvc::device_array<uint8_t>(made.packets.size());
-    auto *packet = kvc::device_array<struct kvc_get_packet>(pool);
+    auto *packet = kvc::device_array<struct kvc_memcachedgpu_get_packet>(pool);
     kvc::check(cudaMemcpy(packets, made.packets.data(), made.packets.size(), cudaMemcpyHostToDevice),
                "packets");
     kvc::check(cudaMemcpy(packet, made.packet.data(), pool * sizeof(*packet), cudaMemcpyHostToDevice),
@@ -114,15 +114,15 @@ device_batch make_packets(double exponent)
     made.batch.count = pool;
     made.batch.port = port;
     made.batch.responses =
-        kvc::device_array<uint8_t>(static_cast<uint64_t>(pool) * KVC_PACKET_RESPONSE_BYTES);
-    made.batch.results = kvc::device_array<struct kvc_get_result>(pool);
+        kvc::device_array<uint8_t>(static_cast<uint64_t>(pool) * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    made.batch.results = kvc::device_array<struct kvc_memcachedgpu_get_result>(pool);
     return made;
 }
 
 void free_packets(const device_batch &made)
 {
     kvc_cuda_free(const_cast<uint8_t *>(made.batch.packets));
-    kvc_cuda_free(const_cast<struct kvc_get_packet *>(made.batch.packet));
+    kvc_cuda_free(const_cast<struct kvc_memcachedgpu_get_packet *>(made.batch.packet));
     kvc_cuda_free(made.batch.responses);
     kvc_cuda_free(made.batch.results);
 }
@@ -135,18 +135,18 @@ uint32_t sectors(uint32_t bytes)
 /* Compares all answers with the CPU's; returns the bytes per GET. */
 double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const device_batch &made)
 {
-    std::vector<struct kvc_get_result> results(pool), device_results(pool);
-    constexpr size_t response_bytes = KVC_PACKET_RESPONSE_BYTES;
+    std::vector<struct kvc_memcachedgpu_get_result> results(pool), device_results(pool);
+    constexpr size_t response_bytes = KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
     std::vector<uint8_t> responses(pool * response_bytes + 16), device_responses(pool * response_bytes);
     uint8_t *aligned = responses.data() + (16 - reinterpret_cast<uintptr_t>(responses.data()) % 16) % 16;
-    struct kvc_get_batch host = made.batch;
+    struct kvc_memcachedgpu_get_batch host = made.batch;
     host.packets = made.packets.data();
     host.packet = made.packet.data();
     host.responses = aligned;
     host.results = results.data();
     struct kvc_index_stats stats = {};
-    kvc_get(table, &host, &stats);
-    kvc_get_cuda(index, &made.batch, nullptr);
+    kvc_memcachedgpu_get(table, &host, &stats);
+    kvc_memcachedgpu_get_cuda(index, &made.batch, nullptr);
     kvc::check(cudaDeviceSynchronize(), "GET kernel");
     kvc::check(cudaMemcpy(device_results.data(), made.batch.results, pool * sizeof(results[0]),
                           cudaMemcpyDeviceToHost),
@@ -165,8 +165,8 @@ double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const 
         }
         bool hit = results[i].location != KVC_LOCATION_NONE;
         hits += hit;
-        bytes += sizeof(struct kvc_get_packet) + sectors(made.packet[i].bytes) +
-                 sizeof(struct kvc_get_result) + 32 /* control */ + sectors(results[i].response_bytes) +
+        bytes += sizeof(struct kvc_memcachedgpu_get_packet) + sectors(made.packet[i].bytes) +
+                 sizeof(struct kvc_memcachedgpu_get_result) + 32 /* control */ + sectors(results[i].response_bytes) +
                  (hit ? sectors(sizeof(struct kvc_set_assoc_entry) + key_bytes) : 0);
     }
     std::printf("# verified %u answers, %.4f hits, %.3f lines of the table per GET\n", pool,
@@ -175,12 +175,12 @@ double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const 
 }
 
 /* The part of the pool for launch number `launch` of `count` packets. */
-struct kvc_get_batch part(const device_batch &made, uint32_t count, uint32_t launch)
+struct kvc_memcachedgpu_get_batch part(const device_batch &made, uint32_t count, uint32_t launch)
 {
-    struct kvc_get_batch batch = made.batch;
+    struct kvc_memcachedgpu_get_batch batch = made.batch;
     uint64_t first = static_cast<uint64_t>(launch) * count % pool;
     batch.packet += first;
-    batch.responses += first * KVC_PACKET_RESPONSE_BYTES;
+    batch.responses += first * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
     batch.results += first;
     batch.count = count;
     batch.now = launch + 1;
@@ -203,8 +203,8 @@ void measure(const struct kvc_index *index, const device_batch &made, const char
             float ms = 0;
             cudaEventRecord(start, queue);
             for (uint32_t l = 0; l < launches; l++) {
-                struct kvc_get_batch batch = part(made, count, launch + l);
-                kvc_get_cuda(index, &batch, stream);
+                struct kvc_memcachedgpu_get_batch batch = part(made, count, launch + l);
+                kvc_memcachedgpu_get_cuda(index, &batch, stream);
             }
             cudaEventRecord(stop, queue);
             kvc::check(cudaEventSynchronize(stop), "timed launches");
@@ -212,9 +212,9 @@ void measure(const struct kvc_index *index, const device_batch &made, const char
             rate_s.push_back(ms * 1e-3 / launches);
         }
         for (uint32_t l = 0; l < 51; l++) {
-            struct kvc_get_batch batch = part(made, count, l);
+            struct kvc_memcachedgpu_get_batch batch = part(made, count, l);
             double from = kvc::now_s();
-            kvc_get_cuda(index, &batch, stream);
+            kvc_memcachedgpu_get_cuda(index, &batch, stream);
             if (!kvc_cuda_stream_wait(stream)) {
                 kvc::die("GET kernel");
             }
@@ -239,7 +239,7 @@ void measure_sets(struct kvc_index *index, const device_batch &made)
     std::vector<uint8_t> bytes(pool, key_bytes);
     std::vector<struct kvc_set_assoc_item> items(pool);
     for (uint32_t i = 0; i < pool; i++) {
-        offset[i] = made.packet[i].offset + KVC_PACKET_KEY_OFFSET;
+        offset[i] = made.packet[i].offset + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
         items[i] = {i, 2, 0, 0};
     }
     uint32_t *device_offset = kvc::device_array<uint32_t>(pool);

@@ -12,7 +12,7 @@ namespace
 {
 
 constexpr uint16_t port = 11211;
-constexpr struct kvc_packet_ends ends = {
+constexpr struct kvc_memcachedgpu_packet_ends ends = {
     {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, 0x0a000001, 0x0a000002, 40000, port};
 
 void expect(bool right, const char *what)
@@ -124,7 +124,7 @@ void expect_same_table(const struct kvc_index *device, const struct kvc_set_asso
 
 struct packet_batch {
     std::vector<uint8_t> bytes;
-    std::vector<struct kvc_get_packet> packet;
+    std::vector<struct kvc_memcachedgpu_get_packet> packet;
 };
 
 /* Something that is no correct request, or a different one. */
@@ -138,13 +138,13 @@ uint32_t spoil(std::vector<uint8_t> &packet, random_source &random)
         packet[random.below(size)] ^= static_cast<uint8_t>(1 + random.below(255));
         return size;
     case 2:
-        packet[KVC_PACKET_TEXT_OFFSET + random.below(4)] = 's';
+        packet[KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + random.below(4)] = 's';
         return size;
     case 3:
-        packet[KVC_PACKET_KEY_OFFSET + random.below(size - KVC_PACKET_KEY_OFFSET)] = ' ';
+        packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + random.below(size - KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET)] = ' ';
         return size;
     case 4:
-        packet[KVC_PACKET_KEY_OFFSET + random.below(size - KVC_PACKET_KEY_OFFSET)] = '\r';
+        packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + random.below(size - KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET)] = '\r';
         return size;
     case 5:
         packet[38] = static_cast<uint8_t>(random.below(3));
@@ -168,8 +168,8 @@ packet_batch random_packets(uint32_t count, uint32_t ids, uint32_t longest, bool
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = random.below(2 * ids);
         std::string key = key_of(id, longest);
-        std::vector<uint8_t> packet(KVC_PACKET_REQUEST_MAX);
-        packet.resize(kvc_packet_write_get(packet.data(), &ends, static_cast<uint16_t>(id), key.data(),
+        std::vector<uint8_t> packet(KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX);
+        packet.resize(kvc_memcachedgpu_packet_write_get(packet.data(), &ends, static_cast<uint16_t>(id), key.data(),
                                            static_cast<uint32_t>(key.size())));
         uint32_t bytes = static_cast<uint32_t>(packet.size());
         if (random.below(4) == 0) {
@@ -185,26 +185,26 @@ packet_batch random_packets(uint32_t count, uint32_t ids, uint32_t longest, bool
     return batch;
 }
 
-void expect_same_answers(const std::vector<struct kvc_get_result> &host,
+void expect_same_answers(const std::vector<struct kvc_memcachedgpu_get_result> &host,
                          const std::vector<uint8_t> &host_responses,
-                         const std::vector<struct kvc_get_result> &device,
+                         const std::vector<struct kvc_memcachedgpu_get_result> &device,
                          const std::vector<uint8_t> &device_responses)
 {
     for (size_t i = 0; i < host.size(); i++) {
         if (std::memcmp(&host[i], &device[i], sizeof(host[i])) != 0) {
             std::fprintf(stderr, "packet %zu: CPU %s, location %u, response of %u; GPU %s, %u, %u\n", i,
-                         kvc_packet_status_name(host[i].status), host[i].location, host[i].response_bytes,
-                         kvc_packet_status_name(device[i].status), device[i].location,
+                         kvc_memcachedgpu_packet_status_name(host[i].status), host[i].location, host[i].response_bytes,
+                         kvc_memcachedgpu_packet_status_name(device[i].status), device[i].location,
                          device[i].response_bytes);
             kvc::die("results of GPU and CPU differ");
         }
-        size_t at = i * KVC_PACKET_RESPONSE_BYTES;
+        size_t at = i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
         size_t bytes = (host[i].response_bytes + 15u) / 16 * 16;
         expect(std::equal(host_responses.begin() + static_cast<long>(at),
                           host_responses.begin() + static_cast<long>(at + bytes),
                           device_responses.begin() + static_cast<long>(at)),
                "responses of GPU and CPU differ");
-        for (size_t b = at + bytes; host[i].response_bytes != 0 && b < at + KVC_PACKET_RESPONSE_BYTES; b++) {
+        for (size_t b = at + bytes; host[i].response_bytes != 0 && b < at + KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES; b++) {
             expect(device_responses[b] == 0xee, "bytes behind a response were written");
         }
     }
@@ -233,29 +233,29 @@ void test_gets(uint32_t sets, uint32_t ways, uint32_t longest, bool shared_lock)
     uint32_t now = ids + 1;
     for (uint32_t count : {0u, 1u, 2u, 31u, 32u, 33u, 63u, 64u, 65u, 511u, 512u, 513u, 4097u}) {
         packet_batch batch = random_packets(count, ids, longest, count % 2 == 0, random);
-        std::vector<struct kvc_get_result> results(count);
-        std::vector<uint8_t> responses(count * static_cast<size_t>(KVC_PACKET_RESPONSE_BYTES) + 16, 0xee);
-        struct kvc_get_batch host = {batch.bytes.data(), batch.packet.data(), count, now++, port,
+        std::vector<struct kvc_memcachedgpu_get_result> results(count);
+        std::vector<uint8_t> responses(count * static_cast<size_t>(KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES) + 16, 0xee);
+        struct kvc_memcachedgpu_get_batch host = {batch.bytes.data(), batch.packet.data(), count, now++, port,
                                      responses.data(),   results.data()};
-        struct kvc_get_batch on_device = host;
+        struct kvc_memcachedgpu_get_batch on_device = host;
         std::vector<uint8_t> blank(responses.size(), 0xee);
         on_device.packets = to_device(batch.bytes);
         on_device.packet = to_device(batch.packet);
         on_device.responses = to_device(blank);
         on_device.results = to_device(results);
-        kvc_get(table, &host, &stats);
-        kvc_get_cuda(device, &on_device, nullptr);
+        kvc_memcachedgpu_get(table, &host, &stats);
+        kvc_memcachedgpu_get_cuda(device, &on_device, nullptr);
         expect(kvc_cuda_stream_wait(nullptr), "GET kernel");
         expect_same_answers(results, responses, to_host(on_device.results, count),
                             to_host(on_device.responses, responses.size()));
         expect(to_host(on_device.responses, responses.size()).back() == 0xee, "written behind the responses");
-        for (const struct kvc_get_result &result : results) {
+        for (const struct kvc_memcachedgpu_get_result &result : results) {
             hits += result.location != KVC_LOCATION_NONE;
             spoilt += result.key_bytes == 0;
             total++;
         }
         kvc_cuda_free(const_cast<uint8_t *>(on_device.packets));
-        kvc_cuda_free(const_cast<struct kvc_get_packet *>(on_device.packet));
+        kvc_cuda_free(const_cast<struct kvc_memcachedgpu_get_packet *>(on_device.packet));
         kvc_cuda_free(on_device.responses);
         kvc_cuda_free(on_device.results);
     }
@@ -453,21 +453,21 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
     for (uint32_t i = 0; i < batch_count; i++) {
         uint32_t id = random.below(ids);
         std::string key = key_of(id, 60);
-        uint8_t packet[KVC_PACKET_REQUEST_MAX];
+        uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
         uint32_t bytes =
-            kvc_packet_write_get(packet, &ends, 1, key.data(), static_cast<uint32_t>(key.size()));
+            kvc_memcachedgpu_packet_write_get(packet, &ends, 1, key.data(), static_cast<uint32_t>(key.size()));
         packets.packet.push_back({static_cast<uint32_t>(packets.bytes.size()), bytes});
         packets.bytes.insert(packets.bytes.end(), packet, packet + (bytes + 15) / 16 * 16);
         packet_id.push_back(id);
     }
-    struct kvc_get_batch batch = {};
+    struct kvc_memcachedgpu_get_batch batch = {};
     batch.packets = to_device(packets.bytes);
     batch.packet = to_device(packets.packet);
     batch.count = batch_count;
     batch.port = port;
     uint8_t *responses =
-        kvc::device_array<uint8_t>(static_cast<uint64_t>(launches) * batch_count * KVC_PACKET_RESPONSE_BYTES);
-    auto *results = kvc::device_array<struct kvc_get_result>(static_cast<uint64_t>(launches) * batch_count);
+        kvc::device_array<uint8_t>(static_cast<uint64_t>(launches) * batch_count * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    auto *results = kvc::device_array<struct kvc_memcachedgpu_get_result>(static_cast<uint64_t>(launches) * batch_count);
 
     std::vector<struct kvc_set_assoc_keys> change_keys;
     std::vector<struct kvc_set_assoc_item *> change_items;
@@ -493,18 +493,18 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
         }
         batch.now = l * batch_count;
         batch.results = results + static_cast<uint64_t>(l) * batch_count;
-        batch.responses = responses + static_cast<uint64_t>(l) * batch_count * KVC_PACKET_RESPONSE_BYTES;
-        kvc_get_cuda(device, &batch, gets);
+        batch.responses = responses + static_cast<uint64_t>(l) * batch_count * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
+        kvc_memcachedgpu_get_cuda(device, &batch, gets);
     }
     expect(kvc_cuda_stream_wait(gets) && kvc_cuda_stream_wait(changes), "concurrent kernels");
     uint64_t hits = 0;
-    std::vector<struct kvc_get_result> got = to_host(results, static_cast<size_t>(launches) * batch_count);
-    std::vector<uint8_t> heads = to_host(responses, got.size() * KVC_PACKET_RESPONSE_BYTES);
+    std::vector<struct kvc_memcachedgpu_get_result> got = to_host(results, static_cast<size_t>(launches) * batch_count);
+    std::vector<uint8_t> heads = to_host(responses, got.size() * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     for (size_t i = 0; i < got.size(); i++) {
         uint32_t id = packet_id[i % batch_count];
-        struct kvc_packet_response response;
-        expect(got[i].status == KVC_PACKET_OK &&
-                   kvc_packet_read_response(heads.data() + i * KVC_PACKET_RESPONSE_BYTES,
+        struct kvc_memcachedgpu_packet_response response;
+        expect(got[i].status == KVC_MEMCACHEDGPU_PACKET_OK &&
+                   kvc_memcachedgpu_packet_read_response(heads.data() + i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES,
                                             got[i].response_bytes, &response),
                "response while SETs go on");
         expect(response.found == (got[i].location != KVC_LOCATION_NONE), "hit or miss while SETs go on");
@@ -532,7 +532,7 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
         kvc_cuda_free(change_items[l]);
     }
     kvc_cuda_free(const_cast<uint8_t *>(batch.packets));
-    kvc_cuda_free(const_cast<struct kvc_get_packet *>(batch.packet));
+    kvc_cuda_free(const_cast<struct kvc_memcachedgpu_get_packet *>(batch.packet));
     kvc_cuda_free(responses);
     kvc_cuda_free(results);
     kvc_cuda_stream_free(gets);

@@ -20,7 +20,7 @@ enum { PORT = 11211, ITEMS = 500 };
 /* Key number `id` is text; numbers below ITEMS are in the table. */
 static uint32_t key_of(uint32_t id, char *key)
 {
-    uint32_t bytes = 1 + id % KVC_PACKET_KEY_MAX;
+    uint32_t bytes = 1 + id % KVC_MEMCACHEDGPU_PACKET_KEY_MAX;
     char number[16];
     int digits = snprintf(number, sizeof(number), "%u:", id);
     uint32_t head = (uint32_t)digits < bytes ? (uint32_t)digits : bytes;
@@ -42,7 +42,7 @@ static struct kvc_set_assoc *filled(void)
     cr_assert_not_null(table);
     struct kvc_index_stats stats = {0};
     for (uint32_t id = 200; id < ITEMS; id++) {
-        char key[KVC_PACKET_KEY_MAX];
+        char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
         uint8_t bytes = (uint8_t)key_of(id, key);
         uint32_t offset = 0;
         struct kvc_set_assoc_item item = item_of(id);
@@ -53,14 +53,14 @@ static struct kvc_set_assoc *filled(void)
     return table;
 }
 
-static const struct kvc_packet_ends ends = {
+static const struct kvc_memcachedgpu_packet_ends ends = {
     {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, 0x0a000001, 0x0a000002, 40000, PORT};
 
 /* One packet for key `id`, or, where `spoilt`, one that is not a correct request. */
 static uint32_t make_packet(uint8_t *to, uint32_t id, bool spoilt)
 {
-    char key[KVC_PACKET_KEY_MAX];
-    uint32_t bytes = kvc_packet_write_get(to, &ends, (uint16_t)id, key, key_of(id, key));
+    char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
+    uint32_t bytes = kvc_memcachedgpu_packet_write_get(to, &ends, (uint16_t)id, key, key_of(id, key));
     cr_assert_neq(bytes, 0);
     if (spoilt) {
         switch (random_word() % 4) {
@@ -71,7 +71,7 @@ static uint32_t make_packet(uint8_t *to, uint32_t id, bool spoilt)
             to[24] ^= 1; /* checksum */
             break;
         case 2:
-            to[KVC_PACKET_TEXT_OFFSET] = 'p'; /* "pet" */
+            to[KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET] = 'p'; /* "pet" */
             break;
         default:
             to[bytes - 3] = ' '; /* the key's last byte */
@@ -82,11 +82,11 @@ static uint32_t make_packet(uint8_t *to, uint32_t id, bool spoilt)
 
 static void batch_of(struct kvc_set_assoc *table, uint32_t count)
 {
-    uint32_t room = count * (KVC_PACKET_REQUEST_MAX + 16) + 1;
+    uint32_t room = count * (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 16) + 1;
     uint8_t *packets = malloc(room);
-    struct kvc_get_packet *packet = calloc(count + 1, sizeof(*packet));
-    struct kvc_get_result *results = calloc(count + 1, sizeof(*results));
-    uint8_t *responses = aligned_alloc(16, (count + 1) * (size_t)KVC_PACKET_RESPONSE_BYTES);
+    struct kvc_memcachedgpu_get_packet *packet = calloc(count + 1, sizeof(*packet));
+    struct kvc_memcachedgpu_get_result *results = calloc(count + 1, sizeof(*results));
+    uint8_t *responses = aligned_alloc(16, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     uint32_t *ids = calloc(count + 1, sizeof(*ids));
     bool *spoilt = calloc(count + 1, sizeof(*spoilt));
     uint32_t at = 0;
@@ -99,10 +99,10 @@ static void batch_of(struct kvc_set_assoc *table, uint32_t count)
         at += packet[i].bytes;
     }
     results[count].status = 77;
-    memset(responses, 0xee, (count + 1) * (size_t)KVC_PACKET_RESPONSE_BYTES);
+    memset(responses, 0xee, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     struct kvc_index_stats stats = {0};
-    kvc_get(table,
-            &(struct kvc_get_batch){.packets = packets,
+    kvc_memcachedgpu_get(table,
+            &(struct kvc_memcachedgpu_get_batch){.packets = packets,
                                     .packet = packet,
                                     .count = count,
                                     .now = 9,
@@ -112,16 +112,16 @@ static void batch_of(struct kvc_set_assoc *table, uint32_t count)
             &stats);
     uint64_t hits = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct kvc_get_result *result = &results[i];
-        const uint8_t *head = responses + i * (size_t)KVC_PACKET_RESPONSE_BYTES;
+        const struct kvc_memcachedgpu_get_result *result = &results[i];
+        const uint8_t *head = responses + i * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
         if (spoilt[i]) {
-            cr_assert_neq(result->status, KVC_PACKET_OK);
+            cr_assert_neq(result->status, KVC_MEMCACHEDGPU_PACKET_OK);
             cr_assert_eq(result->location, KVC_LOCATION_NONE);
             cr_assert_eq(result->response_bytes, 0);
             cr_assert_eq(result->key_bytes, 0);
             continue;
         }
-        char key[KVC_PACKET_KEY_MAX];
+        char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
         uint32_t key_bytes = key_of(ids[i], key);
         cr_assert_eq(result->key_bytes, key_bytes);
         struct kvc_set_assoc_item item = item_of(ids[i]);
@@ -129,14 +129,14 @@ static void batch_of(struct kvc_set_assoc *table, uint32_t count)
         hits += held;
         cr_assert_eq(result->location, held ? item.location : KVC_LOCATION_NONE);
         cr_assert_eq(result->value_bytes, held ? item.value_bytes : 0);
-        if (held && item.value_bytes > KVC_PACKET_PAYLOAD_MAX) {
-            cr_assert_eq(result->status, KVC_PACKET_VALUE_LONG);
+        if (held && item.value_bytes > KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX) {
+            cr_assert_eq(result->status, KVC_MEMCACHEDGPU_PACKET_VALUE_LONG);
             cr_assert_eq(result->response_bytes, 0);
             continue;
         }
-        cr_assert_eq(result->status, KVC_PACKET_OK);
-        struct kvc_packet_response response;
-        cr_assert(kvc_packet_read_response(head, result->response_bytes, &response));
+        cr_assert_eq(result->status, KVC_MEMCACHEDGPU_PACKET_OK);
+        struct kvc_memcachedgpu_packet_response response;
+        cr_assert(kvc_memcachedgpu_packet_read_response(head, result->response_bytes, &response));
         cr_assert_eq(response.found, held);
         cr_assert_eq(response.request_id, (uint16_t)ids[i]);
         if (held) {
@@ -151,7 +151,7 @@ static void batch_of(struct kvc_set_assoc *table, uint32_t count)
     }
     /* Nothing behind the batch. */
     cr_assert_eq(results[count].status, 77);
-    cr_assert_eq(responses[count * (size_t)KVC_PACKET_RESPONSE_BYTES], 0xee);
+    cr_assert_eq(responses[count * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES], 0xee);
     cr_assert_eq(stats.searches, count);
     cr_assert_eq(stats.search_hits, hits);
     free(packets);
@@ -179,11 +179,11 @@ Test(get, stamps_hits_only)
     size_t bytes = table->table.set_count * (size_t)table->table.set_bytes;
     uint8_t *before = malloc(bytes);
     memcpy(before, table->table.sets, bytes);
-    uint8_t packet[KVC_PACKET_REQUEST_MAX];
-    _Alignas(16) uint8_t response[KVC_PACKET_RESPONSE_BYTES];
-    struct kvc_get_packet where = {0, make_packet(packet, 301, false)};
-    struct kvc_get_result result;
-    struct kvc_get_batch batch = {.packets = packet,
+    uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
+    _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES];
+    struct kvc_memcachedgpu_get_packet where = {0, make_packet(packet, 301, false)};
+    struct kvc_memcachedgpu_get_result result;
+    struct kvc_memcachedgpu_get_batch batch = {.packets = packet,
                                   .packet = &where,
                                   .count = 1,
                                   .now = 55,
@@ -191,11 +191,11 @@ Test(get, stamps_hits_only)
                                   .responses = response,
                                   .results = &result};
     struct kvc_index_stats stats = {0};
-    kvc_get(table, &batch, &stats);
-    cr_expect_eq(result.status, KVC_PACKET_PORT);
+    kvc_memcachedgpu_get(table, &batch, &stats);
+    cr_expect_eq(result.status, KVC_MEMCACHEDGPU_PACKET_PORT);
     cr_expect_eq(memcmp(before, table->table.sets, bytes), 0);
     batch.port = PORT;
-    kvc_get(table, &batch, &stats);
+    kvc_memcachedgpu_get(table, &batch, &stats);
     cr_expect_eq(result.location, 903);
     size_t changed = 0;
     for (size_t i = 0; i < bytes; i++) {

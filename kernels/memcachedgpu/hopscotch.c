@@ -244,8 +244,8 @@ static uint64_t index_used(const struct kvc_index *index)
 void kvc_hopscotch_free(struct kvc_hopscotch *table)
 {
     if (table != NULL) {
-        kvc_memory_free(table->table.tags, kvc_hopscotch_tags_bytes(&table->table));
-        kvc_memory_free(table->table.entries, kvc_hopscotch_entries_bytes(&table->table));
+        kvc_pages_free(table->table.tags, kvc_hopscotch_tags_bytes(&table->table));
+        kvc_pages_free(table->table.entries, kvc_hopscotch_entries_bytes(&table->table));
         free(table);
     }
 }
@@ -293,8 +293,8 @@ struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *pa
         return NULL;
     }
     *table = (struct kvc_hopscotch){.index = {&hopscotch_ops}, .table = geometry};
-    table->table.tags = kvc_memory_alloc(kvc_hopscotch_tags_bytes(&geometry));
-    table->table.entries = kvc_memory_alloc(kvc_hopscotch_entries_bytes(&geometry));
+    table->table.tags = kvc_pages_alloc(kvc_hopscotch_tags_bytes(&geometry));
+    table->table.entries = kvc_pages_alloc(kvc_hopscotch_entries_bytes(&geometry));
     if (table->table.tags == NULL || table->table.entries == NULL) {
         kvc_hopscotch_free(table);
         errno = ENOMEM;

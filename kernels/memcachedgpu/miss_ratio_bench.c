@@ -251,6 +251,6 @@ int main(int argc, char **argv)
     printf(
         "published, 10 million keys: at 0.8, 0.212 with 1 way and 0.104 with 16; chained 0 above 1.0; hits "
         "16/HC at\nleast 0.954 over all sizes; hopscotch's hit ratio 0.01 to 0.02 better than 16 ways'\n");
-    kvc_memory_free(trace, (uint64_t)options.keys * sizeof(*trace));
+    kvc_pages_free(trace, (uint64_t)options.keys * sizeof(*trace));
     return 0;
 }

@@ -12,14 +12,14 @@ static void store_32(uint8_t *to, uint32_t value)
     store_16(to + 2, value & 0xffff);
 }
 
-uint32_t kvc_packet_write_get(uint8_t *packet, const struct kvc_packet_ends *ends, uint16_t request_id,
+uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_memcachedgpu_packet_ends *ends, uint16_t request_id,
                               const void *key, uint32_t key_bytes)
 {
-    if (key_bytes == 0 || key_bytes > KVC_PACKET_KEY_MAX) {
+    if (key_bytes == 0 || key_bytes > KVC_MEMCACHEDGPU_PACKET_KEY_MAX) {
         return 0;
     }
-    uint32_t bytes = KVC_PACKET_KEY_OFFSET + key_bytes + 2;
-    memset(packet, 0, KVC_PACKET_TEXT_OFFSET);
+    uint32_t bytes = KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes + 2;
+    memset(packet, 0, KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET);
     memcpy(packet, ends->destination_mac, 6);
     memcpy(packet + 6, ends->source_mac, 6);
     store_16(packet + 12, 0x0800);
@@ -30,7 +30,7 @@ uint32_t kvc_packet_write_get(uint8_t *packet, const struct kvc_packet_ends *end
     packet[23] = 17;
     store_32(packet + 26, ends->source_address);
     store_32(packet + 30, ends->destination_address);
-    uint32_t checksum = ~kvc_packet_ip_sum(packet + 14) & 0xffff;
+    uint32_t checksum = ~kvc_memcachedgpu_packet_ip_sum(packet + 14) & 0xffff;
     packet[24] = (uint8_t)checksum; /* the sum is a little-endian one */
     packet[25] = (uint8_t)(checksum >> 8);
     store_16(packet + 34, ends->source_port);
@@ -38,9 +38,9 @@ uint32_t kvc_packet_write_get(uint8_t *packet, const struct kvc_packet_ends *end
     store_16(packet + 38, bytes - 34);
     store_16(packet + 42, request_id);
     store_16(packet + 46, 1);
-    memcpy(packet + KVC_PACKET_TEXT_OFFSET, "get ", 4);
-    memcpy(packet + KVC_PACKET_KEY_OFFSET, key, key_bytes);
-    memcpy(packet + KVC_PACKET_KEY_OFFSET + key_bytes, "\r\n", 2);
+    memcpy(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "get ", 4);
+    memcpy(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET, key, key_bytes);
+    memcpy(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes, "\r\n", 2);
     return bytes;
 }
 
@@ -65,36 +65,36 @@ static bool read_byte(const uint8_t *packet, uint32_t bytes, uint32_t *at, uint8
     return *at < bytes && packet[(*at)++] == wanted;
 }
 
-bool kvc_packet_read_response(const uint8_t *packet, uint32_t bytes, struct kvc_packet_response *response)
+bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes, struct kvc_memcachedgpu_packet_response *response)
 {
-    if (bytes < KVC_PACKET_TEXT_OFFSET + 5 || kvc_packet_load_16(packet + 12) != 0x0800 ||
-        packet[14] != 0x45 || packet[23] != 17 || kvc_packet_ip_sum(packet + 14) != 0xffff ||
-        kvc_packet_load_16(packet + 44) != 0 || kvc_packet_load_16(packet + 46) != 1) {
+    if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5 || kvc_memcachedgpu_packet_load_16(packet + 12) != 0x0800 ||
+        packet[14] != 0x45 || packet[23] != 17 || kvc_memcachedgpu_packet_ip_sum(packet + 14) != 0xffff ||
+        kvc_memcachedgpu_packet_load_16(packet + 44) != 0 || kvc_memcachedgpu_packet_load_16(packet + 46) != 1) {
         return false;
     }
-    uint32_t ip_bytes = kvc_packet_load_16(packet + 16);
-    uint32_t udp_bytes = kvc_packet_load_16(packet + 38);
-    *response = (struct kvc_packet_response){.request_id = (uint16_t)kvc_packet_load_16(packet + 42)};
+    uint32_t ip_bytes = kvc_memcachedgpu_packet_load_16(packet + 16);
+    uint32_t udp_bytes = kvc_memcachedgpu_packet_load_16(packet + 38);
+    *response = (struct kvc_memcachedgpu_packet_response){.request_id = (uint16_t)kvc_memcachedgpu_packet_load_16(packet + 42)};
     if (udp_bytes != ip_bytes - 20) {
         return false;
     }
-    if (memcmp(packet + KVC_PACKET_TEXT_OFFSET, "END\r\n", 5) == 0) {
-        return ip_bytes == bytes - 14 && bytes == KVC_PACKET_TEXT_OFFSET + 5;
+    if (memcmp(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "END\r\n", 5) == 0) {
+        return ip_bytes == bytes - 14 && bytes == KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5;
     }
-    if (memcmp(packet + KVC_PACKET_TEXT_OFFSET, "VALUE ", 6) != 0) {
+    if (memcmp(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "VALUE ", 6) != 0) {
         return false;
     }
     response->found = true;
-    response->key = packet + KVC_PACKET_RESPONSE_KEY_OFFSET;
-    uint32_t at = KVC_PACKET_RESPONSE_KEY_OFFSET;
+    response->key = packet + KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET;
+    uint32_t at = KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET;
     while (at < bytes && packet[at] > ' ') {
         at++;
     }
-    response->key_bytes = at - KVC_PACKET_RESPONSE_KEY_OFFSET;
+    response->key_bytes = at - KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET;
     uint32_t flags;
     if (!read_byte(packet, bytes, &at, ' ') || !read_number(packet, bytes, &at, UINT16_MAX, &flags) ||
         !read_byte(packet, bytes, &at, ' ') ||
-        !read_number(packet, bytes, &at, KVC_PACKET_PAYLOAD_MAX, &response->value_bytes) ||
+        !read_number(packet, bytes, &at, KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX, &response->value_bytes) ||
         !read_byte(packet, bytes, &at, '\r') || !read_byte(packet, bytes, &at, '\n')) {
         return false;
     }
@@ -102,25 +102,25 @@ bool kvc_packet_read_response(const uint8_t *packet, uint32_t bytes, struct kvc_
     return at == bytes && response->key_bytes != 0 && ip_bytes == bytes - 14 + response->value_bytes + 7;
 }
 
-const char *kvc_packet_status_name(unsigned status)
+const char *kvc_memcachedgpu_packet_status_name(unsigned status)
 {
-    static const char *const names[KVC_PACKET_STATUS_COUNT] = {
-        [KVC_PACKET_OK] = "ok",
-        [KVC_PACKET_SHORT] = "short",
-        [KVC_PACKET_NOT_IPV4] = "not IPv4",
-        [KVC_PACKET_IP_HEADER] = "IP header",
-        [KVC_PACKET_FRAGMENT] = "fragment",
-        [KVC_PACKET_NOT_UDP] = "not UDP",
-        [KVC_PACKET_CHECKSUM] = "checksum",
-        [KVC_PACKET_PORT] = "port",
-        [KVC_PACKET_LENGTH] = "length",
-        [KVC_PACKET_MULTI_DATAGRAM] = "several datagrams",
-        [KVC_PACKET_NOT_GET] = "not get",
-        [KVC_PACKET_NO_KEY] = "no key",
-        [KVC_PACKET_MULTI_KEY] = "several keys",
-        [KVC_PACKET_KEY_LONG] = "key too long",
-        [KVC_PACKET_MALFORMED] = "malformed",
-        [KVC_PACKET_VALUE_LONG] = "value too long",
+    static const char *const names[KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT] = {
+        [KVC_MEMCACHEDGPU_PACKET_OK] = "ok",
+        [KVC_MEMCACHEDGPU_PACKET_SHORT] = "short",
+        [KVC_MEMCACHEDGPU_PACKET_NOT_IPV4] = "not IPv4",
+        [KVC_MEMCACHEDGPU_PACKET_IP_HEADER] = "IP header",
+        [KVC_MEMCACHEDGPU_PACKET_FRAGMENT] = "fragment",
+        [KVC_MEMCACHEDGPU_PACKET_NOT_UDP] = "not UDP",
+        [KVC_MEMCACHEDGPU_PACKET_CHECKSUM] = "checksum",
+        [KVC_MEMCACHEDGPU_PACKET_PORT] = "port",
+        [KVC_MEMCACHEDGPU_PACKET_LENGTH] = "length",
+        [KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM] = "several datagrams",
+        [KVC_MEMCACHEDGPU_PACKET_NOT_GET] = "not get",
+        [KVC_MEMCACHEDGPU_PACKET_NO_KEY] = "no key",
+        [KVC_MEMCACHEDGPU_PACKET_MULTI_KEY] = "several keys",
+        [KVC_MEMCACHEDGPU_PACKET_KEY_LONG] = "key too long",
+        [KVC_MEMCACHEDGPU_PACKET_MALFORMED] = "malformed",
+        [KVC_MEMCACHEDGPU_PACKET_VALUE_LONG] = "value too long",
     };
-    return status < KVC_PACKET_STATUS_COUNT ? names[status] : "unknown";
+    return status < KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT ? names[status] : "unknown";
 }

@@ -2,7 +2,7 @@
  *  - one thread, and the two of the GPU independent of each other, come to the same status;
  *  - a key lies inside the packet, has no space or control character, and a line end ends the request;
  *  - the response built for the key, hit and miss, reads back as what went in, and stays within its slot;
- *  - a batch of one answers the same (kvc_get).
+ *  - a batch of one answers the same (kvc_memcachedgpu_get).
  *
  * The first input byte chooses what is made right before parsing, so that the mutations get behind the
  * checks: bit 0: lengths; bit 1: other headers; bit 2: checksum; bit 3: command and line end; bits 4-7: the
@@ -32,7 +32,7 @@ static void store_16(uint8_t *to, uint32_t value)
 
 static void repair(uint8_t *packet, uint32_t bytes, unsigned what)
 {
-    if (bytes < KVC_PACKET_TEXT_OFFSET) {
+    if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
         return;
     }
     if ((what & 2) != 0) {
@@ -50,44 +50,44 @@ static void repair(uint8_t *packet, uint32_t bytes, unsigned what)
     }
     if ((what & 4) != 0) {
         store_16(packet + 24, 0);
-        uint32_t checksum = ~kvc_packet_ip_sum(packet + 14) & 0xffff;
+        uint32_t checksum = ~kvc_memcachedgpu_packet_ip_sum(packet + 14) & 0xffff;
         packet[24] = (uint8_t)checksum;
         packet[25] = (uint8_t)(checksum >> 8);
     }
-    if ((what & 8) != 0 && bytes >= KVC_PACKET_KEY_OFFSET + 2) {
-        memcpy(packet + KVC_PACKET_TEXT_OFFSET, "get ", 4);
+    if ((what & 8) != 0 && bytes >= KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + 2) {
+        memcpy(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "get ", 4);
         memcpy(packet + bytes - 2, "\r\n", 2);
     }
 }
 
 static void check_response(const uint8_t *packet, uint32_t bytes, uint32_t key_bytes,
-                           const struct kvc_packet_item *item)
+                           const struct kvc_memcachedgpu_packet_item *item)
 {
-    _Alignas(16) uint8_t response[KVC_PACKET_RESPONSE_BYTES + 16];
+    _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES + 16];
     memset(response, 0xee, sizeof(response));
-    uint32_t head = kvc_packet_respond(packet, bytes, key_bytes, item, response);
-    check(response[KVC_PACKET_RESPONSE_BYTES] == 0xee);
+    uint32_t head = kvc_memcachedgpu_packet_respond(packet, bytes, key_bytes, item, response);
+    check(response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES] == 0xee);
     if (head == 0) {
         /* "VALUE ", key, space, flags, space, length, line ends, "END": at least this long without the value.
          */
-        check(item->found && item->value_bytes + key_bytes > KVC_PACKET_PAYLOAD_MAX - 40);
+        check(item->found && item->value_bytes + key_bytes > KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX - 40);
         return;
     }
-    struct kvc_packet_response read;
-    check(kvc_packet_read_response(response, head, &read));
-    check(read.found == item->found && read.request_id == kvc_packet_load_16(packet + 42));
+    struct kvc_memcachedgpu_packet_response read;
+    check(kvc_memcachedgpu_packet_read_response(response, head, &read));
+    check(read.found == item->found && read.request_id == kvc_memcachedgpu_packet_load_16(packet + 42));
     check(memcmp(response, packet + 6, 6) == 0 && memcmp(response + 6, packet, 6) == 0);
     check(memcmp(response + 26, packet + 30, 4) == 0 && memcmp(response + 30, packet + 26, 4) == 0);
     check(memcmp(response + 34, packet + 36, 2) == 0 && memcmp(response + 36, packet + 34, 2) == 0);
     if (item->found) {
         check(read.key_bytes == key_bytes &&
-              memcmp(read.key, packet + KVC_PACKET_KEY_OFFSET, key_bytes) == 0);
+              memcmp(read.key, packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET, key_bytes) == 0);
         check(read.flags == item->flags && read.value_bytes == item->value_bytes);
     }
 }
 
 /* Misses, then hits: the table has what the packet before asked for. */
-static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_packet_status status,
+static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_memcachedgpu_packet_status status,
                         uint32_t key_bytes)
 {
     static struct kvc_set_assoc *table;
@@ -97,10 +97,10 @@ static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_packet_s
             kvc_set_assoc_create(&(struct kvc_set_assoc_params){.sets = 2, .ways = 16, .key_bytes_max = 250});
         check(table != NULL);
     }
-    _Alignas(16) uint8_t response[KVC_PACKET_RESPONSE_BYTES];
-    struct kvc_get_packet where = {0, bytes};
-    struct kvc_get_result result;
-    struct kvc_get_batch batch = {.packets = packet,
+    _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES];
+    struct kvc_memcachedgpu_get_packet where = {0, bytes};
+    struct kvc_memcachedgpu_get_result result;
+    struct kvc_memcachedgpu_get_batch batch = {.packets = packet,
                                   .packet = &where,
                                   .count = 1,
                                   .now = now++,
@@ -108,19 +108,19 @@ static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_packet_s
                                   .responses = response,
                                   .results = &result};
     struct kvc_index_stats stats = {0};
-    kvc_get(table, &batch, &stats);
+    kvc_memcachedgpu_get(table, &batch, &stats);
     check(result.status == status && result.key_bytes == key_bytes);
-    if (status != KVC_PACKET_OK) {
+    if (status != KVC_MEMCACHEDGPU_PACKET_OK) {
         check(result.location == KVC_LOCATION_NONE && result.response_bytes == 0);
         return;
     }
-    uint32_t offset = KVC_PACKET_KEY_OFFSET;
+    uint32_t offset = KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
     uint8_t length = (uint8_t)key_bytes;
     struct kvc_set_assoc_item item = {.location = now, .value_bytes = 2};
     kvc_set_assoc_insert(table, &(struct kvc_set_assoc_keys){packet, &offset, &length}, &item, 1, now++, NULL,
                          &stats);
-    kvc_get(table, &batch, &stats);
-    check(result.status == KVC_PACKET_OK && result.location == item.location && result.value_bytes == 2);
+    kvc_memcachedgpu_get(table, &batch, &stats);
+    check(result.status == KVC_MEMCACHEDGPU_PACKET_OK && result.location == item.location && result.value_bytes == 2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,26 +137,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     repair(packet, bytes, data[0]);
 
     uint32_t key_bytes, text_key_bytes;
-    enum kvc_packet_status status = kvc_packet_parse(packet, bytes, PORT, &key_bytes);
-    enum kvc_packet_status text = kvc_packet_get(packet, bytes, &text_key_bytes);
-    check(status < KVC_PACKET_STATUS_COUNT);
-    check(kvc_packet_both(kvc_packet_check(packet, bytes, PORT), text) == status);
-    check(text_key_bytes <= KVC_PACKET_KEY_MAX && (text_key_bytes != 0) == (text == KVC_PACKET_OK));
-    check(text_key_bytes == 0 || KVC_PACKET_KEY_OFFSET + text_key_bytes + 2 <= bytes);
-    if (bytes >= KVC_PACKET_TEXT_OFFSET) {
-        _Alignas(16) uint8_t response[KVC_PACKET_RESPONSE_BYTES];
-        kvc_packet_begin(packet, bytes, response); /* the helper does not wait for a status */
+    enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_parse(packet, bytes, PORT, &key_bytes);
+    enum kvc_memcachedgpu_packet_status text = kvc_memcachedgpu_packet_get(packet, bytes, &text_key_bytes);
+    check(status < KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT);
+    check(kvc_memcachedgpu_packet_both(kvc_memcachedgpu_packet_check(packet, bytes, PORT), text) == status);
+    check(text_key_bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX && (text_key_bytes != 0) == (text == KVC_MEMCACHEDGPU_PACKET_OK));
+    check(text_key_bytes == 0 || KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + text_key_bytes + 2 <= bytes);
+    if (bytes >= KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
+        _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES];
+        kvc_memcachedgpu_packet_begin(packet, bytes, response); /* the helper does not wait for a status */
     }
-    if (status == KVC_PACKET_OK) {
-        check(key_bytes == text_key_bytes && key_bytes == kvc_packet_key_guess(packet, bytes));
+    if (status == KVC_MEMCACHEDGPU_PACKET_OK) {
+        check(key_bytes == text_key_bytes && key_bytes == kvc_memcachedgpu_packet_key_guess(packet, bytes));
         for (uint32_t i = 0; i < key_bytes; i++) {
-            check(packet[KVC_PACKET_KEY_OFFSET + i] > ' ');
+            check(packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + i] > ' ');
         }
-        check(memcmp(packet + KVC_PACKET_KEY_OFFSET + key_bytes, "\r\n", 2) == 0);
-        struct kvc_packet_item hit = {.found = true,
-                                      .flags = (uint16_t)kvc_packet_load_16(packet + 42),
+        check(memcmp(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes, "\r\n", 2) == 0);
+        struct kvc_memcachedgpu_packet_item hit = {.found = true,
+                                      .flags = (uint16_t)kvc_memcachedgpu_packet_load_16(packet + 42),
                                       .value_bytes = (data[0] >> 4) * 200u};
-        struct kvc_packet_item miss = {.found = false};
+        struct kvc_memcachedgpu_packet_item miss = {.found = false};
         check_response(packet, bytes, key_bytes, &hit);
         check_response(packet, bytes, key_bytes, &miss);
     } else {

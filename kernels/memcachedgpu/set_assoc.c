@@ -551,7 +551,7 @@ static uint64_t index_used(const struct kvc_index *index)
 void kvc_set_assoc_free(struct kvc_set_assoc *table)
 {
     if (table != NULL) {
-        kvc_memory_free(table->table.sets, (uint64_t)table->table.set_count * table->table.set_bytes);
+        kvc_pages_free(table->table.sets, (uint64_t)table->table.set_count * table->table.set_bytes);
         free(table);
     }
 }
@@ -600,7 +600,7 @@ struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *pa
     }
     *table = (struct kvc_set_assoc){
         .index = {&set_assoc_ops}, .table = geometry, .shared_lock = params->shared_lock};
-    table->table.sets = kvc_memory_alloc((uint64_t)geometry.set_count * geometry.set_bytes);
+    table->table.sets = kvc_pages_alloc((uint64_t)geometry.set_count * geometry.set_bytes);
     if (table->table.sets == NULL) {
         free(table);
         errno = ENOMEM;

@@ -777,8 +777,8 @@ void kvc_mica_free(struct kvc_mica *store)
         return;
     }
     for (uint32_t p = 0; store->partition != NULL && p < store->geometry.partitions; p++) {
-        kvc_memory_free(store->partition[p].bucket, partition_bucket_bytes(&store->geometry));
-        kvc_memory_free(store->partition[p].log, store->geometry.log_bytes);
+        kvc_pages_free(store->partition[p].bucket, partition_bucket_bytes(&store->geometry));
+        kvc_pages_free(store->partition[p].log, store->geometry.log_bytes);
     }
     free(store->partition);
     free(store);
@@ -890,8 +890,8 @@ struct kvc_mica *kvc_mica_create(const struct kvc_mica_params *params)
     }
     for (uint32_t p = 0; whole && p < geometry.partitions; p++) {
         struct partition *partition = &store->partition[p];
-        partition->bucket = kvc_memory_alloc(partition_bucket_bytes(&geometry));
-        partition->log = kvc_memory_alloc(geometry.log_bytes);
+        partition->bucket = kvc_pages_alloc(partition_bucket_bytes(&geometry));
+        partition->log = kvc_pages_alloc(geometry.log_bytes);
         whole = partition->bucket != NULL && partition->log != NULL;
     }
     if (!whole) {

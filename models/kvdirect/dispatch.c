@@ -4,11 +4,11 @@
 
 static const uint32_t changed_bit = UINT32_C(1) << 31;
 
-bool kvc_kvd_dispatch_open(struct kvc_kvd_dispatch *dispatch, double cacheable_frac, double dram_bytes,
+bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac, double dram_bytes,
                            uint32_t endpoints)
 {
-    *dispatch = (struct kvc_kvd_dispatch){.cacheable_frac = dram_bytes > 0 ? cacheable_frac : 0,
-                                          .places = (uint64_t)(dram_bytes / KVC_KVD_LINE_BYTES),
+    *dispatch = (struct kvc_kvdirect_dispatch){.cacheable_frac = dram_bytes > 0 ? cacheable_frac : 0,
+                                          .places = (uint64_t)(dram_bytes / KVC_KVDIRECT_LINE_BYTES),
                                           .endpoints = endpoints};
     dispatch->all_cacheable = dispatch->cacheable_frac >= 1;
     dispatch->cacheable_below = (uint64_t)(dispatch->cacheable_frac * 0x1p63) * 2;
@@ -17,30 +17,30 @@ bool kvc_kvd_dispatch_open(struct kvc_kvd_dispatch *dispatch, double cacheable_f
     return dispatch->cacheable_frac == 0 || dispatch->place != NULL;
 }
 
-void kvc_kvd_dispatch_close(struct kvc_kvd_dispatch *dispatch)
+void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch)
 {
     free(dispatch->place);
 }
 
-bool kvc_kvd_dispatch_cacheable(const struct kvc_kvd_dispatch *dispatch, uint64_t line)
+bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
 {
     return dispatch->all_cacheable || kvc_mix64(line) < dispatch->cacheable_below;
 }
 
-void kvc_kvd_dispatch_place(struct kvc_kvd_dispatch *dispatch, uint64_t line, bool changed)
+void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed)
 {
     uint32_t tag = (uint32_t)(line / dispatch->places) + 1;
     dispatch->place[line % dispatch->places] = changed ? tag | changed_bit : tag;
 }
 
 /* Slabs begin at even lines, so neighbours would not share the links evenly. */
-static uint16_t endpoint_of(const struct kvc_kvd_dispatch *dispatch, uint64_t line)
+static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
 {
     return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
 }
 
 /* `bytes` of the line, all of it or a part. */
-static struct kvc_kvd_step cached_step(struct kvc_kvd_dispatch *dispatch, uint64_t line, uint32_t bytes,
+static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, uint32_t bytes,
                                        bool write)
 {
     uint32_t *place = &dispatch->place[line % dispatch->places], held = *place;
@@ -50,26 +50,26 @@ static struct kvc_kvd_step cached_step(struct kvc_kvd_dispatch *dispatch, uint64
     dispatch->stats.writebacks += !hit && changed;
     if (!hit || write)
         *place = write ? tag | changed_bit : tag;
-    return (struct kvc_kvd_step){
-        .kind = write ? KVC_KVD_CACHE_WRITE
-                : hit ? KVC_KVD_CACHE_READ
-                      : KVC_KVD_CACHE_FETCH,
+    return (struct kvc_kvdirect_step){
+        .kind = write ? KVC_KVDIRECT_CACHE_WRITE
+                : hit ? KVC_KVDIRECT_CACHE_READ
+                      : KVC_KVDIRECT_CACHE_FETCH,
         .evicts = !hit && changed,
-        .fetches = write && !hit && bytes < KVC_KVD_LINE_BYTES,
+        .fetches = write && !hit && bytes < KVC_KVDIRECT_LINE_BYTES,
         .bytes = (uint16_t)bytes,
     };
 }
 
-uint32_t kvc_kvd_dispatch_steps(struct kvc_kvd_dispatch *dispatch, const struct kvc_kvdirect_access *access,
-                                struct kvc_kvd_step *step)
+uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch, const struct kvc_kvdirect_table_access *access,
+                                struct kvc_kvdirect_step *step)
 {
     uint32_t count = 0, left = access->bytes;
-    struct kvc_kvd_step *host = NULL; /* the DMA operation that the line before belongs to */
+    struct kvc_kvdirect_step *host = NULL; /* the DMA operation that the line before belongs to */
     for (uint64_t line = access->line; left > 0; line++) {
-        uint32_t bytes = left < KVC_KVD_LINE_BYTES ? left : KVC_KVD_LINE_BYTES;
+        uint32_t bytes = left < KVC_KVDIRECT_LINE_BYTES ? left : KVC_KVDIRECT_LINE_BYTES;
         left -= bytes;
         dispatch->stats.lines++;
-        if (kvc_kvd_dispatch_cacheable(dispatch, line)) {
+        if (kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
             dispatch->stats.cacheable++;
             step[count] = cached_step(dispatch, line, bytes, access->write);
             step[count++].endpoint = endpoint_of(dispatch, line);
@@ -81,7 +81,7 @@ uint32_t kvc_kvd_dispatch_steps(struct kvc_kvd_dispatch *dispatch, const struct 
             continue;
         }
         host = &step[count++];
-        *host = (struct kvc_kvd_step){.kind = access->write ? KVC_KVD_HOST_WRITE : KVC_KVD_HOST_READ,
+        *host = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_HOST_WRITE : KVC_KVDIRECT_HOST_READ,
                                       .bytes = (uint16_t)bytes,
                                       .endpoint = endpoint_of(dispatch, line)};
     }

@@ -2,11 +2,11 @@
 
 #include <criterion/criterion.h>
 
-static uint32_t steps_of(struct kvc_kvd_dispatch *dispatch, uint32_t line, uint32_t bytes, bool write,
-                         struct kvc_kvd_step *step)
+static uint32_t steps_of(struct kvc_kvdirect_dispatch *dispatch, uint32_t line, uint32_t bytes, bool write,
+                         struct kvc_kvdirect_step *step)
 {
-    const struct kvc_kvdirect_access access = {.line = line, .bytes = (uint16_t)bytes, .write = write};
-    uint32_t count = kvc_kvd_dispatch_steps(dispatch, &access, step);
+    const struct kvc_kvdirect_table_access access = {.line = line, .bytes = (uint16_t)bytes, .write = write};
+    uint32_t count = kvc_kvdirect_dispatch_steps(dispatch, &access, step);
     for (uint32_t i = 0; i < count; i++)
         cr_assert_eq(step[i].ends_access, i == count - 1);
     return count;
@@ -15,60 +15,60 @@ static uint32_t steps_of(struct kvc_kvd_dispatch *dispatch, uint32_t line, uint3
 /* Nothing is cacheable: a slab of any size is one DMA operation. */
 Test(dispatch, without_a_cache_everything_goes_to_the_host)
 {
-    struct kvc_kvd_dispatch dispatch;
-    struct kvc_kvd_step step[KVC_KVD_STEPS_MAX];
-    cr_assert(kvc_kvd_dispatch_open(&dispatch, 0.7, 0, 2));
+    struct kvc_kvdirect_dispatch dispatch;
+    struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
+    cr_assert(kvc_kvdirect_dispatch_open(&dispatch, 0.7, 0, 2));
     cr_expect_eq(steps_of(&dispatch, 7, 64, false, step), 1);
-    cr_expect_eq(step[0].kind, KVC_KVD_HOST_READ);
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_HOST_READ);
     cr_expect_eq(steps_of(&dispatch, 8, 500, true, step), 1);
-    cr_expect_eq(step[0].kind, KVC_KVD_HOST_WRITE);
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_HOST_WRITE);
     cr_expect_eq(step[0].bytes, 500);
-    kvc_kvd_dispatch_close(&dispatch);
+    kvc_kvdirect_dispatch_close(&dispatch);
 }
 
 /* Slabs of 256 bytes begin at every fourth line. */
 Test(dispatch, endpoints_get_as_much_each)
 {
-    struct kvc_kvd_dispatch dispatch;
-    struct kvc_kvd_step step[KVC_KVD_STEPS_MAX];
+    struct kvc_kvdirect_dispatch dispatch;
+    struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
     uint32_t operations[2] = {0};
-    cr_assert(kvc_kvd_dispatch_open(&dispatch, 0, 0, 2));
+    cr_assert(kvc_kvdirect_dispatch_open(&dispatch, 0, 0, 2));
     for (uint32_t slab = 0; slab < 10000; slab++) {
         steps_of(&dispatch, 4 * slab, 256, false, step);
         operations[step[0].endpoint]++;
     }
     cr_expect_float_eq((double)operations[0], 5000, 200);
-    kvc_kvd_dispatch_close(&dispatch);
+    kvc_kvdirect_dispatch_close(&dispatch);
 }
 
 Test(dispatch, a_share_of_the_lines_is_cacheable)
 {
     for (double share = 0.1; share < 1; share += 0.2) {
-        struct kvc_kvd_dispatch dispatch;
+        struct kvc_kvdirect_dispatch dispatch;
         uint32_t cacheable = 0;
-        cr_assert(kvc_kvd_dispatch_open(&dispatch, share, 65536, 1));
+        cr_assert(kvc_kvdirect_dispatch_open(&dispatch, share, 65536, 1));
         for (uint32_t line = 0; line < 100000; line++)
-            cacheable += kvc_kvd_dispatch_cacheable(&dispatch, line);
+            cacheable += kvc_kvdirect_dispatch_cacheable(&dispatch, line);
         cr_expect_float_eq(cacheable / 1e5, share, 0.01);
-        kvc_kvd_dispatch_close(&dispatch);
+        kvc_kvdirect_dispatch_close(&dispatch);
     }
 }
 
 /* Four places: lines 1, 5 and 9 share one. */
 Test(dispatch, a_place_holds_the_line_used_last)
 {
-    struct kvc_kvd_dispatch dispatch;
-    struct kvc_kvd_step step[KVC_KVD_STEPS_MAX];
-    cr_assert(kvc_kvd_dispatch_open(&dispatch, 1, 256, 1));
+    struct kvc_kvdirect_dispatch dispatch;
+    struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
+    cr_assert(kvc_kvdirect_dispatch_open(&dispatch, 1, 256, 1));
     steps_of(&dispatch, 1, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVD_CACHE_FETCH);
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH);
     cr_expect_not(step[0].evicts, "the place was empty");
     steps_of(&dispatch, 1, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVD_CACHE_READ);
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_READ);
     steps_of(&dispatch, 2, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVD_CACHE_FETCH, "another place");
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH, "another place");
     steps_of(&dispatch, 5, 64, true, step);
-    cr_expect_eq(step[0].kind, KVC_KVD_CACHE_WRITE);
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_WRITE);
     cr_expect_not(step[0].evicts, "line 1 is as the host has it");
     cr_expect_not(step[0].fetches, "all of line 5 is written");
     steps_of(&dispatch, 9, 20, true, step);
@@ -78,31 +78,31 @@ Test(dispatch, a_place_holds_the_line_used_last)
     cr_expect_not(step[0].fetches);
     cr_expect_not(step[0].evicts);
     steps_of(&dispatch, 1, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVD_CACHE_FETCH);
+    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH);
     cr_expect(step[0].evicts);
     cr_expect_eq(dispatch.stats.lines, 7);
     cr_expect_eq(dispatch.stats.hits, 2);
     cr_expect_eq(dispatch.stats.writebacks, 2);
-    kvc_kvd_dispatch_close(&dispatch);
+    kvc_kvdirect_dispatch_close(&dispatch);
 }
 
 /* Lines of a slab that lie side by side and are not cacheable are one operation. */
 Test(dispatch, neighbours_on_the_host_are_one_operation)
 {
-    struct kvc_kvd_dispatch dispatch;
-    struct kvc_kvd_step step[KVC_KVD_STEPS_MAX];
+    struct kvc_kvdirect_dispatch dispatch;
+    struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
     uint64_t bytes = 0, host = 0, runs = 0;
-    cr_assert(kvc_kvd_dispatch_open(&dispatch, 0.5, 65536, 1));
+    cr_assert(kvc_kvdirect_dispatch_open(&dispatch, 0.5, 65536, 1));
     for (uint32_t line = 0; line < 8; line++) {
-        bool cacheable = kvc_kvd_dispatch_cacheable(&dispatch, line);
-        runs += cacheable || line == 0 || kvc_kvd_dispatch_cacheable(&dispatch, line - 1);
+        bool cacheable = kvc_kvdirect_dispatch_cacheable(&dispatch, line);
+        runs += cacheable || line == 0 || kvc_kvdirect_dispatch_cacheable(&dispatch, line - 1);
         host += !cacheable;
     }
     cr_assert(host > 0 && host < 8);
     uint32_t count = steps_of(&dispatch, 0, 512, false, step);
     cr_expect_eq(count, runs);
     for (uint32_t i = 0; i < count; i++)
-        bytes += step[i].kind == KVC_KVD_HOST_READ ? step[i].bytes : 0;
+        bytes += step[i].kind == KVC_KVDIRECT_HOST_READ ? step[i].bytes : 0;
     cr_expect_eq(bytes, 64 * host);
-    kvc_kvd_dispatch_close(&dispatch);
+    kvc_kvdirect_dispatch_close(&dispatch);
 }

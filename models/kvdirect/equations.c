@@ -28,20 +28,20 @@ struct popularities {
 static struct popularities *popularities_of(const struct kvc_workload *workload)
 {
     struct popularities *all = calloc(1, sizeof *all);
-    struct kvc_blocks blocks;
-    struct kvc_block block;
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
     if (all == NULL)
         KVC_BUG("no memory for the popularity of %llu keys", (unsigned long long)workload->keys);
     all->keys = (double)workload->keys;
-    kvc_blocks_open(&blocks, workload);
-    while (kvc_blocks_next(&blocks, &block)) {
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
         if (all->count == BLOCKS_MAX)
             KVC_BUG("more than %d blocks of keys", BLOCKS_MAX);
         all->frac[all->count] = block.keys / all->keys;
         all->mass[all->count] = block.mass;
         all->each[all->count++] = block.mass / block.keys;
     }
-    kvc_blocks_close(&blocks);
+    kvc_popularity_blocks_close(&blocks);
     return all;
 }
 
@@ -60,14 +60,14 @@ static struct unused unused_after(const struct popularities *all, double request
 /* A line whose keys are asked for with probability P is used again, t requests later, with density
  * P exp(-P t); it is still there if none of the other lines that belong to its place was used since. Summed
  * over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into buckets at random. */
-void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_accesses *accesses,
-                      double buckets, double places, struct kvc_kvd_reuse *reuse)
+void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
+                      double buckets, double places, struct kvc_kvdirect_reuse *reuse)
 {
     const double first = log(0.01), last = log(1e4 * (double)workload->keys);
-    const double step = (last - first) / KVC_KVD_REUSE_STEPS;
+    const double step = (last - first) / KVC_KVDIRECT_REUSE_STEPS;
     double keys = (double)workload->keys, mean = accesses->pairs_per_bucket, lines = accesses->slab_lines;
     struct popularities *all = popularities_of(workload);
-    *reuse = (struct kvc_kvd_reuse){.steps = KVC_KVD_REUSE_STEPS, .places = places};
+    *reuse = (struct kvc_kvdirect_reuse){.steps = KVC_KVDIRECT_REUSE_STEPS, .places = places};
     for (uint32_t i = 0; i < reuse->steps; i++) {
         double requests = exp(first + (i + 0.5) * step);
         struct unused unused = unused_after(all, requests);
@@ -81,7 +81,7 @@ void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_
     free(all);
 }
 
-double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)
+double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac)
 {
     double hit = 0;
     for (uint32_t i = 0; i < reuse->steps && reuse->places > 0; i++)
@@ -91,30 +91,30 @@ double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac)
 
 /* ---- an operation's share of each resource ---- */
 
-void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
-                    struct kvc_kvd_reuse *reuse)
+void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirect_accesses *accesses,
+                    struct kvc_kvdirect_reuse *reuse)
 {
     const struct kvc_workload *workload = &scenario->workload;
     double pair_bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload);
-    struct kvc_kvd_layout layout = kvc_kvd_layout_of(scenario);
+    struct kvc_kvdirect_layout layout = kvc_kvdirect_layout_of(scenario);
     double buckets =
-        kvc_kvd_table_bytes(scenario) * kvc_kvd_shards(scenario) * layout.index_frac / KVC_KVD_LINE_BYTES;
-    *accesses = kvc_kvd_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
+        kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario) * layout.index_frac / KVC_KVDIRECT_LINE_BYTES;
+    *accesses = kvc_kvdirect_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
                                     layout.inline_bytes, (uint32_t)ceil(pair_bytes));
-    kvc_kvd_reuse_of(workload, accesses, buckets,
-                     scenario->node.fpga.dram_bytes / KVC_KVD_LINE_BYTES * kvc_kvd_shards(scenario), reuse);
+    kvc_kvdirect_reuse_of(workload, accesses, buckets,
+                     scenario->node.fpga.dram_bytes / KVC_KVDIRECT_LINE_BYTES * kvc_kvdirect_shards(scenario), reuse);
 }
 
-double kvc_kvd_put_frac(const struct kvc_scenario *scenario)
+double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    return workload->delete_frac + (kvc_kvd_sets_write(scenario->system) ? workload->set_frac : 0);
+    return workload->delete_frac + (kvc_kvdirect_sets_write(scenario->system) ? workload->set_frac : 0);
 }
 
 /* Of a packet's share, requests or responses. */
 static double wire_ns(const struct kvc_scenario *scenario, double message_bytes)
 {
-    double requests = kvc_kvd_packet_requests(scenario);
+    double requests = kvc_kvdirect_packet_requests(scenario);
     return kvc_nic_wire_ns(&scenario->node.nic, requests * message_bytes, 1) / requests;
 }
 
@@ -122,25 +122,25 @@ static double wire_ns(const struct kvc_scenario *scenario, double message_bytes)
 static void message_bytes(const struct kvc_scenario *scenario, double *request, double *response)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_kvdirect_options *system = scenario->system;
     double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
-    double sent = kvc_kvd_sent_bytes(system, (uint32_t)ceil(value));
-    double returned = kvc_kvd_returned_bytes(system, (uint32_t)ceil(value));
+    double sent = kvc_kvdirect_sent_bytes(system, (uint32_t)ceil(value));
+    double returned = kvc_kvdirect_returned_bytes(system, (uint32_t)ceil(value));
     *request = (double)scenario->node.nic.request_header_bytes + key + workload->set_frac * sent;
     *response = (double)scenario->node.nic.response_header_bytes + workload->get_frac * value +
                 workload->set_frac * returned;
 }
 
-struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
-                                      const struct kvc_kvd_accesses *accesses,
-                                      const struct kvc_kvd_reuse *reuse, double dispatch_frac,
+struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
+                                      const struct kvc_kvdirect_accesses *accesses,
+                                      const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                       double merged_frac)
 {
     const struct kvc_dma *dma = &scenario->node.dma;
     const struct kvc_fpga *fpga = &scenario->node.fpga;
     double l = fpga->dram_bytes > 0 ? dispatch_frac : 0, request, response;
-    double hit = l > 0 ? kvc_kvd_hit_frac(reuse, l) : 0;
-    double fetched = 1 - merged_frac, writes = fetched * kvc_kvd_put_frac(scenario);
+    double hit = l > 0 ? kvc_kvdirect_hit_frac(reuse, l) : 0;
+    double fetched = 1 - merged_frac, writes = fetched * kvc_kvdirect_put_frac(scenario);
     double bucket_reads = fetched * accesses->bucket_reads, slab_reads = fetched * accesses->slab_reads;
     double slab_lines = accesses->slab_lines, used_lines = fmax(accesses->used_lines, 1);
     double written_lines = writes * used_lines;
@@ -150,10 +150,10 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
     double slab_runs = (1 - l) * (1 + fmax(slab_lines - 1, 0) * l);
     double host_reads = bucket_reads * (1 - l) + slab_reads * slab_runs + misses;
     /* lines are newer than the host's as often as operations write; a write follows the read of its line */
-    double evicted = misses * kvc_kvd_put_frac(scenario);
+    double evicted = misses * kvc_kvdirect_put_frac(scenario);
     double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
-    double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVD_LINE_BYTES;
-    double write_bytes = (written_lines * (1 - l) + evicted) * KVC_KVD_LINE_BYTES;
+    double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVDIRECT_LINE_BYTES;
+    double write_bytes = (written_lines * (1 - l) + evicted) * KVC_KVDIRECT_LINE_BYTES;
     double links = (double)dma->endpoints * kvc_dma_link_bytes_per_s(dma) * 1e-9;
     double header = (double)dma->header_bytes;
     double in_flight_ns = host_reads / ((double)dma->endpoints * kvc_dma_flight_reads_per_s(dma)) * 1e9;
@@ -162,11 +162,11 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
     double root_ns = fmax(read_bytes, write_bytes) / dma->root_bytes_per_s * 1e9;
     double lines = l * (read_lines + 2 * written_lines) + misses;
     message_bytes(scenario, &request, &response);
-    return (struct kvc_kvd_loads){
+    return (struct kvc_kvdirect_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
         .access_ns = (bucket_reads + slab_reads + writes) * kvc_fpga_cycle_ns(fpga),
         .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
-        .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVD_LINE_BYTES) : 0,
+        .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
         .receive_ns = wire_ns(scenario, request),
         .send_ns = wire_ns(scenario, response),
         .hit_frac = hit,
@@ -178,25 +178,25 @@ struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
 
 struct balance {
     const struct kvc_scenario *scenario;
-    struct kvc_kvd_accesses accesses;
-    struct kvc_kvd_reuse reuse;
+    struct kvc_kvdirect_accesses accesses;
+    struct kvc_kvdirect_reuse reuse;
 };
 
 static double dram_beyond_pcie_ns(double dispatch_frac, void *data)
 {
     const struct balance *balance = data;
-    struct kvc_kvd_loads loads =
-        kvc_kvd_loads_of(balance->scenario, &balance->accesses, &balance->reuse, dispatch_frac, 0);
+    struct kvc_kvdirect_loads loads =
+        kvc_kvdirect_loads_of(balance->scenario, &balance->accesses, &balance->reuse, dispatch_frac, 0);
     return loads.dram_ns - loads.pcie_ns;
 }
 
-double kvc_kvd_best_dispatch(const struct kvc_scenario *scenario)
+double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario)
 {
     enum { ITERATIONS = 100 };
     struct balance balance = {.scenario = scenario};
     if (scenario->node.fpga.dram_bytes <= 0)
         return 0;
-    kvc_kvd_inputs(scenario, &balance.accesses, &balance.reuse);
+    kvc_kvdirect_inputs(scenario, &balance.accesses, &balance.reuse);
     if (dram_beyond_pcie_ns(1, &balance) <= 0)
         return 1;
     gsl_function difference = {dram_beyond_pcie_ns, &balance};
@@ -219,7 +219,7 @@ double kvc_kvd_best_dispatch(const struct kvc_scenario *scenario)
 
 /* ---- packets, power ---- */
 
-uint32_t kvc_kvd_packet_requests(const struct kvc_scenario *scenario)
+uint32_t kvc_kvdirect_packet_requests(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
     double request, response;
@@ -229,9 +229,9 @@ uint32_t kvc_kvd_packet_requests(const struct kvc_scenario *scenario)
     return kvc_nic_messages_per_frame(&scenario->node.nic, fmax(request, response));
 }
 
-double kvc_kvd_watts(const struct kvc_scenario *scenario)
+double kvc_kvdirect_watts(const struct kvc_scenario *scenario)
 {
-    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_kvdirect_options *system = scenario->system;
     double idle_w = system->idle_w;
     return idle_w > 0 ? (double)scenario->cluster.nodes *
                             (idle_w + (double)system->nics * scenario->node.fpga.power_w)

@@ -15,48 +15,48 @@
 #include "sim/workload/workload.h"
 
 /* Hit probability of the cache for an access, by l. Filled once, it answers for any l. */
-enum { KVC_KVD_REUSE_STEPS = 1024 };
-struct kvc_kvd_reuse {
+enum { KVC_KVDIRECT_REUSE_STEPS = 1024 };
+struct kvc_kvdirect_reuse {
     uint32_t steps;
-    double weight[KVC_KVD_REUSE_STEPS]; /* of accesses whose line was used so long ago */
-    double lines[KVC_KVD_REUSE_STEPS];  /* other lines used since */
+    double weight[KVC_KVDIRECT_REUSE_STEPS]; /* of accesses whose line was used so long ago */
+    double lines[KVC_KVDIRECT_REUSE_STEPS];  /* other lines used since */
     double places;
 };
 
 /* `places`: lines of all caches together. */
-void kvc_kvd_reuse_of(const struct kvc_workload *workload, const struct kvc_kvd_accesses *accesses,
-                      double buckets, double places, struct kvc_kvd_reuse *reuse);
+void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
+                      double buckets, double places, struct kvc_kvdirect_reuse *reuse);
 
 /* h(l), 0..1; l above 0. */
-double kvc_kvd_hit_frac(const struct kvc_kvd_reuse *reuse, double dispatch_frac);
+double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac);
 
 /* What one operation takes of a NIC, ns, at a dispatch ratio. */
-struct kvc_kvd_loads {
+struct kvc_kvdirect_loads {
     double clock_ns;  /* of the decoder: one operation a clock */
     double access_ns; /* of the memory access engine: one access a clock */
     double pcie_ns, dram_ns, receive_ns, send_ns;
     double hit_frac, merged_frac;
 };
-struct kvc_kvd_loads kvc_kvd_loads_of(const struct kvc_scenario *scenario,
-                                      const struct kvc_kvd_accesses *accesses,
-                                      const struct kvc_kvd_reuse *reuse, double dispatch_frac,
+struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
+                                      const struct kvc_kvdirect_accesses *accesses,
+                                      const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                       double merged_frac);
 
 /* Share of the operations that write. */
-double kvc_kvd_put_frac(const struct kvc_scenario *scenario);
+double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario);
 
 /* Fills both from the scenario: mean sizes, all its keys. */
-void kvc_kvd_inputs(const struct kvc_scenario *scenario, struct kvc_kvd_accesses *accesses,
-                    struct kvc_kvd_reuse *reuse);
+void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirect_accesses *accesses,
+                    struct kvc_kvdirect_reuse *reuse);
 
 /* The l at which PCIe and the NIC's DRAM take as long for an operation (sec. 3.3.4), 1 if PCIe always takes
  * longer, 0 without DRAM. */
-double kvc_kvd_best_dispatch(const struct kvc_scenario *scenario);
+double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario);
 
 /* Requests that a client packs into a packet. */
-uint32_t kvc_kvd_packet_requests(const struct kvc_scenario *scenario);
+uint32_t kvc_kvdirect_packet_requests(const struct kvc_scenario *scenario);
 
 /* Of all nodes at work; 0: unknown, system.idle_power is not given. */
-double kvc_kvd_watts(const struct kvc_scenario *scenario);
+double kvc_kvdirect_watts(const struct kvc_scenario *scenario);
 
 #endif

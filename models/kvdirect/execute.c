@@ -4,30 +4,30 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 
-static struct kvc_kvd_step *room_for_steps(struct kvc_kvd_operation *operation)
+static struct kvc_kvdirect_step *room_for_steps(struct kvc_kvdirect_operation *operation)
 {
-    if (operation->steps + KVC_KVD_STEPS_MAX > operation->step_capacity) {
-        operation->step_capacity = 2 * (operation->steps + KVC_KVD_STEPS_MAX);
+    if (operation->steps + KVC_KVDIRECT_STEPS_MAX > operation->step_capacity) {
+        operation->step_capacity = 2 * (operation->steps + KVC_KVDIRECT_STEPS_MAX);
         operation->step = kvc_array_grown(operation->step, operation->step_capacity, sizeof *operation->step);
     }
     return operation->step + operation->steps;
 }
 
 /* Accesses of an operation on a key that the tables do not have: those of a recent one of its kind. */
-static void take_shape(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation)
+static void take_shape(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
 {
-    const struct kvc_kvd_shape *shape = &processor->shape[operation->write_back ? KVC_OP_SET : operation->op];
-    uint64_t known = shape->count < KVC_KVD_SHAPES ? shape->count : KVC_KVD_SHAPES;
+    const struct kvc_kvdirect_shape *shape = &processor->shape[operation->write_back ? KVC_OP_SET : operation->op];
+    uint64_t known = shape->count < KVC_KVDIRECT_SHAPES ? shape->count : KVC_KVDIRECT_SHAPES;
     if (known == 0) { /* the first ones of a run: a read of a bucket that nothing has cached */
-        *room_for_steps(operation) = (struct kvc_kvd_step){
-            .kind = KVC_KVD_HOST_READ, .ends_access = true, .bytes = KVC_KVD_LINE_BYTES};
+        *room_for_steps(operation) = (struct kvc_kvdirect_step){
+            .kind = KVC_KVDIRECT_HOST_READ, .ends_access = true, .bytes = KVC_KVDIRECT_LINE_BYTES};
         operation->steps = 1;
         operation->present |= !operation->write_back;
         return;
     }
     uint64_t which = kvc_rng_below(&processor->rng, known);
     while (operation->steps < shape->steps[which]) {
-        struct kvc_kvd_step *step = room_for_steps(operation);
+        struct kvc_kvdirect_step *step = room_for_steps(operation);
         *step = shape->step[which][operation->steps++];
         step->endpoint = (uint16_t)((operation->hash + operation->steps) % processor->memory.dma->endpoints);
     }
@@ -35,11 +35,11 @@ static void take_shape(struct kvc_kvd_processor *processor, struct kvc_kvd_opera
         operation->present = shape->present[which];
 }
 
-static void keep_shape(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation)
+static void keep_shape(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
 {
-    struct kvc_kvd_shape *shape = &processor->shape[operation->op];
-    uint64_t which = shape->count % KVC_KVD_SHAPES;
-    if (operation->steps > KVC_KVD_SHAPE_STEPS)
+    struct kvc_kvdirect_shape *shape = &processor->shape[operation->op];
+    uint64_t which = shape->count % KVC_KVDIRECT_SHAPES;
+    if (operation->steps > KVC_KVDIRECT_SHAPE_STEPS)
         return;
     shape->count++;
     shape->present[which] = operation->present;
@@ -47,62 +47,62 @@ static void keep_shape(struct kvc_kvd_processor *processor, const struct kvc_kvd
     memcpy(shape->step[which], operation->step, operation->steps * sizeof *operation->step);
 }
 
-static uint8_t verb_of(const struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation)
+static uint8_t verb_of(const struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
 {
     if (operation->write_back)
-        return operation->present ? KVC_KVDIRECT_PUT : KVC_KVDIRECT_DELETE;
+        return operation->present ? KVC_KVDIRECT_TABLE_PUT : KVC_KVDIRECT_TABLE_DELETE;
     if (operation->op == KVC_OP_GET)
-        return KVC_KVDIRECT_GET;
+        return KVC_KVDIRECT_TABLE_GET;
     if (operation->op == KVC_OP_DELETE)
-        return KVC_KVDIRECT_DELETE;
-    static const uint8_t verbs[] = {[KVC_KVD_PUT] = KVC_KVDIRECT_PUT,
-                                    [KVC_KVD_ADD] = KVC_KVDIRECT_ADD,
-                                    [KVC_KVD_UPDATE] = KVC_KVDIRECT_APPLY,
-                                    [KVC_KVD_REDUCE] = KVC_KVDIRECT_GET,
-                                    [KVC_KVD_FILTER] = KVC_KVDIRECT_GET};
+        return KVC_KVDIRECT_TABLE_DELETE;
+    static const uint8_t verbs[] = {[KVC_KVDIRECT_PUT] = KVC_KVDIRECT_TABLE_PUT,
+                                    [KVC_KVDIRECT_ADD] = KVC_KVDIRECT_TABLE_ADD,
+                                    [KVC_KVDIRECT_UPDATE] = KVC_KVDIRECT_TABLE_APPLY,
+                                    [KVC_KVDIRECT_REDUCE] = KVC_KVDIRECT_TABLE_GET,
+                                    [KVC_KVDIRECT_FILTER] = KVC_KVDIRECT_TABLE_GET};
     return verbs[processor->system.update];
 }
 
 struct vector_update {
-    const struct kvc_kvd_processor *processor;
-    struct kvc_kvd_operation *operation;
+    const struct kvc_kvdirect_processor *processor;
+    struct kvc_kvdirect_operation *operation;
 };
 
 /* The vector in the table, and a copy of what it becomes. */
 static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
 {
     const struct vector_update *update = data;
-    const struct kvc_kvd *system = &update->processor->system;
-    kvc_kvd_lambda_update(&update->processor->lambda, value, bytes, (uint32_t)system->element_bytes,
+    const struct kvc_kvdirect_options *system = &update->processor->system;
+    kvc_kvdirect_lambda_update(&update->processor->lambda, value, bytes, (uint32_t)system->element_bytes,
                           (int64_t)system->delta);
     memcpy(update->operation->value, value, bytes);
     return true;
 }
 
 /* A PUT that found no memory: the pair is as it was, if there was one. */
-static void take_old_value(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
-                           struct kvc_kvdirect_op *op)
+static void take_old_value(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                           struct kvc_kvdirect_table_op *op)
 {
-    struct kvc_kvdirect_stats uncounted = {0};
+    struct kvc_kvdirect_table_stats uncounted = {0};
     uint32_t accesses = processor->trace.count;
     processor->counts.failed++;
-    op->verb = KVC_KVDIRECT_GET;
-    op->value_bytes = KVC_KVD_VALUE_BYTES;
-    kvc_kvdirect_run(processor->shard->table, op, 1, &uncounted);
+    op->verb = KVC_KVDIRECT_TABLE_GET;
+    op->value_bytes = KVC_KVDIRECT_VALUE_BYTES;
+    kvc_kvdirect_table_run(processor->shard->table, op, 1, &uncounted);
     processor->trace.count = accesses;
-    operation->present = op->result == KVC_KVDIRECT_OK;
-    operation->value_bytes = op->result == KVC_KVDIRECT_OK ? op->value_bytes : operation->value_bytes;
+    operation->present = op->result == KVC_KVDIRECT_TABLE_OK;
+    operation->value_bytes = op->result == KVC_KVDIRECT_TABLE_OK ? op->value_bytes : operation->value_bytes;
 }
 
 /* Runs the operation in the real table; what it found is in operation->present and ->value. */
-static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                          double now_ns)
 {
-    struct kvc_kvd_shard *shard = processor->shard;
+    struct kvc_kvdirect_shard *shard = processor->shard;
     struct kvc_kvdirect_slab_stats *slab = &shard->stats.slab;
     uint64_t slab_reads = slab->dma_reads, slab_writes = slab->dma_writes;
     struct vector_update update = {processor, operation};
-    struct kvc_kvdirect_op op = {.key = operation->key,
+    struct kvc_kvdirect_table_op op = {.key = operation->key,
                                  .key_bytes = operation->key_bytes,
                                  .verb = verb_of(processor, operation),
                                  .value = operation->value,
@@ -110,32 +110,32 @@ static void run_in_table(struct kvc_kvd_processor *processor, struct kvc_kvd_ope
                                  .operand = 1,
                                  .apply = update_vector,
                                  .data = &update};
-    if (op.verb == KVC_KVDIRECT_GET)
-        op.value_bytes = KVC_KVD_VALUE_BYTES;
+    if (op.verb == KVC_KVDIRECT_TABLE_GET)
+        op.value_bytes = KVC_KVDIRECT_VALUE_BYTES;
     processor->trace.count = 0;
-    kvc_kvdirect_run(shard->table, &op, 1, &shard->stats);
+    kvc_kvdirect_table_run(shard->table, &op, 1, &shard->stats);
     if (processor->trace.short_of_memory)
         KVC_BUG("no memory for the accesses of an operation");
-    if (op.verb == KVC_KVDIRECT_GET && op.result == KVC_KVDIRECT_OK)
+    if (op.verb == KVC_KVDIRECT_TABLE_GET && op.result == KVC_KVDIRECT_TABLE_OK)
         operation->value_bytes = op.value_bytes;
-    if (op.verb == KVC_KVDIRECT_ADD && op.result == KVC_KVDIRECT_OK) {
+    if (op.verb == KVC_KVDIRECT_TABLE_ADD && op.result == KVC_KVDIRECT_TABLE_OK) {
         uint64_t sum = op.original + 1;
         memcpy(operation->value, &sum, sizeof sum);
     }
-    if (op.result == KVC_KVDIRECT_FULL)
+    if (op.result == KVC_KVDIRECT_TABLE_FULL)
         take_old_value(processor, operation, &op);
     if (!operation->write_back)
-        operation->present = op.verb == KVC_KVDIRECT_DELETE ? false : op.result == KVC_KVDIRECT_OK;
+        operation->present = op.verb == KVC_KVDIRECT_TABLE_DELETE ? false : op.result == KVC_KVDIRECT_TABLE_OK;
     for (uint32_t i = 0; i < processor->trace.count; i++)
         operation->steps +=
-            kvc_kvd_dispatch_steps(&shard->dispatch, &processor->trace.access[i], room_for_steps(operation));
-    kvc_kvd_memory_sync(&processor->memory, now_ns, slab->dma_reads - slab_reads,
+            kvc_kvdirect_dispatch_steps(&shard->dispatch, &processor->trace.access[i], room_for_steps(operation));
+    kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, slab->dma_reads - slab_reads,
                         slab->dma_writes - slab_writes);
     if (processor->shape != NULL && !operation->hot && !operation->write_back)
         keep_shape(processor, operation);
 }
 
-void kvc_kvd_execute(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation, double now_ns)
+void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
 {
     operation->steps = 0;
     if (operation->kept)
@@ -144,12 +144,12 @@ void kvc_kvd_execute(struct kvc_kvd_processor *processor, struct kvc_kvd_operati
         take_shape(processor, operation);
 }
 
-void kvc_kvd_apply(const struct kvc_kvd_processor *processor, struct kvc_kvd_operation *owner,
-                   struct kvc_kvd_operation *operation)
+void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *owner,
+                   struct kvc_kvdirect_operation *operation)
 {
-    const struct kvc_kvd *system = &processor->system;
-    bool puts = operation->op == KVC_OP_SET && system->update == KVC_KVD_PUT;
-    owner->slot->changed |= kvc_kvd_writes(processor, operation->op) && (puts || owner->present);
+    const struct kvc_kvdirect_options *system = &processor->system;
+    bool puts = operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_PUT;
+    owner->slot->changed |= kvc_kvdirect_writes(processor, operation->op) && (puts || owner->present);
     if (operation->op == KVC_OP_DELETE) {
         owner->present = operation->present = false;
         return;
@@ -160,10 +160,10 @@ void kvc_kvd_apply(const struct kvc_kvd_processor *processor, struct kvc_kvd_ope
         memcpy(owner->value, operation->value, operation->value_bytes);
         return;
     }
-    if (operation->op == KVC_OP_SET && system->update == KVC_KVD_ADD && owner->present)
-        kvc_kvd_lambda_update(&processor->add, owner->value, sizeof(uint64_t), sizeof(uint64_t), 1);
-    if (operation->op == KVC_OP_SET && system->update == KVC_KVD_UPDATE && owner->present)
-        kvc_kvd_lambda_update(&processor->lambda, owner->value, owner->value_bytes,
+    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_ADD && owner->present)
+        kvc_kvdirect_lambda_update(&processor->add, owner->value, sizeof(uint64_t), sizeof(uint64_t), 1);
+    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_UPDATE && owner->present)
+        kvc_kvdirect_lambda_update(&processor->lambda, owner->value, owner->value_bytes,
                               (uint32_t)system->element_bytes, (int64_t)system->delta);
     operation->present = owner->present;
     operation->value_bytes = owner->value_bytes;

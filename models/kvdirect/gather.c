@@ -8,10 +8,10 @@
 
 enum { NONE = -1 };
 
-void kvc_kvd_gather_open(struct kvc_kvd_gather *gather, uint32_t cores, double core_reads_per_s,
+void kvc_kvdirect_gather_open(struct kvc_kvdirect_gather *gather, uint32_t cores, double core_reads_per_s,
                          struct kvc_events *events, uint16_t full_kind, uint16_t wait_kind)
 {
-    *gather = (struct kvc_kvd_gather){.cores = cores,
+    *gather = (struct kvc_kvdirect_gather){.cores = cores,
                                       .access_ns = cores > 0 ? 1e9 / core_reads_per_s : 0,
                                       .events = events,
                                       .full_kind = full_kind,
@@ -19,13 +19,13 @@ void kvc_kvd_gather_open(struct kvc_kvd_gather *gather, uint32_t cores, double c
                                       .filling = NONE};
 }
 
-void kvc_kvd_gather_close(struct kvc_kvd_gather *gather)
+void kvc_kvdirect_gather_close(struct kvc_kvdirect_gather *gather)
 {
     free(gather->batch);
     free(gather->free_batch);
 }
 
-static uint32_t new_batch(struct kvc_kvd_gather *gather)
+static uint32_t new_batch(struct kvc_kvdirect_gather *gather)
 {
     if (gather->free_count == 0) {
         uint32_t count = gather->batches > 0 ? 2 * gather->batches : 8;
@@ -35,12 +35,12 @@ static uint32_t new_batch(struct kvc_kvd_gather *gather)
             gather->free_batch[gather->free_count++] = gather->batches++;
     }
     uint32_t number = gather->free_batch[--gather->free_count];
-    gather->batch[number] = (struct kvc_kvd_gather_batch){.number = gather->begun++};
+    gather->batch[number] = (struct kvc_kvdirect_gather_batch){.number = gather->begun++};
     return number;
 }
 
 /* The core that is free first takes the batch. */
-static void give_to_core(struct kvc_kvd_gather *gather, double now_ns, uint32_t number)
+static void give_to_core(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t number)
 {
     uint32_t first = 0;
     for (uint32_t core = 1; core < gather->cores; core++)
@@ -52,32 +52,32 @@ static void give_to_core(struct kvc_kvd_gather *gather, double now_ns, uint32_t 
     gather->filling = NONE;
 }
 
-void kvc_kvd_gather_add(struct kvc_kvd_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
+void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
                         bool write)
 {
     if (gather->filling == NONE) {
         gather->filling = (int32_t)new_batch(gather);
         /* `unit` tells batches apart that use the same place one after the other */
-        kvc_events_add(gather->events, now_ns + KVC_KVD_GATHER_BATCH * gather->access_ns, gather->wait_kind,
+        kvc_events_add(gather->events, now_ns + KVC_KVDIRECT_GATHER_BATCH * gather->access_ns, gather->wait_kind,
                        (uint16_t)gather->batch[gather->filling].number, (uint32_t)gather->filling);
     }
-    struct kvc_kvd_gather_batch *batch = &gather->batch[gather->filling];
+    struct kvc_kvdirect_gather_batch *batch = &gather->batch[gather->filling];
     batch->part[batch->count++] = part;
     if (write)
         batch->written_bytes += bytes;
     else
         batch->read_bytes += bytes;
-    if (batch->count == KVC_KVD_GATHER_BATCH)
+    if (batch->count == KVC_KVDIRECT_GATHER_BATCH)
         give_to_core(gather, now_ns, (uint32_t)gather->filling);
 }
 
-void kvc_kvd_gather_waited(struct kvc_kvd_gather *gather, const struct kvc_event *event)
+void kvc_kvdirect_gather_waited(struct kvc_kvdirect_gather *gather, const struct kvc_event *event)
 {
-    if (gather->filling == (int32_t)event->who && (uint16_t)gather->batch[event->who].number == event->unit)
-        give_to_core(gather, event->time_ns, event->who);
+    if (gather->filling == (int32_t)event->tag && (uint16_t)gather->batch[event->tag].number == event->unit)
+        give_to_core(gather, event->time_ns, event->tag);
 }
 
-void kvc_kvd_gather_release(struct kvc_kvd_gather *gather, uint32_t batch)
+void kvc_kvdirect_gather_release(struct kvc_kvdirect_gather *gather, uint32_t batch)
 {
     gather->free_batch[gather->free_count++] = batch;
 }

@@ -18,26 +18,26 @@
 #include "sim/devices/dma.h"
 
 enum {
-    KVC_KVD_GATHER_BATCH = 256, /* accesses a doorbell, sec. 6.1 */
-    KVC_KVD_GATHER_ADDRESS_BYTES = 8,
-    KVC_KVD_GATHER_CORES_MAX = 64,
+    KVC_KVDIRECT_GATHER_BATCH = 256, /* accesses a doorbell, sec. 6.1 */
+    KVC_KVDIRECT_GATHER_ADDRESS_BYTES = 8,
+    KVC_KVDIRECT_GATHER_CORES_MAX = 64,
 };
 
-struct kvc_kvd_gather_batch {
-    uint32_t part[KVC_KVD_GATHER_BATCH];
+struct kvc_kvdirect_gather_batch {
+    uint32_t part[KVC_KVDIRECT_GATHER_BATCH];
     uint32_t count, read_bytes, written_bytes;
     uint32_t packets; /* of the fetch, that are still to come */
     uint64_t number;  /* of all batches */
 };
 
-struct kvc_kvd_gather {
+struct kvc_kvdirect_gather {
     uint32_t cores; /* 0: there is none of this */
     double access_ns;
     struct kvc_events *events;
     uint16_t full_kind,
         wait_kind; /* of events: a core has finished a batch; a batch has waited long enough */
-    double core_free_ns[KVC_KVD_GATHER_CORES_MAX];
-    struct kvc_kvd_gather_batch *batch; /* grows */
+    double core_free_ns[KVC_KVDIRECT_GATHER_CORES_MAX];
+    struct kvc_kvdirect_gather_batch *batch; /* grows */
     uint32_t *free_batch;
     uint32_t batches, free_count;
     int32_t filling; /* NONE: no batch has been begun */
@@ -46,18 +46,18 @@ struct kvc_kvd_gather {
 };
 
 /* Aborts without memory. */
-void kvc_kvd_gather_open(struct kvc_kvd_gather *gather, uint32_t cores, double core_reads_per_s,
+void kvc_kvdirect_gather_open(struct kvc_kvdirect_gather *gather, uint32_t cores, double core_reads_per_s,
                          struct kvc_events *events, uint16_t full_kind, uint16_t wait_kind);
-void kvc_kvd_gather_close(struct kvc_kvd_gather *gather);
+void kvc_kvdirect_gather_close(struct kvc_kvdirect_gather *gather);
 
 /* Adds an access. */
-void kvc_kvd_gather_add(struct kvc_kvd_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
+void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
                         bool write);
 
 /* A batch has waited: it is given to a core, unless it was full before. */
-void kvc_kvd_gather_waited(struct kvc_kvd_gather *gather, const struct kvc_event *event);
+void kvc_kvdirect_gather_waited(struct kvc_kvdirect_gather *gather, const struct kvc_event *event);
 
 /* All accesses of a batch are through. */
-void kvc_kvd_gather_release(struct kvc_kvd_gather *gather, uint32_t batch);
+void kvc_kvdirect_gather_release(struct kvc_kvdirect_gather *gather, uint32_t batch);
 
 #endif

@@ -10,8 +10,8 @@
 static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    struct kvc_kvd_store *store = NULL;
-    enum kvc_status status = kvc_kvd_store_create(scenario, progress, &store, diag);
+    struct kvc_kvdirect_store *store = NULL;
+    enum kvc_status status = kvc_kvdirect_store_create(scenario, progress, &store, diag);
     *state = store;
     return status;
 }
@@ -20,27 +20,27 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
                            struct kvc_timeline *timeline, const struct kvc_progress *progress,
                            const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
 {
-    return kvc_kvd_run(scenario, state, replica, timeline, progress, platform_path, result, diag);
+    return kvc_kvdirect_run(scenario, state, replica, timeline, progress, platform_path, result, diag);
 }
 
 static void free_state(void *state)
 {
-    kvc_kvd_store_free(state);
+    kvc_kvdirect_store_free(state);
 }
 
 static const struct kvc_model_device devices[] = {
     {"dma", "catapult-pcie3-x8"}, {"fpga", "catapult-stratix-v"}, {"nic", "catapult-40g"}, {NULL, NULL}};
 
-const struct kvc_model kvc_kvd_model = {
+const struct kvc_model kvc_kvdirect_model = {
     .name = "kvdirect",
     .help =
         "programmable NICs that walk the host's hash table over PCIe: out-of-order engine, NIC DRAM as cache",
     .paper = "Li et al., SOSP 2017",
-    .options = &kvc_kvd_options,
+    .options = &kvc_kvdirect_option_table,
     .devices = devices,
-    .check = kvc_kvd_check,
-    .memory_bytes = kvc_kvd_store_bytes,
-    .predict = kvc_kvd_predict,
+    .check = kvc_kvdirect_check,
+    .memory_bytes = kvc_kvdirect_store_bytes,
+    .predict = kvc_kvdirect_predict,
     .prepare = prepare,
     .run = run,
     .free = free_state,

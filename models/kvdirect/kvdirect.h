@@ -3,6 +3,6 @@
 
 #include "models/model.h"
 
-extern const struct kvc_model kvc_kvd_model;
+extern const struct kvc_model kvc_kvdirect_model;
 
 #endif

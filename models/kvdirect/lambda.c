@@ -54,7 +54,7 @@ enum { UNARY_PRIORITY = 10, DEPTH_MAX = 64 };
 
 struct compiler {
     const char *text, *at, *what;
-    struct kvc_kvd_lambda *lambda;
+    struct kvc_kvdirect_lambda *lambda;
     struct kvc_diag *diag;
     uint32_t depth;
     bool failed;
@@ -74,8 +74,8 @@ static uint8_t fail(struct compiler *compiler, const char *problem)
 
 static uint8_t emit(struct compiler *compiler, uint8_t verb, uint8_t left, uint8_t right, int64_t number)
 {
-    struct kvc_kvd_lambda *lambda = compiler->lambda;
-    if (lambda->steps == KVC_KVD_LAMBDA_STEPS)
+    struct kvc_kvdirect_lambda *lambda = compiler->lambda;
+    if (lambda->steps == KVC_KVDIRECT_LAMBDA_STEPS)
         return fail(compiler, "too long");
     lambda->uses_sum |= verb == SUM;
     lambda->step[lambda->steps].verb = verb;
@@ -189,11 +189,11 @@ static uint8_t expression(struct compiler *compiler, uint8_t least_priority)
     return left;
 }
 
-enum kvc_status kvc_kvd_lambda_compile(const char *text, const char *what, struct kvc_kvd_lambda *lambda,
+enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what, struct kvc_kvdirect_lambda *lambda,
                                        struct kvc_diag *diag)
 {
     struct compiler compiler = {.text = text, .at = text, .what = what, .lambda = lambda, .diag = diag};
-    *lambda = (struct kvc_kvd_lambda){.steps = 0};
+    *lambda = (struct kvc_kvdirect_lambda){.steps = 0};
     expression(&compiler, 0);
     skip_space(&compiler);
     if (!compiler.failed && *compiler.at != '\0')
@@ -274,9 +274,9 @@ static int64_t evaluate(uint8_t verb, int64_t left, int64_t right)
     KVC_BUG("%u is no operator of two values", verb);
 }
 
-int64_t kvc_kvd_lambda_call(const struct kvc_kvd_lambda *lambda, int64_t v, int64_t d, int64_t s)
+int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64_t v, int64_t d, int64_t s)
 {
-    int64_t value[KVC_KVD_LAMBDA_STEPS] = {0};
+    int64_t value[KVC_KVDIRECT_LAMBDA_STEPS] = {0};
     for (uint32_t i = 0; i < lambda->steps; i++) {
         uint8_t verb = lambda->step[i].verb;
         if (verb == NUMBER)
@@ -300,28 +300,28 @@ static int64_t load(const uint8_t *element, uint32_t bytes)
     return (int64_t)word;
 }
 
-void kvc_kvd_lambda_update(const struct kvc_kvd_lambda *lambda, uint8_t *vector, uint32_t bytes,
+void kvc_kvdirect_lambda_update(const struct kvc_kvdirect_lambda *lambda, uint8_t *vector, uint32_t bytes,
                            uint32_t element_bytes, int64_t delta)
 {
     for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes) {
-        int64_t value = kvc_kvd_lambda_call(lambda, load(vector + at, element_bytes), delta, 0);
+        int64_t value = kvc_kvdirect_lambda_call(lambda, load(vector + at, element_bytes), delta, 0);
         memcpy(vector + at, &value, element_bytes);
     }
 }
 
-int64_t kvc_kvd_lambda_reduce(const struct kvc_kvd_lambda *lambda, const uint8_t *vector, uint32_t bytes,
+int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
                               uint32_t element_bytes, int64_t delta, int64_t sum)
 {
     for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes)
-        sum = kvc_kvd_lambda_call(lambda, load(vector + at, element_bytes), delta, sum);
+        sum = kvc_kvdirect_lambda_call(lambda, load(vector + at, element_bytes), delta, sum);
     return sum;
 }
 
-uint32_t kvc_kvd_lambda_filter(const struct kvc_kvd_lambda *lambda, const uint8_t *vector, uint32_t bytes,
+uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
                                uint32_t element_bytes, int64_t delta)
 {
     uint32_t passed = 0;
     for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes)
-        passed += kvc_kvd_lambda_call(lambda, load(vector + at, element_bytes), delta, 0) != 0;
+        passed += kvc_kvdirect_lambda_call(lambda, load(vector + at, element_bytes), delta, 0) != 0;
     return passed;
 }

@@ -14,39 +14,39 @@
 
 #include "sim/base/diag.h"
 
-enum { KVC_KVD_LAMBDA_STEPS = 32 };
+enum { KVC_KVDIRECT_LAMBDA_STEPS = 32 };
 
-struct kvc_kvd_lambda {
+struct kvc_kvdirect_lambda {
     uint32_t steps; /* the last one's value is the function's */
     struct {
         uint8_t verb;        /* enum verb of lambda.c */
         uint8_t left, right; /* steps before */
         int64_t number;
-    } step[KVC_KVD_LAMBDA_STEPS];
+    } step[KVC_KVDIRECT_LAMBDA_STEPS];
     bool uses_sum; /* s */
 };
 
 /* Compiles an expression; `what` names it in errors ("system.lambda"). */
-enum kvc_status kvc_kvd_lambda_compile(const char *text, const char *what, struct kvc_kvd_lambda *lambda,
+enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what, struct kvc_kvdirect_lambda *lambda,
                                        struct kvc_diag *diag);
 
 /* One element. */
-int64_t kvc_kvd_lambda_call(const struct kvc_kvd_lambda *lambda, int64_t v, int64_t d, int64_t s);
+int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64_t v, int64_t d, int64_t s);
 
 /* Vectors of unsigned elements of 1, 2, 4 or 8 bytes, little-endian; what is left of `bytes` stays as it is.
  * `delta`: of every element. */
 
 /* Sets every element to the function's value, modulo its width. */
-void kvc_kvd_lambda_update(const struct kvc_kvd_lambda *lambda, uint8_t *vector, uint32_t bytes,
+void kvc_kvdirect_lambda_update(const struct kvc_kvdirect_lambda *lambda, uint8_t *vector, uint32_t bytes,
                            uint32_t element_bytes, int64_t delta);
 
 /* The function's value of the last element, of which s is the value of the one before; of the first, `sum`.
  */
-int64_t kvc_kvd_lambda_reduce(const struct kvc_kvd_lambda *lambda, const uint8_t *vector, uint32_t bytes,
+int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
                               uint32_t element_bytes, int64_t delta, int64_t sum);
 
 /* How many elements the function is true for. */
-uint32_t kvc_kvd_lambda_filter(const struct kvc_kvd_lambda *lambda, const uint8_t *vector, uint32_t bytes,
+uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
                                uint32_t element_bytes, int64_t delta);
 
 #endif

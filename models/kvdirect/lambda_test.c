@@ -5,10 +5,10 @@
 
 static int64_t value_of(const char *text, int64_t v, int64_t d, int64_t s)
 {
-    struct kvc_kvd_lambda lambda;
+    struct kvc_kvdirect_lambda lambda;
     struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_kvd_lambda_compile(text, "lambda", &lambda, &diag), KVC_OK, "%s", diag.message);
-    return kvc_kvd_lambda_call(&lambda, v, d, s);
+    cr_assert_eq(kvc_kvdirect_lambda_compile(text, "lambda", &lambda, &diag), KVC_OK, "%s", diag.message);
+    return kvc_kvdirect_lambda_call(&lambda, v, d, s);
 }
 
 /* As Lua 5.4 answers, comparisons apart, which are numbers here. */
@@ -37,9 +37,9 @@ Test(lambda, operators_bind_as_in_lua)
 
 static void refuses(const char *text, const char *part)
 {
-    struct kvc_kvd_lambda lambda;
+    struct kvc_kvdirect_lambda lambda;
     struct kvc_diag diag = {0};
-    cr_expect_eq(kvc_kvd_lambda_compile(text, "system.lambda", &lambda, &diag), KVC_ERR_SCENARIO, "%s", text);
+    cr_expect_eq(kvc_kvdirect_lambda_compile(text, "system.lambda", &lambda, &diag), KVC_ERR_SCENARIO, "%s", text);
     cr_expect_not_null(strstr(diag.message, part), "%s: %s", text, diag.message);
     cr_expect_eq(strncmp(diag.message, "system.lambda: ", 15), 0);
 }
@@ -65,20 +65,20 @@ Test(lambda, what_is_no_expression_is_refused_with_its_place)
 
 Test(lambda, runs_over_vectors_of_all_widths)
 {
-    struct kvc_kvd_lambda add, sum, even;
+    struct kvc_kvdirect_lambda add, sum, even;
     struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_kvd_lambda_compile("v + d", "l", &add, &diag), KVC_OK);
-    cr_assert_eq(kvc_kvd_lambda_compile("s + v", "l", &sum, &diag), KVC_OK);
-    cr_assert_eq(kvc_kvd_lambda_compile("v % 2 == 0", "l", &even, &diag), KVC_OK);
+    cr_assert_eq(kvc_kvdirect_lambda_compile("v + d", "l", &add, &diag), KVC_OK);
+    cr_assert_eq(kvc_kvdirect_lambda_compile("s + v", "l", &sum, &diag), KVC_OK);
+    cr_assert_eq(kvc_kvdirect_lambda_compile("v % 2 == 0", "l", &even, &diag), KVC_OK);
     cr_expect(sum.uses_sum);
     cr_expect_not(add.uses_sum);
     uint8_t vector[9] = {1, 2, 3, 4, 5, 6, 7, 255, 77};
-    kvc_kvd_lambda_update(&add, vector, 8, 1, 1);
+    kvc_kvdirect_lambda_update(&add, vector, 8, 1, 1);
     cr_expect_arr_eq(vector, ((uint8_t[]){2, 3, 4, 5, 6, 7, 8, 0, 77}), 9);
-    cr_expect_eq(kvc_kvd_lambda_reduce(&sum, vector, 8, 1, 0, 100), 135);
-    cr_expect_eq(kvc_kvd_lambda_filter(&even, vector, 8, 1, 0), 5);
-    kvc_kvd_lambda_update(&add, vector, 9, 4, 1); /* the ninth byte is left over */
+    cr_expect_eq(kvc_kvdirect_lambda_reduce(&sum, vector, 8, 1, 0, 100), 135);
+    cr_expect_eq(kvc_kvdirect_lambda_filter(&even, vector, 8, 1, 0), 5);
+    kvc_kvdirect_lambda_update(&add, vector, 9, 4, 1); /* the ninth byte is left over */
     cr_expect_arr_eq(vector, ((uint8_t[]){3, 3, 4, 5, 7, 7, 8, 0, 77}), 9);
-    kvc_kvd_lambda_update(&add, vector, 8, 8, -3);
+    kvc_kvdirect_lambda_update(&add, vector, 8, 8, -3);
     cr_expect_arr_eq(vector, ((uint8_t[]){0, 3, 4, 5, 7, 7, 8, 0}), 8);
 }

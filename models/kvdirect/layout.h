@@ -13,34 +13,34 @@
 
 /* Memory accesses of an operation on a key that exists; a PUT of the same size writes one bucket or slab
  * more. */
-struct kvc_kvd_accesses {
+struct kvc_kvdirect_accesses {
     double bucket_reads, slab_reads;
     double pairs_per_bucket;       /* of the index, mean */
     double slab_lines, used_lines; /* of a pair's slab, and of it those that the pair fills; 0: inline */
 };
 
-static inline double kvc_kvd_reads(const struct kvc_kvd_accesses *accesses)
+static inline double kvc_kvdirect_reads(const struct kvc_kvdirect_accesses *accesses)
 {
     return accesses->bucket_reads + accesses->slab_reads;
 }
 
 /* Pairs of `pair_bytes`, spread over `buckets` of a hash index at random. */
-struct kvc_kvd_accesses kvc_kvd_accesses_of(double keys, double buckets, uint32_t inline_bytes,
+struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double buckets, uint32_t inline_bytes,
                                             uint32_t pair_bytes);
 
 /* Of memory for `bytes`, what the index, chained buckets and slabs need, mean; above 1 they do not fit. */
-double kvc_kvd_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
+double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
                            uint32_t pair_bytes);
 
 /* The largest index that leaves room for everything else; 0: there is none. */
-double kvc_kvd_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes);
+double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes);
 
-struct kvc_kvd_layout {
+struct kvc_kvdirect_layout {
     double index_frac;
     uint32_t inline_bytes;
 };
 
 /* The scenario's own, with every "auto" resolved. */
-struct kvc_kvd_layout kvc_kvd_layout_of(const struct kvc_scenario *scenario);
+struct kvc_kvdirect_layout kvc_kvdirect_layout_of(const struct kvc_scenario *scenario);
 
 #endif

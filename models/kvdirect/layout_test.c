@@ -9,19 +9,19 @@ enum { TABLE_BYTES = 4 << 20 };
 
 static const uint32_t key_bytes = 8;
 
-static struct kvc_kvdirect_stats run_all(struct kvc_kvdirect *table, uint32_t keys, uint8_t verb,
+static struct kvc_kvdirect_table_stats run_all(struct kvc_kvdirect_table *table, uint32_t keys, uint8_t verb,
                                          uint32_t pair_bytes)
 {
-    struct kvc_kvdirect_stats stats = {0};
-    static uint8_t value[KVC_KVDIRECT_PAIR_MAX];
+    struct kvc_kvdirect_table_stats stats = {0};
+    static uint8_t value[KVC_KVDIRECT_TABLE_PAIR_MAX];
     for (uint64_t key = 1; key <= keys; key++) {
-        struct kvc_kvdirect_op op = {.key = &key,
+        struct kvc_kvdirect_table_op op = {.key = &key,
                                      .key_bytes = (uint8_t)key_bytes,
                                      .verb = verb,
                                      .value = value,
                                      .value_bytes = (uint16_t)(pair_bytes - key_bytes)};
-        kvc_kvdirect_run(table, &op, 1, &stats);
-        cr_assert_eq(op.result, KVC_KVDIRECT_OK);
+        kvc_kvdirect_table_run(table, &op, 1, &stats);
+        cr_assert_eq(op.result, KVC_KVDIRECT_TABLE_OK);
     }
     return stats;
 }
@@ -29,24 +29,24 @@ static struct kvc_kvdirect_stats run_all(struct kvc_kvdirect *table, uint32_t ke
 /* GETs and overwriting PUTs in the real table, filled with pairs of one size, against the closed form. */
 static void expect_accesses(uint32_t keys, double index_frac, uint32_t inline_bytes, uint32_t pair_bytes)
 {
-    const struct kvc_kvdirect_params params = {
+    const struct kvc_kvdirect_table_params params = {
         .bytes = TABLE_BYTES, .hash_index_frac = index_frac, .inline_bytes = inline_bytes, .seed = 5};
-    struct kvc_kvdirect *table = kvc_kvdirect_create(&params);
+    struct kvc_kvdirect_table *table = kvc_kvdirect_table_create(&params);
     cr_assert_not_null(table);
-    run_all(table, keys, KVC_KVDIRECT_PUT, pair_bytes);
-    struct kvc_kvdirect_stats gets = run_all(table, keys, KVC_KVDIRECT_GET, pair_bytes);
-    struct kvc_kvdirect_stats puts = run_all(table, keys, KVC_KVDIRECT_PUT, pair_bytes);
-    struct kvc_kvd_accesses expected =
-        kvc_kvd_accesses_of(keys, (double)kvc_kvdirect_index_buckets(table), inline_bytes, pair_bytes);
-    double per_get = (double)kvc_kvdirect_accesses(&gets.get) / keys;
-    double per_put = (double)kvc_kvdirect_accesses(&puts.put) / keys;
-    cr_expect_float_eq(kvc_kvd_reads(&expected), per_get, 0.02 * per_get,
-                       "GET of %u, %u bytes: %g, really %g", keys, pair_bytes, kvc_kvd_reads(&expected),
+    run_all(table, keys, KVC_KVDIRECT_TABLE_PUT, pair_bytes);
+    struct kvc_kvdirect_table_stats gets = run_all(table, keys, KVC_KVDIRECT_TABLE_GET, pair_bytes);
+    struct kvc_kvdirect_table_stats puts = run_all(table, keys, KVC_KVDIRECT_TABLE_PUT, pair_bytes);
+    struct kvc_kvdirect_accesses expected =
+        kvc_kvdirect_accesses_of(keys, (double)kvc_kvdirect_table_index_buckets(table), inline_bytes, pair_bytes);
+    double per_get = (double)kvc_kvdirect_table_accesses(&gets.get) / keys;
+    double per_put = (double)kvc_kvdirect_table_accesses(&puts.put) / keys;
+    cr_expect_float_eq(kvc_kvdirect_reads(&expected), per_get, 0.02 * per_get,
+                       "GET of %u, %u bytes: %g, really %g", keys, pair_bytes, kvc_kvdirect_reads(&expected),
                        per_get);
-    cr_expect_float_eq(kvc_kvd_reads(&expected) + 1, per_put, 0.02 * per_put,
-                       "PUT of %u, %u bytes: %g, really %g", keys, pair_bytes, kvc_kvd_reads(&expected) + 1,
+    cr_expect_float_eq(kvc_kvdirect_reads(&expected) + 1, per_put, 0.02 * per_put,
+                       "PUT of %u, %u bytes: %g, really %g", keys, pair_bytes, kvc_kvdirect_reads(&expected) + 1,
                        per_put);
-    kvc_kvdirect_free(table);
+    kvc_kvdirect_table_free(table);
 }
 
 Test(layout, accesses_are_those_of_the_real_table)
@@ -71,15 +71,15 @@ Test(layout, the_best_index_is_the_largest_that_holds_all)
         for (double utilization = 0.2; utilization < 0.55; utilization += 0.1) {
             double keys = floor(utilization * TABLE_BYTES / pairs[i].pair_bytes);
             uint32_t pair = pairs[i].pair_bytes, inlined = pairs[i].inline_bytes;
-            double best = kvc_kvd_best_index(keys, TABLE_BYTES, inlined, pair);
+            double best = kvc_kvdirect_best_index(keys, TABLE_BYTES, inlined, pair);
             cr_assert_gt(best, 0);
-            cr_expect_leq(kvc_kvd_needed_frac(keys, TABLE_BYTES, best, inlined, pair), 1);
+            cr_expect_leq(kvc_kvdirect_needed_frac(keys, TABLE_BYTES, best, inlined, pair), 1);
             if (best < 0.98)
-                cr_expect_gt(kvc_kvd_needed_frac(keys, TABLE_BYTES, best + 0.02, inlined, pair), 1);
+                cr_expect_gt(kvc_kvdirect_needed_frac(keys, TABLE_BYTES, best + 0.02, inlined, pair), 1);
             expect_accesses((uint32_t)keys, best, inlined, pair);
         }
     }
-    cr_expect_eq(kvc_kvd_best_index(1e6, TABLE_BYTES, 15, 254), 0, "there is no room at all");
+    cr_expect_eq(kvc_kvdirect_best_index(1e6, TABLE_BYTES, 15, 254), 0, "there is no room at all");
 }
 
 /* Fig. 9a: at the same utilization a larger index needs fewer accesses. */
@@ -87,9 +87,9 @@ Test(layout, a_larger_index_needs_fewer_accesses)
 {
     double before = INFINITY;
     for (double index = 0.1; index <= 0.8; index += 0.1) {
-        struct kvc_kvd_accesses accesses =
-            kvc_kvd_accesses_of(0.4 * TABLE_BYTES / 10, TABLE_BYTES * index / 64, 15, 10);
-        cr_expect_lt(kvc_kvd_reads(&accesses), before);
-        before = kvc_kvd_reads(&accesses);
+        struct kvc_kvdirect_accesses accesses =
+            kvc_kvdirect_accesses_of(0.4 * TABLE_BYTES / 10, TABLE_BYTES * index / 64, 15, 10);
+        cr_expect_lt(kvc_kvdirect_reads(&accesses), before);
+        before = kvc_kvdirect_reads(&accesses);
     }
 }

@@ -14,14 +14,14 @@ enum { BACKGROUND = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 /* Writes that nobody waits for and no step stands for: the queue of addresses. */
 #define QUEUED UINT32_MAX
 
-struct kvc_kvd_part {
-    uint32_t who;     /* BACKGROUND: nobody waits */
+struct kvc_kvdirect_part {
+    uint32_t tag;     /* BACKGROUND: nobody waits */
     uint32_t packets; /* of DMA that are still to come */
-    struct kvc_kvd_step step;
+    struct kvc_kvdirect_step step;
     bool looked; /* the DRAM has been read for the tag */
 };
 
-static void add_parts(struct kvc_kvd_memory *memory)
+static void add_parts(struct kvc_kvdirect_memory_engine *memory)
 {
     uint32_t count = memory->part_count > 0 ? 2 * memory->part_count : PARTS_FIRST;
     memory->part = kvc_array_grown(memory->part, count, sizeof *memory->part);
@@ -30,30 +30,30 @@ static void add_parts(struct kvc_kvd_memory *memory)
         memory->free_part[memory->free_count++] = memory->part_count++;
 }
 
-void kvc_kvd_memory_open(struct kvc_kvd_memory *memory, const struct kvc_dma *dma,
+void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_dma *dma,
                          const struct kvc_fpga *fpga, uint32_t gather_cores, struct kvc_events *events,
                          uint64_t seed)
 {
-    *memory = (struct kvc_kvd_memory){.dma = dma, .fpga = fpga, .events = events};
-    kvc_kvd_gather_open(&memory->gather, gather_cores, dma->core_reads_per_s, events, KVC_KVD_GATHERED,
-                        KVC_KVD_GATHER_WAITED);
+    *memory = (struct kvc_kvdirect_memory_engine){.dma = dma, .fpga = fpga, .events = events};
+    kvc_kvdirect_gather_open(&memory->gather, gather_cores, dma->core_reads_per_s, events, KVC_KVDIRECT_GATHERED,
+                        KVC_KVDIRECT_GATHER_WAITED);
     for (uint16_t i = 0; i < dma->endpoints; i++)
         kvc_dma_open(&memory->engine[i], dma, &memory->root, events, i, seed);
     add_parts(memory);
 }
 
-void kvc_kvd_memory_close(struct kvc_kvd_memory *memory)
+void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory)
 {
     for (uint16_t i = 0; i < memory->dma->endpoints; i++)
         kvc_dma_close(&memory->engine[i]);
-    kvc_kvd_gather_close(&memory->gather);
+    kvc_kvdirect_gather_close(&memory->gather);
     free(memory->part);
     free(memory->free_part);
     free(memory->done);
 }
 
 /* DMA of the card itself. */
-static void use_dma(struct kvc_kvd_memory *memory, double now_ns, uint32_t part, uint16_t endpoint,
+static void use_dma(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part, uint16_t endpoint,
                     uint32_t bytes, bool write)
 {
     memory->host_reads += !write;
@@ -64,53 +64,53 @@ static void use_dma(struct kvc_kvd_memory *memory, double now_ns, uint32_t part,
         kvc_dma_read(&memory->engine[endpoint], now_ns, bytes, part);
 }
 
-static void use_host(struct kvc_kvd_memory *memory, double now_ns, uint32_t part, uint32_t bytes, bool write)
+static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part, uint32_t bytes, bool write)
 {
     memory->part[part].packets = kvc_dma_packets(memory->dma, bytes);
     if (memory->gather.cores > 0)
-        kvc_kvd_gather_add(&memory->gather, now_ns, part, bytes, write);
+        kvc_kvdirect_gather_add(&memory->gather, now_ns, part, bytes, write);
     else
         use_dma(memory, now_ns, part, memory->part[part].step.endpoint, bytes, write);
 }
 
 /* Occupies the DRAM's channel for one line; returns when that is over. */
-static double use_dram(struct kvc_kvd_memory *memory, double now_ns)
+static double use_dram(struct kvc_kvdirect_memory_engine *memory, double now_ns)
 {
-    double line_ns = kvc_fpga_dram_ns(memory->fpga, KVC_KVD_LINE_BYTES);
+    double line_ns = kvc_fpga_dram_ns(memory->fpga, KVC_KVDIRECT_LINE_BYTES);
     memory->dram_lines++;
     return kvc_serve(&memory->dram_free_ns, &memory->dram_busy_ns, now_ns, line_ns);
 }
 
-static uint32_t new_part(struct kvc_kvd_memory *memory, const struct kvc_kvd_step *step, uint32_t who)
+static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step, uint32_t tag)
 {
     if (memory->free_count == 0)
         add_parts(memory);
     uint32_t part = memory->free_part[--memory->free_count];
-    memory->part[part] = (struct kvc_kvd_part){.who = who, .step = *step};
+    memory->part[part] = (struct kvc_kvdirect_part){.tag = tag, .step = *step};
     return part;
 }
 
-void kvc_kvd_memory_start(struct kvc_kvd_memory *memory, double now_ns, const struct kvc_kvd_step *step,
-                          uint32_t who)
+void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns, const struct kvc_kvdirect_step *step,
+                          uint32_t tag)
 {
-    uint32_t part = new_part(memory, step, who);
-    if (step->kind == KVC_KVD_HOST_READ || step->kind == KVC_KVD_HOST_WRITE)
-        use_host(memory, now_ns, part, step->bytes, step->kind == KVC_KVD_HOST_WRITE);
+    uint32_t part = new_part(memory, step, tag);
+    if (step->kind == KVC_KVDIRECT_HOST_READ || step->kind == KVC_KVDIRECT_HOST_WRITE)
+        use_host(memory, now_ns, part, step->bytes, step->kind == KVC_KVDIRECT_HOST_WRITE);
     else
-        kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns, KVC_KVD_DRAM_DONE, 0,
+        kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns, KVC_KVDIRECT_DRAM_DONE, 0,
                        part);
 }
 
-static void start_background(struct kvc_kvd_memory *memory, double now_ns, uint16_t endpoint, uint32_t bytes,
+static void start_background(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint16_t endpoint, uint32_t bytes,
                              bool write)
 {
-    const struct kvc_kvd_step step = {.kind = write ? KVC_KVD_HOST_WRITE : KVC_KVD_HOST_READ,
+    const struct kvc_kvdirect_step step = {.kind = write ? KVC_KVDIRECT_HOST_WRITE : KVC_KVDIRECT_HOST_READ,
                                       .endpoint = endpoint,
                                       .bytes = (uint16_t)bytes};
-    kvc_kvd_memory_start(memory, now_ns, &step, BACKGROUND);
+    kvc_kvdirect_memory_engine_start(memory, now_ns, &step, BACKGROUND);
 }
 
-void kvc_kvd_memory_sync(struct kvc_kvd_memory *memory, double now_ns, uint64_t reads, uint64_t writes)
+void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads, uint64_t writes)
 {
     for (uint64_t i = 0; i < reads + writes;
          i++) /* of whole lines, one after the other: the card does it itself */
@@ -118,68 +118,68 @@ void kvc_kvd_memory_sync(struct kvc_kvd_memory *memory, double now_ns, uint64_t 
 }
 
 /* A step is over: who waits for it is told. */
-static void end(struct kvc_kvd_memory *memory, uint32_t part)
+static void end(struct kvc_kvdirect_memory_engine *memory, uint32_t part)
 {
-    uint32_t who = memory->part[part].who;
+    uint32_t tag = memory->part[part].tag;
     memory->free_part[memory->free_count++] = part;
-    if (who == BACKGROUND)
+    if (tag == BACKGROUND)
         return;
     if (memory->done_count == memory->done_capacity) {
-        memory->done_capacity = memory->done_capacity > 0 ? 2 * memory->done_capacity : KVC_KVD_GATHER_BATCH;
+        memory->done_capacity = memory->done_capacity > 0 ? 2 * memory->done_capacity : KVC_KVDIRECT_GATHER_BATCH;
         memory->done = kvc_array_grown(memory->done, memory->done_capacity, sizeof *memory->done);
     }
-    memory->done[memory->done_count++] = who;
+    memory->done[memory->done_count++] = tag;
 }
 
-static void store_line(struct kvc_kvd_memory *memory, double now_ns, uint32_t part)
+static void store_line(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part)
 {
-    kvc_events_add(memory->events, use_dram(memory, now_ns), KVC_KVD_DRAM_DONE, 0, part);
+    kvc_events_add(memory->events, use_dram(memory, now_ns), KVC_KVDIRECT_DRAM_DONE, 0, part);
 }
 
 /* The DRAM has been read for its tag, or a line written into it. */
-static void dram_done(struct kvc_kvd_memory *memory, double now_ns, uint32_t number)
+static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
-    struct kvc_kvd_part *part = &memory->part[number];
-    struct kvc_kvd_step step = part->step;
-    if (part->looked || step.kind == KVC_KVD_CACHE_READ) {
+    struct kvc_kvdirect_part *part = &memory->part[number];
+    struct kvc_kvdirect_step step = part->step;
+    if (part->looked || step.kind == KVC_KVDIRECT_CACHE_READ) {
         end(memory, number);
         return;
     }
     part->looked = true;
     if (step.evicts)
-        start_background(memory, now_ns, step.endpoint, KVC_KVD_LINE_BYTES, true);
-    if (step.kind == KVC_KVD_CACHE_FETCH || step.fetches)
-        use_host(memory, now_ns, number, KVC_KVD_LINE_BYTES, false);
+        start_background(memory, now_ns, step.endpoint, KVC_KVDIRECT_LINE_BYTES, true);
+    if (step.kind == KVC_KVDIRECT_CACHE_FETCH || step.fetches)
+        use_host(memory, now_ns, number, KVC_KVDIRECT_LINE_BYTES, false);
     else
         store_line(memory, now_ns, number);
 }
 
 /* What the step wanted of the host is through. */
-static void host_done(struct kvc_kvd_memory *memory, double now_ns, uint32_t number)
+static void host_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
-    const struct kvc_kvd_part *part = &memory->part[number];
-    if (part->step.kind == KVC_KVD_CACHE_WRITE) {
+    const struct kvc_kvdirect_part *part = &memory->part[number];
+    if (part->step.kind == KVC_KVDIRECT_CACHE_WRITE) {
         store_line(memory, now_ns, number);
         return;
     }
-    if (part->step.kind == KVC_KVD_CACHE_FETCH)
+    if (part->step.kind == KVC_KVDIRECT_CACHE_FETCH)
         use_dram(memory, now_ns);
     end(memory, number);
 }
 
-static void batch_done(struct kvc_kvd_memory *memory, double now_ns, uint32_t number)
+static void batch_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     uint32_t count = memory->gather.batch[number].count;
     for (uint32_t i = 0; i < count; i++) /* the batches may move: a step that ends can begin others */
         host_done(memory, now_ns, memory->gather.batch[number].part[i]);
-    kvc_kvd_gather_release(&memory->gather, number);
+    kvc_kvdirect_gather_release(&memory->gather, number);
 }
 
 /* The cores have done a batch. Its addresses came over the links before, its data comes now. */
-static void gathered(struct kvc_kvd_memory *memory, double now_ns, uint32_t number)
+static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
-    struct kvc_kvd_gather_batch *batch = &memory->gather.batch[number];
-    uint32_t addresses = batch->count * KVC_KVD_GATHER_ADDRESS_BYTES, bytes = batch->read_bytes;
+    struct kvc_kvdirect_gather_batch *batch = &memory->gather.batch[number];
+    uint32_t addresses = batch->count * KVC_KVDIRECT_GATHER_ADDRESS_BYTES, bytes = batch->read_bytes;
     uint16_t endpoint = (uint16_t)(batch->number % memory->dma->endpoints);
     batch->packets = bytes > 0 ? kvc_dma_packets(memory->dma, bytes) : 0;
     use_dma(memory, now_ns, QUEUED, endpoint, addresses + batch->written_bytes, true);
@@ -189,16 +189,16 @@ static void gathered(struct kvc_kvd_memory *memory, double now_ns, uint32_t numb
         batch_done(memory, now_ns, number);
 }
 
-void kvc_kvd_memory_handle(struct kvc_kvd_memory *memory, const struct kvc_event *event)
+void kvc_kvdirect_memory_engine_handle(struct kvc_kvdirect_memory_engine *memory, const struct kvc_event *event)
 {
     uint32_t number;
     memory->done_count = 0;
-    if (event->kind == KVC_KVD_DRAM_DONE)
-        dram_done(memory, event->time_ns, event->who);
-    else if (event->kind == KVC_KVD_GATHERED)
-        gathered(memory, event->time_ns, event->who);
-    else if (event->kind == KVC_KVD_GATHER_WAITED)
-        kvc_kvd_gather_waited(&memory->gather, event);
+    if (event->kind == KVC_KVDIRECT_DRAM_DONE)
+        dram_done(memory, event->time_ns, event->tag);
+    else if (event->kind == KVC_KVDIRECT_GATHERED)
+        gathered(memory, event->time_ns, event->tag);
+    else if (event->kind == KVC_KVDIRECT_GATHER_WAITED)
+        kvc_kvdirect_gather_waited(&memory->gather, event);
     else if (!kvc_dma_handle(&memory->engine[event->unit], event, &number))
         return;
     else if (number == QUEUED)

@@ -1,5 +1,5 @@
 /* KV-Direct's own parameters: the scenario's `system` table. The model's names begin with kvc_kvd, those of
- * the real table and slabs in kernels/kvdirect with kvc_kvdirect. */
+ * the real table and slabs in kernels/kvdirect with kvc_kvdirect_table. */
 #ifndef KVC_MODELS_KVDIRECT_OPTIONS_H
 #define KVC_MODELS_KVDIRECT_OPTIONS_H
 
@@ -9,24 +9,24 @@
 #include "sim/base/option.h"
 #include "sim/scenario.h"
 
-enum kvc_kvd_engine {
-    KVC_KVD_OUT_OF_ORDER, /* operations on a key in flight wait in the reservation station and get its value
+enum kvc_kvdirect_engine {
+    KVC_KVDIRECT_OUT_OF_ORDER, /* operations on a key in flight wait in the reservation station and get its value
                            */
-    KVC_KVD_STALL,        /* the pipeline stops until the operation that they depend on is done */
+    KVC_KVDIRECT_STALL,        /* the pipeline stops until the operation that they depend on is done */
 };
 
-enum kvc_kvd_update {
-    KVC_KVD_PUT, /* SETs of the workload replace the value */
-    KVC_KVD_ADD, /* they are atomic fetch-and-adds on values of 8 bytes */
+enum kvc_kvdirect_update {
+    KVC_KVDIRECT_PUT, /* SETs of the workload replace the value */
+    KVC_KVDIRECT_ADD, /* they are atomic fetch-and-adds on values of 8 bytes */
     /* the value is a vector of elements of which each goes through the user's function (lambda.h) */
-    KVC_KVD_UPDATE, /* and becomes what it gives */
-    KVC_KVD_REDUCE, /* which gives one number for all */
-    KVC_KVD_FILTER, /* which tells those that are sent back */
+    KVC_KVDIRECT_UPDATE, /* and becomes what it gives */
+    KVC_KVDIRECT_REDUCE, /* which gives one number for all */
+    KVC_KVDIRECT_FILTER, /* which tells those that are sent back */
 };
 
-enum { KVC_KVD_INLINE_AUTO = 255 };
+enum { KVC_KVDIRECT_INLINE_AUTO = 255 };
 
-struct kvc_kvd {
+struct kvc_kvdirect_options {
     uint64_t nics;         /* of the node, each with its own share of keys and memory */
     uint64_t lanes;        /* of PCIe that the node has for them */
     double idle_w;         /* of a node without NICs; 0: not known */
@@ -34,9 +34,9 @@ struct kvc_kvd {
     double index_frac;     /* of it, the hash index; negative: the best one */
     uint64_t inline_bytes; /* pairs up to it lie in the index; INLINE_AUTO: the best threshold */
     double dispatch_frac;  /* l: share of memory that the NIC's DRAM may cache; negative: the best one */
-    int engine;            /* enum kvc_kvd_engine */
+    int engine;            /* enum kvc_kvdirect_engine */
     uint64_t gather_cores; /* of the host that access its memory for each card; 0: the card does so itself */
-    int update;            /* enum kvc_kvd_update */
+    int update;            /* enum kvc_kvdirect_update */
     char lambda[KVC_TEXT_MAX]; /* of vectors */
     uint64_t element_bytes;    /* of vectors: 1, 2, 4 or 8 */
     uint64_t delta;            /* what the client sends for d */
@@ -46,37 +46,37 @@ struct kvc_kvd {
     uint64_t station;          /* hash slots of the reservation station */
 };
 
-extern const struct kvc_options kvc_kvd_options;
+extern const struct kvc_option_table kvc_kvdirect_option_table;
 
 /* Whether SETs of the workload change the value. */
-static inline bool kvc_kvd_sets_write(const struct kvc_kvd *system)
+static inline bool kvc_kvdirect_sets_write(const struct kvc_kvdirect_options *system)
 {
-    return system->update <= KVC_KVD_UPDATE;
+    return system->update <= KVC_KVDIRECT_UPDATE;
 }
 
-static inline bool kvc_kvd_has_vectors(const struct kvc_kvd *system)
+static inline bool kvc_kvdirect_has_vectors(const struct kvc_kvdirect_options *system)
 {
-    return system->update >= KVC_KVD_UPDATE;
+    return system->update >= KVC_KVDIRECT_UPDATE;
 }
 
 /* Bytes that the request of a SET carries beside the key, and that its response does (a filter's: all of the
  * vector). */
-uint32_t kvc_kvd_sent_bytes(const struct kvc_kvd *system, uint32_t value_bytes);
-uint32_t kvc_kvd_returned_bytes(const struct kvc_kvd *system, uint32_t value_bytes);
+uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_options *system, uint32_t value_bytes);
+uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_options *system, uint32_t value_bytes);
 
 /* What the options' ranges cannot say: that the corpus fits, sizes of pairs, lanes. */
-enum kvc_status kvc_kvd_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* The scenario's own parameters with every "auto" resolved. */
-struct kvc_kvd kvc_kvd_resolve(const struct kvc_scenario *scenario);
+struct kvc_kvdirect_options kvc_kvdirect_resolve(const struct kvc_scenario *scenario);
 
 /* One key in so many lives in the tables: 1 when full. */
-uint64_t kvc_kvd_sample_rate(const struct kvc_scenario *scenario);
+uint64_t kvc_kvdirect_sample_rate(const struct kvc_scenario *scenario);
 
 /* NICs of all nodes, each of which owns a shard of the keys. */
-uint32_t kvc_kvd_shards(const struct kvc_scenario *scenario);
+uint32_t kvc_kvdirect_shards(const struct kvc_scenario *scenario);
 
 /* Memory of one NIC's table, nothing sampled. */
-double kvc_kvd_table_bytes(const struct kvc_scenario *scenario);
+double kvc_kvdirect_nic_bytes(const struct kvc_scenario *scenario);
 
 #endif

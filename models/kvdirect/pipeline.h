@@ -9,14 +9,14 @@
 #include "models/kvdirect/processor.h"
 
 enum {
-    KVC_KVD_SHAPES = 1024,    /* of a kind of operation that are remembered */
-    KVC_KVD_SHAPE_STEPS = 64, /* longer ones are not */
-    KVC_KVD_VALUE_BYTES = KVC_KVDIRECT_PAIR_MAX,
+    KVC_KVDIRECT_SHAPES = 1024,    /* of a kind of operation that are remembered */
+    KVC_KVDIRECT_SHAPE_STEPS = 64, /* longer ones are not */
+    KVC_KVDIRECT_VALUE_BYTES = KVC_KVDIRECT_TABLE_PAIR_MAX,
 };
 
-struct kvc_kvd_packet {
-    struct kvc_kvd_packet *next;         /* to be decoded */
-    struct kvc_kvd_packet *made_earlier; /* of all packets */
+struct kvc_kvdirect_packet {
+    struct kvc_kvdirect_packet *next;         /* to be decoded */
+    struct kvc_kvdirect_packet *made_earlier; /* of all packets */
     struct kvc_batch *batch;
     uint8_t *outcome;
     double arrived_ns; /* the last byte of it */
@@ -24,9 +24,9 @@ struct kvc_kvd_packet {
     double response_bytes;
 };
 
-struct kvc_kvd_operation {
-    struct kvc_kvd_slot *slot;
-    struct kvc_kvd_packet *packet;
+struct kvc_kvdirect_operation {
+    struct kvc_kvdirect_slot *slot;
+    struct kvc_kvdirect_packet *packet;
     uint32_t row;
     uint8_t op; /* enum kvc_op */
     bool kept;  /* its key lives in the table */
@@ -36,42 +36,42 @@ struct kvc_kvd_operation {
     uint8_t key_bytes;
     uint16_t value_bytes;
     uint64_t hash, sequence;
-    struct kvc_kvd_step *step; /* of all its accesses */
+    struct kvc_kvdirect_step *step; /* of all its accesses */
     uint32_t steps, step_capacity, at, under_way;
     bool goes_on; /* its next access begins though the one before is under way */
-    uint8_t key[KVC_KVDIRECT_KEY_MAX + 1];
-    uint8_t value[KVC_KVD_VALUE_BYTES + 2];
+    uint8_t key[KVC_KVDIRECT_TABLE_KEY_MAX + 1];
+    uint8_t value[KVC_KVDIRECT_VALUE_BYTES + 2];
 };
 
-struct kvc_kvd_shape {
+struct kvc_kvdirect_shape {
     uint64_t count;
-    bool present[KVC_KVD_SHAPES];
-    uint32_t steps[KVC_KVD_SHAPES];
-    struct kvc_kvd_step step[KVC_KVD_SHAPES][KVC_KVD_SHAPE_STEPS];
+    bool present[KVC_KVDIRECT_SHAPES];
+    uint32_t steps[KVC_KVDIRECT_SHAPES];
+    struct kvc_kvdirect_step step[KVC_KVDIRECT_SHAPES][KVC_KVDIRECT_SHAPE_STEPS];
 };
 
 /* Whether it leaves another value. */
-static inline bool kvc_kvd_writes(const struct kvc_kvd_processor *processor, uint8_t op)
+static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *processor, uint8_t op)
 {
-    return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvd_sets_write(&processor->system));
+    return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_sets_write(&processor->system));
 }
 
 /* Receives the next packet that is sent until until_ns. False: there is none. */
-bool kvc_kvd_receive(struct kvc_kvd_processor *processor, double until_ns);
+bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns);
 
 /* An operation is done: its packet's response leaves with the last one. */
-void kvc_kvd_respond(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation,
+void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation,
                      double now_ns);
 
 /* Wherever they are. */
-void kvc_kvd_packets_free(struct kvc_kvd_processor *processor);
+void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor);
 
 /* Runs an operation, or a write-back, in the table; a key that lives there not takes what a recent one of its
  * kind did. Its accesses are in operation->step, what it found in ->present and ->value. */
-void kvc_kvd_execute(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation, double now_ns);
+void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns);
 
 /* What an operation does to the value of its slot's owner, and finds there. */
-void kvc_kvd_apply(const struct kvc_kvd_processor *processor, struct kvc_kvd_operation *owner,
-                   struct kvc_kvd_operation *operation);
+void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *owner,
+                   struct kvc_kvdirect_operation *operation);
 
 #endif

@@ -5,10 +5,10 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 
-void kvc_kvd_packets_free(struct kvc_kvd_processor *processor)
+void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor)
 {
     while (processor->made_last != NULL) {
-        struct kvc_kvd_packet *packet = processor->made_last;
+        struct kvc_kvdirect_packet *packet = processor->made_last;
         processor->made_last = packet->made_earlier;
         kvc_batch_free(packet->batch);
         free(packet->outcome);
@@ -17,14 +17,14 @@ void kvc_kvd_packets_free(struct kvc_kvd_processor *processor)
     free(processor->free_packet);
 }
 
-static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
+static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *processor)
 {
     if (processor->free_packets > 0) {
-        struct kvc_kvd_packet *packet = processor->free_packet[--processor->free_packets];
+        struct kvc_kvdirect_packet *packet = processor->free_packet[--processor->free_packets];
         packet->batch->count = 0;
         return packet;
     }
-    struct kvc_kvd_packet *packet = kvc_array_of(1, sizeof *packet);
+    struct kvc_kvdirect_packet *packet = kvc_array_of(1, sizeof *packet);
     uint32_t rows = processor->frame_requests;
     packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
     packet->outcome = kvc_array_of(rows, sizeof *packet->outcome);
@@ -34,28 +34,28 @@ static struct kvc_kvd_packet *new_packet(struct kvc_kvd_processor *processor)
     processor->made_last = packet;
     processor->packets++;
     processor->free_packet =
-        kvc_array_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvd_packet *));
+        kvc_array_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvdirect_packet *));
     return packet;
 }
 
-static double request_bytes(const struct kvc_kvd_processor *processor, const struct kvc_batch *batch)
+static double request_bytes(const struct kvc_kvdirect_processor *processor, const struct kvc_batch *batch)
 {
     double bytes = batch->count * (double)processor->scenario->node.nic.request_header_bytes;
     for (uint32_t i = 0; i < batch->count; i++)
         bytes +=
             batch->key_bytes[i] +
-            (batch->op[i] == KVC_OP_SET ? kvc_kvd_sent_bytes(&processor->system, batch->value_bytes[i]) : 0);
+            (batch->op[i] == KVC_OP_SET ? kvc_kvdirect_sent_bytes(&processor->system, batch->value_bytes[i]) : 0);
     return bytes;
 }
 
-bool kvc_kvd_receive(struct kvc_kvd_processor *processor, double until_ns)
+bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns)
 {
     const struct kvc_nic *nic = &processor->scenario->node.nic;
     bool saturates = processor->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    struct kvc_kvd_packet *packet = new_packet(processor);
+    struct kvc_kvdirect_packet *packet = new_packet(processor);
     struct kvc_batch *batch = packet->batch;
     double started_ns = fmax(processor->receive_free_ns, saturates ? processor->now_ns : 0);
-    if (kvc_source_take(processor->source, processor->number, until_ns, batch) == 0) {
+    if (kvc_source_drain(processor->source, processor->number, until_ns, batch) == 0) {
         processor->free_packet[processor->free_packets++] = packet;
         return false;
     }
@@ -80,10 +80,10 @@ bool kvc_kvd_receive(struct kvc_kvd_processor *processor, double until_ns)
     return true;
 }
 
-static void add_answers(struct kvc_kvd_processor *processor, const struct kvc_kvd_packet *packet,
+static void add_answers(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_packet *packet,
                         double done_ns)
 {
-    struct kvc_kvd_answers *answers = &processor->answers;
+    struct kvc_kvdirect_answers *answers = &processor->answers;
     const struct kvc_batch *batch = packet->batch;
     if (answers->count + batch->count > answers->capacity) {
         answers->capacity = 2 * (answers->count + batch->count);
@@ -101,35 +101,35 @@ static void add_answers(struct kvc_kvd_processor *processor, const struct kvc_kv
 }
 
 /* Of the response, beside its header. */
-static uint32_t returned_bytes(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation)
+static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
 {
-    const struct kvc_kvd *system = &processor->system;
+    const struct kvc_kvdirect_options *system = &processor->system;
     uint32_t element_bytes = (uint32_t)system->element_bytes;
     if (!operation->present || operation->op == KVC_OP_DELETE)
         return 0;
     if (operation->op == KVC_OP_GET)
         return operation->value_bytes;
-    if (system->update != KVC_KVD_FILTER)
-        return kvc_kvd_returned_bytes(system, operation->value_bytes);
+    if (system->update != KVC_KVDIRECT_FILTER)
+        return kvc_kvdirect_returned_bytes(system, operation->value_bytes);
     if (operation->kept) { /* of the others, whose values are not known: as much as of these */
-        uint32_t passed = kvc_kvd_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
+        uint32_t passed = kvc_kvdirect_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
                                                 element_bytes, (int64_t)system->delta);
         processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;
     }
     return (uint32_t)(processor->passed_frac * operation->value_bytes);
 }
 
-void kvc_kvd_respond(struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation,
+void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation,
                      double now_ns)
 {
     const struct kvc_nic *nic = &processor->scenario->node.nic;
-    struct kvc_kvd_packet *packet = operation->packet;
-    uint8_t done = operation->op == KVC_OP_SET ? KVC_KVD_SET_DONE : KVC_KVD_DELETE_DONE;
-    uint8_t found = operation->present ? KVC_KVD_HIT : KVC_KVD_MISS;
+    struct kvc_kvdirect_packet *packet = operation->packet;
+    uint8_t done = operation->op == KVC_OP_SET ? KVC_KVDIRECT_SET_DONE : KVC_KVDIRECT_DELETE_DONE;
+    uint8_t found = operation->present ? KVC_KVDIRECT_HIT : KVC_KVDIRECT_MISS;
     packet->outcome[operation->row] = operation->op == KVC_OP_GET ? found : done;
     if (processor->watch != NULL)
         processor->watch(processor->watch_data,
-                         &(struct kvc_kvd_watched){operation->sequence, operation->hash, operation->op,
+                         &(struct kvc_kvdirect_watched){operation->sequence, operation->hash, operation->op,
                                                    operation->present, operation->value,
                                                    operation->value_bytes, now_ns});
     packet->response_bytes += (double)nic->response_header_bytes + returned_bytes(processor, operation);

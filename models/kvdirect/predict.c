@@ -13,7 +13,7 @@ enum { MERGE_ITERATIONS = 20 };
 /* Clocks of an operation outside of memory: decoder, station, issue, end. */
 static const double pipeline_clocks = 4;
 
-static double slowest_ns(const struct kvc_kvd_loads *loads)
+static double slowest_ns(const struct kvc_kvdirect_loads *loads)
 {
     return fmax(fmax(fmax(loads->clock_ns, loads->access_ns), fmax(loads->pcie_ns, loads->dram_ns)),
                 fmax(loads->receive_ns, loads->send_ns));
@@ -23,59 +23,59 @@ static double slowest_ns(const struct kvc_kvd_loads *loads)
 static double access_ns(const struct kvc_scenario *scenario, double dispatch_frac, double hit_frac)
 {
     const struct kvc_fpga *fpga = &scenario->node.fpga;
-    double host_ns = kvc_dma_read_ns(&scenario->node.dma, KVC_KVD_LINE_BYTES);
-    double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVD_LINE_BYTES) : 0;
+    double host_ns = kvc_dma_read_ns(&scenario->node.dma, KVC_KVDIRECT_LINE_BYTES);
+    double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0;
     return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
 }
 
-static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kvd_accesses *accesses,
+static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kvdirect_accesses *accesses,
                         double dispatch_frac, double hit_frac)
 {
-    double put = kvc_kvd_put_frac(scenario), reads = kvc_kvd_reads(accesses);
+    double put = kvc_kvdirect_put_frac(scenario), reads = kvc_kvdirect_reads(accesses);
     /* a read takes its latency and a clock; a write is on its way when the link has it */
     return reads * (access_ns(scenario, dispatch_frac, hit_frac) + kvc_fpga_cycle_ns(&scenario->node.fpga)) +
-           put * 1e9 / kvc_dma_link_per_s(&scenario->node.dma, KVC_KVD_LINE_BYTES);
+           put * 1e9 / kvc_dma_link_per_s(&scenario->node.dma, KVC_KVDIRECT_LINE_BYTES);
 }
 
 /* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
  * rate of its popularity. */
 static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, double per_ns)
 {
-    struct kvc_blocks blocks;
-    struct kvc_block block;
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
     double merged = 0;
-    kvc_blocks_open(&blocks, &scenario->workload);
-    while (kvc_blocks_next(&blocks, &block)) {
+    kvc_popularity_blocks_open(&blocks, &scenario->workload);
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
         double others = block.mass / block.keys * per_ns * stay_ns;
         merged += block.mass * others / (1 + others);
     }
-    kvc_blocks_close(&blocks);
+    kvc_popularity_blocks_close(&blocks);
     return merged;
 }
 
 static double fullest_share(const struct kvc_scenario *scenario)
 {
-    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_kvdirect_options *system = scenario->system;
     const struct kvc_source_params params = {.workload = &scenario->workload,
                                              .nodes = (uint32_t)scenario->cluster.nodes,
                                              .sockets = (uint32_t)system->nics,
-                                             .hash_seed = KVC_KVD_HASH_SEED,
+                                             .hash_seed = KVC_KVDIRECT_HASH_SEED,
                                              .frame_requests = 1};
-    return kvc_fullest_share(&params);
+    return kvc_hottest_shard_frac(&params);
 }
 
-static void add_figures(const struct kvc_kvd_accesses *accesses, const struct kvc_kvd_loads *loads,
-                        const struct kvc_kvd *system, double share, struct kvc_result *result)
+static void add_metrics(const struct kvc_kvdirect_accesses *accesses, const struct kvc_kvdirect_loads *loads,
+                        const struct kvc_kvdirect_options *system, double share, struct kvc_result *result)
 {
     const struct {
         const char *name;
         double value;
-    } figures[] = {
+    } metrics[] = {
         {"index_frac", system->index_frac},
         {"inline_bytes", (double)system->inline_bytes},
         {"dispatch_frac", system->dispatch_frac},
         {"merged_frac", loads->merged_frac},
-        {"fullest_nic_share_frac", share},
+        {"hottest_nic_share_frac", share},
         {"clock_limit_mops", 1e3 / loads->clock_ns},
         {"access_limit_mops", 1e3 / loads->access_ns},
         {"pcie_limit_mops", 1e3 / loads->pcie_ns},
@@ -83,43 +83,43 @@ static void add_figures(const struct kvc_kvd_accesses *accesses, const struct kv
         {"receive_limit_mops", 1e3 / loads->receive_ns},
         {"send_limit_mops", 1e3 / loads->send_ns},
     };
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        if (isfinite(figures[i].value))
-            kvc_figures_set(&result->model, figures[i].name, figures[i].value);
-    kvc_figures_set(&result->kernel, "accesses_per_get", kvc_kvd_reads(accesses));
-    kvc_figures_set(&result->kernel, "accesses_per_set",
-                    kvc_kvd_reads(accesses) + kvc_kvd_sets_write(system));
-    kvc_figures_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
-    kvc_figures_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * system->dispatch_frac);
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (isfinite(metrics[i].value))
+            kvc_metrics_set(&result->model, metrics[i].name, metrics[i].value);
+    kvc_metrics_set(&result->kernel, "accesses_per_get", kvc_kvdirect_reads(accesses));
+    kvc_metrics_set(&result->kernel, "accesses_per_set",
+                    kvc_kvdirect_reads(accesses) + kvc_kvdirect_sets_write(system));
+    kvc_metrics_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
+    kvc_metrics_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * system->dispatch_frac);
 }
 
-enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                 struct kvc_diag *diag)
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
-    struct kvc_kvd system = kvc_kvd_resolve(scenario);
-    struct kvc_kvd_accesses accesses;
-    struct kvc_kvd_reuse reuse;
+    struct kvc_kvdirect_options system = kvc_kvdirect_resolve(scenario);
+    struct kvc_kvdirect_accesses accesses;
+    struct kvc_kvdirect_reuse reuse;
     const struct kvc_nic *nic = &scenario->node.nic;
     double share = fullest_share(scenario), merged = 0, per_ns = 0;
-    struct kvc_kvd_loads loads = {0};
-    kvc_kvd_inputs(scenario, &accesses, &reuse);
+    struct kvc_kvdirect_loads loads = {0};
+    kvc_kvdirect_inputs(scenario, &accesses, &reuse);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
-        loads = kvc_kvd_loads_of(scenario, &accesses, &reuse, system.dispatch_frac, merged);
+        loads = kvc_kvdirect_loads_of(scenario, &accesses, &reuse, system.dispatch_frac, merged);
         per_ns = fmin(1 / slowest_ns(&loads) / share, kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
         double stay_ns = memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
-        if (system.engine == KVC_KVD_OUT_OF_ORDER)
+        if (system.engine == KVC_KVDIRECT_OUT_OF_ORDER)
             merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
     }
     double speed = per_ns * share; /* of the fullest NIC */
-    double packet = kvc_kvd_packet_requests(scenario);
+    double packet = kvc_kvdirect_packet_requests(scenario);
     double latency_ns = 2 * nic->latency_ns + packet * (loads.receive_ns + loads.send_ns) +
                         (packet - 1) * loads.clock_ns + pipeline_clocks * loads.clock_ns +
                         memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    result->watts_mean = kvc_kvd_watts(scenario);
+    result->watts_mean = kvc_kvdirect_watts(scenario);
     kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
     kvc_result_add_stage(result, "decode", "fpga", fmin(speed * loads.clock_ns, 1));
     kvc_result_add_stage(result, "access", "fpga", fmin(speed * loads.access_ns, 1));
@@ -127,14 +127,14 @@ enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_
     kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
-    add_figures(&accesses, &loads, &system, share, result);
-    if (system.update == KVC_KVD_FILTER && scenario->workload.set_frac > 0)
+    add_metrics(&accesses, &loads, &system, share, result);
+    if (system.update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0)
         kvc_result_note(result,
                         "what a filter passes is not known beforehand: it counts as sending all back");
     if (system.gather_cores > 0)
         kvc_result_note(result,
                         "the closed form does not know cores that gather: this is the card's own access");
-    if (system.engine == KVC_KVD_STALL)
+    if (system.engine == KVC_KVDIRECT_STALL)
         kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
                                 "this is the rate without dependent operations");
     return KVC_OK;

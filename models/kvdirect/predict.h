@@ -6,7 +6,7 @@
 #include "sim/result.h"
 #include "sim/scenario.h"
 
-enum kvc_status kvc_kvd_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                 struct kvc_diag *diag);
 
 #endif

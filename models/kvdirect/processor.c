@@ -8,16 +8,16 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 
-enum { EVENT_READY = KVC_KVD_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
+enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
 enum { WAITING_ROWS = 512 }; /* that are received ahead of the decoder */
 
-void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kvc_scenario *scenario,
-                            const struct kvc_kvd *system, struct kvc_kvd_store *store,
+void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor, const struct kvc_scenario *scenario,
+                            const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
                             struct kvc_source *source, uint32_t number, uint32_t frame_requests,
                             uint64_t seed)
 {
-    *processor = (struct kvc_kvd_processor){
+    *processor = (struct kvc_kvdirect_processor){
         .scenario = scenario,
         .system = *system,
         .store = store,
@@ -29,14 +29,14 @@ void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kv
         .receive_free_ns = scenario->node.nic.latency_ns,
     };
     uint32_t operations = (uint32_t)processor->system.in_flight;
-    const char *lambda = kvc_kvd_has_vectors(system) ? system->lambda : "v + d";
-    if (kvc_kvd_lambda_compile("v + d", "add", &processor->add, NULL) != KVC_OK ||
-        kvc_kvd_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK)
+    const char *lambda = kvc_kvdirect_has_vectors(system) ? system->lambda : "v + d";
+    if (kvc_kvdirect_lambda_compile("v + d", "add", &processor->add, NULL) != KVC_OK ||
+        kvc_kvdirect_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK)
         KVC_BUG("\"%s\" was checked", lambda);
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
-    kvc_kvd_memory_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga,
+    kvc_kvdirect_memory_engine_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga,
                         (uint32_t)system->gather_cores, &processor->events, kvc_rng_u64(&processor->rng));
-    kvc_kvd_station_open(&processor->station, (uint32_t)processor->system.station, operations);
+    kvc_kvdirect_station_open(&processor->station, (uint32_t)processor->system.station, operations);
     processor->operation = kvc_array_of(operations, sizeof *processor->operation);
     processor->free_operation = kvc_array_of(operations, sizeof *processor->free_operation);
     while (processor->free_operations < operations) {
@@ -46,18 +46,18 @@ void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kv
     }
     if (store->sample_rate > 1)
         processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof *processor->shape);
-    kvc_kvdirect_trace(processor->shard->table, &processor->trace);
+    kvc_kvdirect_table_trace(processor->shard->table, &processor->trace);
 }
 
-void kvc_kvd_processor_close(struct kvc_kvd_processor *processor)
+void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
 {
-    kvc_kvdirect_trace(processor->shard->table, NULL);
+    kvc_kvdirect_table_trace(processor->shard->table, NULL);
     for (uint32_t i = 0; i < processor->system.in_flight; i++)
         free(processor->operation[i].step);
-    kvc_kvd_packets_free(processor);
+    kvc_kvdirect_packets_free(processor);
     kvc_events_free(&processor->events);
-    kvc_kvd_memory_close(&processor->memory);
-    kvc_kvd_station_close(&processor->station);
+    kvc_kvdirect_memory_engine_close(&processor->memory);
+    kvc_kvdirect_station_close(&processor->station);
     free(processor->trace.access);
     free(processor->operation);
     free(processor->free_operation);
@@ -70,30 +70,30 @@ void kvc_kvd_processor_close(struct kvc_kvd_processor *processor)
 
 /* ---- operations ---- */
 
-static int32_t number_of(const struct kvc_kvd_processor *processor, const struct kvc_kvd_operation *operation)
+static int32_t number_of(const struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
 {
     return (int32_t)(operation - processor->operation);
 }
 
-static void free_operation(struct kvc_kvd_processor *processor, int32_t number)
+static void free_operation(struct kvc_kvdirect_processor *processor, int32_t number)
 {
     processor->free_operation[processor->free_operations++] = number;
 }
 
 static bool same_key(void *data, int32_t left, int32_t right)
 {
-    const struct kvc_kvd_processor *processor = data;
-    const struct kvc_kvd_operation *a = &processor->operation[left], *b = &processor->operation[right];
+    const struct kvc_kvdirect_processor *processor = data;
+    const struct kvc_kvdirect_operation *a = &processor->operation[left], *b = &processor->operation[right];
     return a->hash == b->hash && a->key_bytes == b->key_bytes && memcmp(a->key, b->key, a->key_bytes) == 0;
 }
 
 /* To memory: one a clock. */
-static void issue(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation, double now_ns)
+static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
 {
     processor->issue_free_ns = fmax(processor->issue_free_ns, now_ns) + processor->clock_ns;
     operation->at = operation->under_way = 0;
     operation->goes_on = false;
-    kvc_kvd_execute(processor, operation, now_ns);
+    kvc_kvdirect_execute(processor, operation, now_ns);
     uint32_t accesses = 0;
     for (uint32_t i = 0; i < operation->steps; i++) {
         accesses += operation->step[i].ends_access;
@@ -106,67 +106,67 @@ static void issue(struct kvc_kvd_processor *processor, struct kvc_kvd_operation 
 }
 
 /* Done in the station, one a clock. */
-static void forward(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation, double now_ns)
+static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
 {
     processor->counts.forwarded++;
     operation->forwarded = true;
-    kvc_kvd_apply(processor, &processor->operation[operation->slot->owner], operation);
+    kvc_kvdirect_apply(processor, &processor->operation[operation->slot->owner], operation);
     processor->forward_free_ns = fmax(processor->forward_free_ns, now_ns) + processor->clock_ns;
     kvc_events_add(&processor->events, processor->forward_free_ns, EVENT_DONE, 0,
                    (uint32_t)number_of(processor, operation));
 }
 
 /* Something of the slot has ended. */
-static void go_on(struct kvc_kvd_processor *processor, struct kvc_kvd_slot *slot, double now_ns)
+static void go_on(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_slot *slot, double now_ns)
 {
     int32_t owner = slot->owner;
-    enum kvc_kvd_next next = kvc_kvd_station_next(&processor->station, slot);
+    enum kvc_kvdirect_next next = kvc_kvdirect_station_next(&processor->station, slot);
     if (slot->owner != owner)
         free_operation(processor, owner);
-    if (next == KVC_KVD_NEXT_NOTHING)
+    if (next == KVC_KVDIRECT_NEXT_NOTHING)
         return;
-    struct kvc_kvd_operation *operation = &processor->operation[slot->owner];
-    operation->write_back = next == KVC_KVD_NEXT_WRITE;
+    struct kvc_kvdirect_operation *operation = &processor->operation[slot->owner];
+    operation->write_back = next == KVC_KVDIRECT_NEXT_WRITE;
     processor->counts.writebacks += operation->write_back;
     issue(processor, operation, now_ns);
 }
 
-static void end_out_of_order(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+static void end_out_of_order(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                              double now_ns)
 {
-    struct kvc_kvd_slot *slot = operation->slot;
-    int32_t before = KVC_KVD_NONE, waiting;
+    struct kvc_kvdirect_slot *slot = operation->slot;
+    int32_t before = KVC_KVDIRECT_NONE, waiting;
     if (operation->forwarded) {
         slot->forwarding--;
-        kvc_kvd_respond(processor, operation, now_ns);
+        kvc_kvdirect_respond(processor, operation, now_ns);
         free_operation(processor, number_of(processor, operation));
     } else if (operation->write_back) {
         slot->writing = false;
     } else {
-        kvc_kvd_respond(processor, operation, now_ns);
+        kvc_kvdirect_respond(processor, operation, now_ns);
         slot->fetching = false;
-        while ((waiting = kvc_kvd_station_take(&processor->station, slot, &before, same_key, processor)) !=
-               KVC_KVD_NONE)
+        while ((waiting = kvc_kvdirect_station_take(&processor->station, slot, &before, same_key, processor)) !=
+               KVC_KVDIRECT_NONE)
             forward(processor, &processor->operation[waiting], now_ns);
     }
     go_on(processor, slot, now_ns);
 }
 
-static void end_operation(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+static void end_operation(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns)
 {
-    if (processor->system.engine == KVC_KVD_OUT_OF_ORDER) {
+    if (processor->system.engine == KVC_KVDIRECT_OUT_OF_ORDER) {
         end_out_of_order(processor, operation, now_ns);
         return;
     }
-    kvc_kvd_respond(processor, operation, now_ns);
-    kvc_kvd_station_leave(operation->slot, kvc_kvd_writes(processor, operation->op));
+    kvc_kvdirect_respond(processor, operation, now_ns);
+    kvc_kvdirect_station_leave(operation->slot, kvc_kvdirect_writes(processor, operation->op));
     free_operation(processor, number_of(processor, operation));
 }
 
 /* Its next access, or its end. Of all operations one access a clock is begun: every block is pipelined at one
  * operation a clock (sec. 4), and the clock bounds the rate of memory accesses (sec. 5.1.4, fig. 14). */
-static void go_to_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                          double now_ns)
 {
     uint32_t number = (uint32_t)number_of(processor, operation);
@@ -180,20 +180,20 @@ static void go_to_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_ope
     kvc_events_add(&processor->events, starts_ns, EVENT_ACCESS, 0, number);
 }
 
-static bool is_write(const struct kvc_kvd_step *step)
+static bool is_write(const struct kvc_kvdirect_step *step)
 {
-    return step->kind == KVC_KVD_HOST_WRITE || step->kind == KVC_KVD_CACHE_WRITE;
+    return step->kind == KVC_KVDIRECT_HOST_WRITE || step->kind == KVC_KVDIRECT_CACHE_WRITE;
 }
 
 /* Begins an access. A write does not hold back the one behind it. */
-static void access_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation,
+static void access_memory(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns)
 {
     bool write = is_write(&operation->step[operation->at]), ends;
     do {
         ends = operation->step[operation->at].ends_access;
         operation->under_way++;
-        kvc_kvd_memory_start(&processor->memory, now_ns, &operation->step[operation->at++],
+        kvc_kvdirect_memory_engine_start(&processor->memory, now_ns, &operation->step[operation->at++],
                              (uint32_t)number_of(processor, operation));
     } while (!ends);
     operation->goes_on = write && operation->at < operation->steps;
@@ -201,23 +201,23 @@ static void access_memory(struct kvc_kvd_processor *processor, struct kvc_kvd_op
         go_to_memory(processor, operation, now_ns);
 }
 
-static void step_done(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation, double now_ns)
+static void step_done(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
 {
     if (--operation->under_way == 0 && !operation->goes_on)
         kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_READY, 0,
                        (uint32_t)number_of(processor, operation));
 }
 
-static void handle(struct kvc_kvd_processor *processor, const struct kvc_event *event)
+static void handle(struct kvc_kvdirect_processor *processor, const struct kvc_event *event)
 {
     if (event->kind == EVENT_READY)
-        go_to_memory(processor, &processor->operation[event->who], event->time_ns);
+        go_to_memory(processor, &processor->operation[event->tag], event->time_ns);
     else if (event->kind == EVENT_ACCESS)
-        access_memory(processor, &processor->operation[event->who], event->time_ns);
+        access_memory(processor, &processor->operation[event->tag], event->time_ns);
     else if (event->kind == EVENT_DONE)
-        end_operation(processor, &processor->operation[event->who], event->time_ns);
+        end_operation(processor, &processor->operation[event->tag], event->time_ns);
     else {
-        kvc_kvd_memory_handle(&processor->memory, event);
+        kvc_kvdirect_memory_engine_handle(&processor->memory, event);
         for (uint32_t i = 0; i < processor->memory.done_count; i++)
             step_done(processor, &processor->operation[processor->memory.done[i]], event->time_ns);
     }
@@ -225,31 +225,31 @@ static void handle(struct kvc_kvd_processor *processor, const struct kvc_event *
 
 /* ---- decoder ---- */
 
-static void fill_operation(struct kvc_kvd_processor *processor, struct kvc_kvd_operation *operation)
+static void fill_operation(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
 {
-    struct kvc_kvd_packet *packet = processor->first_packet;
+    struct kvc_kvdirect_packet *packet = processor->first_packet;
     const struct kvc_batch *batch = packet->batch;
     uint32_t row = packet->decoded;
     operation->packet = packet;
     operation->row = row;
     operation->op = batch->op[row];
     operation->sequence = processor->counts.decoded;
-    operation->kept = kvc_kvd_store_keeps(processor->store, batch->key_id[row]);
+    operation->kept = kvc_kvdirect_store_keeps(processor->store, batch->key_id[row]);
     operation->hot = batch->key_id[row] < processor->store->hot_keys;
     operation->forwarded = operation->write_back = operation->present = false;
     operation->key_bytes = batch->key_bytes[row];
     operation->value_bytes = (uint16_t)batch->value_bytes[row];
     operation->hash = batch->hash[row];
-    operation->slot = kvc_kvd_slot_of(&processor->station, operation->hash);
+    operation->slot = kvc_kvdirect_slot_of(&processor->station, operation->hash);
     memcpy(operation->key, batch->keys + (size_t)row * batch->key_stride, operation->key_bytes);
     if (operation->op == KVC_OP_SET)
-        kvc_kvd_first_value(operation->hash + 1 + operation->sequence, operation->value,
+        kvc_kvdirect_first_value(operation->hash + 1 + operation->sequence, operation->value,
                             operation->value_bytes);
 }
 
-static void row_decoded(struct kvc_kvd_processor *processor, double now_ns)
+static void row_decoded(struct kvc_kvdirect_processor *processor, double now_ns)
 {
-    struct kvc_kvd_packet *packet = processor->first_packet;
+    struct kvc_kvdirect_packet *packet = processor->first_packet;
     processor->counts.decoded++;
     processor->counts.decode_busy_ns += processor->clock_ns;
     processor->decode_free_ns = now_ns + processor->clock_ns;
@@ -259,49 +259,49 @@ static void row_decoded(struct kvc_kvd_processor *processor, double now_ns)
 }
 
 /* False: the operation must stay where it is until something has ended. */
-static bool decode(struct kvc_kvd_processor *processor, double now_ns)
+static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
 {
     int32_t number = processor->free_operation[processor->free_operations - 1];
-    struct kvc_kvd_operation *operation = &processor->operation[number];
+    struct kvc_kvdirect_operation *operation = &processor->operation[number];
     fill_operation(processor, operation);
-    struct kvc_kvd_slot *slot = operation->slot;
-    bool stalls = processor->system.engine == KVC_KVD_STALL;
-    if (stalls && !kvc_kvd_station_enter(slot, kvc_kvd_writes(processor, operation->op)))
+    struct kvc_kvdirect_slot *slot = operation->slot;
+    bool stalls = processor->system.engine == KVC_KVDIRECT_STALL;
+    if (stalls && !kvc_kvdirect_station_enter(slot, kvc_kvdirect_writes(processor, operation->op)))
         return false;
     processor->free_operations--;
     uint32_t in_flight = (uint32_t)processor->system.in_flight - processor->free_operations;
     processor->most_in_flight = in_flight > processor->most_in_flight ? in_flight : processor->most_in_flight;
     row_decoded(processor, now_ns);
-    bool owned = !stalls && slot->owner != KVC_KVD_NONE;
+    bool owned = !stalls && slot->owner != KVC_KVDIRECT_NONE;
     processor->counts.collided += owned;
-    enum kvc_kvd_admission admission =
-        stalls ? KVC_KVD_FETCH
-               : kvc_kvd_station_admit(&processor->station, slot, number,
+    enum kvc_kvdirect_admission admission =
+        stalls ? KVC_KVDIRECT_FETCH
+               : kvc_kvdirect_station_admit(&processor->station, slot, number,
                                        owned && same_key(processor, slot->owner, number));
-    if (admission == KVC_KVD_FETCH)
+    if (admission == KVC_KVDIRECT_FETCH)
         issue(processor, operation, processor->decode_free_ns);
-    else if (admission == KVC_KVD_FORWARD)
+    else if (admission == KVC_KVDIRECT_FORWARD)
         forward(processor, operation, processor->decode_free_ns);
     return true;
 }
 
 /* When the decoder can take its next operation. Had it been possible before the latest event, it would have
  * been done. */
-static double decodes_ns(const struct kvc_kvd_processor *processor)
+static double decodes_ns(const struct kvc_kvdirect_processor *processor)
 {
     if (processor->first_packet == NULL || processor->free_operations == 0)
         return INFINITY;
     return fmax(fmax(processor->decode_free_ns, processor->first_packet->arrived_ns), processor->now_ns);
 }
 
-void kvc_kvd_processor_advance(struct kvc_kvd_processor *processor, double until_ns)
+void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns)
 {
     bool stalled = false; /* the next operation waits for one in flight */
     /* nothing that comes now came before the last advance */
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {
-        while (processor->waiting_rows < WAITING_ROWS && kvc_kvd_receive(processor, until_ns))
+        while (processor->waiting_rows < WAITING_ROWS && kvc_kvdirect_receive(processor, until_ns))
             ;
         double event_ns = kvc_events_next_ns(&processor->events);
         double decode_ns = stalled ? INFINITY : decodes_ns(processor);
@@ -311,7 +311,7 @@ void kvc_kvd_processor_advance(struct kvc_kvd_processor *processor, double until
             stalled = !decode(processor, decode_ns);
             continue;
         }
-        struct kvc_event event = kvc_events_take(&processor->events);
+        struct kvc_event event = kvc_events_pop(&processor->events);
         processor->now_ns = event.time_ns;
         stalled &= event.kind != EVENT_DONE;
         handle(processor, &event);

@@ -23,31 +23,31 @@
 #include "sim/workload/source.h"
 
 /* What an operation found; of a row that was answered. */
-enum kvc_kvd_outcome { KVC_KVD_HIT, KVC_KVD_MISS, KVC_KVD_SET_DONE, KVC_KVD_DELETE_DONE };
+enum kvc_kvdirect_outcome { KVC_KVDIRECT_HIT, KVC_KVDIRECT_MISS, KVC_KVDIRECT_SET_DONE, KVC_KVDIRECT_DELETE_DONE };
 
 /* Rows that were answered since they were last taken, in order of done_ns. */
-struct kvc_kvd_answers {
+struct kvc_kvdirect_answers {
     uint32_t count, capacity;
     double *sent_ns, *done_ns;
-    uint8_t *outcome; /* enum kvc_kvd_outcome */
+    uint8_t *outcome; /* enum kvc_kvdirect_outcome */
     uint32_t *client;
 };
 
 /* Since the processor began. */
-struct kvc_kvd_counts {
+struct kvc_kvdirect_counts {
     uint64_t decoded;   /* operations */
     uint64_t collided;  /* of them: another one was in their slot */
     uint64_t forwarded; /* of them: done in the station */
     uint64_t writebacks;
     uint64_t accesses[KVC_OP_COUNT];   /* of memory by operations that went there */
     uint64_t operations[KVC_OP_COUNT]; /* those */
-    uint64_t steps[KVC_KVD_STEP_KINDS];
+    uint64_t steps[KVC_KVDIRECT_STEP_KINDS];
     uint64_t failed; /* PUTs that found no memory */
     double decode_busy_ns, access_busy_ns, receive_busy_ns, send_busy_ns;
 };
 
 /* An operation that is done. */
-struct kvc_kvd_watched {
+struct kvc_kvdirect_watched {
     uint64_t sequence;    /* of its arrival, from 0 */
     uint64_t hash;        /* of its key */
     uint8_t op;           /* enum kvc_op */
@@ -57,56 +57,56 @@ struct kvc_kvd_watched {
     double done_ns;
 };
 
-struct kvc_kvd_operation;
-struct kvc_kvd_packet;
-struct kvc_kvd_shape;
+struct kvc_kvdirect_operation;
+struct kvc_kvdirect_packet;
+struct kvc_kvdirect_shape;
 
-struct kvc_kvd_processor {
+struct kvc_kvdirect_processor {
     const struct kvc_scenario *scenario;
-    struct kvc_kvd system;
-    struct kvc_kvd_store *store;
-    struct kvc_kvd_shard *shard;
+    struct kvc_kvdirect_options system;
+    struct kvc_kvdirect_store *store;
+    struct kvc_kvdirect_shard *shard;
     struct kvc_source *source;
     uint32_t number, frame_requests;
     double clock_ns;
 
     struct kvc_events events;
-    struct kvc_kvd_memory memory;
-    struct kvc_kvd_station station;
-    struct kvc_kvdirect_trace trace;
+    struct kvc_kvdirect_memory_engine memory;
+    struct kvc_kvdirect_station station;
+    struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
-    struct kvc_kvd_lambda lambda, add; /* of vectors; of fetch-and-add */
+    struct kvc_kvdirect_lambda lambda, add; /* of vectors; of fetch-and-add */
     double passed_frac;                /* of the last vector that was filtered */
 
-    struct kvc_kvd_operation *operation;
+    struct kvc_kvdirect_operation *operation;
     int32_t *free_operation;
     uint32_t free_operations;
     uint32_t most_in_flight;
 
-    struct kvc_kvd_packet *made_last;    /* list of all */
-    struct kvc_kvd_packet **free_packet; /* stack */
+    struct kvc_kvdirect_packet *made_last;    /* list of all */
+    struct kvc_kvdirect_packet **free_packet; /* stack */
     uint32_t free_packets, packets;
-    struct kvc_kvd_packet *first_packet, *last_packet; /* that are not decoded to their end */
+    struct kvc_kvdirect_packet *first_packet, *last_packet; /* that are not decoded to their end */
     uint32_t waiting_rows;                             /* in them */
 
     double now_ns; /* of the latest event */
     double advanced_ns;
     double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
-    struct kvc_kvd_shape *shape; /* accesses of recent operations, per kind: for keys that are not kept */
-    struct kvc_kvd_answers answers;
-    struct kvc_kvd_counts counts;
-    void (*watch)(void *data, const struct kvc_kvd_watched *watched); /* NULL: nobody */
+    struct kvc_kvdirect_shape *shape; /* accesses of recent operations, per kind: for keys that are not kept */
+    struct kvc_kvdirect_answers answers;
+    struct kvc_kvdirect_counts counts;
+    void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* NULL: nobody */
     void *watch_data;
 };
 
 /* `system`: resolved. `seed`: of the replica. Aborts without memory. */
-void kvc_kvd_processor_open(struct kvc_kvd_processor *processor, const struct kvc_scenario *scenario,
-                            const struct kvc_kvd *system, struct kvc_kvd_store *store,
+void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor, const struct kvc_scenario *scenario,
+                            const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
                             struct kvc_source *source, uint32_t number, uint32_t frame_requests,
                             uint64_t seed);
-void kvc_kvd_processor_close(struct kvc_kvd_processor *processor);
+void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);
 
 /* Everything that happens until until_ns. New answers are added. */
-void kvc_kvd_processor_advance(struct kvc_kvd_processor *processor, double until_ns);
+void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns);
 
 #endif

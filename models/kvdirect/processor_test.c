@@ -11,7 +11,7 @@ enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_kvd system;
+    struct kvc_kvdirect_options system;
 };
 
 /* A sequential map that sees every operation when it is done. */
@@ -26,9 +26,9 @@ struct witness {
     uint8_t *seen; /* per sequence: how often */
     uint64_t done;
     double last_ns;
-    int update; /* enum kvc_kvd_update */
+    int update; /* enum kvc_kvdirect_update */
     bool reads_pass;
-    struct kvc_kvd_lambda lambda;
+    struct kvc_kvdirect_lambda lambda;
     uint32_t value_bytes; /* of every key */
 };
 
@@ -39,15 +39,15 @@ static struct witness *witness_create(const struct setup *setup)
     witness->seen = calloc(SEQUENCES_MAX, 1);
     cr_assert_not_null(witness->seen);
     witness->update = setup->system.update;
-    cr_assert_eq(kvc_kvd_lambda_compile(kvc_kvd_has_vectors(&setup->system) ? setup->system.lambda : "v + d",
+    cr_assert_eq(kvc_kvdirect_lambda_compile(kvc_kvdirect_has_vectors(&setup->system) ? setup->system.lambda : "v + d",
                                         "lambda", &witness->lambda, NULL),
                  KVC_OK);
-    witness->reads_pass = setup->system.engine == KVC_KVD_STALL;
+    witness->reads_pass = setup->system.engine == KVC_KVDIRECT_STALL;
     witness->value_bytes = (uint32_t)setup->scenario.workload.value_bytes;
     return witness;
 }
 
-static void watch(void *data, const struct kvc_kvd_watched *watched)
+static void watch(void *data, const struct kvc_kvdirect_watched *watched)
 {
     struct witness *witness = data;
     uint32_t at = (uint32_t)(watched->hash % (KEYS_MAX * 4));
@@ -57,14 +57,14 @@ static void watch(void *data, const struct kvc_kvd_watched *watched)
         witness->key[at].hash = watched->hash;
         witness->key[at].present = true;
         witness->key[at].bytes = witness->value_bytes;
-        kvc_kvd_first_value(watched->hash, witness->key[at].value, witness->key[at].bytes);
+        kvc_kvdirect_first_value(watched->hash, witness->key[at].value, witness->key[at].bytes);
     }
     cr_assert_geq(watched->done_ns, witness->last_ns, "operations end in order of time");
     witness->last_ns = watched->done_ns;
     cr_assert_lt(watched->sequence, (uint64_t)SEQUENCES_MAX);
     cr_assert_eq(witness->seen[watched->sequence]++, 0, "answered twice");
     /* a pipeline that stalls does so for writes: reads between two of them may pass each other */
-    bool read = watched->op == KVC_OP_GET || (watched->op == KVC_OP_SET && witness->update > KVC_KVD_UPDATE);
+    bool read = watched->op == KVC_OP_GET || (watched->op == KVC_OP_SET && witness->update > KVC_KVDIRECT_UPDATE);
     uint64_t behind = read && witness->reads_pass ? witness->key[at].last_write : witness->key[at].last;
     cr_assert_gt(watched->sequence + 1, behind, "a key's operations end in their order: %llu after %llu",
                  (unsigned long long)watched->sequence, (unsigned long long)behind - 1);
@@ -80,12 +80,12 @@ static void watch(void *data, const struct kvc_kvd_watched *watched)
                          "the last write is read");
     } else if (watched->op == KVC_OP_DELETE) {
         witness->key[at].present = false;
-    } else if (witness->update == KVC_KVD_PUT) {
+    } else if (witness->update == KVC_KVDIRECT_PUT) {
         witness->key[at].present = true;
         memcpy(witness->key[at].value, watched->value, watched->value_bytes);
-    } else if (witness->key[at].present && witness->update <= KVC_KVD_UPDATE) {
-        uint32_t element_bytes = witness->update == KVC_KVD_ADD ? 8 : 4;
-        kvc_kvd_lambda_update(&witness->lambda, witness->key[at].value, witness->key[at].bytes, element_bytes,
+    } else if (witness->key[at].present && witness->update <= KVC_KVDIRECT_UPDATE) {
+        uint32_t element_bytes = witness->update == KVC_KVDIRECT_ADD ? 8 : 4;
+        kvc_kvdirect_lambda_update(&witness->lambda, witness->key[at].value, witness->key[at].bytes, element_bytes,
                               1);
         cr_assert_eq(memcmp(watched->value, witness->key[at].value, watched->value_bytes), 0);
     }
@@ -126,7 +126,7 @@ static void mix(struct setup *setup, double get, double set)
 
 struct outcome {
     double mops;
-    struct kvc_kvd_counts counts;
+    struct kvc_kvdirect_counts counts;
     uint64_t host_reads, host_writes;
     uint32_t most_reads, most_writes, most_operations;
     double cache_hit_frac;
@@ -136,27 +136,27 @@ struct outcome {
 static struct outcome saturate(struct setup *setup, double duration_ns)
 {
     struct kvc_diag diag = {0};
-    struct kvc_kvd_store *store = NULL;
-    struct kvc_kvd_processor processor;
+    struct kvc_kvdirect_store *store = NULL;
+    struct kvc_kvdirect_processor processor;
     setup->scenario.system = &setup->system;
-    cr_assert_eq(kvc_kvd_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
-    cr_assert_eq(kvc_kvd_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_kvdirect_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(store->refused, 0);
     struct kvc_source_params params = {.workload = &setup->scenario.workload,
                                        .nodes = 1,
                                        .sockets = 1,
                                        .seed = 7,
-                                       .hash_seed = KVC_KVD_HASH_SEED,
+                                       .hash_seed = KVC_KVDIRECT_HASH_SEED,
                                        .frame_requests = 50};
     struct kvc_source *source = kvc_source_create(&params, &diag);
     struct witness *witness = witness_create(setup);
     cr_assert_not_null(source);
-    kvc_kvd_processor_open(&processor, &setup->scenario, &setup->system, store, source, 0,
+    kvc_kvdirect_processor_open(&processor, &setup->scenario, &setup->system, store, source, 0,
                            params.frame_requests, 3);
     processor.watch = watch;
     processor.watch_data = witness;
     for (double now_ns = 1000; now_ns <= duration_ns; now_ns += 1000) {
-        kvc_kvd_processor_advance(&processor, now_ns);
+        kvc_kvdirect_processor_advance(&processor, now_ns);
         processor.answers.count = 0;
     }
     struct outcome outcome = {.mops = (double)witness->done / duration_ns * 1e3,
@@ -171,7 +171,7 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
         outcome.most_writes =
             engine->writes.most > outcome.most_writes ? engine->writes.most : outcome.most_writes;
     }
-    const struct kvc_kvd_cache_stats *cache = &store->shards[0].dispatch.stats;
+    const struct kvc_kvdirect_cache_stats *cache = &store->shards[0].dispatch.stats;
     outcome.cache_hit_frac = (double)cache->hits / (double)cache->cacheable;
     /* what was decoded is answered or still in flight */
     cr_assert_leq(processor.counts.decoded - witness->done, setup->system.in_flight);
@@ -180,9 +180,9 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     cr_assert_leq(outcome.most_writes, 88);
     free(witness->seen);
     free(witness);
-    kvc_kvd_processor_close(&processor);
+    kvc_kvdirect_processor_close(&processor);
     kvc_source_free(source);
-    kvc_kvd_store_free(store);
+    kvc_kvdirect_store_free(store);
     return outcome;
 }
 
@@ -202,7 +202,7 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
                  {4000, KVC_POPULARITY_ZIPF},
                  {4000, KVC_POPULARITY_UNIFORM}};
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-        for (int engine = KVC_KVD_OUT_OF_ORDER; engine <= KVC_KVD_STALL; engine++) {
+        for (int engine = KVC_KVDIRECT_OUT_OF_ORDER; engine <= KVC_KVDIRECT_STALL; engine++) {
             struct setup setup = published(loads[i].keys);
             setup.system.engine = engine;
             setup.scenario.workload.popularity = loads[i].popularity;
@@ -213,7 +213,7 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
             setup.system.station = 2; /* nearly all seem dependent */
             saturate(&setup, 300e3);
             mix(&setup, 0.3, 0.7);
-            setup.system.update = KVC_KVD_ADD;
+            setup.system.update = KVC_KVDIRECT_ADD;
             setup.system.dispatch_frac = 1;
             saturate(&setup, 300e3);
         }
@@ -225,9 +225,9 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
 Test(processor, vectors_are_updated_in_order)
 {
     static const char *const lambdas[] = {
-        [KVC_KVD_UPDATE] = "v * 3 + d", [KVC_KVD_REDUCE] = "s + v", [KVC_KVD_FILTER] = "v % 2 == d"};
-    for (int update = KVC_KVD_UPDATE; update <= KVC_KVD_FILTER; update++) {
-        for (int engine = KVC_KVD_OUT_OF_ORDER; engine <= KVC_KVD_STALL; engine++) {
+        [KVC_KVDIRECT_UPDATE] = "v * 3 + d", [KVC_KVDIRECT_REDUCE] = "s + v", [KVC_KVDIRECT_FILTER] = "v % 2 == d"};
+    for (int update = KVC_KVDIRECT_UPDATE; update <= KVC_KVDIRECT_FILTER; update++) {
+        for (int engine = KVC_KVDIRECT_OUT_OF_ORDER; engine <= KVC_KVDIRECT_STALL; engine++) {
             struct setup setup = published(500);
             setup.system.engine = engine;
             setup.system.update = update;
@@ -238,7 +238,7 @@ Test(processor, vectors_are_updated_in_order)
             setup.scenario.workload.popularity = KVC_POPULARITY_ZIPF;
             mix(&setup, 0.3, 0.6);
             struct outcome outcome = saturate(&setup, 200e3);
-            if (update > KVC_KVD_UPDATE && engine == KVC_KVD_STALL)
+            if (update > KVC_KVDIRECT_UPDATE && engine == KVC_KVDIRECT_STALL)
                 cr_expect_gt(outcome.counts.operations[KVC_OP_SET], 1000);
         }
     }
@@ -250,11 +250,11 @@ Test(processor, atomics_on_one_key)
 {
     struct setup setup = published(1);
     mix(&setup, 0, 1);
-    setup.system.update = KVC_KVD_ADD;
+    setup.system.update = KVC_KVDIRECT_ADD;
     setup.system.dispatch_frac = 0;
     struct outcome ordered = saturate(&setup, 500e3);
     expect_near("out of order", ordered.mops, 180, 0.02);
-    setup.system.engine = KVC_KVD_STALL;
+    setup.system.engine = KVC_KVDIRECT_STALL;
     struct outcome stalled = saturate(&setup, 3e6);
     expect_near("stalled", stalled.mops, 0.94, 0.1);
 }

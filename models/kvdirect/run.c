@@ -20,15 +20,15 @@ enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, SEND, STAGES };
 
 struct node_nic {
     struct simulation *simulation;
-    struct kvc_kvd_processor processor;
+    struct kvc_kvdirect_processor processor;
     uint32_t number;
     double busy_ns[STAGES]; /* when its last slice ended */
 };
 
 struct simulation {
     const struct kvc_scenario *scenario;
-    struct kvc_kvd system;
-    struct kvc_kvd_store *store;
+    struct kvc_kvdirect_options system;
+    struct kvc_kvdirect_store *store;
     struct kvc_source *source;
     struct node_nic *nics;
     struct kvc_recorder recorder;
@@ -36,13 +36,13 @@ struct simulation {
     const struct kvc_progress *progress;
     double slice_ns;
     double busy_ns[STAGES]; /* of all NICs, in the measured time */
-    uint64_t outcome[KVC_KVD_DELETE_DONE + 1];
+    uint64_t outcome[KVC_KVDIRECT_DELETE_DONE + 1];
     uint64_t completed;
 };
 
 /* ---- what happens ---- */
 
-static void record(struct simulation *simulation, struct kvc_kvd_answers *answers, double now_ns)
+static void record(struct simulation *simulation, struct kvc_kvdirect_answers *answers, double now_ns)
 {
     uint32_t first, last;
     kvc_recorder_latencies(&simulation->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
@@ -56,7 +56,7 @@ static void record(struct simulation *simulation, struct kvc_kvd_answers *answer
 }
 
 /* Of the tags and credits that are the limit, or of a direction of a link, whichever is busier. */
-static double pcie_busy_ns(const struct kvc_kvd_memory *memory)
+static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 {
     double most_ns = 0;
     for (uint32_t i = 0; i < memory->dma->endpoints; i++) {
@@ -72,9 +72,9 @@ static double pcie_busy_ns(const struct kvc_kvd_memory *memory)
 static void note_busy(struct node_nic *nic, double now_ns)
 {
     struct simulation *simulation = nic->simulation;
-    const struct kvc_kvd_processor *processor = &nic->processor;
-    const struct kvc_kvd_counts *counts = &processor->counts;
-    const struct kvc_kvd_memory *memory = &processor->memory;
+    const struct kvc_kvdirect_processor *processor = &nic->processor;
+    const struct kvc_kvdirect_counts *counts = &processor->counts;
+    const struct kvc_kvdirect_memory_engine *memory = &processor->memory;
     const double busy_ns[STAGES] = {
         [RECEIVE] = counts->receive_busy_ns,
         [DECODE] = counts->decode_busy_ns,
@@ -100,7 +100,7 @@ static void nic_main(void *data)
         double now_ns = (double)slice * simulation->slice_ns;
         kvc_engine_sleep_until_ns(now_ns);
         uint64_t decoded = nic->processor.counts.decoded;
-        kvc_kvd_processor_advance(&nic->processor, now_ns);
+        kvc_kvdirect_processor_advance(&nic->processor, now_ns);
         kvc_timeline_event(simulation->timeline, nic->number, 0, "operations", now_ns - simulation->slice_ns,
                            simulation->slice_ns, nic->processor.counts.decoded - decoded);
         note_busy(nic, now_ns);
@@ -142,8 +142,8 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
         .nodes = (uint32_t)scenario->cluster.nodes,
         .sockets = (uint32_t)simulation->system.nics,
         .seed = seed,
-        .hash_seed = KVC_KVD_HASH_SEED,
-        .frame_requests = kvc_kvd_packet_requests(scenario),
+        .hash_seed = KVC_KVDIRECT_HASH_SEED,
+        .frame_requests = kvc_kvdirect_packet_requests(scenario),
     };
     simulation->source = kvc_source_create(&params, diag);
     if (simulation->source == NULL)
@@ -157,7 +157,7 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
         struct node_nic *nic = &simulation->nics[i];
         nic->simulation = simulation;
         nic->number = i;
-        kvc_kvd_processor_open(&nic->processor, scenario, &simulation->system, simulation->store,
+        kvc_kvdirect_processor_open(&nic->processor, scenario, &simulation->system, simulation->store,
                                simulation->source, i, params.frame_requests, seed);
         name_host(simulation, i, name, sizeof name);
         kvc_timeline_row(simulation->timeline, i, 0, name, "processor");
@@ -169,7 +169,7 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
 static void close_simulation(struct simulation *simulation)
 {
     for (uint32_t i = 0; i < simulation->store->shard_count && simulation->nics != NULL; i++)
-        kvc_kvd_processor_close(&simulation->nics[i].processor);
+        kvc_kvdirect_processor_close(&simulation->nics[i].processor);
     free(simulation->nics);
     kvc_source_free(simulation->source);
     kvc_recorder_close(&simulation->recorder);
@@ -213,7 +213,7 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
             continue;
         double utilization_frac =
             fmin(simulation->busy_ns[i] / simulation->store->shard_count / measured_ns, 1);
-        struct kvc_stage *stage = kvc_result_add_stage(result, names[i][0], names[i][1], utilization_frac);
+        struct kvc_stage_result *stage = kvc_result_add_stage(result, names[i][0], names[i][1], utilization_frac);
         stage->busy_s = simulation->busy_ns[i] * 1e-9;
         stage->served = simulation->completed;
     }
@@ -221,8 +221,8 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
 
 /* Sums over all NICs, of the whole run. */
 struct sums {
-    struct kvc_kvd_counts counts;
-    struct kvc_kvdirect_stats table;
+    struct kvc_kvdirect_counts counts;
+    struct kvc_kvdirect_table_stats table;
     uint64_t reads, writes, dram_lines;
     uint32_t most_reads, most_writes, most_in_flight;
 };
@@ -231,9 +231,9 @@ static struct sums sum_up(const struct simulation *simulation)
 {
     struct sums sums = {0};
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
-        const struct kvc_kvd_processor *processor = &simulation->nics[i].processor;
-        const struct kvc_kvd_counts *counts = &processor->counts;
-        const struct kvc_kvd_shard *shard = processor->shard;
+        const struct kvc_kvdirect_processor *processor = &simulation->nics[i].processor;
+        const struct kvc_kvdirect_counts *counts = &processor->counts;
+        const struct kvc_kvdirect_shard *shard = processor->shard;
         sums.counts.decoded += counts->decoded;
         sums.counts.collided += counts->collided;
         sums.counts.forwarded += counts->forwarded;
@@ -243,7 +243,7 @@ static struct sums sum_up(const struct simulation *simulation)
             sums.counts.accesses[op] += counts->accesses[op];
             sums.counts.operations[op] += counts->operations[op];
         }
-        for (int kind = 0; kind < KVC_KVD_STEP_KINDS; kind++)
+        for (int kind = 0; kind < KVC_KVDIRECT_STEP_KINDS; kind++)
             sums.counts.steps[kind] += counts->steps[kind];
         sums.table.slab.allocated += shard->stats.slab.allocated;
         sums.table.slab.released += shard->stats.slab.released;
@@ -264,19 +264,19 @@ static struct sums sum_up(const struct simulation *simulation)
     return sums;
 }
 
-static void set_ratio(struct kvc_figures *figures, const char *name, double part, double whole)
+static void set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
 {
     if (whole > 0)
-        kvc_figures_set(figures, name, part / whole);
+        kvc_metrics_set(metrics, name, part / whole);
 }
 
 static void report_kernel(const struct simulation *simulation, const struct sums *sums,
                           struct kvc_result *result)
 {
-    struct kvc_figures *kernel = &result->kernel;
-    const struct kvc_kvd_counts *counts = &sums->counts;
+    struct kvc_metrics *kernel = &result->kernel;
+    const struct kvc_kvdirect_counts *counts = &sums->counts;
     const struct kvc_kvdirect_slab_stats *slab = &sums->table.slab;
-    kvc_figures_set(kernel, "memory_utilization_frac", simulation->store->utilization_frac);
+    kvc_metrics_set(kernel, "memory_utilization_frac", simulation->store->utilization_frac);
     set_ratio(kernel, "accesses_per_get", (double)counts->accesses[KVC_OP_GET],
               (double)counts->operations[KVC_OP_GET]);
     set_ratio(kernel, "accesses_per_set", (double)counts->accesses[KVC_OP_SET],
@@ -286,30 +286,30 @@ static void report_kernel(const struct simulation *simulation, const struct sums
     set_ratio(kernel, "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
               (double)(slab->allocated + slab->released));
     /* of reads: a write follows the read of its line */
-    double hits = (double)counts->steps[KVC_KVD_CACHE_READ],
-           misses = (double)counts->steps[KVC_KVD_CACHE_FETCH];
+    double hits = (double)counts->steps[KVC_KVDIRECT_CACHE_READ],
+           misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH];
     set_ratio(kernel, "cache_hit_frac", hits, hits + misses);
-    set_ratio(kernel, "served_by_dram_frac", hits, hits + misses + (double)counts->steps[KVC_KVD_HOST_READ]);
-    kvc_figures_set(kernel, "failed", (double)counts->failed);
+    set_ratio(kernel, "served_by_dram_frac", hits, hits + misses + (double)counts->steps[KVC_KVDIRECT_HOST_READ]);
+    kvc_metrics_set(kernel, "failed", (double)counts->failed);
 }
 
 static void report_model(const struct simulation *simulation, const struct sums *sums,
                          struct kvc_result *result)
 {
-    struct kvc_figures *model = &result->model;
+    struct kvc_metrics *model = &result->model;
     double decoded = (double)sums->counts.decoded;
-    kvc_figures_set(model, "index_frac", simulation->system.index_frac);
-    kvc_figures_set(model, "inline_bytes", (double)simulation->system.inline_bytes);
-    kvc_figures_set(model, "dispatch_frac", simulation->system.dispatch_frac);
+    kvc_metrics_set(model, "index_frac", simulation->system.index_frac);
+    kvc_metrics_set(model, "inline_bytes", (double)simulation->system.inline_bytes);
+    kvc_metrics_set(model, "dispatch_frac", simulation->system.dispatch_frac);
     set_ratio(model, "collided_frac", (double)sums->counts.collided, decoded);
     set_ratio(model, "merged_frac", (double)sums->counts.forwarded, decoded);
     set_ratio(model, "writebacks_per_op", (double)sums->counts.writebacks, decoded);
     set_ratio(model, "dma_reads_per_op", (double)sums->reads, decoded);
     set_ratio(model, "dma_writes_per_op", (double)sums->writes, decoded);
     set_ratio(model, "dram_lines_per_op", (double)sums->dram_lines, decoded);
-    kvc_figures_set(model, "operations_in_flight_most", sums->most_in_flight);
-    kvc_figures_set(model, "reads_in_flight_most", sums->most_reads);
-    kvc_figures_set(model, "writes_in_flight_most", sums->most_writes);
+    kvc_metrics_set(model, "operations_in_flight_most", sums->most_in_flight);
+    kvc_metrics_set(model, "reads_in_flight_most", sums->most_reads);
+    kvc_metrics_set(model, "writes_in_flight_most", sums->most_writes);
 }
 
 static void report(struct simulation *simulation, struct kvc_result *result)
@@ -317,16 +317,16 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     struct sums sums = sum_up(simulation);
     result->offered = sums.counts.decoded;
     result->completed = simulation->completed;
-    result->hits = simulation->outcome[KVC_KVD_HIT];
-    result->misses = simulation->outcome[KVC_KVD_MISS];
+    result->hits = simulation->outcome[KVC_KVDIRECT_HIT];
+    result->misses = simulation->outcome[KVC_KVDIRECT_MISS];
     result->gets = result->hits + result->misses;
-    result->sets = simulation->outcome[KVC_KVD_SET_DONE];
-    result->deletes = simulation->outcome[KVC_KVD_DELETE_DONE];
+    result->sets = simulation->outcome[KVC_KVDIRECT_SET_DONE];
+    result->deletes = simulation->outcome[KVC_KVDIRECT_DELETE_DONE];
     kvc_recorder_report(&simulation->recorder, result);
     report_stages(simulation, result);
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
-    result->watts_mean = kvc_kvd_watts(simulation->scenario);
+    result->watts_mean = kvc_kvdirect_watts(simulation->scenario);
     kvc_bottleneck_find(result);
     result->requests_simulated = sums.counts.decoded;
     if (simulation->store->refused > 0)
@@ -336,7 +336,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
         kvc_result_note(result, "%llu PUTs found no memory", (unsigned long long)sums.counts.failed);
 }
 
-enum kvc_status kvc_kvd_run(const struct kvc_scenario *scenario, struct kvc_kvd_store *store,
+enum kvc_status kvc_kvdirect_run(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                             uint32_t replica, struct kvc_timeline *timeline,
                             const struct kvc_progress *progress, const char *platform_path,
                             struct kvc_result *result, struct kvc_diag *diag)
@@ -347,7 +347,7 @@ enum kvc_status kvc_kvd_run(const struct kvc_scenario *scenario, struct kvc_kvd_
     if (simulation == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     *simulation = (struct simulation){.scenario = scenario,
-                                      .system = kvc_kvd_resolve(scenario),
+                                      .system = kvc_kvdirect_resolve(scenario),
                                       .store = store,
                                       .timeline = timeline,
                                       .progress = progress};

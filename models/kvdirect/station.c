@@ -4,9 +4,9 @@
 
 #include "sim/base/diag.h"
 
-void kvc_kvd_station_open(struct kvc_kvd_station *station, uint32_t slots, uint32_t operations)
+void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations)
 {
-    *station = (struct kvc_kvd_station){
+    *station = (struct kvc_kvdirect_station){
         .slot = calloc(slots, sizeof *station->slot),
         .next = calloc(operations, sizeof *station->next),
         .slots = slots,
@@ -14,77 +14,77 @@ void kvc_kvd_station_open(struct kvc_kvd_station *station, uint32_t slots, uint3
     if (station->slot == NULL || station->next == NULL)
         KVC_BUG("no memory for a reservation station of %u slots", slots);
     for (uint32_t i = 0; i < slots; i++)
-        station->slot[i].owner = station->slot[i].first = station->slot[i].last = KVC_KVD_NONE;
+        station->slot[i].owner = station->slot[i].first = station->slot[i].last = KVC_KVDIRECT_NONE;
 }
 
-void kvc_kvd_station_close(struct kvc_kvd_station *station)
+void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station)
 {
     free(station->slot);
     free(station->next);
 }
 
-enum kvc_kvd_admission kvc_kvd_station_admit(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot,
+enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
                                              int32_t operation, bool same)
 {
-    if (slot->owner == KVC_KVD_NONE) {
+    if (slot->owner == KVC_KVDIRECT_NONE) {
         slot->owner = operation;
         slot->fetching = true;
-        return KVC_KVD_FETCH;
+        return KVC_KVDIRECT_FETCH;
     }
-    if (!slot->fetching && slot->first == KVC_KVD_NONE && same) {
+    if (!slot->fetching && slot->first == KVC_KVDIRECT_NONE && same) {
         slot->forwarding++;
-        return KVC_KVD_FORWARD;
+        return KVC_KVDIRECT_FORWARD;
     }
-    station->next[operation] = KVC_KVD_NONE;
-    if (slot->first == KVC_KVD_NONE)
+    station->next[operation] = KVC_KVDIRECT_NONE;
+    if (slot->first == KVC_KVDIRECT_NONE)
         slot->first = operation;
     else
         station->next[slot->last] = operation;
     slot->last = operation;
-    return KVC_KVD_WAIT;
+    return KVC_KVDIRECT_WAIT;
 }
 
 /* Takes the one behind `before` out. */
-static int32_t take_behind(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot, int32_t before)
+static int32_t take_behind(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot, int32_t before)
 {
-    int32_t *link = before == KVC_KVD_NONE ? &slot->first : &station->next[before], taken = *link;
+    int32_t *link = before == KVC_KVDIRECT_NONE ? &slot->first : &station->next[before], taken = *link;
     *link = station->next[taken];
     if (slot->last == taken)
         slot->last = before;
     return taken;
 }
 
-int32_t kvc_kvd_station_take(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot, int32_t *before,
+int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot, int32_t *before,
                              bool (*same)(void *data, int32_t owner, int32_t operation), void *data)
 {
-    int32_t at = *before == KVC_KVD_NONE ? slot->first : station->next[*before];
-    for (; at != KVC_KVD_NONE; *before = at, at = station->next[at]) {
+    int32_t at = *before == KVC_KVDIRECT_NONE ? slot->first : station->next[*before];
+    for (; at != KVC_KVDIRECT_NONE; *before = at, at = station->next[at]) {
         if (!same(data, slot->owner, at))
             continue;
         slot->forwarding++;
         return take_behind(station, slot, *before);
     }
-    return KVC_KVD_NONE;
+    return KVC_KVDIRECT_NONE;
 }
 
-enum kvc_kvd_next kvc_kvd_station_next(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot)
+enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot)
 {
     if (slot->fetching || slot->writing || slot->forwarding > 0)
-        return KVC_KVD_NEXT_NOTHING;
+        return KVC_KVDIRECT_NEXT_NOTHING;
     if (slot->changed) {
         slot->changed = false;
         slot->writing = true;
-        return KVC_KVD_NEXT_WRITE;
+        return KVC_KVDIRECT_NEXT_WRITE;
     }
-    slot->owner = KVC_KVD_NONE;
-    if (slot->first == KVC_KVD_NONE)
-        return KVC_KVD_NEXT_NOTHING;
-    slot->owner = take_behind(station, slot, KVC_KVD_NONE);
+    slot->owner = KVC_KVDIRECT_NONE;
+    if (slot->first == KVC_KVDIRECT_NONE)
+        return KVC_KVDIRECT_NEXT_NOTHING;
+    slot->owner = take_behind(station, slot, KVC_KVDIRECT_NONE);
     slot->fetching = true;
-    return KVC_KVD_NEXT_FETCH;
+    return KVC_KVDIRECT_NEXT_FETCH;
 }
 
-bool kvc_kvd_station_enter(struct kvc_kvd_slot *slot, bool writes)
+bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes)
 {
     if (slot->writers > 0 || (writes && slot->readers > 0))
         return false;
@@ -95,7 +95,7 @@ bool kvc_kvd_station_enter(struct kvc_kvd_slot *slot, bool writes)
     return true;
 }
 
-void kvc_kvd_station_leave(struct kvc_kvd_slot *slot, bool writes)
+void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes)
 {
     if (writes)
         slot->writers--;

@@ -20,15 +20,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KVC_KVD_NONE = -1 };
+enum { KVC_KVDIRECT_NONE = -1 };
 
-enum kvc_kvd_admission {
-    KVC_KVD_FETCH,   /* to memory; the slot is the operation's */
-    KVC_KVD_WAIT,    /* in its slot */
-    KVC_KVD_FORWARD, /* it is done with the value that the slot has */
+enum kvc_kvdirect_admission {
+    KVC_KVDIRECT_FETCH,   /* to memory; the slot is the operation's */
+    KVC_KVDIRECT_WAIT,    /* in its slot */
+    KVC_KVDIRECT_FORWARD, /* it is done with the value that the slot has */
 };
 
-struct kvc_kvd_slot {
+struct kvc_kvdirect_slot {
     int32_t owner;             /* whose key and value the slot has; NONE: the slot is empty */
     int32_t first, last;       /* of those that wait; NONE: none */
     bool fetching;             /* the owner is on its way: there is no value yet */
@@ -38,41 +38,41 @@ struct kvc_kvd_slot {
     uint32_t readers, writers; /* stall mode: in flight */
 };
 
-struct kvc_kvd_station {
-    struct kvc_kvd_slot *slot;
+struct kvc_kvdirect_station {
+    struct kvc_kvdirect_slot *slot;
     int32_t *next; /* per operation: the one behind it in its slot */
     uint32_t slots;
 };
 
 /* Operations are numbered 0 .. operations - 1. Aborts without memory. */
-void kvc_kvd_station_open(struct kvc_kvd_station *station, uint32_t slots, uint32_t operations);
-void kvc_kvd_station_close(struct kvc_kvd_station *station);
+void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations);
+void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station);
 
-static inline struct kvc_kvd_slot *kvc_kvd_slot_of(const struct kvc_kvd_station *station, uint64_t hash)
+static inline struct kvc_kvdirect_slot *kvc_kvdirect_slot_of(const struct kvc_kvdirect_station *station, uint64_t hash)
 {
     return &station->slot[(hash >> 32) * station->slots >> 32];
 }
 
 /* An operation arrives. `same`: its key is the owner's. */
-enum kvc_kvd_admission kvc_kvd_station_admit(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot,
+enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
                                              int32_t operation, bool same);
 
 /* Takes the first operation behind `*before` (NONE: from the front on) that waits and has the owner's key, as
  * `same` tells; *before is set for the next call. NONE: there is none. */
-int32_t kvc_kvd_station_take(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot, int32_t *before,
+int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot, int32_t *before,
                              bool (*same)(void *data, int32_t owner, int32_t operation), void *data);
 
-enum kvc_kvd_next {
-    KVC_KVD_NEXT_NOTHING, /* something is still under way, or the slot is empty now */
-    KVC_KVD_NEXT_FETCH,   /* the slot's new owner goes to memory */
-    KVC_KVD_NEXT_WRITE,   /* the owner's value goes to memory */
+enum kvc_kvdirect_next {
+    KVC_KVDIRECT_NEXT_NOTHING, /* something is still under way, or the slot is empty now */
+    KVC_KVDIRECT_NEXT_FETCH,   /* the slot's new owner goes to memory */
+    KVC_KVDIRECT_NEXT_WRITE,   /* the owner's value goes to memory */
 };
 
 /* After a fetch, a write-back, or an operation that was forwarded has ended, and the flags say so. */
-enum kvc_kvd_next kvc_kvd_station_next(struct kvc_kvd_station *station, struct kvc_kvd_slot *slot);
+enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot);
 
 /* Stall mode: whether an operation may go to memory; it does if so, until it leaves. */
-bool kvc_kvd_station_enter(struct kvc_kvd_slot *slot, bool writes);
-void kvc_kvd_station_leave(struct kvc_kvd_slot *slot, bool writes);
+bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes);
+void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes);
 
 #endif

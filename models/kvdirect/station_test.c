@@ -9,69 +9,69 @@ static bool same(void *data, int32_t owner, int32_t operation)
     return owner % 2 == operation % 2;
 }
 
-static struct kvc_kvd_station station;
-static struct kvc_kvd_slot *slot;
+static struct kvc_kvdirect_station station;
+static struct kvc_kvdirect_slot *slot;
 
 static void open_station(void)
 {
-    kvc_kvd_station_open(&station, 1, 10);
-    slot = kvc_kvd_slot_of(&station, UINT64_MAX);
+    kvc_kvdirect_station_open(&station, 1, 10);
+    slot = kvc_kvdirect_slot_of(&station, UINT64_MAX);
 }
 
 static void close_station(void)
 {
-    kvc_kvd_station_close(&station);
+    kvc_kvdirect_station_close(&station);
 }
 
 TestSuite(station, .init = open_station, .fini = close_station);
 
-static enum kvc_kvd_admission admit(int32_t operation)
+static enum kvc_kvdirect_admission admit(int32_t operation)
 {
-    return kvc_kvd_station_admit(&station, slot, operation,
-                                 slot->owner != KVC_KVD_NONE && same(NULL, slot->owner, operation));
+    return kvc_kvdirect_station_admit(&station, slot, operation,
+                                 slot->owner != KVC_KVDIRECT_NONE && same(NULL, slot->owner, operation));
 }
 
 Test(station, a_fetch_alone_leaves_an_empty_slot)
 {
-    cr_expect_eq(admit(0), KVC_KVD_FETCH);
+    cr_expect_eq(admit(0), KVC_KVDIRECT_FETCH);
     cr_expect_eq(slot->owner, 0);
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_NOTHING, "it is on its way");
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING, "it is on its way");
     cr_expect_eq(slot->owner, 0);
     slot->fetching = false;
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_NOTHING);
-    cr_expect_eq(slot->owner, KVC_KVD_NONE);
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING);
+    cr_expect_eq(slot->owner, KVC_KVDIRECT_NONE);
 }
 
 /* Those of the same key are taken past the others; then what they changed is written, then the next key has
  * its turn. */
 Test(station, waiting_operations_get_the_value_then_the_next_key_is_fetched)
 {
-    int32_t before = KVC_KVD_NONE;
-    cr_expect_eq(admit(0), KVC_KVD_FETCH);
-    cr_expect_eq(admit(1), KVC_KVD_WAIT);
-    cr_expect_eq(admit(2), KVC_KVD_WAIT);
-    cr_expect_eq(admit(3), KVC_KVD_WAIT);
-    cr_expect_eq(admit(4), KVC_KVD_WAIT);
+    int32_t before = KVC_KVDIRECT_NONE;
+    cr_expect_eq(admit(0), KVC_KVDIRECT_FETCH);
+    cr_expect_eq(admit(1), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(2), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(3), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(4), KVC_KVDIRECT_WAIT);
     slot->fetching = false;
-    cr_expect_eq(kvc_kvd_station_take(&station, slot, &before, same, NULL), 2);
-    cr_expect_eq(kvc_kvd_station_take(&station, slot, &before, same, NULL), 4);
-    cr_expect_eq(kvc_kvd_station_take(&station, slot, &before, same, NULL), KVC_KVD_NONE);
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), 2);
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), 4);
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), KVC_KVDIRECT_NONE);
     cr_expect_eq(slot->forwarding, 2);
     slot->changed = true;
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_NOTHING, "two are being done");
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING, "two are being done");
     slot->forwarding = 0;
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_WRITE);
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_WRITE);
     cr_expect_eq(slot->owner, 0);
     cr_expect_not(slot->changed);
-    cr_expect_eq(admit(6), KVC_KVD_WAIT, "not past those that wait");
+    cr_expect_eq(admit(6), KVC_KVDIRECT_WAIT, "not past those that wait");
     slot->writing = false;
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_FETCH);
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_FETCH);
     cr_expect_eq(slot->owner, 1);
     slot->fetching = false;
-    before = KVC_KVD_NONE;
-    cr_expect_eq(kvc_kvd_station_take(&station, slot, &before, same, NULL), 3);
+    before = KVC_KVDIRECT_NONE;
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), 3);
     slot->forwarding = 0;
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_FETCH);
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_FETCH);
     cr_expect_eq(slot->owner, 6);
 }
 
@@ -80,23 +80,23 @@ Test(station, a_value_under_way_serves_who_comes)
     admit(0);
     slot->fetching = false;
     slot->changed = true;
-    cr_expect_eq(kvc_kvd_station_next(&station, slot), KVC_KVD_NEXT_WRITE);
-    cr_expect_eq(admit(2), KVC_KVD_FORWARD);
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_WRITE);
+    cr_expect_eq(admit(2), KVC_KVDIRECT_FORWARD);
     cr_expect_eq(slot->forwarding, 1);
-    cr_expect_eq(admit(1), KVC_KVD_WAIT);
-    cr_expect_eq(admit(4), KVC_KVD_WAIT, "behind the other key");
+    cr_expect_eq(admit(1), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(4), KVC_KVDIRECT_WAIT, "behind the other key");
 }
 
 Test(station, stalling_lets_reads_pass_together)
 {
-    cr_expect(kvc_kvd_station_enter(slot, false));
-    cr_expect(kvc_kvd_station_enter(slot, false));
-    cr_expect_not(kvc_kvd_station_enter(slot, true));
-    kvc_kvd_station_leave(slot, false);
-    kvc_kvd_station_leave(slot, false);
-    cr_expect(kvc_kvd_station_enter(slot, true));
-    cr_expect_not(kvc_kvd_station_enter(slot, true));
-    cr_expect_not(kvc_kvd_station_enter(slot, false));
-    kvc_kvd_station_leave(slot, true);
-    cr_expect(kvc_kvd_station_enter(slot, false));
+    cr_expect(kvc_kvdirect_station_enter(slot, false));
+    cr_expect(kvc_kvdirect_station_enter(slot, false));
+    cr_expect_not(kvc_kvdirect_station_enter(slot, true));
+    kvc_kvdirect_station_leave(slot, false);
+    kvc_kvdirect_station_leave(slot, false);
+    cr_expect(kvc_kvdirect_station_enter(slot, true));
+    cr_expect_not(kvc_kvdirect_station_enter(slot, true));
+    cr_expect_not(kvc_kvdirect_station_enter(slot, false));
+    kvc_kvdirect_station_leave(slot, true);
+    cr_expect(kvc_kvdirect_station_enter(slot, false));
 }

@@ -34,44 +34,44 @@ static double scaled_bytes(const struct kvc_scenario *scenario, double bytes, ui
     return fmax(ceil(bytes * fmin(share, 1) / BLOCK_BYTES), 2) * BLOCK_BYTES;
 }
 
-double kvc_kvd_store_bytes(const struct kvc_scenario *scenario)
+double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
 {
-    uint64_t rate = kvc_kvd_sample_rate(scenario);
-    double table_bytes = scaled_bytes(scenario, kvc_kvd_table_bytes(scenario), rate);
+    uint64_t rate = kvc_kvdirect_sample_rate(scenario);
+    double table_bytes = scaled_bytes(scenario, kvc_kvdirect_nic_bytes(scenario), rate);
     double cache_bytes = scaled_bytes(scenario, scenario->node.fpga.dram_bytes, rate);
     /* of a cache's line its tag, and while it is filled a time */
-    return kvc_kvd_shards(scenario) *
-           (table_bytes + cache_bytes / KVC_KVD_LINE_BYTES * (sizeof(uint32_t) + sizeof(float)));
+    return kvc_kvdirect_shards(scenario) *
+           (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES * (sizeof(uint32_t) + sizeof(float)));
 }
 
-void kvc_kvd_store_free(struct kvc_kvd_store *store)
+void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
 {
     if (store == NULL)
         return;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        kvc_kvdirect_free(store->shards[i].table);
-        kvc_kvd_dispatch_close(&store->shards[i].dispatch);
+        kvc_kvdirect_table_free(store->shards[i].table);
+        kvc_kvdirect_dispatch_close(&store->shards[i].dispatch);
     }
     free(store->shards);
     free(store);
 }
 
-void kvc_kvd_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
+void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
 {
     uint64_t word = kvc_mix64(hash);
     for (uint32_t i = 0; i < bytes; i += sizeof word)
         memcpy(value + i, &word, bytes - i < sizeof word ? bytes - i : sizeof word);
 }
 
-static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_kvd_store *store,
+static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                      struct kvc_diag *diag)
 {
-    struct kvc_kvd system = kvc_kvd_resolve(scenario);
-    struct kvc_kvdirect_params params = {
-        .bytes = (uint64_t)scaled_bytes(scenario, kvc_kvd_table_bytes(scenario), store->sample_rate),
+    struct kvc_kvdirect_options system = kvc_kvdirect_resolve(scenario);
+    struct kvc_kvdirect_table_params params = {
+        .bytes = (uint64_t)scaled_bytes(scenario, kvc_kvdirect_nic_bytes(scenario), store->sample_rate),
         .hash_index_frac = system.index_frac,
         .inline_bytes = (uint32_t)system.inline_bytes,
-        .seed = KVC_KVD_HASH_SEED,
+        .seed = KVC_KVDIRECT_HASH_SEED,
     };
     double dram_bytes = scenario->node.fpga.dram_bytes;
     if (dram_bytes > 0)
@@ -80,12 +80,12 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
     if (store->shards == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u shards", store->shard_count);
     for (uint32_t i = 0; i < store->shard_count; i++) {
-        struct kvc_kvd_shard *shard = &store->shards[i];
-        shard->table = kvc_kvdirect_create(&params);
-        if (shard->table == NULL || !kvc_kvd_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
+        struct kvc_kvdirect_shard *shard = &store->shards[i];
+        shard->table = kvc_kvdirect_table_create(&params);
+        if (shard->table == NULL || !kvc_kvdirect_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
                                                            (uint32_t)scenario->node.dma.endpoints))
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a NIC's %.3g GiB: %s",
-                                 ((double)params.bytes + dram_bytes / KVC_KVD_LINE_BYTES * 4) / 0x1p30,
+                                 ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));
     }
     return KVC_OK;
@@ -94,14 +94,14 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
 /* What goes through all keys that the store keeps, a block at a time. */
 struct walk {
     const struct kvc_scenario *scenario;
-    struct kvc_kvd_store *store;
+    struct kvc_kvdirect_store *store;
     struct kvc_source *source;
     struct kvc_batch *batch;
     uint32_t shard_of[BLOCK_KEYS], row[BLOCK_KEYS];
-    struct kvc_kvdirect_op op[BLOCK_KEYS];
-    uint8_t value[BLOCK_KEYS][KVC_KVDIRECT_PAIR_MAX];
+    struct kvc_kvdirect_table_op op[BLOCK_KEYS];
+    uint8_t value[BLOCK_KEYS][KVC_KVDIRECT_TABLE_PAIR_MAX];
     /* to fill the caches */
-    struct kvc_kvdirect_trace trace;
+    struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
     uint64_t popular_id; /* whose popularity was worked out */
     double popularity;
@@ -111,7 +111,7 @@ struct walk {
 /* Keys that the store keeps, all most popular ones and one of each further stratum, are numbered: places. */
 static uint64_t places_of(const struct walk *walk, uint64_t keys)
 {
-    const struct kvc_kvd_store *store = walk->store;
+    const struct kvc_kvdirect_store *store = walk->store;
     uint64_t hot = store->hot_keys < keys ? store->hot_keys : keys;
     return hot + (keys - hot) / store->sample_rate;
 }
@@ -119,14 +119,14 @@ static uint64_t places_of(const struct walk *walk, uint64_t keys)
 /* Keys of the places [first, end), at most a block. */
 static void gather(struct walk *walk, uint64_t first, uint64_t end)
 {
-    const struct kvc_kvd_store *store = walk->store;
+    const struct kvc_kvdirect_store *store = walk->store;
     uint64_t rate = store->sample_rate, hot = store->hot_keys;
     walk->batch->count = 0;
     if (rate == 1) {
         kvc_source_keys(walk->source, first, (uint32_t)(end - first), walk->batch);
     } else {
         for (uint64_t place = first; place < end; place++) {
-            uint64_t key_id = place < hot ? place : kvc_stratum_key(hot / rate + place - hot, rate);
+            uint64_t key_id = place < hot ? place : kvc_sampling_key(hot / rate + place - hot, rate);
             kvc_source_keys(walk->source, key_id, 1, walk->batch);
         }
     }
@@ -175,9 +175,9 @@ static uint32_t gather_operations(struct walk *walk, uint32_t number, uint8_t ve
     for (uint32_t i = 0; i < batch->count; i++) {
         if (walk->shard_of[i] != number)
             continue;
-        if (verb == KVC_KVDIRECT_PUT)
-            kvc_kvd_first_value(batch->hash[i], walk->value[count], batch->value_bytes[i]);
-        walk->op[count] = (struct kvc_kvdirect_op){.verb = verb,
+        if (verb == KVC_KVDIRECT_TABLE_PUT)
+            kvc_kvdirect_first_value(batch->hash[i], walk->value[count], batch->value_bytes[i]);
+        walk->op[count] = (struct kvc_kvdirect_table_op){.verb = verb,
                                                    .key = batch->keys + (size_t)i * batch->key_stride,
                                                    .key_bytes = batch->key_bytes[i],
                                                    .value = walk->value[count],
@@ -189,9 +189,9 @@ static uint32_t gather_operations(struct walk *walk, uint32_t number, uint8_t ve
 
 static void put_block(struct walk *walk, uint32_t number)
 {
-    struct kvc_kvd_shard *shard = &walk->store->shards[number];
-    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_PUT);
-    kvc_kvdirect_run(shard->table, walk->op, count, &shard->stats);
+    struct kvc_kvdirect_shard *shard = &walk->store->shards[number];
+    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_TABLE_PUT);
+    kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
 }
 
 /* Relative; of neighbours in rank that hardly differ, that of the first one. */
@@ -210,29 +210,29 @@ static double popularity(struct walk *walk, uint64_t key_id)
 /* The line is used `since` ago: its place holds it, unless another line that belongs there was used later. */
 static void use_line(struct walk *walk, uint32_t number, uint64_t line, float since, bool changed)
 {
-    struct kvc_kvd_dispatch *dispatch = &walk->store->shards[number].dispatch;
-    if (!kvc_kvd_dispatch_cacheable(dispatch, line))
+    struct kvc_kvdirect_dispatch *dispatch = &walk->store->shards[number].dispatch;
+    if (!kvc_kvdirect_dispatch_cacheable(dispatch, line))
         return;
     float *latest = &walk->since[number][line % dispatch->places];
     if (*latest != 0 && *latest <= since)
         return;
     *latest = since;
-    kvc_kvd_dispatch_place(dispatch, line, changed);
+    kvc_kvdirect_dispatch_place(dispatch, line, changed);
 }
 
 /* With independent requests a key was last used an exponentially distributed time ago, of a mean inverse to
  * its popularity. Lines are newer than the host's as often as requests write. */
 static void fill_block(struct walk *walk, uint32_t number)
 {
-    struct kvc_kvd_shard *shard = &walk->store->shards[number];
-    const double put_frac = kvc_kvd_put_frac(walk->scenario);
+    struct kvc_kvdirect_shard *shard = &walk->store->shards[number];
+    const double put_frac = kvc_kvdirect_put_frac(walk->scenario);
     if (shard->dispatch.cacheable_frac == 0)
         return;
-    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_GET), at = 0;
+    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_TABLE_GET), at = 0;
     walk->trace.count = 0;
-    kvc_kvdirect_trace(shard->table, &walk->trace);
-    kvc_kvdirect_run(shard->table, walk->op, count, &shard->stats);
-    kvc_kvdirect_trace(shard->table, NULL);
+    kvc_kvdirect_table_trace(shard->table, &walk->trace);
+    kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
+    kvc_kvdirect_table_trace(shard->table, NULL);
     if (walk->trace.short_of_memory)
         KVC_BUG("no memory for the accesses of %u operations", count);
     for (uint32_t i = 0; i < count; i++) {
@@ -240,8 +240,8 @@ static void fill_block(struct walk *walk, uint32_t number)
         float since = (float)kvc_rng_exponential(&walk->rng, mean);
         bool changed = kvc_rng_unit(&walk->rng) < put_frac;
         for (; at < walk->trace.count && walk->trace.access[at].operation == i; at++) {
-            const struct kvc_kvdirect_access *access = &walk->trace.access[at];
-            uint32_t lines = (access->bytes + KVC_KVD_LINE_BYTES - 1u) / KVC_KVD_LINE_BYTES;
+            const struct kvc_kvdirect_table_access *access = &walk->trace.access[at];
+            uint32_t lines = (access->bytes + KVC_KVDIRECT_LINE_BYTES - 1u) / KVC_KVDIRECT_LINE_BYTES;
             for (uint32_t l = 0; l < lines; l++)
                 use_line(walk, number, access->line + l, since, changed);
         }
@@ -250,7 +250,7 @@ static void fill_block(struct walk *walk, uint32_t number)
 
 static bool open_times(struct walk *walk)
 {
-    struct kvc_kvd_store *store = walk->store;
+    struct kvc_kvdirect_store *store = walk->store;
     walk->since = calloc(store->shard_count, sizeof *walk->since);
     bool ok = walk->since != NULL;
     for (uint32_t i = 0; i < store->shard_count && ok; i++) {
@@ -272,15 +272,15 @@ static void close_walk(struct walk *walk)
 }
 
 static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                               struct kvc_kvd_store *store, struct kvc_diag *diag)
+                               struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
-    const struct kvc_kvd *system = scenario->system;
+    const struct kvc_kvdirect_options *system = scenario->system;
     struct walk *walk = calloc(1, sizeof *walk);
     struct kvc_source_params params = {
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
         .sockets = (uint32_t)system->nics,
-        .hash_seed = KVC_KVD_HASH_SEED,
+        .hash_seed = KVC_KVDIRECT_HASH_SEED,
         .frame_requests = 1,
     };
     if (walk == NULL)
@@ -304,35 +304,35 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
 }
 
 /* What preloading did is told; from here on the run counts. */
-static void begin_counts(struct kvc_kvd_store *store)
+static void begin_counts(struct kvc_kvdirect_store *store)
 {
     double pair_bytes = 0, bytes = 0;
     for (uint32_t i = 0; i < store->shard_count; i++) {
-        struct kvc_kvd_shard *shard = &store->shards[i];
+        struct kvc_kvdirect_shard *shard = &store->shards[i];
         store->refused += shard->stats.full;
-        pair_bytes += (double)kvc_kvdirect_pair_bytes(shard->table);
-        bytes += (double)kvc_kvdirect_bytes(shard->table);
-        shard->stats = (struct kvc_kvdirect_stats){0};
-        shard->dispatch.stats = (struct kvc_kvd_cache_stats){0};
+        pair_bytes += (double)kvc_kvdirect_table_pair_bytes(shard->table);
+        bytes += (double)kvc_kvdirect_table_bytes(shard->table);
+        shard->stats = (struct kvc_kvdirect_table_stats){0};
+        shard->dispatch.stats = (struct kvc_kvdirect_cache_stats){0};
     }
     store->utilization_frac = pair_bytes / bytes;
 }
 
-enum kvc_status kvc_kvd_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                     struct kvc_kvd_store **store, struct kvc_diag *diag)
+enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                     struct kvc_kvdirect_store **store, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_kvd_store *made = calloc(1, sizeof *made);
+    struct kvc_kvdirect_store *made = calloc(1, sizeof *made);
     if (made == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    made->shard_count = kvc_kvd_shards(scenario);
-    made->sample_rate = kvc_kvd_sample_rate(scenario);
+    made->shard_count = kvc_kvdirect_shards(scenario);
+    made->sample_rate = kvc_kvdirect_sample_rate(scenario);
     made->hot_keys = hot_keys(scenario, made->sample_rate);
     enum kvc_status status = create_shards(scenario, made, diag);
     if (status == KVC_OK)
         status = preload(scenario, progress, made, diag);
     if (status != KVC_OK) {
-        kvc_kvd_store_free(made);
+        kvc_kvdirect_store_free(made);
         return status;
     }
     begin_counts(made);

@@ -15,38 +15,38 @@
 #include "models/model.h"
 #include "sim/workload/sampling.h"
 
-enum { KVC_KVD_HASH_SEED = 0x6b766469 };
+enum { KVC_KVDIRECT_HASH_SEED = 0x6b766469 };
 
-struct kvc_kvd_shard {
-    struct kvc_kvdirect *table;
-    struct kvc_kvd_dispatch dispatch;
-    struct kvc_kvdirect_stats stats; /* since the run began */
+struct kvc_kvdirect_shard {
+    struct kvc_kvdirect_table *table;
+    struct kvc_kvdirect_dispatch dispatch;
+    struct kvc_kvdirect_table_stats stats; /* since the run began */
 };
 
-struct kvc_kvd_store {
+struct kvc_kvdirect_store {
     uint32_t shard_count;
-    struct kvc_kvd_shard *shards;
+    struct kvc_kvdirect_shard *shards;
     uint64_t sample_rate, hot_keys;
     double utilization_frac; /* bytes of all pairs over all memory, after preloading */
     uint64_t refused;        /* pairs that found no memory when preloading */
     double preload_wall_s;
 };
 
-double kvc_kvd_store_bytes(const struct kvc_scenario *scenario);
+double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario);
 
-void kvc_kvd_store_free(struct kvc_kvd_store *store); /* NULL is allowed */
+void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed */
 
 /* Creates, preloads, and fills the caches as a long run would. */
-enum kvc_status kvc_kvd_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                     struct kvc_kvd_store **store, struct kvc_diag *diag);
+enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                     struct kvc_kvdirect_store **store, struct kvc_diag *diag);
 
-static inline bool kvc_kvd_store_keeps(const struct kvc_kvd_store *store, uint64_t key_id)
+static inline bool kvc_kvdirect_store_keeps(const struct kvc_kvdirect_store *store, uint64_t key_id)
 {
     return store->sample_rate == 1 || key_id < store->hot_keys ||
-           kvc_stratum_keeps(key_id, store->sample_rate);
+           kvc_sampling_keeps(key_id, store->sample_rate);
 }
 
 /* The value that a key has before the run. */
-void kvc_kvd_first_value(uint64_t hash, uint8_t *value, uint32_t bytes);
+void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes);
 
 #endif

@@ -5,12 +5,12 @@
 #include "sim/workload/popularity_blocks.h"
 
 /* Items held for a stay of `stay` requests, and the share of GETs that hit then. */
-static double held(struct kvc_blocks *blocks, double set_frac, double stay, double *hit_frac)
+static double held(struct kvc_popularity_blocks *blocks, double set_frac, double stay, double *hit_frac)
 {
     double items = set_frac * stay;
-    struct kvc_block block;
+    struct kvc_popularity_block block;
     *hit_frac = 0;
-    while (kvc_blocks_next(blocks, &block)) {
+    while (kvc_popularity_blocks_next(blocks, &block)) {
         double grown = expm1(block.mass / block.keys * stay);
         double present = isinf(grown) ? 1 : grown / (grown + 1 / set_frac);
         items += block.keys * present;
@@ -20,7 +20,7 @@ static double held(struct kvc_blocks *blocks, double set_frac, double stay, doub
 }
 
 /* Share of the requests that go to the `keys` most popular keys. */
-static double mass_of(const struct kvc_blocks *blocks, double keys)
+static double mass_of(const struct kvc_popularity_blocks *blocks, double keys)
 {
     return blocks->zipf != NULL ? kvc_zipf_mass(blocks->zipf, (uint64_t)keys)
                                 : floor(keys) / (double)blocks->keys;
@@ -28,9 +28,9 @@ static double mass_of(const struct kvc_blocks *blocks, double keys)
 
 double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity)
 {
-    struct kvc_blocks blocks;
+    struct kvc_popularity_blocks blocks;
     double hit_frac = 1, preloaded = floor(workload->preload_frac * (double)workload->keys);
-    kvc_blocks_open(&blocks, workload);
+    kvc_popularity_blocks_open(&blocks, workload);
     if (workload->set_frac <= 0) {
         hit_frac = mass_of(&blocks, fmin(preloaded, capacity));
     } else if ((double)workload->keys > capacity) {
@@ -43,7 +43,7 @@ double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double cap
                 high = middle;
         }
     }
-    kvc_blocks_close(&blocks);
+    kvc_popularity_blocks_close(&blocks);
     return hit_frac;
 }
 
@@ -69,12 +69,12 @@ static struct clock_key key_under_clock(double reads, double sets)
 }
 
 /* Items held when the hand goes round in `round` requests, and what GETs find then. */
-static double held_by_clock(struct kvc_blocks *blocks, const struct kvc_workload *workload, double round,
-                            struct kvc_megakv_finds *finds)
+static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload, double round,
+                            struct kvc_megakv_lookup_mix *lookup_mix)
 {
     double items = 0, reads = 0, hits = 0, marks = 0;
-    struct kvc_block block;
-    while (kvc_blocks_next(blocks, &block)) {
+    struct kvc_popularity_block block;
+    while (kvc_popularity_blocks_next(blocks, &block)) {
         double requests = block.mass / block.keys * round, key_reads = workload->get_frac * requests;
         struct clock_key key = key_under_clock(key_reads, workload->set_frac * requests);
         items += block.keys * (key.present + key.stale);
@@ -83,25 +83,25 @@ static double held_by_clock(struct kvc_blocks *blocks, const struct kvc_workload
         marks += block.keys * key.marks;
     }
     if (hits > 0)
-        *finds = (struct kvc_megakv_finds){1 - hits / reads, 1, marks / hits};
+        *lookup_mix = (struct kvc_megakv_lookup_mix){1 - hits / reads, 1, marks / hits};
     return items;
 }
 
-struct kvc_megakv_finds kvc_megakv_cache_finds(const struct kvc_workload *workload, double capacity)
+struct kvc_megakv_lookup_mix kvc_megakv_cache_lookup_mix(const struct kvc_workload *workload, double capacity)
 {
-    struct kvc_megakv_finds finds = {0};
-    struct kvc_blocks blocks;
+    struct kvc_megakv_lookup_mix lookup_mix = {0};
+    struct kvc_popularity_blocks blocks;
     if (workload->set_frac <= 0)
-        return finds;
+        return lookup_mix;
     double low = 0, high = 4 * capacity / workload->set_frac;
-    kvc_blocks_open(&blocks, workload);
+    kvc_popularity_blocks_open(&blocks, workload);
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
-        if (held_by_clock(&blocks, workload, middle, &finds) < capacity)
+        if (held_by_clock(&blocks, workload, middle, &lookup_mix) < capacity)
             low = middle;
         else
             high = middle;
     }
-    kvc_blocks_close(&blocks);
-    return finds;
+    kvc_popularity_blocks_close(&blocks);
+    return lookup_mix;
 }

@@ -16,8 +16,8 @@
 double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity);
 
 /* What GETs find: misses; and of the hits those that had to look at their item's reference bit, and those
- * that set it (see kvc_slab_stats). */
-struct kvc_megakv_finds {
+ * that set it (see kvc_megakv_slab_stats). */
+struct kvc_megakv_lookup_mix {
     double missed_frac, checked_frac, marked_frac;
 };
 
@@ -25,6 +25,6 @@ struct kvc_megakv_finds {
  * requests, and every key is followed through the rounds: a SET gives it a marked place behind the hand and
  * leaves the old one to be found unmarked, in a round or two; the hand clears marks and evicts what has none;
  * reads set them. R follows from the capacity. All 0 where nothing is ever evicted. */
-struct kvc_megakv_finds kvc_megakv_cache_finds(const struct kvc_workload *workload, double capacity);
+struct kvc_megakv_lookup_mix kvc_megakv_cache_lookup_mix(const struct kvc_workload *workload, double capacity);
 
 #endif

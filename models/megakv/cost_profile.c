@@ -6,13 +6,13 @@
 static const struct kvc_option point_rows[] = {
     {.name = "size",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_stage_point, size),
+     .offset = offsetof(struct kvc_megakv_cost_point, size),
      .min = 0,
      .max = 1e12,
      .help = "requests of a frame, bytes of an item, or jobs of a launch"},
     {.name = "footprint",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_stage_point, footprint_bytes),
+     .offset = offsetof(struct kvc_megakv_cost_point, footprint_bytes),
      .unit = KVC_UNIT_BYTES,
      .min = 0,
      .max = 1e15,
@@ -20,36 +20,36 @@ static const struct kvc_option point_rows[] = {
      .help = "memory that was used at random, all of it alike; 0: it does not matter"},
     {.name = "threads",
      .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_stage_point, threads),
+     .offset = offsetof(struct kvc_megakv_cost_point, threads),
      .min = 1,
      .max = 1024,
      .by_default = "1",
      .help = "threads that did so at once, or streams of a launch"},
     {.name = "time",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_stage_point, ns),
+     .offset = offsetof(struct kvc_megakv_cost_point, ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e12,
      .help = "of one frame, item or launch"},
 };
 
-static const struct kvc_options point_options = {.name = "points",
+static const struct kvc_option_table point_options = {.name = "points",
                                                  .rows = point_rows,
                                                  .count = sizeof point_rows / sizeof *point_rows,
-                                                 .size = sizeof(struct kvc_stage_point),
-                                                 .max_list = KVC_STAGE_POINTS_MAX};
+                                                 .size = sizeof(struct kvc_megakv_cost_point),
+                                                 .max_list = KVC_MEGAKV_COST_POINTS_MAX};
 
 #define LAW(field, text)                                                                                     \
     {                                                                                                        \
-        .name = #field, .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_stages, field.point),         \
-        .element = &point_options, .count_offset = offsetof(struct kvc_stages, field.count), .help = text    \
+        .name = #field, .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_megakv_cost_profile, field.point),         \
+        .element = &point_options, .count_offset = offsetof(struct kvc_megakv_cost_profile, field.count), .help = text    \
     }
 
 static const struct kvc_option rows[] = {
     {.name = "name",
      .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_stages, name),
+     .offset = offsetof(struct kvc_megakv_cost_profile, name),
      .by_default = "",
      .help = "where the costs are from"},
     LAW(receive, "a frame of GETs at a receiver, by its requests"),
@@ -63,19 +63,19 @@ static const struct kvc_option rows[] = {
     LAW(read_slowest, "as read, on the slowest of the senders' cores"),
     LAW(search, "a launch of searches for keys that are there, by its jobs in each stream"),
     LAW(search_miss, "a launch of searches for keys that are not, by its jobs in each stream"),
-    LAW(search_fuller, "the same as search in an index that is 0.739 full, not 0.493"),
-    LAW(take, "the scheduler's time for the jobs of a launch of inserts and deletes, by those"),
+    LAW(search_high_load, "the same as search in an index that is 0.739 full, not 0.493"),
+    LAW(drain, "the scheduler's time for the jobs of a launch of inserts and deletes, by those"),
     LAW(insert, "a launch of inserts and deletes, by its jobs"),
-    LAW(insert_fuller, "the same in an index that is 0.739 full, not 0.493"),
+    LAW(insert_high_load, "the same in an index that is 0.739 full, not 0.493"),
 };
 
-const struct kvc_options kvc_stages_options = {
-    .name = "stages", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_stages)};
+const struct kvc_option_table kvc_megakv_cost_profile_option_table = {
+    .name = "stages", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_megakv_cost_profile)};
 
 /* The values of one coordinate, rising. */
 struct axis {
     uint32_t count;
-    double value[KVC_STAGE_POINTS_MAX];
+    double value[KVC_MEGAKV_COST_POINTS_MAX];
 };
 
 static void add(struct axis *axis, double value)
@@ -91,17 +91,17 @@ static void add(struct axis *axis, double value)
 }
 
 struct grid {
-    const struct kvc_stage_law *law;
+    const struct kvc_megakv_cost_curve *cost_curve;
     struct axis size, footprint, threads;
 };
 
-static struct grid grid_of(const struct kvc_stage_law *law)
+static struct grid grid_of(const struct kvc_megakv_cost_curve *cost_curve)
 {
-    struct grid grid = {.law = law};
-    for (uint32_t i = 0; i < law->count; i++) {
-        add(&grid.size, law->point[i].size);
-        add(&grid.footprint, law->point[i].footprint_bytes);
-        add(&grid.threads, (double)law->point[i].threads);
+    struct grid grid = {.cost_curve = cost_curve};
+    for (uint32_t i = 0; i < cost_curve->count; i++) {
+        add(&grid.size, cost_curve->point[i].size);
+        add(&grid.footprint, cost_curve->point[i].footprint_bytes);
+        add(&grid.threads, (double)cost_curve->point[i].threads);
     }
     return grid;
 }
@@ -109,8 +109,8 @@ static struct grid grid_of(const struct kvc_stage_law *law)
 /* NaN: there is no such point. */
 static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uint32_t threads)
 {
-    for (uint32_t i = 0; i < grid->law->count; i++) {
-        const struct kvc_stage_point *point = &grid->law->point[i];
+    for (uint32_t i = 0; i < grid->cost_curve->count; i++) {
+        const struct kvc_megakv_cost_point *point = &grid->cost_curve->point[i];
         if (point->size == grid->size.value[size] &&
             point->footprint_bytes == grid->footprint.value[footprint] &&
             (double)point->threads == grid->threads.value[threads])
@@ -146,17 +146,17 @@ static double at_shares(const struct grid *grid, uint32_t size, double threads, 
     return cost + marginal * (1 - share[grid->footprint.count - 1]);
 }
 
-uint32_t kvc_stage_footprints(const struct kvc_stage_law *law, double footprint_bytes[KVC_CURVE_POINTS_MAX])
+uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *cost_curve, double footprint_bytes[KVC_CURVE_POINTS_MAX])
 {
-    struct grid grid = grid_of(law);
+    struct grid grid = grid_of(cost_curve);
     for (uint32_t i = 0; i < grid.footprint.count; i++)
         footprint_bytes[i] = grid.footprint.value[i];
     return grid.footprint.count;
 }
 
-struct kvc_curve kvc_stage_curve(const struct kvc_stage_law *law, double threads, const double *share)
+struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *cost_curve, double threads, const double *share)
 {
-    struct grid grid = grid_of(law);
+    struct grid grid = grid_of(cost_curve);
     struct kvc_curve curve = {.count = grid.size.count};
     for (uint32_t i = 0; i < curve.count; i++) {
         curve.x[i] = grid.size.value[i];
@@ -166,30 +166,30 @@ struct kvc_curve kvc_stage_curve(const struct kvc_stage_law *law, double threads
     return curve;
 }
 
-struct kvc_stage_range kvc_stage_range_of(const struct kvc_stage_law *law)
+struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_cost_curve *cost_curve)
 {
-    struct grid grid = grid_of(law);
-    if (law->count == 0)
-        return (struct kvc_stage_range){0};
-    return (struct kvc_stage_range){
+    struct grid grid = grid_of(cost_curve);
+    if (cost_curve->count == 0)
+        return (struct kvc_megakv_cost_range){0};
+    return (struct kvc_megakv_cost_range){
         grid.size.value[0],      grid.size.value[grid.size.count - 1],
         grid.footprint.value[0], grid.footprint.value[grid.footprint.count - 1],
         grid.threads.value[0],   grid.threads.value[grid.threads.count - 1],
     };
 }
 
-static enum kvc_status check_law(const char *name, const struct kvc_stage_law *law, struct kvc_diag *diag)
+static enum kvc_status check_cost_curve(const char *name, const struct kvc_megakv_cost_curve *cost_curve, struct kvc_diag *diag)
 {
-    struct grid grid = grid_of(law);
+    struct grid grid = grid_of(cost_curve);
     if (grid.size.count > KVC_CURVE_POINTS_MAX || grid.footprint.count > KVC_CURVE_POINTS_MAX)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "stages.%s: found %u sizes and %u footprints, allowed: %d", name,
                              grid.size.count, grid.footprint.count, KVC_CURVE_POINTS_MAX);
-    if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != law->count)
+    if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != cost_curve->count)
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "stages.%s: found %u points, %u sizes, %u footprints and %u numbers of threads need %u", name,
-            law->count, grid.size.count, grid.footprint.count, grid.threads.count,
+            cost_curve->count, grid.size.count, grid.footprint.count, grid.threads.count,
             grid.size.count * grid.footprint.count * grid.threads.count);
     for (uint32_t i = 0; i < grid.size.count; i++)
         for (uint32_t j = 0; j < grid.footprint.count; j++)
@@ -201,12 +201,12 @@ static enum kvc_status check_law(const char *name, const struct kvc_stage_law *l
     return KVC_OK;
 }
 
-enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages, struct kvc_diag *diag)
 {
     const struct {
         const char *name;
-        const struct kvc_stage_law *law;
-    } laws[] = {
+        const struct kvc_megakv_cost_curve *cost_curve;
+    } cost_curves[] = {
         {"receive", &stages->receive},
         {"write", &stages->write},
         {"pass", &stages->pass},
@@ -218,17 +218,17 @@ enum kvc_status kvc_stages_check(const struct kvc_stages *stages, struct kvc_dia
         {"read_slowest", &stages->read_slowest},
         {"search", &stages->search},
         {"search_miss", &stages->search_miss},
-        {"search_fuller", &stages->search_fuller},
+        {"search_high_load", &stages->search_high_load},
         {"insert", &stages->insert},
-        {"insert_fuller", &stages->insert_fuller},
-        {"take", &stages->take},
+        {"insert_high_load", &stages->insert_high_load},
+        {"drain", &stages->drain},
     };
-    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if ((laws[i].law->count > 0) != kvc_stages_measured(stages))
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all laws or none",
-                                 laws[i].name,
-                                 laws[i].law->count > 0 ? "given, stages.read is not" : "missing");
-        enum kvc_status status = check_law(laws[i].name, laws[i].law, diag);
+    for (size_t i = 0; i < sizeof cost_curves / sizeof *cost_curves; i++) {
+        if ((cost_curves[i].cost_curve->count > 0) != kvc_megakv_cost_profile_is_measured(stages))
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all cost curves or none",
+                                 cost_curves[i].name,
+                                 cost_curves[i].cost_curve->count > 0 ? "given, stages.read is not" : "missing");
+        enum kvc_status status = check_cost_curve(cost_curves[i].name, cost_curves[i].cost_curve, diag);
         if (status != KVC_OK)
             return status;
     }

@@ -23,22 +23,22 @@ static double constant(double bytes, double footprint_bytes, double at_once)
 }
 
 /* A full grid, not in order: axes are found, whatever the order of the points. */
-static struct kvc_stage_law law_of(double (*ns)(double, double, double))
+static struct kvc_megakv_cost_curve cost_curve_of(double (*ns)(double, double, double))
 {
-    struct kvc_stage_law law = {0};
+    struct kvc_megakv_cost_curve cost_curve = {0};
     for (int t = THREADS - 1; t >= 0; t--)
         for (int s = 0; s < SIZES; s++)
             for (int f = FOOTPRINTS - 1; f >= 0; f--)
-                law.point[law.count++] = (struct kvc_stage_point){
+                cost_curve.point[cost_curve.count++] = (struct kvc_megakv_cost_point){
                     size[s], footprint[f], threads[t], ns(size[s], footprint[f], (double)threads[t])};
-    return law;
+    return cost_curve;
 }
 
 Test(stages, footprints_rise)
 {
-    struct kvc_stage_law law = law_of(cost);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double found[KVC_CURVE_POINTS_MAX];
-    cr_assert_eq(kvc_stage_footprints(&law, found), FOOTPRINTS);
+    cr_assert_eq(kvc_megakv_cost_footprints(&cost_curve, found), FOOTPRINTS);
     for (int f = 0; f < FOOTPRINTS; f++)
         cr_expect_eq(found[f], footprint[f]);
 }
@@ -47,13 +47,13 @@ Test(stages, footprints_rise)
  * footprints. */
 Test(stages, uniform_use_between_measured_footprints)
 {
-    struct kvc_stage_law law = law_of(cost);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     for (double used = footprint[0]; used <= footprint[2]; used += 500) {
         double share[FOOTPRINTS];
         int right = used <= footprint[1] ? 1 : 2;
         for (int f = 0; f < FOOTPRINTS; f++)
             share[f] = fmin(footprint[f] / used, 1);
-        struct kvc_curve curve = kvc_stage_curve(&law, 1, share);
+        struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 1, share);
         cr_assert_eq(curve.count, SIZES);
         for (int s = 0; s < SIZES; s++) {
             double left_ns = footprint[right - 1] * cost(size[s], footprint[right - 1], 1);
@@ -71,21 +71,21 @@ Test(stages, uniform_use_between_measured_footprints)
  * of f c(f) goes on. */
 Test(stages, uniform_use_outside_measured_footprints)
 {
-    struct kvc_stage_law law = law_of(cost);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double few[FOOTPRINTS] = {1, 1, 1}, many[FOOTPRINTS];
     double left_ns = footprint[1] * cost(size[0], footprint[1], 1);
     double right_ns = footprint[2] * cost(size[0], footprint[2], 1), used = 2 * footprint[2];
     double slope = (right_ns - left_ns) / (footprint[2] - footprint[1]);
     for (int f = 0; f < FOOTPRINTS; f++)
         many[f] = footprint[f] / used;
-    cr_expect_float_eq(kvc_stage_curve(&law, 1, few).y[0], cost(size[0], footprint[0], 1), 1e-9);
-    cr_expect_float_eq(kvc_stage_curve(&law, 1, many).y[0], (right_ns + slope * footprint[2]) / used, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, few).y[0], cost(size[0], footprint[0], 1), 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, many).y[0], (right_ns + slope * footprint[2]) / used, 1e-9);
 }
 
 Test(stages, no_shares_are_the_largest_footprint)
 {
-    struct kvc_stage_law law = law_of(cost);
-    struct kvc_curve curve = kvc_stage_curve(&law, 4, NULL);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
+    struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL);
     cr_assert_eq(curve.count, SIZES);
     for (int s = 0; s < SIZES; s++)
         cr_expect_float_eq(curve.y[s], cost(size[s], footprint[2], 4), 1e-9);
@@ -94,9 +94,9 @@ Test(stages, no_shares_are_the_largest_footprint)
 Test(stages, a_constant_stays_one_for_any_shares)
 {
     static const double shares[][FOOTPRINTS] = {{0, 0, 0}, {1, 1, 1}, {0.3, 0.4, 0.9}, {0, 0.5, 1}};
-    struct kvc_stage_law law = law_of(constant);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(constant);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        struct kvc_curve curve = kvc_stage_curve(&law, 4, shares[i]);
+        struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, shares[i]);
         for (int s = 0; s < SIZES; s++)
             cr_expect_float_eq(curve.y[s], constant(size[s], 0, 4), 1e-9);
     }
@@ -104,26 +104,26 @@ Test(stages, a_constant_stays_one_for_any_shares)
 
 Test(stages, threads_between_and_outside)
 {
-    struct kvc_stage_law law = law_of(cost);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double one = cost(size[1], footprint[2], 1), four = cost(size[1], footprint[2], 4);
-    cr_expect_float_eq(kvc_stage_curve(&law, 1, NULL).y[1], one, 1e-9);
-    cr_expect_float_eq(kvc_stage_curve(&law, 2, NULL).y[1], one + (four - one) / 3, 1e-9);
-    cr_expect_float_eq(kvc_stage_curve(&law, 4, NULL).y[1], four, 1e-9);
-    cr_expect_float_eq(kvc_stage_curve(&law, 0.5, NULL).y[1], one, 1e-9, "the nearest");
-    cr_expect_float_eq(kvc_stage_curve(&law, 9, NULL).y[1], four, 1e-9, "the nearest");
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, NULL).y[1], one, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 2, NULL).y[1], one + (four - one) / 3, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL).y[1], four, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0.5, NULL).y[1], one, 1e-9, "the nearest");
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 9, NULL).y[1], four, 1e-9, "the nearest");
 }
 
-Test(stages, range_of_a_law)
+Test(stages, range_of_a_cost_curve)
 {
-    struct kvc_stage_law law = law_of(cost), none = {0};
-    struct kvc_stage_range range = kvc_stage_range_of(&law);
+    struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost), none = {0};
+    struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(&cost_curve);
     cr_expect_eq(range.size_low, 100);
     cr_expect_eq(range.size_high, 300);
     cr_expect_eq(range.footprint_low, 1000);
     cr_expect_eq(range.footprint_high, 16000);
     cr_expect_eq(range.threads_low, 1);
     cr_expect_eq(range.threads_high, 4);
-    range = kvc_stage_range_of(&none);
+    range = kvc_megakv_cost_range_of(&none);
     cr_expect_eq(range.size_high, 0);
     cr_expect_eq(range.footprint_high, 0);
     cr_expect_eq(range.threads_high, 0);
@@ -133,98 +133,98 @@ Test(stages, range_of_a_law)
 static const struct {
     const char *name;
     size_t offset;
-} laws[] = {{"receive", offsetof(struct kvc_stages, receive)},
-            {"write", offsetof(struct kvc_stages, write)},
-            {"read", offsetof(struct kvc_stages, read)},
-            {"read_checked", offsetof(struct kvc_stages, read_checked)},
-            {"read_half_marked", offsetof(struct kvc_stages, read_half_marked)},
-            {"read_marked", offsetof(struct kvc_stages, read_marked)},
-            {"read_half_missed", offsetof(struct kvc_stages, read_half_missed)},
-            {"read_slowest", offsetof(struct kvc_stages, read_slowest)},
-            {"pass", offsetof(struct kvc_stages, pass)},
-            {"search", offsetof(struct kvc_stages, search)},
-            {"search_miss", offsetof(struct kvc_stages, search_miss)},
-            {"search_fuller", offsetof(struct kvc_stages, search_fuller)},
-            {"insert", offsetof(struct kvc_stages, insert)},
-            {"insert_fuller", offsetof(struct kvc_stages, insert_fuller)},
-            {"take", offsetof(struct kvc_stages, take)}};
+} cost_curves[] = {{"receive", offsetof(struct kvc_megakv_cost_profile, receive)},
+            {"write", offsetof(struct kvc_megakv_cost_profile, write)},
+            {"read", offsetof(struct kvc_megakv_cost_profile, read)},
+            {"read_checked", offsetof(struct kvc_megakv_cost_profile, read_checked)},
+            {"read_half_marked", offsetof(struct kvc_megakv_cost_profile, read_half_marked)},
+            {"read_marked", offsetof(struct kvc_megakv_cost_profile, read_marked)},
+            {"read_half_missed", offsetof(struct kvc_megakv_cost_profile, read_half_missed)},
+            {"read_slowest", offsetof(struct kvc_megakv_cost_profile, read_slowest)},
+            {"pass", offsetof(struct kvc_megakv_cost_profile, pass)},
+            {"search", offsetof(struct kvc_megakv_cost_profile, search)},
+            {"search_miss", offsetof(struct kvc_megakv_cost_profile, search_miss)},
+            {"search_high_load", offsetof(struct kvc_megakv_cost_profile, search_high_load)},
+            {"insert", offsetof(struct kvc_megakv_cost_profile, insert)},
+            {"insert_high_load", offsetof(struct kvc_megakv_cost_profile, insert_high_load)},
+            {"drain", offsetof(struct kvc_megakv_cost_profile, drain)}};
 
-enum { LAWS = sizeof laws / sizeof *laws };
+enum { LAWS = sizeof cost_curves / sizeof *cost_curves };
 
-static struct kvc_stage_law *law_at(struct kvc_stages *stages, size_t i)
+static struct kvc_megakv_cost_curve *cost_curve_at(struct kvc_megakv_cost_profile *stages, size_t i)
 {
-    return (struct kvc_stage_law *)((char *)stages + laws[i].offset);
+    return (struct kvc_megakv_cost_curve *)((char *)stages + cost_curves[i].offset);
 }
 
-static struct kvc_stages *all_laws(void)
+static struct kvc_megakv_cost_profile *all_cost_curves(void)
 {
-    struct kvc_stages *stages = calloc(1, sizeof *stages);
+    struct kvc_megakv_cost_profile *stages = calloc(1, sizeof *stages);
     cr_assert_not_null(stages);
     for (size_t i = 0; i < LAWS; i++)
-        *law_at(stages, i) = law_of(cost);
+        *cost_curve_at(stages, i) = cost_curve_of(cost);
     return stages;
 }
 
-static void refuses(const struct kvc_stages *stages, const char *message)
+static void refuses(const struct kvc_megakv_cost_profile *stages, const char *message)
 {
     struct kvc_diag diag = {0};
-    cr_expect_eq(kvc_stages_check(stages, &diag), KVC_ERR_SCENARIO);
+    cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_ERR_SCENARIO);
     cr_expect(strstr(diag.message, message) != NULL, "found \"%s\", not \"%s\"", diag.message, message);
 }
 
 Test(stages, all_laws_or_none)
 {
-    struct kvc_stages *stages = all_laws(), none = {0};
+    struct kvc_megakv_cost_profile *stages = all_cost_curves(), none = {0};
     struct kvc_diag diag = {0};
     char message[64];
-    cr_expect_eq(kvc_stages_check(stages, &diag), KVC_OK, "%s", diag.message);
-    cr_expect(kvc_stages_measured(stages));
-    cr_expect_eq(kvc_stages_check(&none, &diag), KVC_OK, "%s", diag.message);
-    cr_expect(!kvc_stages_measured(&none));
+    cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_OK, "%s", diag.message);
+    cr_expect(kvc_megakv_cost_profile_is_measured(stages));
+    cr_expect_eq(kvc_megakv_cost_profile_check(&none, &diag), KVC_OK, "%s", diag.message);
+    cr_expect(!kvc_megakv_cost_profile_is_measured(&none));
     for (size_t i = 0; i < LAWS; i++) {
-        struct kvc_stage_law *law = law_at(stages, i);
-        law->count = 0;
-        if (strcmp(laws[i].name, "read") == 0) /* it says whether the others are missing or too many */
+        struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(stages, i);
+        cost_curve->count = 0;
+        if (strcmp(cost_curves[i].name, "read") == 0) /* it says whether the others are missing or too many */
             snprintf(message, sizeof message, "stages.receive is given, stages.read is not");
         else
-            snprintf(message, sizeof message, "stages.%s is missing", laws[i].name);
+            snprintf(message, sizeof message, "stages.%s is missing", cost_curves[i].name);
         refuses(stages, message);
-        *law = law_of(cost);
+        *cost_curve = cost_curve_of(cost);
     }
     free(stages);
 }
 
 Test(stages, full_grids_only)
 {
-    struct kvc_stages *stages = all_laws();
+    struct kvc_megakv_cost_profile *stages = all_cost_curves();
     for (size_t i = 0; i < LAWS; i++) {
         char message[96];
-        struct kvc_stage_law *law = law_at(stages, i);
-        law->count--;
+        struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(stages, i);
+        cost_curve->count--;
         snprintf(message, sizeof message,
                  "stages.%s: found 11 points, 2 sizes, 3 footprints and 2 numbers of threads need 12",
-                 laws[i].name);
+                 cost_curves[i].name);
         refuses(stages, message);
         /* as many points as need be, one of them twice and one of them never */
-        law->point[law->count] = law->point[0];
-        law->count++;
+        cost_curve->point[cost_curve->count] = cost_curve->point[0];
+        cost_curve->count++;
         snprintf(message, sizeof message, "stages.%s: no point of size 300, footprint 1000, 1 threads",
-                 laws[i].name);
+                 cost_curves[i].name);
         refuses(stages, message);
-        *law = law_of(cost);
+        *cost_curve = cost_curve_of(cost);
     }
     free(stages);
 }
 
 Test(stages, no_more_sizes_than_a_curve_holds)
 {
-    struct kvc_stages *stages = all_laws();
+    struct kvc_megakv_cost_profile *stages = all_cost_curves();
     struct kvc_diag diag = {0};
     stages->read.count = 0;
     for (int i = 0; i < KVC_CURVE_POINTS_MAX; i++)
-        stages->read.point[stages->read.count++] = (struct kvc_stage_point){i, 1000, 1, 5};
-    cr_expect_eq(kvc_stages_check(stages, &diag), KVC_OK, "%s", diag.message);
-    stages->read.point[stages->read.count++] = (struct kvc_stage_point){1e6, 1000, 1, 5};
+        stages->read.point[stages->read.count++] = (struct kvc_megakv_cost_point){i, 1000, 1, 5};
+    cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_OK, "%s", diag.message);
+    stages->read.point[stages->read.count++] = (struct kvc_megakv_cost_point){1e6, 1000, 1, 5};
     refuses(stages, "stages.read: found 33 sizes and 1 footprints, allowed: 32");
     free(stages);
 }

@@ -15,7 +15,7 @@
  * request. */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
 
-enum { LINE_BYTES = 64, CELL_BYTES = 8 };
+enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
 
 /* Of a batch's row: key, its length, hash, location and time; and what passes the caches with a GET of the
  * smallest items that are calibrated, 8 bytes of key and 8 of value: its packet of 16 bytes, row and line. */
@@ -23,7 +23,7 @@ enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8, CALIBRATED_PASSING_BYTES = 16 + ROW_BYTES 
 
 double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes)
 {
-    return ceil((KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
+    return ceil((KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
 }
 
 /* What a workload uses at random, and how it comes back to that: worked out once for all laws of the same
@@ -35,17 +35,17 @@ struct use {
     double footprint_bytes[KVC_CURVE_POINTS_MAX], share[KVC_CURVE_POINTS_MAX];
 };
 
-static struct kvc_curve curve_of(struct use *use, const struct kvc_stage_law *law, double threads)
+static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_curve *curve, double threads)
 {
     double footprint_bytes[KVC_CURVE_POINTS_MAX];
-    uint32_t footprints = kvc_stage_footprints(law, footprint_bytes);
+    uint32_t footprints = kvc_megakv_cost_footprints(curve, footprint_bytes);
     if (footprints != use->footprints ||
         memcmp(footprint_bytes, use->footprint_bytes, footprints * sizeof *footprint_bytes) != 0) {
         use->footprints = footprints;
         memcpy(use->footprint_bytes, footprint_bytes, footprints * sizeof *footprint_bytes);
         kvc_reuse_shares(use->workload, &use->reuse, footprint_bytes, footprints, use->share);
     }
-    return kvc_stage_curve(law, threads, use->share);
+    return kvc_megakv_cost_curve_by_size(curve, threads, use->share);
 }
 
 /* The items that it reads. */
@@ -72,7 +72,7 @@ static struct use places_of(const struct kvc_workload *uniform, double slab_byte
  * smallest items is in the laws. */
 static struct use index_of(const struct kvc_scenario *scenario, const struct kvc_megakv_means *means)
 {
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     struct use use = {.workload = &scenario->workload,
                       .reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = system->index_bytes}};
     double passing_bytes = means->request_bytes + ROW_BYTES + means->dram_bytes;
@@ -82,41 +82,41 @@ static struct use index_of(const struct kvc_scenario *scenario, const struct kvc
     return use;
 }
 
-static double fuller(const struct kvc_scenario *scenario)
+static double high_load(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     double keys = (double)scenario->workload.keys / kvc_scenario_shards(scenario);
-    double load_frac = fmin(keys / (system->index_bytes / CELL_BYTES), 1);
-    return (load_frac - KVC_STAGE_LOAD_FRAC) / (KVC_STAGE_FULLER_LOAD_FRAC - KVC_STAGE_LOAD_FRAC);
+    double load_frac = fmin(keys / (system->index_bytes / SLOT_BYTES), 1);
+    return (load_frac - KVC_MEGAKV_USUAL_LOAD_FRAC) / (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
 }
 
 /* The number of threads nearest to `threads` for which the law was measured. */
-static double measured_threads(const struct kvc_stage_law *law, double threads)
+static double measured_threads(const struct kvc_megakv_cost_curve *curve, double threads)
 {
-    struct kvc_stage_range range = kvc_stage_range_of(law);
+    struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(curve);
     return fmin(fmax(threads, range.threads_low), range.threads_high);
 }
 
-static void set_fuller(struct kvc_megakv_costs *costs, const struct kvc_stages *stages, struct use *lines)
+static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages, struct use *lines)
 {
-    double searches = measured_threads(&stages->search_fuller, costs->streams);
-    double inserts = measured_threads(&stages->insert_fuller, costs->streams);
-    costs->search_fuller = curve_of(lines, &stages->search_fuller, searches);
+    double searches = measured_threads(&stages->search_high_load, costs->streams);
+    double inserts = measured_threads(&stages->insert_high_load, costs->streams);
+    costs->search_high_load = curve_of(lines, &stages->search_high_load, searches);
     costs->search_usual = curve_of(lines, &stages->search, searches);
-    costs->insert_fuller = curve_of(lines, &stages->insert_fuller, inserts);
+    costs->insert_high_load = curve_of(lines, &stages->insert_high_load, inserts);
     costs->insert_usual = curve_of(lines, &stages->insert, inserts);
 }
 
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_stages *stages = &scenario->node.stages;
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    const struct kvc_megakv_cost_profile *stages = &scenario->node.stages;
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_costs costs = {.node = &scenario->node,
                                      .api = system.api,
                                      .clock = kvc_megakv_clock(scenario),
                                      .streams = (uint32_t)system.streams,
                                      .on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD,
-                                     .measured = kvc_stages_measured(stages),
+                                     .measured = kvc_megakv_cost_profile_is_measured(stages),
                                      .slowest_sender = 1};
     double streams = (double)system.streams, threads = streams;
     if (!costs.measured)
@@ -128,9 +128,9 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     uniform.popularity = KVC_POPULARITY_UNIFORM;
     struct use items = items_of(scenario, &means), places = places_of(&uniform, system.slab_bytes),
                lines = index_of(scenario, &means);
-    struct kvc_curve pass = kvc_stage_curve(&stages->pass, threads, NULL);
+    struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, threads, NULL);
     struct kvc_curve slowest = curve_of(&items, &stages->read_slowest, threads);
-    costs.receive = kvc_stage_curve(&stages->receive, threads, NULL);
+    costs.receive = kvc_megakv_cost_curve_by_size(&stages->receive, threads, NULL);
     costs.write = curve_of(&places, &stages->write, threads);
     costs.pass_ns = kvc_curve_at(&pass, 1);
     costs.read = curve_of(&items, &stages->read, threads);
@@ -140,21 +140,21 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     costs.read_half_missed = curve_of(&items, &stages->read_half_missed, threads);
     costs.slowest_sender =
         fmax(kvc_curve_at(&slowest, means.touched_bytes) / kvc_curve_at(&costs.read, means.touched_bytes), 1);
-    costs.take = kvc_stage_curve(&stages->take, streams, NULL);
+    costs.drain = kvc_megakv_cost_curve_by_size(&stages->drain, streams, NULL);
     costs.search = curve_of(&lines, &stages->search, streams);
     costs.search_miss = curve_of(&lines, &stages->search_miss, streams);
     costs.insert = curve_of(&lines, &stages->insert, streams);
-    set_fuller(&costs, stages, &lines);
+    set_high_load(&costs, stages, &lines);
     double slots = floor(system.slab_bytes / means.item_bytes);
-    costs.finds = kvc_megakv_cache_finds(&scenario->workload, kvc_scenario_shards(scenario) * slots);
-    costs.fuller = fuller(scenario);
+    costs.lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, kvc_scenario_shards(scenario) * slots);
+    costs.high_load = high_load(scenario);
     return costs;
 }
 
 double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes)
 {
-    uint32_t bytes = KVC_SLAB_HEADER_BYTES + key_bytes + value_bytes;
-    uint32_t apart = kvc_slab_item_bytes(key_bytes, value_bytes), lines = 0, places = 0, begin = 0;
+    uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    uint32_t apart = kvc_megakv_slab_item_bytes(key_bytes, value_bytes), lines = 0, places = 0, begin = 0;
     do { /* until an item begins with a line again */
         lines += (begin + bytes + LINE_BYTES - 1) / LINE_BYTES;
         places++;
@@ -215,11 +215,11 @@ static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, do
 }
 
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
-                                              const struct kvc_megakv_finds *finds, int outcome,
+                                              const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {0};
-    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = finds->checked_frac;
+    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
     if (outcome == KVC_MEGAKV_DONE)
         return cost;
     if (outcome == KVC_MEGAKV_MISS)
@@ -229,20 +229,20 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
     else if (checked < 1)
         cost.stall_ns = (1 - checked) * kvc_curve_at(&costs->read, bytes);
     if (outcome == KVC_MEGAKV_HIT && checked > 0)
-        cost.stall_ns += checked * checked_read_ns(costs, bytes, finds->marked_frac / checked);
-    if (finds->missed_frac > 0)
-        cost.stall_ns += surprise_ns(costs, bytes, finds->missed_frac);
+        cost.stall_ns += checked * checked_read_ns(costs, bytes, lookup_mix->marked_frac / checked);
+    if (lookup_mix->missed_frac > 0)
+        cost.stall_ns += surprise_ns(costs, bytes, lookup_mix->missed_frac);
     return cost;
 }
 
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_megakv_finds *finds, int outcome,
+                                         const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_node *node = costs->node;
     int api = costs->api;
     if (costs->measured)
-        return measured_send_cost(costs, finds, outcome, key_bytes, value_bytes);
+        return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
     if (outcome != KVC_MEGAKV_DONE)
         cost.stall_ns = kvc_dram_stream_ns(&node->dram, LOCATION_BYTES);
@@ -260,33 +260,33 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
 /* What a launch of the usual load takes for the scenario's: as many times longer or shorter as the laws say
  * of the fuller index. */
 static double by_load_ns(const struct kvc_megakv_costs *costs, double ns, const struct kvc_curve *usual,
-                         const struct kvc_curve *fuller, double jobs)
+                         const struct kvc_curve *high_load, double jobs)
 {
-    double usual_ns = kvc_curve_at(usual, jobs), ratio = kvc_curve_at(fuller, jobs) / usual_ns;
-    return usual_ns > 0 ? ns * fmax(1 + costs->fuller * (ratio - 1), 0) : ns;
+    double usual_ns = kvc_curve_at(usual, jobs), ratio = kvc_curve_at(high_load, jobs) / usual_ns;
+    return usual_ns > 0 ? ns * fmax(1 + costs->high_load * (ratio - 1), 0) : ns;
 }
 
 /* A thread takes the index jobs when it has searched, while a GPU goes on with a launch that has been handed
  * over; the handing over of few jobs is all that their launch costs. */
 static double measured_search_ns(const struct kvc_megakv_costs *costs, double jobs, double hit_frac,
-                                 double taken)
+                                 double drained)
 {
-    double take_ns = taken > 0 ? kvc_curve_at(&costs->take, taken) : 0;
+    double drain_ns = drained > 0 ? kvc_curve_at(&costs->drain, drained) : 0;
     double in_turn = costs->on_thread ? jobs : jobs / costs->streams; /* on a thread one after the other */
     double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
                        (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
-    search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_fuller, in_turn);
-    return costs->on_thread ? search_ns + take_ns : fmax(search_ns, costs->search.y[0] + take_ns);
+    search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_high_load, in_turn);
+    return costs->on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
 }
 
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
-                            double hit_frac, double taken, const struct kvc_index_stats *stats)
+                            double hit_frac, double drained, const struct kvc_index_stats *stats)
 {
     const struct kvc_node *node = costs->node;
     if (jobs > 0 && costs->measured)
-        return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, taken)
+        return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, drained)
                                         : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs),
-                                                     &costs->insert_usual, &costs->insert_fuller, jobs);
+                                                     &costs->insert_usual, &costs->insert_high_load, jobs);
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
     return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
 }
@@ -343,13 +343,13 @@ struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_node *node = &scenario->node;
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     struct kvc_megakv_means means = {0};
     struct sample sample[SAMPLES_MAX];
     uint32_t samples = sample_sizes(workload, sample);
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
-        means.item_bytes += kvc_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
+        means.item_bytes += kvc_megakv_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
         means.touched_bytes += kvc_megakv_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
             double weight = frac_of(workload, op) * sample[i].weight;
@@ -383,12 +383,12 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
             double weight = frac_of(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
-            double missed_frac = op == KVC_OP_GET ? costs->finds.missed_frac : 0;
+            double missed_frac = op == KVC_OP_GET ? costs->lookup_mix.missed_frac : 0;
             add_cost(&means.send,
-                     kvc_megakv_send_cost(costs, &costs->finds, outcome_of(op), key_bytes, value_bytes),
+                     kvc_megakv_send_cost(costs, &costs->lookup_mix, outcome_of(op), key_bytes, value_bytes),
                      weight * (1 - missed_frac));
             add_cost(&means.send,
-                     kvc_megakv_send_cost(costs, &costs->finds, KVC_MEGAKV_MISS, key_bytes, value_bytes),
+                     kvc_megakv_send_cost(costs, &costs->lookup_mix, KVC_MEGAKV_MISS, key_bytes, value_bytes),
                      weight * missed_frac);
         }
     }

@@ -41,13 +41,13 @@ struct kvc_megakv_costs {
     bool on_thread;                /* index_on = "thread" */
     bool measured;                 /* the curves are the costs, by what kvc_stages says */
     double pass_ns;                /* of the CLOCK hand, an item */
-    double fuller;                 /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
+    double high_load;                 /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
     double slowest_sender;         /* over the mean of all */
-    struct kvc_megakv_finds finds; /* as the closed form expects them; all 0 where nothing was measured */
+    struct kvc_megakv_lookup_mix lookup_mix; /* as the closed form expects them; all 0 where nothing was measured */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
-        search, search_miss, take, insert;
+        search, search_miss, drain, insert;
     /* the fuller index, and the usual one with as many streams as that was measured with */
-    struct kvc_curve search_fuller, search_usual, insert_fuller, insert_usual;
+    struct kvc_curve search_high_load, search_usual, insert_high_load, insert_usual;
 };
 
 /* `scenario` must outlive them. */
@@ -58,14 +58,14 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
                                             int op, uint32_t key_bytes, uint32_t value_bytes);
 
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_megakv_finds *finds, int outcome,
+                                         const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
 /* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `taken`: index jobs of SETs
  * and DELETEs that the scheduler takes out of the batches once the search has been begun. `stats`: what the
  * index counted so far, NULL: nothing is known. */
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
-                            double hit_frac, double taken, const struct kvc_index_stats *stats);
+                            double hit_frac, double drained, const struct kvc_index_stats *stats);
 
 /* The bytes that measured costs of an item go by: its own within one line; else those of the lines that it
  * lies in, on average over the places of its size class. Memory delivers lines. */

@@ -4,7 +4,7 @@
 enum { SECTORS_PER_BUCKET = 2 };
 
 /* A processing unit has a thread per cell (sec. 4.3.1). */
-enum { THREADS_PER_JOB = KVC_CUCKOO_CELLS };
+enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
 
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_index_stats *stats)

@@ -12,25 +12,25 @@
 #include "models/megakv/run.h"
 #include "models/megakv/run_fixture.h"
 
-static const double receive_ns = 12, search_ns = 10, insert_ns = 20, take_ns = 4, write_ns = 50, read_ns = 40,
+static const double receive_ns = 12, search_ns = 10, insert_ns = 20, drain_ns = 4, write_ns = 50, read_ns = 40,
                     mixed_ns = 44, miss_ns = 8;
 
 enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_megakv system;
+    struct kvc_megakv_options system;
 };
 
-static void add(struct kvc_stage_law *law, double size, double ns)
+static void add(struct kvc_megakv_cost_curve *curve, double size, double ns)
 {
-    law->point[law->count++] = (struct kvc_stage_point){size, 1e6, 1, ns};
+    curve->point[curve->count++] = (struct kvc_megakv_cost_point){size, 1e6, 1, ns};
 }
 
-static void per_job(struct kvc_stage_law *law, double ns)
+static void per_job(struct kvc_megakv_cost_curve *curve, double ns)
 {
-    add(law, 100, 100 * ns);
-    add(law, 32000, 32000 * ns);
+    add(curve, 100, 100 * ns);
+    add(curve, 32000, 32000 * ns);
 }
 
 /* A calibrated socket: the first core has the scheduler, the index and the receivers, `cores` - 1 the senders
@@ -68,11 +68,11 @@ static struct setup shared(uint64_t cores)
                           .frame_requests = FRAME_REQUESTS},
              .run = {.warmup_ns = 2e6, .duration_ns = 10e6, .seed = 1, .replicas = 1}},
     };
-    struct kvc_stages *stages = &setup.scenario.node.stages;
+    struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
     add(&stages->receive, FRAME_REQUESTS, FRAME_REQUESTS * receive_ns);
     add(&stages->write, ITEM_BYTES, write_ns);
-    struct kvc_stage_law *const reads[] = {&stages->read, &stages->read_slowest, &stages->read_half_missed};
-    struct kvc_stage_law *const marks[] = {&stages->read_checked, &stages->read_half_marked,
+    struct kvc_megakv_cost_curve *const reads[] = {&stages->read, &stages->read_slowest, &stages->read_half_missed};
+    struct kvc_megakv_cost_curve *const marks[] = {&stages->read_checked, &stages->read_half_marked,
                                            &stages->read_marked};
     for (int i = 0; i < 3; i++) {
         add(reads[i], 0, miss_ns);
@@ -83,10 +83,10 @@ static struct setup shared(uint64_t cores)
     add(&stages->pass, 1, 0);
     per_job(&stages->search, search_ns);
     per_job(&stages->search_miss, search_ns);
-    per_job(&stages->search_fuller, search_ns);
+    per_job(&stages->search_high_load, search_ns);
     per_job(&stages->insert, insert_ns);
-    per_job(&stages->insert_fuller, insert_ns);
-    per_job(&stages->take, take_ns);
+    per_job(&stages->insert_high_load, insert_ns);
+    per_job(&stages->drain, drain_ns);
     return setup;
 }
 
@@ -147,12 +147,12 @@ Test(measured, below_saturation_the_load_is_served)
                 20e-3 * (receive_ns + search_ns), 0.02);
     cr_expect_eq(kvc_test_stage(result, "index")->utilization_frac,
                  kvc_test_stage(result, "receive")->utilization_frac);
-    expect_near("the index alone", kvc_test_figure(result, "gpu_search_utilization_frac"), 20e-3 * search_ns,
+    expect_near("the index alone", kvc_test_metric(result, "gpu_search_utilization_frac"), 20e-3 * search_ns,
                 0.02);
     expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 20e-3 * read_ns / 2, 0.02);
-    expect_near("a launch", kvc_test_figure(result, "jobs_per_search"), 4000, 0.02);
-    expect_near("its time", kvc_test_figure(result, "t_search_us"), 4 * search_ns, 0.02);
-    cr_expect_eq(kvc_test_figure(result, "launches_late_frac"), 0);
+    expect_near("a launch", kvc_test_metric(result, "jobs_per_search"), 4000, 0.02);
+    expect_near("its time", kvc_test_metric(result, "t_search_us"), 4 * search_ns, 0.02);
+    cr_expect_eq(kvc_test_metric(result, "launches_late_frac"), 0);
     free(result);
 }
 
@@ -172,7 +172,7 @@ Test(measured, sets_cost_the_first_core_more)
     struct setup setup = shared(3);
     setup.scenario.workload.get_frac = 0.95;
     setup.scenario.workload.set_frac = 0.05;
-    double request_ns = receive_ns + 0.95 * search_ns + 0.05 * (write_ns + take_ns + insert_ns);
+    double request_ns = receive_ns + 0.95 * search_ns + 0.05 * (write_ns + drain_ns + insert_ns);
     free(expect_throughput(&setup, 1e3 / request_ns));
 }
 
@@ -181,7 +181,7 @@ Test(measured, saturated_senders_read)
 {
     struct setup setup = shared(3);
     setup.scenario.node.stages.read.point[1].ns = 100;
-    setup.scenario.node.stages.search = (struct kvc_stage_law){0};
+    setup.scenario.node.stages.search = (struct kvc_megakv_cost_curve){0};
     per_job(&setup.scenario.node.stages.search, 0.5);
     setup.scenario.run.warmup_ns = 60e6; /* the batches grow until the buffers are full: 65536 requests */
     setup.scenario.run.duration_ns = 80e6;
@@ -197,15 +197,15 @@ Test(measured, saturated_senders_read)
 Test(measured, misses_have_their_own_costs)
 {
     struct setup setup = shared(3);
-    struct kvc_stage_law *law = &setup.scenario.node.stages.search_miss;
-    law->point[0].ns *= 2;
-    law->point[1].ns *= 2;
+    struct kvc_megakv_cost_curve *curve = &setup.scenario.node.stages.search_miss;
+    curve->point[0].ns *= 2;
+    curve->point[1].ns *= 2;
     setup.scenario.workload.preload_frac = 0;
     offer(&setup, 20);
     struct kvc_result *result = simulate(&setup, NULL);
     cr_expect_eq(result->hits, 0);
     expect_near("throughput", result->throughput_mops, 20, 0.02);
-    expect_near("a search", kvc_test_figure(result, "t_search_us"), 2 * 2 * search_ns, 0.02);
+    expect_near("a search", kvc_test_metric(result, "t_search_us"), 2 * 2 * search_ns, 0.02);
     expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 20e-3 * miss_ns / 2, 0.02);
     free(result);
 }
@@ -222,7 +222,7 @@ Test(measured, the_slowest_sender_is_waited_for)
 }
 
 /* 2000 searches a launch, and as many jobs for the scheduler to take. */
-static void expect_search_us(int index_on, double take_job_ns, double expected_us)
+static void expect_search_us(int index_on, double drain_job_ns, double expected_us)
 {
     struct setup setup = own();
     struct kvc_result closed_form = {0};
@@ -230,16 +230,16 @@ static void expect_search_us(int index_on, double take_job_ns, double expected_u
     setup.system.index_on = index_on;
     setup.system.cycle_ns = 200e3;
     setup.scenario.workload.get_frac = setup.scenario.workload.set_frac = 0.5;
-    setup.scenario.node.stages.take = (struct kvc_stage_law){0};
-    per_job(&setup.scenario.node.stages.take, take_job_ns);
+    setup.scenario.node.stages.drain = (struct kvc_megakv_cost_curve){0};
+    per_job(&setup.scenario.node.stages.drain, drain_job_ns);
     offer(&setup, 20);
     struct kvc_result *result = simulate(&setup, NULL);
     expect_near("throughput", result->throughput_mops, 20, 0.02);
-    expect_near("a launch", kvc_test_figure(result, "jobs_per_search"), 2000, 0.03);
-    expect_near("its time", kvc_test_figure(result, "t_search_us"), expected_us, 0.03);
+    expect_near("a launch", kvc_test_metric(result, "jobs_per_search"), 2000, 0.03);
+    expect_near("its time", kvc_test_metric(result, "t_search_us"), expected_us, 0.03);
     free(result);
     cr_assert_eq(kvc_megakv_predict(&setup.scenario, &closed_form, &diag), KVC_OK);
-    expect_near("closed form", kvc_figures_get(&closed_form.model, "t_search_us"), expected_us, 1e-6);
+    expect_near("closed form", kvc_metrics_get(&closed_form.model, "t_search_us"), expected_us, 1e-6);
 }
 
 /* A GPU's streams search at the same time, while the scheduler, once it has handed the launch over, takes the
@@ -254,26 +254,26 @@ Test(measured, a_gpu_hides_what_the_scheduler_takes)
     expect_search_us(KVC_MEGAKV_INDEX_ON_THREAD, 25, launch_us + 2000 * 25e-3);
 }
 
-static void per_job_of(struct kvc_stage_law *law, double threads, double ns)
+static void per_job_of(struct kvc_megakv_cost_curve *curve, double threads, double ns)
 {
-    law->point[law->count++] = (struct kvc_stage_point){100, 1e6, threads, 100 * ns};
-    law->point[law->count++] = (struct kvc_stage_point){32000, 1e6, threads, 32000 * ns};
+    curve->point[curve->count++] = (struct kvc_megakv_cost_point){100, 1e6, threads, 100 * ns};
+    curve->point[curve->count++] = (struct kvc_megakv_cost_point){32000, 1e6, threads, 32000 * ns};
 }
 
 /* The laws of the fuller index were measured with three streams alone; two streams search as much slower in
  * it as three do. */
-Test(measured, a_fuller_index_is_compared_at_its_own_number_of_streams)
+Test(measured, a_high_load_index_is_compared_at_its_own_number_of_streams)
 {
     struct setup setup = own();
-    struct kvc_stages *stages = &setup.scenario.node.stages;
+    struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
     setup.scenario.system = &setup.system;
     setup.system.index_on = KVC_MEGAKV_INDEX_ON_GPU;
-    setup.scenario.workload.keys = (uint64_t)(KVC_STAGE_FULLER_LOAD_FRAC * (2 << 20) / 8);
+    setup.scenario.workload.keys = (uint64_t)(KVC_MEGAKV_HIGH_LOAD_FRAC * (2 << 20) / 8);
     for (double slower = 1; slower <= 2; slower++) {
-        stages->search = stages->search_fuller = (struct kvc_stage_law){0};
+        stages->search = stages->search_high_load = (struct kvc_megakv_cost_curve){0};
         per_job_of(&stages->search, 1, 1);
         per_job_of(&stages->search, 3, 5);
-        per_job_of(&stages->search_fuller, 3, 5 * slower);
+        per_job_of(&stages->search_high_load, 3, 5 * slower);
         struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
         double found_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, 2000, 1, 0, NULL);
         expect_near("a launch of 1000 jobs a stream", found_ns, 3 * 1000 * slower, 0.001);
@@ -378,7 +378,7 @@ Test(measured, senders_with_cores_of_their_own_do_not)
 Test(measured, own_threads_do_not_wait_for_each_other)
 {
     struct setup setup = own();
-    struct kvc_stages *stages = &setup.scenario.node.stages;
+    struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
     stages->read.point[1].ns = stages->read_slowest.point[1].ns = 16; /* 125 Mops; receivers 167 */
     setup.scenario.run.warmup_ns = 20e6;
     setup.scenario.run.duration_ns = 40e6;

@@ -16,7 +16,7 @@ static const char *const thread_layouts[] = {"own", "shared", NULL};
 static const struct kvc_option rows[] = {
     {.name = "cycle",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv, cycle_ns),
+     .offset = offsetof(struct kvc_megakv_options, cycle_ns),
      .unit = KVC_UNIT_NS,
      .min = 1e3,
      .max = 1e9,
@@ -24,33 +24,33 @@ static const struct kvc_option rows[] = {
      .help = "scheduling cycle C: searches are launched every C; longer raises throughput and latency"},
     {.name = "delay",
      .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_megakv, delay),
+     .offset = offsetof(struct kvc_megakv_options, delay),
      .min = 1,
      .max = 64,
      .by_default = "2",
      .help = "n: inserts and deletes are launched every n cycles; 1 launches them with each search"},
     {.name = "api",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_megakv, api),
+     .offset = offsetof(struct kvc_megakv_options, api),
      .by_default = "getk",
      .choices = apis,
      .help = "get: the server compares keys; getk: it returns the key and the client compares"},
     {.name = "feed",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_megakv, feed),
+     .offset = offsetof(struct kvc_megakv_options, feed),
      .by_default = "network",
      .choices = feeds,
      .help = "network: through the NIC; memory: requests lie in local memory"},
     {.name = "admission",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_megakv, admission),
+     .offset = offsetof(struct kvc_megakv_options, admission),
      .by_default = "cycle",
      .choices = admissions,
      .help = "cycle: receivers take at most what the GPU finishes in time; all: too much work stretches the "
              "cycle"},
     {.name = "index_on",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_megakv, index_on),
+     .offset = offsetof(struct kvc_megakv_options, index_on),
      .by_default = "gpu",
      .choices = index_places,
      .help =
@@ -58,7 +58,7 @@ static const struct kvc_option rows[] = {
          "says how fast"},
     {.name = "threads",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_megakv, threads),
+     .offset = offsetof(struct kvc_megakv_options, threads),
      .by_default = "own",
      .choices = thread_layouts,
      .help = "own: a hardware thread for each receiver and sender; shared: all receivers on the scheduler's "
@@ -66,7 +66,7 @@ static const struct kvc_option rows[] = {
              "senders in turns on the others"},
     {.name = "streams",
      .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_megakv, streams),
+     .offset = offsetof(struct kvc_megakv_options, streams),
      .min = 1,
      .max = 512,
      .by_default = "auto",
@@ -76,14 +76,14 @@ static const struct kvc_option rows[] = {
              "scheduler's"},
     {.name = "buffers",
      .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_megakv, buffers),
+     .offset = offsetof(struct kvc_megakv_options, buffers),
      .min = 2,
      .max = 16,
      .by_default = "3",
      .help = "batch buffers per pipeline; fewer make the scheduler wait for senders"},
     {.name = "index",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv, index_bytes),
+     .offset = offsetof(struct kvc_megakv_options, index_bytes),
      .unit = KVC_UNIT_BYTES,
      .min = 64,
      .max = 34359738368.0,
@@ -91,9 +91,9 @@ static const struct kvc_option rows[] = {
      .help = "cuckoo table per GPU, a power of two, 8 bytes per element"},
     {.name = "slab",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv, slab_bytes),
+     .offset = offsetof(struct kvc_megakv_options, slab_bytes),
      .unit = KVC_UNIT_BYTES,
-     .min = KVC_SLAB_BYTES,
+     .min = KVC_MEGAKV_SLAB_BYTES,
      .max = 137438953472.0,
      .by_default = "auto",
      .auto_word = "auto",
@@ -101,14 +101,14 @@ static const struct kvc_option rows[] = {
      .help = "item memory per socket; auto: all keys and a tenth more; less makes CLOCK evict"},
     {.name = "max_displacements",
      .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_megakv, max_displacements),
+     .offset = offsetof(struct kvc_megakv_options, max_displacements),
      .min = 0,
      .max = 1000,
      .by_default = "100",
      .help = "cuckoo moves per insert before an element is dropped"},
     {.name = "gpu_core",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv, gpu_core_hz),
+     .offset = offsetof(struct kvc_megakv_options, gpu_core_hz),
      .unit = KVC_UNIT_HZ,
      .min = 1e7,
      .max = 1e10,
@@ -118,15 +118,15 @@ static const struct kvc_option rows[] = {
      .help = "core clock that names one of the GPU's clock pairs; auto: the fastest"},
 };
 
-const struct kvc_options kvc_megakv_options = {
-    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_megakv)};
+const struct kvc_option_table kvc_megakv_option_table = {
+    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_megakv_options)};
 
 enum { SHARED_STREAMS_MAX = 64 };
 
 static uint64_t streams_max(const struct kvc_scenario *scenario)
 {
     const struct kvc_cpu *cpu = &scenario->node.cpu;
-    if (((const struct kvc_megakv *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS)
+    if (((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS)
         return cpu->cores > 1 ? SHARED_STREAMS_MAX : 0;
     return (cpu->cores - 1) * cpu->threads_per_core / 2;
 }
@@ -135,7 +135,7 @@ static uint64_t streams_max(const struct kvc_scenario *scenario)
 static uint64_t streams_auto(const struct kvc_scenario *scenario)
 {
     uint64_t most = streams_max(scenario);
-    bool shared = ((const struct kvc_megakv *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
+    bool shared = ((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
     return shared && most > scenario->node.cpu.cores - 1 ? scenario->node.cpu.cores - 1 : most;
 }
 
@@ -143,12 +143,12 @@ static double slab_bytes_auto(const struct kvc_scenario *scenario)
 {
     double shards = kvc_scenario_shards(scenario);
     double item_bytes = kvc_megakv_means_of(scenario).item_bytes;
-    return fmax(ceil(1.1 * (double)scenario->workload.keys / shards * item_bytes), 16.0 * KVC_SLAB_BYTES);
+    return fmax(ceil(1.1 * (double)scenario->workload.keys / shards * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
 }
 
-struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario)
+struct kvc_megakv_options kvc_megakv_resolve(const struct kvc_scenario *scenario)
 {
-    struct kvc_megakv system = *(const struct kvc_megakv *)scenario->system;
+    struct kvc_megakv_options system = *(const struct kvc_megakv_options *)scenario->system;
     if (system.streams == 0)
         system.streams = streams_auto(scenario);
     if (system.slab_bytes == 0)
@@ -158,7 +158,7 @@ struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario)
 
 double kvc_megakv_full_bytes(const struct kvc_scenario *scenario)
 {
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     return kvc_scenario_shards(scenario) * (system.index_bytes + system.slab_bytes);
 }
 
@@ -179,7 +179,7 @@ uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
 
 uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     const struct kvc_gpu *gpu = &scenario->node.gpu;
     for (uint32_t i = 0; i < gpu->clock_count && system->gpu_core_hz > 0; i++)
         if (fabs(gpu->clocks[i].core_hz - system->gpu_core_hz) < 5e5)
@@ -189,7 +189,7 @@ uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario)
 
 static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     const struct kvc_gpu *gpu = &scenario->node.gpu;
     char allowed[256] = "";
     if (gpu->clock_count == 0)
@@ -212,7 +212,7 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
 
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     uint64_t most = streams_max(scenario);
     uint64_t index = (uint64_t)system->index_bytes;
     if (most == 0)
@@ -234,18 +234,18 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.index: found %.3g GiB, gpu \"%s\" has %.3g GiB",
                              system->index_bytes / 0x1p30, scenario->node.gpu.name,
                              scenario->node.gpu.memory_bytes / 0x1p30);
-    if (kvc_slab_item_bytes(kvc_workload_key_bytes_max(&scenario->workload),
+    if (kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(&scenario->workload),
                             kvc_workload_value_bytes_max(&scenario->workload)) == 0)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.value: found %u bytes, the slab store holds up to %d",
-                             kvc_workload_value_bytes_max(&scenario->workload), KVC_SLAB_VALUE_MAX);
+                             kvc_workload_value_bytes_max(&scenario->workload), KVC_MEGAKV_SLAB_VALUE_MAX);
     if (kvc_megakv_sample_rate(scenario) > 1 && index / kvc_megakv_sample_rate(scenario) < 4096)
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
             (unsigned long long)kvc_megakv_sample_rate(scenario));
     struct kvc_diag inner = {0};
-    if (kvc_stages_check(&scenario->node.stages, &inner) != KVC_OK)
+    if (kvc_megakv_cost_profile_check(&scenario->node.stages, &inner) != KVC_OK)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.%s", inner.message);
     return check_clock(scenario, diag);
 }

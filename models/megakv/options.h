@@ -42,7 +42,7 @@ enum kvc_megakv_threads {
                                   the other cores, in turns */
 };
 
-struct kvc_megakv {
+struct kvc_megakv_options {
     double cycle_ns;    /* C */
     uint64_t delay;     /* n: insert and delete run every n cycles; 1: with every search */
     int api;            /* enum kvc_megakv_api */
@@ -58,13 +58,13 @@ struct kvc_megakv {
     double gpu_core_hz; /* clock pair by its core clock; 0: the fastest */
 };
 
-extern const struct kvc_options kvc_megakv_options;
+extern const struct kvc_option_table kvc_megakv_option_table;
 
 /* What the options' ranges cannot say: cores, clock pair, GPU memory, power-of-two index. */
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* The scenario's own parameters with every "auto" resolved. */
-struct kvc_megakv kvc_megakv_resolve(const struct kvc_scenario *scenario);
+struct kvc_megakv_options kvc_megakv_resolve(const struct kvc_scenario *scenario);
 
 /* Memory of all indexes and slabs of the cluster, nothing sampled. */
 double kvc_megakv_full_bytes(const struct kvc_scenario *scenario);

@@ -25,7 +25,7 @@ enum {
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv *system = scenario->system;
+    const struct kvc_megakv_options *system = scenario->system;
     return (struct kvc_megakv_load){scenario->workload.get_frac, (unsigned)system->delay};
 }
 
@@ -52,7 +52,7 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
 
 double kvc_megakv_hit_frac(const struct kvc_scenario *scenario)
 {
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     double shards = kvc_scenario_shards(scenario);
     double slots = system.index_bytes / 8;
     double items = floor(system.slab_bytes / kvc_megakv_means_of(scenario).item_bytes);
@@ -78,7 +78,7 @@ static double wire_rate(const struct kvc_nic *nic, double message_bytes)
 /* Senders that work at the same time. */
 static double senders_at_once(const struct kvc_scenario *scenario)
 {
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     return system.threads == KVC_MEGAKV_SHARED_THREADS
                ? fmin((double)scenario->node.cpu.cores - 1, (double)system.streams)
                : (double)system.streams;
@@ -91,7 +91,7 @@ static void share_cores(const struct kvc_scenario *scenario, const struct kvc_me
                         const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
                         struct kvc_megakv_limits *limits)
 {
-    double cycle_ns = ((const struct kvc_megakv *)scenario->system)->cycle_ns;
+    double cycle_ns = ((const struct kvc_megakv_options *)scenario->system)->cycle_ns;
     double p_insert = 1 - load->search_frac;
     double base_ns = (load->search_frac > 0 ? fit->search_base_ns : 0) +
                      (p_insert > 0 ? fit->insert_base_ns / load->delay : 0);
@@ -107,7 +107,7 @@ static void share_cores(const struct kvc_scenario *scenario, const struct kvc_me
 struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario,
                                               const struct kvc_megakv_costs *costs)
 {
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
@@ -142,7 +142,7 @@ static double fullest_share(const struct kvc_scenario *scenario)
                                              .sockets = (uint32_t)scenario->node.sockets,
                                              .hash_seed = KVC_MEGAKV_HASH_SEED,
                                              .frame_requests = 1};
-    return kvc_fullest_share(&params);
+    return kvc_hottest_shard_frac(&params);
 }
 
 /* What a socket at `speed` requests per ns does in a cycle. */
@@ -184,7 +184,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
                                    double speed, double cycle_ns)
 {
     const struct kvc_nic *nic = &scenario->node.nic;
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
@@ -228,8 +228,8 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
     for (int i = 0; i < 32; i++) {
         double mean_ns, p95_ns;
         struct cycle_times times =
-            times_of(scenario, costs, speed, ((const struct kvc_megakv *)scenario->system)->cycle_ns);
-        latency(&times, ((const struct kvc_megakv *)scenario->system)->delay, &mean_ns, &p95_ns);
+            times_of(scenario, costs, speed, ((const struct kvc_megakv_options *)scenario->system)->cycle_ns);
+        latency(&times, ((const struct kvc_megakv_options *)scenario->system)->delay, &mean_ns, &p95_ns);
         speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
     }
     return speed;
@@ -241,10 +241,10 @@ static void add_stage(struct kvc_result *result, const char *name, const char *d
 }
 
 /* The equations for every clock pair that can be set. */
-static void add_clock_figures(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+static void add_clock_metrics(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                               struct kvc_result *result, double speed)
 {
-    double cycle_ns = ((const struct kvc_megakv *)scenario->system)->cycle_ns;
+    double cycle_ns = ((const struct kvc_megakv_options *)scenario->system)->cycle_ns;
     struct kvc_megakv_load delayed = kvc_megakv_load_of(scenario), together = {delayed.search_frac, 1};
     if (delayed.delay < 2)
         delayed.delay = 2;
@@ -254,7 +254,7 @@ static void add_clock_figures(const struct kvc_scenario *scenario, const struct 
         const struct {
             const char *name;
             double value;
-        } figures[] = {
+        } metrics[] = {
             {"cycle_floor_delayed_us", kvc_megakv_cycle_min_ns(&fit, &delayed, 0) / 1e3},
             {"cycle_floor_us", kvc_megakv_cycle_min_ns(&fit, &together, 0) / 1e3},
             {"cycle_min_delayed_us", kvc_megakv_cycle_min_ns(&fit, &delayed, speed) / 1e3},
@@ -262,10 +262,10 @@ static void add_clock_figures(const struct kvc_scenario *scenario, const struct 
             {"speed_max_delayed_mops", kvc_megakv_speed_max(&fit, &delayed, cycle_ns) * 1e3},
             {"speed_max_mops", kvc_megakv_speed_max(&fit, &together, cycle_ns) * 1e3},
         };
-        for (size_t j = 0; j < sizeof figures / sizeof *figures; j++) {
+        for (size_t j = 0; j < sizeof metrics / sizeof *metrics; j++) {
             char name[KVC_NAME_MAX];
-            snprintf(name, sizeof name, "gpu%.0f_%s", clock->core_hz / 1e6, figures[j].name);
-            kvc_figures_set(&result->model, name, figures[j].value);
+            snprintf(name, sizeof name, "gpu%.0f_%s", clock->core_hz / 1e6, metrics[j].name);
+            kvc_metrics_set(&result->model, name, metrics[j].value);
         }
     }
 }
@@ -275,7 +275,7 @@ static void add_clock_figures(const struct kvc_scenario *scenario, const struct 
 static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
                                     const struct kvc_megakv_limits *limits)
 {
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     bool full = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
                 system.admission == KVC_MEGAKV_ADMIT_ALL && system.threads == KVC_MEGAKV_OWN_THREADS &&
                 limits->senders == limits->lowest && limits->receivers > limits->senders;
@@ -285,7 +285,7 @@ static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
 /* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch:
  * as many as the receivers take in (admission all), or no more than of the scenario's cycle, which lowers the
  * speed. */
-static double kept_cycle_ns(const struct kvc_megakv *system, const struct kvc_megakv_fit *fit,
+static double kept_cycle_ns(const struct kvc_megakv_options *system, const struct kvc_megakv_fit *fit,
                             const struct kvc_megakv_load *load, double *speed)
 {
     if (kvc_megakv_feasible(fit, load, system->cycle_ns, *speed * (1 - 1e-9)))
@@ -303,7 +303,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
                                    struct kvc_diag *diag)
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, &costs, kvc_megakv_clock(scenario));
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
@@ -327,19 +327,19 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
 
     kvc_megakv_note_range(scenario, load.search_frac * speed * cycle_ns, result);
     double busiest_ns = times.search_ns + times.insert_ns;
-    kvc_figures_set(&result->model, "t_search_us", times.search_ns / 1e3);
-    kvc_figures_set(&result->model, "t_insert_us", times.insert_ns / 1e3);
-    kvc_figures_set(&result->model, "t_max_us", busiest_ns / 1e3);
-    kvc_figures_set(&result->model, "cycle_us", cycle_ns / 1e3);
-    kvc_figures_set(&result->model, "hit_frac", kvc_megakv_hit_frac(scenario));
-    kvc_figures_set(&result->model, "fullest_socket_share_frac", share);
-    kvc_figures_set(&result->model, "gpu_limit_mops", limits.gpu * 1e3);
-    kvc_figures_set(&result->model, "receivers_limit_mops", limits.receivers * 1e3);
-    kvc_figures_set(&result->model, "senders_limit_mops", limits.senders * 1e3);
-    kvc_figures_set(&result->model, "rx_limit_mops", limits.rx * 1e3);
-    kvc_figures_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
-    add_clock_figures(scenario, &costs, result, speed);
-    kvc_figures_set(&result->model, "feasible",
+    kvc_metrics_set(&result->model, "t_search_us", times.search_ns / 1e3);
+    kvc_metrics_set(&result->model, "t_insert_us", times.insert_ns / 1e3);
+    kvc_metrics_set(&result->model, "t_max_us", busiest_ns / 1e3);
+    kvc_metrics_set(&result->model, "cycle_us", cycle_ns / 1e3);
+    kvc_metrics_set(&result->model, "hit_frac", kvc_megakv_hit_frac(scenario));
+    kvc_metrics_set(&result->model, "hottest_socket_share_frac", share);
+    kvc_metrics_set(&result->model, "gpu_limit_mops", limits.gpu * 1e3);
+    kvc_metrics_set(&result->model, "receivers_limit_mops", limits.receivers * 1e3);
+    kvc_metrics_set(&result->model, "senders_limit_mops", limits.senders * 1e3);
+    kvc_metrics_set(&result->model, "rx_limit_mops", limits.rx * 1e3);
+    kvc_metrics_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
+    add_clock_metrics(scenario, &costs, result, speed);
+    kvc_metrics_set(&result->model, "feasible",
                     kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
     if (cycle_ns > system.cycle_ns * (1 + 1e-9))
         kvc_result_note(

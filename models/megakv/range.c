@@ -21,14 +21,14 @@ static void note(struct kvc_result *result, const char *what, double found, doub
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
                            struct kvc_result *result)
 {
-    const struct kvc_stages *stages = &scenario->node.stages;
+    const struct kvc_megakv_cost_profile *stages = &scenario->node.stages;
     const struct kvc_workload *workload = &scenario->workload;
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    if (!kvc_stages_measured(stages))
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    if (!kvc_megakv_cost_profile_is_measured(stages))
         return;
-    struct kvc_stage_range frames = kvc_stage_range_of(&stages->receive),
-                           items = kvc_stage_range_of(&stages->read),
-                           launches = kvc_stage_range_of(&stages->search);
+    struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&stages->receive),
+                           items = kvc_megakv_cost_range_of(&stages->read),
+                           launches = kvc_megakv_cost_range_of(&stages->search);
     double mib = 0x1p20, item_bytes = kvc_megakv_means_of(scenario).item_bytes;
     double items_bytes = item_bytes * (double)workload->keys / kvc_scenario_shards(scenario);
     double largest = kvc_megakv_touched_bytes(kvc_workload_key_bytes_max(workload),

@@ -8,10 +8,10 @@
 #include "models/megakv/options.h"
 
 /* Points at the corners of a range. */
-static void span(struct kvc_stage_law *law, struct kvc_stage_range range)
+static void span(struct kvc_megakv_cost_curve *curve, struct kvc_megakv_cost_range range)
 {
     for (int i = 0; i < 8; i++)
-        law->point[law->count++] = (struct kvc_stage_point){
+        curve->point[curve->count++] = (struct kvc_megakv_cost_point){
             i & 1 ? range.size_high : range.size_low, i & 2 ? range.footprint_high : range.footprint_low,
             (uint64_t)(i & 4 ? range.threads_high : range.threads_low), 5};
 }
@@ -20,7 +20,7 @@ enum { STREAMS = 3 };
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_megakv system;
+    struct kvc_megakv_options system;
 };
 
 /* Frames of 10 to 40, items of up to 60 bytes and 2 to 32 MiB in all, an index of 1 to 8 MiB, 2 to 4 senders,
@@ -34,10 +34,10 @@ static struct setup *inside(void)
         .node = {.sockets = 1, .cpu = {.cores = 9, .threads_per_core = 1}, .dram = {.line_bytes = 64}},
         .cluster = {.nodes = 1},
         .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 1, .frame_requests = 20}};
-    setup->system = (struct kvc_megakv){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
-    span(&setup->scenario.node.stages.receive, (struct kvc_stage_range){10, 40, 0, 0, 2, 4});
-    span(&setup->scenario.node.stages.read, (struct kvc_stage_range){0, 60, 0x1p21, 0x1p25, 2, 4});
-    span(&setup->scenario.node.stages.search, (struct kvc_stage_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
+    setup->system = (struct kvc_megakv_options){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
+    span(&setup->scenario.node.stages.receive, (struct kvc_megakv_cost_range){10, 40, 0, 0, 2, 4});
+    span(&setup->scenario.node.stages.read, (struct kvc_megakv_cost_range){0, 60, 0x1p21, 0x1p25, 2, 4});
+    span(&setup->scenario.node.stages.search, (struct kvc_megakv_cost_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
     return setup;
 }
 

@@ -186,12 +186,12 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is
          * done, and not before its turn at the admitted speed. */
         double start_ns =
-            fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns), pipeline->turn_ns);
+            fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns), pipeline->next_frame_ns);
         for (uint32_t i = first; i < batch->count; i++)
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
         *arrived_ns = pipeline->rx_free_ns = start_ns;
-        pipeline->turn_ns = start_ns + (batch->count - first) * pipeline->turn_step_ns;
+        pipeline->next_frame_ns = start_ns + (batch->count - first) * pipeline->frame_step_ns;
         return start_ns;
     }
     double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, pipeline->rx_free_ns);
@@ -264,14 +264,14 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
         apply_writes(pipeline, buffer, first);
 }
 
-static uint32_t take(struct kvc_megakv_socket *socket, double until_ns, struct kvc_batch *batch)
+static uint32_t drain(struct kvc_megakv_socket *socket, double until_ns, struct kvc_batch *batch)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
     uint64_t started = kvc_clock_ticks();
-    uint32_t taken = kvc_source_take(simulation->source, socket->number, until_ns, batch);
+    uint32_t drained = kvc_source_drain(simulation->source, socket->number, until_ns, batch);
     simulation->source_ticks += kvc_clock_ticks() - started;
-    simulation->recorder.offered += taken;
-    return taken;
+    simulation->recorder.offered += drained;
+    return drained;
 }
 
 static bool has_room(const struct kvc_megakv_pipeline *pipeline)
@@ -290,10 +290,10 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
         for (uint32_t i = 0; i < socket->simulation->streams; i++) {
             struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
             uint32_t first = pipeline->filling->batch->count;
-            if (fmax(pipeline->receive_core->free_ns, pipeline->turn_ns) >= until_ns)
+            if (fmax(pipeline->receive_core->free_ns, pipeline->next_frame_ns) >= until_ns)
                 continue;
             if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
-                take(socket, until_ns, pipeline->filling->batch) == 0) {
+                drain(socket, until_ns, pipeline->filling->batch) == 0) {
                 if (!socket->simulation->shared) /* a shared core goes on with other pipelines */
                     pipeline->receive_core->free_ns = until_ns;
                 continue;
@@ -315,13 +315,13 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
         uint32_t first = pipeline->filling->batch->count;
         if (!has_room(pipeline)) {
             simulation->overflow->count = 0;
-            uint32_t lost = take(socket, until_ns, simulation->overflow);
+            uint32_t lost = drain(socket, until_ns, simulation->overflow);
             simulation->recorder.dropped += lost;
             if (lost == 0)
                 return;
             continue;
         }
-        if (take(socket, until_ns, pipeline->filling->batch) == 0)
+        if (drain(socket, until_ns, pipeline->filling->batch) == 0)
             return;
         /* With a further buffer's worth of requests waiting, the receiver leaves the rest in the ring. */
         if (first >= 2 * kvc_megakv_admitted(pipeline))
@@ -341,7 +341,7 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     pipeline->send_stretch = shared ? kvc_smt_stretch(pipeline->receive_compute_ns / elapsed_ns) : 1;
     pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
     pipeline->swapped_ns = now_ns;
-    pipeline->turn_step_ns = simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
+    pipeline->frame_step_ns = simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
                                  ? simulation->system.cycle_ns / kvc_megakv_admitted(pipeline)
                                  : 0;
     if (!simulation->fixed_sizes)

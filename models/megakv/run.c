@@ -77,7 +77,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->slowness = slowness_of(simulation, number);
-    pipeline->finds = simulation->costs.finds;
+    pipeline->lookup_mix = simulation->costs.lookup_mix;
     pipeline->started_ns =
         kvc_array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
 }
@@ -141,7 +141,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
  */
 static double rows_of_equation_4(const struct kvc_megakv_simulation *simulation)
 {
-    const struct kvc_megakv *system = &simulation->system;
+    const struct kvc_megakv_options *system = &simulation->system;
     struct kvc_megakv_fit fit =
         kvc_megakv_fit_of(simulation->scenario, &simulation->costs, simulation->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(simulation->scenario);
@@ -296,10 +296,10 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
     return status;
 }
 
-static struct kvc_stage *add_stage(struct kvc_result *result, const char *name, const char *device,
+static struct kvc_stage_result *add_stage(struct kvc_result *result, const char *name, const char *device,
                                    double busy_ns, double servers, double measured_ns, double mean_ns)
 {
-    struct kvc_stage *stage =
+    struct kvc_stage_result *stage =
         kvc_result_add_stage(result, name, device, measured_ns > 0 ? busy_ns / servers / measured_ns : 0);
     stage->busy_s = busy_ns * 1e-9;
     stage->served = result->completed;
@@ -319,10 +319,10 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
         simulation->shared ? fmin((double)simulation->scenario->node.cpu.cores - 1, threads) : threads;
     if (network)
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
-    struct kvc_stage *receive =
+    struct kvc_stage_result *receive =
         add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], shared ? gpus : threads, measured_ns,
                   simulation->receive_sum_ns / (double)simulation->received);
-    struct kvc_stage *index = add_stage(result, "index", simulation->on_thread ? "cpu" : "gpu", index_ns,
+    struct kvc_stage_result *index = add_stage(result, "index", simulation->on_thread ? "cpu" : "gpu", index_ns,
                                         gpus, measured_ns, simulation->gpu_sum_ns / batched);
     if (shared)
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
@@ -330,10 +330,10 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
               simulation->send_sum_ns / batched);
     if (network)
         add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
-    kvc_figures_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
-    kvc_figures_set(&result->model, "gpu_search_utilization_frac",
+    kvc_metrics_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
+    kvc_metrics_set(&result->model, "gpu_search_utilization_frac",
                     busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
-    kvc_figures_set(&result->model, "gpu_insert_utilization_frac",
+    kvc_metrics_set(&result->model, "gpu_insert_utilization_frac",
                     busy_ns[KVC_MEGAKV_INSERT] / gpus / measured_ns);
 }
 
@@ -342,8 +342,8 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
 {
     if (launches->count == 0)
         return;
-    kvc_figures_set(&result->model, time_name, launches->ns / (double)launches->count / 1e3);
-    kvc_figures_set(&result->model, jobs_name, launches->jobs / (double)launches->count);
+    kvc_metrics_set(&result->model, time_name, launches->ns / (double)launches->count / 1e3);
+    kvc_metrics_set(&result->model, jobs_name, launches->jobs / (double)launches->count);
 }
 
 /* Whether the cycle was kept, and what became of it where not. */
@@ -358,14 +358,14 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
     double late_frac = launches > 0 ? (double)simulation->late_launches / launches : 0;
     double speed = result->throughput_mops / 1e3 / sockets;
     double needed_ns = kvc_megakv_cycle_min_ns(&fit, &load, speed);
-    kvc_figures_set(&result->model, "cycle_us", simulation->system.cycle_ns / 1e3);
-    kvc_figures_set(&result->model, "cycle_effective_us", effective_ns / 1e3);
-    kvc_figures_set(&result->model, "cycle_needed_us", needed_ns / 1e3);
-    kvc_figures_set(&result->model, "launches_late_frac", late_frac);
-    kvc_figures_set(
+    kvc_metrics_set(&result->model, "cycle_us", simulation->system.cycle_ns / 1e3);
+    kvc_metrics_set(&result->model, "cycle_effective_us", effective_ns / 1e3);
+    kvc_metrics_set(&result->model, "cycle_needed_us", needed_ns / 1e3);
+    kvc_metrics_set(&result->model, "launches_late_frac", late_frac);
+    kvc_metrics_set(
         &result->model, "overrun_mean_us",
         simulation->late_launches > 0 ? simulation->late_ns / (double)simulation->late_launches / 1e3 : 0);
-    kvc_figures_set(&result->model, "overrun_max_us", simulation->late_ns_max / 1e3);
+    kvc_metrics_set(&result->model, "overrun_max_us", simulation->late_ns_max / 1e3);
     if (late_frac > 0.01 && effective_ns > simulation->system.cycle_ns * 1.001)
         kvc_result_note(
             result,
@@ -379,8 +379,8 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
 {
     const struct kvc_megakv_store *store = simulation->store;
     struct kvc_index_stats index = {0};
-    struct kvc_slab_stats slab = {0};
-    double used = 0, cells = 0, items = 0, rejected = 0;
+    struct kvc_megakv_slab_stats slab = {0};
+    double used = 0, slots = 0, items = 0, rejected = 0;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         const struct kvc_megakv_shard *shard = &store->shards[i];
         index.searches += shard->index_stats.searches;
@@ -395,26 +395,26 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
         slab.read_lines += shard->slab_stats.read_lines;
         slab.marked += shard->slab_stats.marked;
         used += (double)kvc_index_used(shard->index);
-        cells += (double)kvc_index_capacity(shard->index);
-        items += (double)kvc_slab_used_items(shard->slab);
+        slots += (double)kvc_index_capacity(shard->index);
+        items += (double)kvc_megakv_slab_used_items(shard->slab);
         rejected += (double)shard->rejected;
     }
     double searches = (double)index.searches, inserts = (double)index.inserts, reads = (double)slab.reads;
-    kvc_figures_set(&result->kernel, "sample_rate", (double)store->sample_rate);
-    kvc_figures_set(&result->kernel, "load_factor_frac", cells > 0 ? used / cells : NAN);
-    kvc_figures_set(&result->kernel, "lines_per_search",
+    kvc_metrics_set(&result->kernel, "sample_rate", (double)store->sample_rate);
+    kvc_metrics_set(&result->kernel, "load_factor_frac", slots > 0 ? used / slots : NAN);
+    kvc_metrics_set(&result->kernel, "lines_per_search",
                     searches > 0 ? (double)index.search_lines / searches : NAN);
-    kvc_figures_set(&result->kernel, "lines_per_insert",
+    kvc_metrics_set(&result->kernel, "lines_per_insert",
                     inserts > 0 ? (double)index.insert_lines / inserts : NAN);
-    kvc_figures_set(&result->kernel, "displacements_per_insert",
+    kvc_metrics_set(&result->kernel, "displacements_per_insert",
                     inserts > 0 ? (double)index.displacements / inserts : NAN);
-    kvc_figures_set(&result->kernel, "lines_per_read", reads > 0 ? (double)slab.read_lines / reads : NAN);
-    kvc_figures_set(&result->kernel, "marks_per_read", reads > 0 ? (double)slab.marked / reads : NAN);
-    kvc_figures_set(&result->kernel, "replaced", (double)index.replaced);
-    kvc_figures_set(&result->kernel, "dropped", (double)index.dropped);
-    kvc_figures_set(&result->kernel, "evictions", (double)slab.evicted);
-    kvc_figures_set(&result->kernel, "rejected", rejected);
-    kvc_figures_set(&result->kernel, "items", items);
+    kvc_metrics_set(&result->kernel, "lines_per_read", reads > 0 ? (double)slab.read_lines / reads : NAN);
+    kvc_metrics_set(&result->kernel, "marks_per_read", reads > 0 ? (double)slab.marked / reads : NAN);
+    kvc_metrics_set(&result->kernel, "replaced", (double)index.replaced);
+    kvc_metrics_set(&result->kernel, "dropped", (double)index.dropped);
+    kvc_metrics_set(&result->kernel, "evictions", (double)slab.evicted);
+    kvc_metrics_set(&result->kernel, "rejected", rejected);
+    kvc_metrics_set(&result->kernel, "items", items);
 }
 
 static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *result)
@@ -434,17 +434,17 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
     report_stages(simulation, result);
     report_launches(&simulation->searched, "t_search_us", "jobs_per_search", result);
     report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", result);
-    kvc_megakv_note_range(scenario, kvc_figures_get(&result->model, "jobs_per_search"), result);
+    kvc_megakv_note_range(scenario, kvc_metrics_get(&result->model, "jobs_per_search"), result);
     report_cycle(simulation, result);
     report_kernel(simulation, result);
     kvc_bottleneck_find(result);
     if (simulation->written > 0)
-        kvc_figures_set(&result->model, "write_latency_mean_us",
+        kvc_metrics_set(&result->model, "write_latency_mean_us",
                         simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
 
     double dram_rate = kvc_megakv_means_of(scenario).dram_bytes * (double)simulation->completed /
                        simulation->socket_count / measured_ns * 1e9;
-    kvc_figures_set(&result->model, "dram_bandwidth_frac", dram_rate / scenario->node.dram.bytes_per_s);
+    kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / scenario->node.dram.bytes_per_s);
     if (dram_rate > scenario->node.dram.bytes_per_s)
         kvc_result_note(result,
                         "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",

@@ -50,13 +50,13 @@ void kvc_test_forget_wall(struct kvc_result *result)
         result->preload_wall_s = 0;
 }
 
-double kvc_test_figure(const struct kvc_result *result, const char *name)
+double kvc_test_metric(const struct kvc_result *result, const char *name)
 {
-    double value = kvc_figures_get(&result->model, name);
-    return isnan(value) ? kvc_figures_get(&result->kernel, name) : value;
+    double value = kvc_metrics_get(&result->model, name);
+    return isnan(value) ? kvc_metrics_get(&result->kernel, name) : value;
 }
 
-const struct kvc_stage *kvc_test_stage(const struct kvc_result *result, const char *name)
+const struct kvc_stage_result *kvc_test_stage(const struct kvc_result *result, const char *name)
 {
     for (uint32_t i = 0; i < result->stage_count; i++)
         if (strcmp(result->stage[i].name, name) == 0)

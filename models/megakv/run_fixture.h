@@ -13,9 +13,9 @@ struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const 
 void kvc_test_forget_wall(struct kvc_result *result);
 
 /* Of the model or else of the kernels; NaN: there is none. */
-double kvc_test_figure(const struct kvc_result *result, const char *name);
+double kvc_test_metric(const struct kvc_result *result, const char *name);
 
 /* The test fails where there is none. */
-const struct kvc_stage *kvc_test_stage(const struct kvc_result *result, const char *name);
+const struct kvc_stage_result *kvc_test_stage(const struct kvc_result *result, const char *name);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_megakv system;
+    struct kvc_megakv_options system;
 };
 
 /* One socket with round numbers: a request costs 10 ns of compute each way, an item 90 ns. */
@@ -188,9 +188,9 @@ Test(run, an_infeasible_cycle_is_reported)
     struct setup setup = small();
     setup.system.cycle_ns = 15e3; /* (2 * 10 + 20) / 2 = 20 us are needed without any load */
     struct kvc_result *result = simulate(&setup);
-    cr_expect_gt(kvc_test_figure(result, "cycle_effective_us"), 20);
-    cr_expect_gt(kvc_test_figure(result, "launches_late_frac"), 0.3);
-    cr_expect_gt(kvc_test_figure(result, "overrun_mean_us"), 0);
+    cr_expect_gt(kvc_test_metric(result, "cycle_effective_us"), 20);
+    cr_expect_gt(kvc_test_metric(result, "launches_late_frac"), 0.3);
+    cr_expect_gt(kvc_test_metric(result, "overrun_mean_us"), 0);
     bool noted = false;
     for (uint32_t i = 0; i < result->note_count; i++)
         noted |= strstr(result->note[i], "was not kept") != NULL;
@@ -230,7 +230,7 @@ Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
     struct kvc_result *sampled = simulate(&setup);
     double full_frac = (double)full->hits / (double)full->gets;
     double sampled_frac = (double)sampled->hits / (double)sampled->gets;
-    cr_expect_gt(kvc_test_figure(full, "evictions"), 100000);
+    cr_expect_gt(kvc_test_metric(full, "evictions"), 100000);
     cr_expect(full_frac > 0.3 && full_frac < 0.95, "%g", full_frac);
     cr_expect_float_eq(sampled_frac, full_frac, 0.005, "sampled %.4f, full %.4f", sampled_frac, full_frac);
     /* Che's approximation describes LRU; CLOCK and the batches make it a rougher guide */

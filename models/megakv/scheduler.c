@@ -37,8 +37,8 @@ static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
         launch->buffers[i] = pipeline->filling;
         pipeline->filling = next;
     }
-    launch->taken = socket->writes.jobs - socket->writes.taken;
-    socket->writes.taken = socket->writes.jobs;
+    launch->drained = socket->writes.jobs - socket->writes.drained;
+    socket->writes.drained = socket->writes.jobs;
     enqueue(socket, launch);
 }
 
@@ -139,7 +139,7 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
         for (uint32_t i = 0; i < count; i++)
             if (writes->erase_location[done + i] == KVC_LOCATION_ANY &&
                 simulation->locations[i] != KVC_LOCATION_NONE)
-                kvc_slab_release_key(shard->slab, simulation->locations[i], writes->erase_hash[done + i]);
+                kvc_megakv_slab_release_key(shard->slab, simulation->locations[i], writes->erase_hash[done + i]);
     }
     kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
                      &shard->index_stats);
@@ -202,7 +202,7 @@ void kvc_megakv_gpu_main(void *data)
             insert(socket, &launch->writes);
         double duration_ns =
             kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
-                                 launch->taken, socket->shard != NULL ? &socket->shard->index_stats : NULL);
+                                 launch->drained, socket->shard != NULL ? &socket->shard->index_stats : NULL);
         if (duration_ns > 0)
             kvc_engine_occupy_ns(duration_ns);
         count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,

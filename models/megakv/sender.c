@@ -7,7 +7,7 @@
 
 enum { OUTCOMES_KEPT = 8192 };
 
-static void note_finds(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                        uint64_t checked, uint64_t marked)
 {
     const struct kvc_batch *batch = buffer->batch;
@@ -15,11 +15,11 @@ static void note_finds(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     double gets = 0, hits = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         gets += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
-        hits += result[i] == KVC_READ_HIT;
+        hits += result[i] == KVC_MEGAKV_SLAB_HIT;
     }
     if (hits > 0) /* none: what the batch before found will do */
-        pipeline->finds =
-            (struct kvc_megakv_finds){1 - hits / gets, (double)checked / hits, (double)marked / hits};
+        pipeline->lookup_mix =
+            (struct kvc_megakv_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
 }
 
 /* Reads the items for real; result[i] tells what was found. */
@@ -29,7 +29,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     const struct kvc_batch *batch = buffer->batch;
     uint64_t started = kvc_clock_ticks();
     /* Under getk it is the client that compares; whoever does, a wrong key is no hit. */
-    struct kvc_slab_reads reads = {
+    struct kvc_megakv_slab_reads reads = {
         .count = batch->count,
         .location = buffer->location,
         .keys = batch->keys,
@@ -41,12 +41,12 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
         .out_position = &simulation->response_position,
         .result = simulation->read_result,
     };
-    struct kvc_slab_stats *stats = &pipeline->socket->shard->slab_stats;
+    struct kvc_megakv_slab_stats *stats = &pipeline->socket->shard->slab_stats;
     uint64_t checked = stats->checked, marked = stats->marked;
-    kvc_slab_read(pipeline->socket->shard->slab, &reads, stats);
+    kvc_megakv_slab_read(pipeline->socket->shard->slab, &reads, stats);
     simulation->kernel_ticks += kvc_clock_ticks() - started;
     if (simulation->costs.measured) /* others do not depend on it */
-        note_finds(pipeline, buffer, stats->checked - checked, stats->marked - marked);
+        note_lookup_mix(pipeline, buffer, stats->checked - checked, stats->marked - marked);
 }
 
 /* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
@@ -90,8 +90,8 @@ static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_meg
     }
 }
 
-_Static_assert((int)KVC_MEGAKV_HIT == KVC_READ_HIT && (int)KVC_MEGAKV_MISS == KVC_READ_ABSENT &&
-                   (int)KVC_MEGAKV_MISMATCH == KVC_READ_MISMATCH && KVC_READ_CHANGED > KVC_READ_MISMATCH,
+_Static_assert((int)KVC_MEGAKV_HIT == KVC_MEGAKV_SLAB_HIT && (int)KVC_MEGAKV_MISS == KVC_MEGAKV_SLAB_ABSENT &&
+                   (int)KVC_MEGAKV_MISMATCH == KVC_MEGAKV_SLAB_MISMATCH && KVC_MEGAKV_SLAB_CHANGED > KVC_MEGAKV_SLAB_MISMATCH,
                "find_outcomes relies on it");
 
 /* A frame leaves when it is full or the batch is done: rows [first, last) arrive at the client together. */
@@ -120,7 +120,7 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_node *node = &simulation->scenario->node;
     struct kvc_cpu_cost cost =
-        kvc_megakv_send_cost(&simulation->costs, &pipeline->finds, outcome, key_bytes, value_bytes);
+        kvc_megakv_send_cost(&simulation->costs, &pipeline->lookup_mix, outcome, key_bytes, value_bytes);
     return (struct response){
         .cost_ns = (cost.compute_ns * pipeline->send_stretch + cost.stall_ns) * pipeline->slowness,
         .bytes = kvc_megakv_response_bytes(node, simulation->system.api, outcome, key_bytes, value_bytes),
@@ -159,7 +159,7 @@ static double pace_of(const struct kvc_megakv_pipeline *pipeline, const struct k
 }
 
 /* Takes the core for the batches of a launch; returns when it can begin with them. */
-static double take_core(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+static double drain_core(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                         double now_ns, double pace_ns)
 {
     struct kvc_megakv_core *core = pipeline->send_core;
@@ -205,7 +205,7 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
                                      (uint32_t)scenario->workload.value_bytes);
     uint32_t first = 0, count = batch->count, gets = 0;
     if (simulation->shared)
-        now_ns = take_core(pipeline, buffer, now_ns, pace_ns);
+        now_ns = drain_core(pipeline, buffer, now_ns, pace_ns);
     for (uint32_t i = 0; i < count; i++) {
         int outcome = simulation->read_result[i];
         if (simulation->shared && batch->op[i] == KVC_OP_GET && gets++ % KVC_MEGAKV_SEND_ROWS == 0)

@@ -57,7 +57,7 @@ struct kvc_megakv_writes {
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;
     double jobs;  /* as the GPU sees them: every insert and erase, sampled or not */
-    double taken; /* of them, by earlier cycles */
+    double drained; /* of them, by earlier cycles */
 };
 
 struct kvc_megakv_socket;
@@ -85,8 +85,8 @@ struct kvc_megakv_pipeline {
     /* receiver */
     struct kvc_megakv_core own_receive_core, *receive_core;
     double rx_free_ns;   /* its receive queue's share of the wire */
-    double turn_ns;      /* saturating: the next frame's turn */
-    double turn_step_ns; /* and the time per request between turns */
+    double next_frame_ns;      /* saturating: the next frame's turn */
+    double frame_step_ns; /* and the time per request between turns */
     double *started_ns;  /* ring: when the last nic.ring_frames frames left the receive ring */
     uint64_t frames;
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
@@ -96,7 +96,7 @@ struct kvc_megakv_pipeline {
     double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
 
     /* sender */
-    struct kvc_megakv_finds finds;     /* what the GETs of its batch found */
+    struct kvc_megakv_lookup_mix lookup_mix;     /* what the GETs of its batch found */
     struct kvc_megakv_core *send_core; /* NULL: its own */
     double slowness;                   /* of its sender's core over the mean */
     double tx_free_ns;
@@ -111,7 +111,7 @@ struct kvc_megakv_launch {
     struct kvc_megakv_launch *next;
     enum kvc_gpu_kernel kernel;
     struct kvc_megakv_buffer **buffers; /* SEARCH: one per pipeline */
-    double taken;                       /* SEARCH: index jobs that came with them */
+    double drained;                       /* SEARCH: index jobs that came with them */
     struct kvc_megakv_writes writes;    /* INSERT */
 };
 
@@ -141,7 +141,7 @@ struct kvc_megakv_launches {
 
 struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
-    struct kvc_megakv system; /* resolved */
+    struct kvc_megakv_options system; /* resolved */
     struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
     struct kvc_source *source;
@@ -162,7 +162,7 @@ struct kvc_megakv_simulation {
     uint32_t *rows;             /* scratch of receiver.c and scheduler.c */
     uint64_t *hashes;
     uint32_t *locations;
-    struct kvc_evicted *evicted;
+    struct kvc_megakv_slab_evicted *evicted;
     uint8_t *response; /* where senders copy values to */
     uint32_t response_position;
     uint8_t *read_result;

@@ -45,7 +45,7 @@ void kvc_megakv_store_free(struct kvc_megakv_store *store)
         return;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         kvc_index_free(store->shards[i].index);
-        kvc_slab_free(store->shards[i].slab);
+        kvc_megakv_slab_free(store->shards[i].slab);
     }
     free(store->shards);
     free(store->value);
@@ -63,14 +63,14 @@ static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint
 
 uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc_megakv_shard *shard,
                                 const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
-                                uint32_t *location, struct kvc_evicted *evicted)
+                                uint32_t *location, struct kvc_megakv_slab_evicted *evicted)
 {
     uint32_t evicted_total = 0;
     uint32_t step = same_sizes(batch, rows, count) ? count : 1;
     for (uint32_t i = 0; i < count; i += step) {
         uint32_t evicted_now = 0;
         uint32_t got =
-            kvc_slab_alloc(shard->slab, batch->key_bytes[rows[i]], batch->value_bytes[rows[i]], step,
+            kvc_megakv_slab_alloc(shard->slab, batch->key_bytes[rows[i]], batch->value_bytes[rows[i]], step,
                            location + i, evicted + evicted_total, &evicted_now, &shard->slab_stats);
         evicted_total += evicted_now;
         shard->rejected += step - got;
@@ -82,7 +82,7 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
         if (location[i] == KVC_LOCATION_NONE)
             continue;
         memcpy(store->value, &batch->hash[row], sizeof batch->hash[row]);
-        kvc_slab_write(shard->slab, location[i], batch->keys + (size_t)row * batch->key_stride,
+        kvc_megakv_slab_write(shard->slab, location[i], batch->keys + (size_t)row * batch->key_stride,
                        batch->key_bytes[row], store->value, batch->value_bytes[row], &shard->slab_stats);
     }
     return evicted_total;
@@ -96,7 +96,7 @@ struct preloader {
     uint32_t rows[PRELOAD_ROWS], location[PRELOAD_ROWS], erase_location[PRELOAD_ROWS];
     uint64_t hash[PRELOAD_ROWS];
     uint16_t shard_of[PRELOAD_ROWS];
-    struct kvc_evicted evicted[PRELOAD_ROWS];
+    struct kvc_megakv_slab_evicted evicted[PRELOAD_ROWS];
 };
 
 static void load_rows(struct preloader *loader, struct kvc_megakv_shard *shard, uint32_t count)
@@ -145,7 +145,7 @@ static void gather_keys(struct preloader *loader, uint64_t first, uint32_t count
         return;
     }
     for (uint64_t stratum = first / rate; stratum < (first + count + rate - 1) / rate; stratum++) {
-        uint64_t key_id = kvc_stratum_key(stratum, rate);
+        uint64_t key_id = kvc_sampling_key(stratum, rate);
         if (key_id >= first && key_id < first + count)
             kvc_source_keys(loader->source, key_id, 1, loader->batch);
     }
@@ -193,24 +193,24 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_megakv_store *store,
                                      struct kvc_diag *diag)
 {
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     double rate = (double)store->sample_rate;
     /* The slab store would round up, by as much as a small sample's whole size. */
     double slabs =
-        fmax(round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_SLAB_BYTES), 1);
+        fmax(round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_MEGAKV_SLAB_BYTES), 1);
     store->shards = calloc(store->shard_count, sizeof *store->shards);
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     if (store->shards == NULL || store->value == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u shards", store->shard_count);
     memset(store->value, 0x5a, kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     for (uint32_t i = 0; i < store->shard_count; i++) {
-        struct kvc_cuckoo_params params = {
+        struct kvc_megakv_cuckoo_params params = {
             .bytes = (uint64_t)fmax(system.index_bytes / rate, 64),
             .max_displacements = (uint32_t)system.max_displacements,
             .seed = i,
         };
-        store->shards[i].index = kvc_cuckoo_create(&params);
-        store->shards[i].slab = kvc_slab_create((uint64_t)slabs * KVC_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
+        store->shards[i].index = kvc_megakv_cuckoo_create(&params);
+        store->shards[i].slab = kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL)
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
                                  (system.index_bytes + system.slab_bytes) / rate / 0x1p30, strerror(errno));
@@ -222,7 +222,7 @@ static void reset_stats(struct kvc_megakv_store *store)
 {
     for (uint32_t i = 0; i < store->shard_count; i++) {
         store->shards[i].index_stats = (struct kvc_index_stats){0};
-        store->shards[i].slab_stats = (struct kvc_slab_stats){0};
+        store->shards[i].slab_stats = (struct kvc_megakv_slab_stats){0};
         store->shards[i].rejected = 0;
     }
 }

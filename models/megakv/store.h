@@ -21,9 +21,9 @@ enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
 
 struct kvc_megakv_shard {
     struct kvc_index *index;
-    struct kvc_slab *slab;
+    struct kvc_megakv_slab *slab;
     struct kvc_index_stats index_stats;
-    struct kvc_slab_stats slab_stats;
+    struct kvc_megakv_slab_stats slab_stats;
     uint64_t rejected; /* SETs that found no memory */
 };
 
@@ -55,13 +55,13 @@ static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint
         return true;
     if (key_id < store->hot_keys)
         return (kvc_rng_u64(rng) & (rate - 1)) == 0;
-    return kvc_stratum_keeps(key_id, rate);
+    return kvc_sampling_keeps(key_id, rate);
 }
 
 /* Writes the items of `count` rows of `batch` into the shard's slabs. location[i] is where row rows[i] went,
  * KVC_LOCATION_NONE without memory. Returns how many items were evicted for it (at most `count`). */
 uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc_megakv_shard *shard,
                                 const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
-                                uint32_t *location, struct kvc_evicted *evicted);
+                                uint32_t *location, struct kvc_megakv_slab_evicted *evicted);
 
 #endif

@@ -9,25 +9,25 @@ enum { RDMA_REQUEST_BYTES = 16 };
 
 #define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
     {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_rdma, field), .min = low,     \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_rdma_options, field), .min = low,     \
         .max = high, .by_default = standard, .help = text                                                    \
     }
 #define RATE_ROW(name_, field, standard, text)                                                               \
     {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_rdma, field),                  \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_rdma_options, field),                  \
         .unit = KVC_UNIT_MOPS, .min = 1e-3, .max = 1e6, .by_default = standard, .help = text                 \
     }
 
 static const struct kvc_option rows[] = {
     {.name = "sides",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_rdma, sides),
+     .offset = offsetof(struct kvc_rdma_options, sides),
      .by_default = "one",
      .choices = sides,
      .help = "one: clients access the server's memory themselves; two: the server's cores serve requests"},
     {.name = "atomics",
      .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_rdma, atomics),
+     .offset = offsetof(struct kvc_rdma_options, atomics),
      .by_default = "false",
      .help = "SETs of the workload are fetch-and-adds; else they are PUTs, which always go to a core"},
     COUNT_ROW("reads", reads, 1, 16, "2",
@@ -40,7 +40,7 @@ static const struct kvc_option rows[] = {
              "of RDMA atomics on one address (kvdirect.ooo.rdma.atomics: sec. 5.1.3)"),
     {.name = "read_latency",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_rdma, read_ns),
+     .offset = offsetof(struct kvc_rdma_options, read_ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e6,
@@ -50,8 +50,8 @@ static const struct kvc_option rows[] = {
               "operations that saturating clients have under way"),
 };
 
-const struct kvc_options kvc_rdma_options = {
-    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_rdma)};
+const struct kvc_option_table kvc_rdma_option_table = {
+    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_rdma_options)};
 
 enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -70,7 +70,7 @@ enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_d
     return KVC_OK;
 }
 
-enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma *system, int op)
+enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma_options *system, int op)
 {
     if (system->sides == KVC_RDMA_TWO_SIDED || op == KVC_OP_DELETE)
         return KVC_RDMA_CORE;
@@ -79,19 +79,19 @@ enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma *system, int op)
     return system->atomics ? KVC_RDMA_KEY : KVC_RDMA_CORE;
 }
 
-double kvc_rdma_messages_of(const struct kvc_rdma *system, int op)
+double kvc_rdma_messages_of(const struct kvc_rdma_options *system, int op)
 {
     return kvc_rdma_unit_of(system, op) == KVC_RDMA_NIC ? (double)system->reads : 1;
 }
 
-double kvc_rdma_request_bytes(const struct kvc_rdma *system, int op, uint32_t key_bytes, uint32_t value_bytes)
+double kvc_rdma_request_bytes(const struct kvc_rdma_options *system, int op, uint32_t key_bytes, uint32_t value_bytes)
 {
     if (kvc_rdma_unit_of(system, op) != KVC_RDMA_CORE)
         return RDMA_REQUEST_BYTES;
     return key_bytes + (op == KVC_OP_SET ? (double)value_bytes : 0);
 }
 
-double kvc_rdma_response_bytes(const struct kvc_rdma *system, int op, uint32_t value_bytes)
+double kvc_rdma_response_bytes(const struct kvc_rdma_options *system, int op, uint32_t value_bytes)
 {
     return op == KVC_OP_GET || (op == KVC_OP_SET && system->atomics) ? (double)value_bytes : 0;
 }

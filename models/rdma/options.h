@@ -16,7 +16,7 @@
 
 enum kvc_rdma_sides { KVC_RDMA_ONE_SIDED, KVC_RDMA_TWO_SIDED };
 
-struct kvc_rdma {
+struct kvc_rdma_options {
     int sides;            /* enum kvc_rdma_sides */
     bool atomics;         /* SETs of the workload are fetch-and-adds instead of PUTs */
     uint64_t reads;       /* one-sided: RDMA reads that a GET takes, one after the other */
@@ -28,20 +28,20 @@ struct kvc_rdma {
     uint64_t outstanding; /* saturating: operations that clients have under way */
 };
 
-extern const struct kvc_options kvc_rdma_options;
+extern const struct kvc_option_table kvc_rdma_option_table;
 
 enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* Where an operation is worked on. */
 enum kvc_rdma_unit { KVC_RDMA_NIC, KVC_RDMA_KEY, KVC_RDMA_CORE };
-enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma *system, int op);
+enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma_options *system, int op);
 
 /* Messages that an operation sends to the server. */
-double kvc_rdma_messages_of(const struct kvc_rdma *system, int op);
+double kvc_rdma_messages_of(const struct kvc_rdma_options *system, int op);
 
 /* Bytes of one of them, and of its answer, without headers. */
-double kvc_rdma_request_bytes(const struct kvc_rdma *system, int op, uint32_t key_bytes,
+double kvc_rdma_request_bytes(const struct kvc_rdma_options *system, int op, uint32_t key_bytes,
                               uint32_t value_bytes);
-double kvc_rdma_response_bytes(const struct kvc_rdma *system, int op, uint32_t value_bytes);
+double kvc_rdma_response_bytes(const struct kvc_rdma_options *system, int op, uint32_t value_bytes);
 
 #endif

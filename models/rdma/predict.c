@@ -13,17 +13,17 @@ struct loads {
 
 static double largest_share(const struct kvc_workload *workload)
 {
-    struct kvc_blocks blocks;
-    struct kvc_block first;
-    kvc_blocks_open(&blocks, workload);
-    kvc_blocks_next(&blocks, &first);
-    kvc_blocks_close(&blocks);
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block first;
+    kvc_popularity_blocks_open(&blocks, workload);
+    kvc_popularity_blocks_next(&blocks, &first);
+    kvc_popularity_blocks_close(&blocks);
     return first.mass / first.keys;
 }
 
 static void add_load(struct loads *loads, const struct kvc_scenario *scenario, int op, double share)
 {
-    const struct kvc_rdma *system = scenario->system;
+    const struct kvc_rdma_options *system = scenario->system;
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_nic *nic = &scenario->node.nic;
     uint32_t key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload));
@@ -56,7 +56,7 @@ enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_rdma *system = scenario->system;
+    const struct kvc_rdma_options *system = scenario->system;
     struct loads loads = {0};
     add_load(&loads, scenario, KVC_OP_GET, workload->get_frac);
     add_load(&loads, scenario, KVC_OP_SET, workload->set_frac);

@@ -107,7 +107,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     result->deletes = simulation->done[KVC_OP_DELETE];
     kvc_recorder_report(&simulation->recorder, result);
     for (int i = 0; i < 5; i++) {
-        struct kvc_stage *stage = kvc_result_add_stage(result, names[i][0], names[i][1],
+        struct kvc_stage_result *stage = kvc_result_add_stage(result, names[i][0], names[i][1],
                                                        fmin(simulation->busy_ns[i] / measured_ns, 1));
         stage->busy_s = simulation->busy_ns[i] * 1e-9;
         stage->served = simulation->completed;
@@ -176,7 +176,7 @@ const struct kvc_model kvc_rdma_model = {
     .name = "rdma",
     .help = "baseline: one-sided RDMA reads and atomics, or two-sided RDMA to the cores that own the keys",
     .paper = "as Li et al., SOSP 2017, compare with",
-    .options = &kvc_rdma_options,
+    .options = &kvc_rdma_option_table,
     .devices = devices,
     .check = kvc_rdma_check,
     .memory_bytes = memory_bytes,

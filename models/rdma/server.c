@@ -21,7 +21,7 @@ struct kvc_rdma_operation {
 void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scenario *scenario,
                           struct kvc_source *source)
 {
-    const struct kvc_rdma *system = scenario->system;
+    const struct kvc_rdma_options *system = scenario->system;
     uint64_t keys = scenario->workload.keys < KEYS_MAX ? scenario->workload.keys : KEYS_MAX;
     *server =
         (struct kvc_rdma_server){.scenario = scenario, .system = *system, .source = source, .keys = keys};
@@ -65,7 +65,7 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
 {
     struct kvc_batch *batch = server->batch;
     batch->count = 0;
-    if (kvc_source_take(server->source, 0, until_ns, batch) == 0)
+    if (kvc_source_drain(server->source, 0, until_ns, batch) == 0)
         return false;
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     uint32_t number = new_operation(server);
@@ -88,7 +88,7 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
 /* A message is at the server's end of the wire. */
 static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t number)
 {
-    const struct kvc_rdma *system = &server->system;
+    const struct kvc_rdma_options *system = &server->system;
     const struct kvc_rdma_operation *operation = &server->operation[number];
     double bytes =
         kvc_rdma_request_bytes(system, operation->op, operation->key_bytes, operation->value_bytes);
@@ -168,10 +168,10 @@ void kvc_rdma_server_advance(struct kvc_rdma_server *server, double until_ns)
     while (!saturates && send_request(server, 0, until_ns))
         ;
     while (kvc_events_next_ns(&server->events) <= until_ns) {
-        struct kvc_event event = kvc_events_take(&server->events);
+        struct kvc_event event = kvc_events_pop(&server->events);
         if (event.kind == ARRIVES)
-            arrive(server, event.time_ns, event.who);
+            arrive(server, event.time_ns, event.tag);
         else
-            leave(server, event.time_ns, until_ns, event.who);
+            leave(server, event.time_ns, until_ns, event.tag);
     }
 }

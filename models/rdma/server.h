@@ -16,7 +16,7 @@ struct kvc_rdma_operation;
 
 struct kvc_rdma_server {
     const struct kvc_scenario *scenario;
-    struct kvc_rdma system;
+    struct kvc_rdma_options system;
     struct kvc_source *source;
     struct kvc_batch *batch; /* of one request */
     struct kvc_events events;

@@ -7,7 +7,7 @@
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_rdma system;
+    struct kvc_rdma_options system;
 };
 
 /* Atomics on `keys` keys alike. */
@@ -149,8 +149,8 @@ Test(rdma, a_prediction_is_for_the_highest_rate_of_a_curve)
     setup.scenario.workload.arrival = KVC_ARRIVAL_CURVE;
     setup.scenario.workload.rate_mops = 1; /* not of a curve */
     setup.scenario.workload.curve_points = 2;
-    setup.scenario.workload.curve[0] = (struct kvc_curve_point){.time_ns = 0, .rate_mops = 20};
-    setup.scenario.workload.curve[1] = (struct kvc_curve_point){.time_ns = 1e6, .rate_mops = 10};
+    setup.scenario.workload.curve[0] = (struct kvc_rate_point){.time_ns = 0, .rate_mops = 20};
+    setup.scenario.workload.curve[1] = (struct kvc_rate_point){.time_ns = 1e6, .rate_mops = 10};
     cr_assert_eq(kvc_rdma_predict(&setup.scenario, &result, &diag), KVC_OK);
     cr_expect_float_eq(result.throughput_mops, 20, 1e-9);
 }

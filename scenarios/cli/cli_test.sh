@@ -132,10 +132,10 @@ expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
 expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
 expect 2 'needs the NAME of a machine' "$kvcast" validate --measure
 expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
-expect 2 'belongs to --measure' "$kvcast" validate tiny --turns 2
-expect 2 '--turns: found "0"' "$kvcast" validate tiny --measure --turns 0
+expect 2 'belongs to --measure' "$kvcast" validate tiny --repetitions 2
+expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
-"$kvcast" validate tiny --measure --turns 2 --quiet >measured.txt || { echo "FAILED: validate --measure"; failed=1; }
+"$kvcast" validate tiny --measure --repetitions 2 --quiet >measured.txt || { echo "FAILED: validate --measure"; failed=1; }
 [ "$(wc -l <machines/tiny/runs.csv)" -eq 3 ] || { echo "FAILED: machines/tiny/runs.csv"; failed=1; }
 "$kvcast" validate tiny --update-baseline --quiet >/dev/null || { echo "FAILED: validate --update-baseline"; failed=1; }
 "$kvcast" validate tiny --quiet --out scored --json scored.json >scored.txt ||

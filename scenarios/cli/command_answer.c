@@ -11,7 +11,7 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
                               enum kvc_answer_by by, struct kvc_diag *diag)
 {
     struct kvc_bar bar;
-    const struct kvc_answer_task task = {
+    const struct kvc_answer_options task = {
         .loaded = loaded,
         .path = arguments->positional[0],
         .set = &arguments->set,

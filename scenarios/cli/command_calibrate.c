@@ -30,7 +30,7 @@ static const struct kvc_usage usage = {
     .flags = flags,
 };
 
-static void print_law(const char *what, const struct kvc_fit *fit, const char *per)
+static void print_curve(const char *what, const struct kvc_fit *fit, const char *per)
 {
     printf("%-22s %9.4g ns a %-9s +- %-8.2g and %9.4g ns +- %-8.2g worst point %4.1f %% off%s\n", what,
            fit->slope, per, fit->slope_half, fit->base, fit->base_half, 100 * fit->worst_frac,
@@ -39,20 +39,20 @@ static void print_law(const char *what, const struct kvc_fit *fit, const char *p
 
 static void print_report(const struct kvc_machine_report *report)
 {
-    const struct kvc_memory_curve *memory = &report->memory;
-    const struct kvc_memory_point *largest = &memory->point[memory->count - 1];
+    const struct kvc_memory_latency_curve *memory = &report->memory;
+    const struct kvc_memory_latency_point *largest = &memory->point[memory->count - 1];
     double spread_frac = kvc_steadiness_spread_frac(&report->steadiness);
     printf("%u cores of %s\n", report->facts.cores, report->facts.cpu);
     printf("random line            %9.4g ns alone, %.4g ns with %d under way, in %llu MiB\n",
-           largest->line_ns[0], largest->line_ns[KVC_MEMORY_CHAINS - 1], 1 << (KVC_MEMORY_CHAINS - 1),
+           largest->line_ns[0], largest->line_ns[KVC_MEMORY_LATENCY_CHAINS - 1], 1 << (KVC_MEMORY_LATENCY_CHAINS - 1),
            (unsigned long long)(largest->bytes >> 20));
     printf("sequential             %9.4g GB/s\n", memory->sequential_bytes_per_s / 1e9);
     printf("index on               %s\n", report->gpu.present ? report->gpu.name : "one thread");
-    print_law("receive a frame", &report->stages.receive.fit, "request");
-    print_law("write an item", &report->stages.write.fit, "byte");
-    print_law("read an item", &report->stages.read.fit, "byte");
-    print_law("search", &report->stages.search.fit, "job");
-    print_law("insert and delete", &report->stages.insert.fit, "job");
+    print_curve("receive a frame", &report->stages.receive.fit, "request");
+    print_curve("write an item", &report->stages.write.fit, "byte");
+    print_curve("read an item", &report->stages.read.fit, "byte");
+    print_curve("search", &report->stages.search.fit, "job");
+    print_curve("insert and delete", &report->stages.insert.fit, "job");
     if (kvc_cores_slowest_frac(&report->cores) < kvc_cores_shared_frac)
         fprintf(
             stderr,
@@ -72,7 +72,7 @@ static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct k
 {
     struct kvc_partial file = {0};
     struct kvc_bar bar;
-    const struct kvc_calibration calibration = {.quick = arguments->flag[FLAG_QUICK] != NULL,
+    const struct kvc_calibration_options calibration = {.quick = arguments->flag[FLAG_QUICK] != NULL,
                                                 .version = KVC_VERSION};
     /* before measuring: a minute is too long to learn that the file cannot be written */
     enum kvc_status status = kvc_partial_open(&file, arguments->flag[FLAG_FILE], diag);

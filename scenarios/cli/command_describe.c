@@ -65,7 +65,7 @@ static const struct kvc_option workload_extra[] = {
 struct topic {
     const char *name;
     const char *what;
-    const struct kvc_options *options;
+    const struct kvc_option_table *options;
     const struct kvc_option *extra;
     size_t extra_count;
 };
@@ -73,23 +73,23 @@ struct topic {
 #define EXTRA(rows) rows, sizeof(rows) / sizeof *(rows)
 
 static const struct topic sections[] = {
-    {"run", "section of a scenario: how it is simulated", &kvc_run_options, NULL, 0},
-    {"node", "section of a scenario: one machine", &kvc_node_options, EXTRA(node_extra)},
-    {"cluster", "section of a scenario: how many machines", &kvc_cluster_options, NULL, 0},
-    {"workload", "section of a scenario: the offered load", &kvc_workload_options, EXTRA(workload_extra)},
-    {"workload.dist", "popularity of keys as a table", &kvc_dist_options, NULL, 0},
-    {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_options, NULL, 0},
-    {"workload.arrival.curve", "points of a rate curve", &kvc_curve_options, NULL, 0},
-    {"slo", "section of a scenario: what a configuration must meet", &kvc_slo_options, NULL, 0},
-    {"cpu", "hardware profile of a socket", &kvc_cpu_options, NULL, 0},
-    {"dma", "hardware profile of a card's own access to host memory", &kvc_dma_options, NULL, 0},
-    {"dram", "hardware profile of a socket's memory", &kvc_dram_options, NULL, 0},
-    {"fpga", "hardware profile of a card's programmable part", &kvc_fpga_options, NULL, 0},
-    {"gpu", "hardware profile of a GPU", &kvc_gpu_options, NULL, 0},
-    {"gpu.clocks", "frequency pairs of a GPU, with measured fits", &kvc_gpu_clock_options, NULL, 0},
-    {"nic", "hardware profile of a socket's network ports", &kvc_nic_options, NULL, 0},
-    {"pcie", "hardware profile of the link to a GPU", &kvc_pcie_options, NULL, 0},
-    {"stages", "measured costs of a pipeline's stages", &kvc_stages_options, NULL, 0},
+    {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
+    {"node", "section of a scenario: one machine", &kvc_node_option_table, EXTRA(node_extra)},
+    {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
+    {"workload", "section of a scenario: the offered load", &kvc_workload_option_table, EXTRA(workload_extra)},
+    {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
+    {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
+    {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
+    {"slo", "section of a scenario: what a configuration must meet", &kvc_slo_option_table, NULL, 0},
+    {"cpu", "hardware profile of a socket", &kvc_cpu_option_table, NULL, 0},
+    {"dma", "hardware profile of a card's own access to host memory", &kvc_dma_option_table, NULL, 0},
+    {"dram", "hardware profile of a socket's memory", &kvc_dram_option_table, NULL, 0},
+    {"fpga", "hardware profile of a card's programmable part", &kvc_fpga_option_table, NULL, 0},
+    {"gpu", "hardware profile of a GPU", &kvc_gpu_option_table, NULL, 0},
+    {"gpu.clocks", "frequency pairs of a GPU, with measured fits", &kvc_gpu_clock_option_table, NULL, 0},
+    {"nic", "hardware profile of a socket's network ports", &kvc_nic_option_table, NULL, 0},
+    {"pcie", "hardware profile of the link to a GPU", &kvc_pcie_option_table, NULL, 0},
+    {"stages", "measured costs of a pipeline's stages", &kvc_megakv_cost_profile_option_table, NULL, 0},
 };
 
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
@@ -241,7 +241,7 @@ static bool find_topic(const char *name, const char *option, struct topic *topic
 static int describe_preset(const struct kvc_workload_preset *preset, const char *json)
 {
     struct kvc_workload workload = {0};
-    kvc_options_set_defaults(&kvc_workload_options, &workload);
+    kvc_option_table_set_defaults(&kvc_workload_option_table, &workload);
     kvc_workload_apply_preset(&workload, preset->name, NULL);
     if (json != NULL) {
         json_t *object = json_pack("{s:s, s:s}", "name", preset->name, "source", preset->source);

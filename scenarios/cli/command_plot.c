@@ -55,7 +55,7 @@ int kvc_command_plot(int argc, char **argv)
     int exit_status;
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
         return exit_status;
-    struct kvc_plot plot = {
+    struct kvc_plot_options plot = {
         .input_count = arguments.positional_count,
         .inputs = arguments.positional,
         .output = arguments.flag[FLAG_OUTPUT],

@@ -33,7 +33,7 @@ static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_s
                              struct kvc_diag *diag)
 {
     struct kvc_bar bar;
-    const struct kvc_sweep_task task = {
+    const struct kvc_sweep_options task = {
         .path = arguments->positional[0],
         .set = &arguments->set,
         .load = kvc_scenario_load,

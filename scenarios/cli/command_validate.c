@@ -11,15 +11,15 @@
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/validate.h"
 
-enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_TURNS };
+enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_REPETITIONS };
 
-enum { TURNS_DEFAULT = 3, TURNS_MAX = 1000 };
+enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000 };
 
 static const struct kvc_flag flags[] = {
     [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept today's errors as the baseline"},
     [FLAG_SEEN] = {"--seen", NULL, NULL, "leave out what is held out of a machine's plan"},
     [FLAG_MEASURE] = {"--measure", NULL, NULL, "run the machine's plan.csv for real, write runs.csv"},
-    [FLAG_TURNS] = {"--turns", NULL, "N", "with --measure: measurements of each run (3)"},
+    [FLAG_REPETITIONS] = {"--repetitions", NULL, "N", "with --measure: measurements of each run (3)"},
     {0},
 };
 
@@ -61,7 +61,7 @@ static enum kvc_status open_errors(const char *folder, struct kvc_partial *error
     if (status == KVC_OK)
         status = kvc_partial_open(errors, path, diag);
     if (status == KVC_OK)
-        fprintf(errors->file, "case,figure,held,published,measured,predicted\n");
+        fprintf(errors->file, "case,metric,held,published,measured,predicted\n");
     return status;
 }
 
@@ -83,7 +83,7 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
                                       struct kvc_diag *diag)
 {
     struct kvc_bar bar;
-    struct kvc_drive drive = {.jobs = validation->arguments->jobs};
+    struct kvc_run_options drive = {.jobs = validation->arguments->jobs};
     struct kvc_paper paper;
     drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
     enum kvc_status status = kvc_paper_score(subject, &drive, &paper, diag);
@@ -117,7 +117,7 @@ static enum kvc_status validate_machine(struct validation *validation, const str
                                         struct kvc_diag *diag)
 {
     struct kvc_bar bar;
-    struct kvc_drive drive = {.jobs = validation->arguments->jobs};
+    struct kvc_run_options drive = {.jobs = validation->arguments->jobs};
     struct kvc_measured_machine machine;
     drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
     enum kvc_status status = kvc_measured_machine_score(
@@ -188,18 +188,18 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct k
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
 }
 
-static enum kvc_status parse_turns(const char *text, uint32_t *turns, struct kvc_diag *diag)
+static enum kvc_status parse_repetitions(const char *text, uint32_t *repetitions, struct kvc_diag *diag)
 {
     char *end = NULL;
-    *turns = TURNS_DEFAULT;
+    *repetitions = REPETITIONS_DEFAULT;
     if (text == NULL)
         return KVC_OK;
     unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > TURNS_MAX)
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > REPETITIONS_MAX)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --turns: found \"%.40s\", allowed: a whole number from 1 to %d", text,
-                             TURNS_MAX);
-    *turns = (uint32_t)value;
+                             "validate: --repetitions: found \"%.40s\", allowed: a whole number from 1 to %d", text,
+                             REPETITIONS_MAX);
+    *repetitions = (uint32_t)value;
     return KVC_OK;
 }
 
@@ -207,8 +207,8 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
                                struct kvc_diag *diag)
 {
     struct kvc_bar bar;
-    struct kvc_drive drive = {.jobs = arguments->jobs};
-    uint32_t turns;
+    struct kvc_run_options drive = {.jobs = arguments->jobs};
+    uint32_t repetitions;
     if (subject == NULL || !subject->is_machine)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure needs the NAME of a machine: a folder with a plan.csv");
@@ -217,11 +217,11 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure writes runs.csv only, without --json, --out, --seen and "
                              "--update-baseline");
-    enum kvc_status status = parse_turns(arguments->flag[FLAG_TURNS], &turns, diag);
+    enum kvc_status status = parse_repetitions(arguments->flag[FLAG_REPETITIONS], &repetitions, diag);
     if (status != KVC_OK)
         return status;
     drive.progress = kvc_bar_open(&bar, arguments->quiet);
-    status = kvc_measured_machine_run(subject, turns, &drive, diag);
+    status = kvc_measured_machine_run(subject, repetitions, &drive, diag);
     kvc_bar_close(&bar);
     if (status == KVC_OK)
         printf("%s/runs.csv\n", subject->folder);
@@ -246,8 +246,8 @@ int kvc_command_validate(int argc, char **argv)
     else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL)
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                                "validate: --seen and --update-baseline: a baseline is of all runs");
-    else if (status == KVC_OK && arguments.flag[FLAG_TURNS] != NULL)
-        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --turns belongs to --measure");
+    else if (status == KVC_OK && arguments.flag[FLAG_REPETITIONS] != NULL)
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --repetitions belongs to --measure");
     else if (status == KVC_OK)
         exit_status = score_and_write(&arguments, &subjects, only, &diag);
     if (status != KVC_OK)

@@ -54,7 +54,7 @@ struct kvc_paper {
 };
 
 void kvc_paper_free(struct kvc_paper *paper);
-enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_drive *drive,
+enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *drive,
                                 struct kvc_paper *paper, struct kvc_diag *diag);
 
 /* A machine's runs, what is forecast of them, and the scores. runs[i] and forecasts[i] are of plan.entry[i].
@@ -70,7 +70,7 @@ struct kvc_measured_machine {
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine);
 enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
-                                           const struct kvc_drive *drive,
+                                           const struct kvc_run_options *drive,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag);
 
 /* Whether the line of the plan may be told. */
@@ -80,8 +80,8 @@ static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine 
 }
 
 /* Measures every line of the machine's plan `turns` times on this machine and writes runs.csv, at the end. */
-enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t turns,
-                                         const struct kvc_drive *drive, struct kvc_diag *diag);
+enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t repetitions,
+                                         const struct kvc_run_options *drive, struct kvc_diag *diag);
 
 /* Tables on stdout. */
 void kvc_paper_print(const struct kvc_paper *paper);

@@ -6,16 +6,16 @@
 #include "scenarios/cli/validate.h"
 
 /* Closed form and simulation of one line. */
-static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const struct kvc_drive *drive,
+static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const struct kvc_run_options *drive,
                                      struct kvc_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_drive_predict(&loaded->scenario, &outcome, diag);
+    enum kvc_status status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
     if (status != KVC_OK)
         return status;
     kvc_readings_of(&outcome->result, &forecast->closed_form);
     kvc_outcome_free(outcome);
-    status = kvc_drive_run(&loaded->scenario, drive, &outcome, diag);
+    status = kvc_driver_run(&loaded->scenario, drive, &outcome, diag);
     if (status == KVC_OK)
         kvc_readings_of(&outcome->result, &forecast->simulated);
     kvc_outcome_free(outcome);
@@ -43,7 +43,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
 {
     struct kvc_measured_machine *machine = data;
     struct kvc_forecast *forecast = answer;
-    const struct kvc_drive drive = {
+    const struct kvc_run_options drive = {
         .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
     struct kvc_loaded *loaded = NULL;
     *forecast = machine->forecasts[task];
@@ -71,10 +71,10 @@ static enum kvc_status take(void *data, uint32_t task, const void *answer, struc
     return KVC_OK;
 }
 
-static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const struct kvc_drive *drive,
+static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const struct kvc_run_options *drive,
                                     struct kvc_diag *diag)
 {
-    const struct kvc_pool pool = {
+    const struct kvc_pool_options pool = {
         .tasks = (uint32_t)machine->plan.count,
         .jobs = drive->jobs > 0 ? drive->jobs : kvc_pool_processors(),
         .answer_bytes = sizeof(struct kvc_forecast),
@@ -124,7 +124,7 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
 }
 
 enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
-                                           const struct kvc_drive *drive,
+                                           const struct kvc_run_options *drive,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     *machine = (struct kvc_measured_machine){.subject = subject, .seen_only = seen_only};

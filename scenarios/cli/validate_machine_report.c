@@ -42,7 +42,7 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
     const struct kvc_score *score = &machine->comparison.score[i];
     kvc_grid_add(grid, machine->plan.entry[compared->run].id);
     kvc_grid_add(grid, part_name(kvc_plan_held_out(compared->run)));
-    kvc_grid_add(grid, scored->figure);
+    kvc_grid_add(grid, scored->metric);
     add_number(grid, "%.5g", compared->closed_form);
     add_number(grid, "%+.1f %%", 100 * compared->closed_form_error_frac);
     add_number(grid, "%.5g", score->predicted);
@@ -55,7 +55,7 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
 
 static void print_cases(const struct kvc_measured_machine *machine)
 {
-    static const char *const head[] = {"case",  "part",     "figure",    "closed form", "error", "simulation",
+    static const char *const head[] = {"case",  "part",     "metric",    "closed form", "error", "simulation",
                                        "error", "measured", "tolerance", "verdict",     "spread"};
     struct kvc_grid grid = {.columns = sizeof head / sizeof *head};
     for (size_t i = 0; i < grid.columns; i++)
@@ -70,11 +70,11 @@ static void print_noisy(const struct kvc_measured_machine *machine)
 {
     for (size_t i = 0; i < machine->plan.count; i++)
         if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC)
-            printf("noisy machine: %s, %u turns differ by %.0f %%\n", machine->plan.entry[i].id,
-                   machine->runs[i].turns, 100 * machine->runs[i].spread_frac);
+            printf("noisy machine: %s, %u repetitions differ by %.0f %%\n", machine->plan.entry[i].id,
+                   machine->runs[i].repetitions, 100 * machine->runs[i].spread_frac);
     for (size_t i = 0; i < machine->plan.count; i++)
         if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
-            machine->runs[i].stalled_frac > kvc_measure_stalled_frac)
+            machine->runs[i].stalled_frac > kvc_megakv_measure_stalled_frac)
             printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
                    machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
 }
@@ -119,14 +119,14 @@ static void print_repeatability(const struct kvc_measured_machine *machine, bool
         runs++;
     }
     if (runs > 0)
-        printf("  turns of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
+        printf("  repetitions of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
                100 * sum_frac / runs, runs, 100 * most_frac);
 }
 
 static void print_errors(const struct kvc_measured_machine *machine, bool held_out)
 {
     static const char *const head[] = {
-        "figure", "predictions", "simulation: mean", "p95", "max", "closed form: mean", "p95", "max"};
+        "metric", "predictions", "simulation: mean", "p95", "max", "closed form: mean", "p95", "max"};
     struct kvc_grid grid = {.columns = sizeof head / sizeof *head};
     printf("\n%s: absolute errors\n", part_name(held_out));
     for (size_t i = 0; i < grid.columns; i++)
@@ -184,7 +184,7 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
         json_t *entry = json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "case", line->id, "machine",
                                   machine->subject->name, "held", (int)kvc_plan_held_out(compared->run),
                                   "role", counted ? "prediction" : "input", "scenario", line->scenario,
-                                  "overrides", line->overrides, "figure", scored->figure);
+                                  "overrides", line->overrides, "metric", scored->metric);
         const struct {
             const char *name;
             double value;
@@ -256,7 +256,7 @@ void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machin
         const struct kvc_case *scored = &machine->comparison.cases.entry[i];
         size_t run = machine->comparison.entry[i].run;
         if (scored->role == KVC_CASE_PREDICTION && kvc_measured_machine_shows(machine, run))
-            fprintf(out, "%s,%s,%d,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->figure,
+            fprintf(out, "%s,%s,%d,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->metric,
                     kvc_plan_held_out(run), scored->published, machine->comparison.score[i].predicted);
     }
 }

@@ -7,9 +7,9 @@
 
 struct measurement {
     const struct kvc_subject *subject;
-    const struct kvc_drive *drive;
+    const struct kvc_run_options *drive;
     struct kvc_plan plan;
-    uint32_t turns;
+    uint32_t repetitions;
     struct kvc_loaded **loaded;    /* by line of the plan */
     struct kvc_readings *readings; /* by line and turn */
     struct kvc_measured_run *runs;
@@ -23,7 +23,7 @@ static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag
     size_t count = measurement->plan.count;
     enum kvc_status status = KVC_OK;
     measurement->loaded = calloc(count, sizeof *measurement->loaded);
-    measurement->readings = calloc(count * measurement->turns, sizeof *measurement->readings);
+    measurement->readings = calloc(count * measurement->repetitions, sizeof *measurement->readings);
     measurement->runs = calloc(count, sizeof *measurement->runs);
     if (measurement->loaded == NULL || measurement->readings == NULL || measurement->runs == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", count);
@@ -38,13 +38,13 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
                                     struct kvc_readings *readings, double *stalled_frac,
                                     struct kvc_diag *diag)
 {
-    const struct kvc_drive silent = {.jobs = measurement->drive->jobs};
+    const struct kvc_run_options silent = {.jobs = measurement->drive->jobs};
     const struct kvc_scenario *scenario = &measurement->loaded[line]->scenario;
     struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_drive_measure(scenario, &silent, &outcome, diag);
+    enum kvc_status status = kvc_driver_measure(scenario, &silent, &outcome, diag);
     if (status != KVC_OK)
         return status;
-    double found_frac = kvc_figures_get(&outcome->result.model, "stalled_frac");
+    double found_frac = kvc_metrics_get(&outcome->result.model, "stalled_frac");
     if (found_frac < *stalled_frac) {
         *stalled_frac = found_frac;
         kvc_readings_of(&outcome->result, readings);
@@ -55,16 +55,16 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
 
 /* A turn of an open load whose threads were kept from running for long is taken again, a few times: its
  * highest latencies would be those of the machine's other work. Loads that saturate have no time to lose. */
-static enum kvc_status measure_turn(struct measurement *measurement, size_t line, uint32_t turn,
+static enum kvc_status measure_repetition(struct measurement *measurement, size_t line, uint32_t repetition,
                                     struct kvc_diag *diag)
 {
-    struct kvc_readings *readings = &measurement->readings[line * measurement->turns + turn];
+    struct kvc_readings *readings = &measurement->readings[line * measurement->repetitions + repetition];
     struct kvc_measured_run *run = &measurement->runs[line];
     const struct kvc_workload *workload = &measurement->loaded[line]->scenario.workload;
     int tries = workload->arrival == KVC_ARRIVAL_SATURATE ? 1 : TRIES_MAX;
     double stalled_frac = INFINITY;
     enum kvc_status status = KVC_OK;
-    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_measure_stalled_frac; i++)
+    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_megakv_measure_stalled_frac; i++)
         status = measure_once(measurement, line, readings, &stalled_frac, diag);
     run->stalled_frac = fmax(run->stalled_frac, stalled_frac);
     return status;
@@ -75,12 +75,12 @@ static enum kvc_status measure_turn(struct measurement *measurement, size_t line
 static enum kvc_status measure_all(struct measurement *measurement, struct kvc_diag *diag)
 {
     const struct kvc_progress *progress = measurement->drive->progress;
-    size_t count = measurement->plan.count, total = count * measurement->turns;
+    size_t count = measurement->plan.count, total = count * measurement->repetitions;
     for (size_t i = 0; i < total; i++) {
         if (progress != NULL)
             progress->report(progress->data, measurement->plan.entry[i % count].id,
                              (double)i / (double)total);
-        enum kvc_status status = measure_turn(measurement, i % count, (uint32_t)(i / count), diag);
+        enum kvc_status status = measure_repetition(measurement, i % count, (uint32_t)(i / count), diag);
         if (status != KVC_OK)
             return status;
     }
@@ -91,8 +91,8 @@ static void take_medians(struct measurement *measurement)
 {
     for (size_t i = 0; i < measurement->plan.count; i++) {
         struct kvc_measured_run *run = &measurement->runs[i];
-        run->turns = measurement->turns;
-        kvc_readings_median(&measurement->readings[i * measurement->turns], measurement->turns,
+        run->repetitions = measurement->repetitions;
+        kvc_readings_median(&measurement->readings[i * measurement->repetitions], measurement->repetitions,
                             &run->readings, &run->spread_frac);
     }
 }
@@ -107,10 +107,10 @@ static void free_all(struct measurement *measurement)
     kvc_plan_free(&measurement->plan);
 }
 
-enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t turns,
-                                         const struct kvc_drive *drive, struct kvc_diag *diag)
+enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t repetitions,
+                                         const struct kvc_run_options *drive, struct kvc_diag *diag)
 {
-    struct measurement measurement = {.subject = subject, .drive = drive, .turns = turns};
+    struct measurement measurement = {.subject = subject, .drive = drive, .repetitions = repetitions};
     struct kvc_partial file = {0};
     char path[PATH_MAX];
     kvc_subject_path(subject, "plan.csv", path);

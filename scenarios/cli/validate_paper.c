@@ -11,12 +11,12 @@ struct answers {
     size_t count;
     struct answer {
         char key[512];
-        struct kvc_figures model, kernel;
+        struct kvc_metrics model, kernel;
         double throughput_mops, mean_us, p95_us, p99_us, min_us, max_us, watts;
     } * entry;
 };
 
-static double figure_of(const struct answer *answer, const char *figure)
+static double metric_of(const struct answer *answer, const char *metric)
 {
     const struct {
         const char *name;
@@ -32,10 +32,10 @@ static double figure_of(const struct answer *answer, const char *figure)
         {"kops_per_watt", answer->throughput_mops * 1e3 / answer->watts},
     };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        if (strcmp(common[i].name, figure) == 0)
+        if (strcmp(common[i].name, metric) == 0)
             return common[i].value;
-    double value = kvc_figures_get(&answer->model, figure);
-    return isnan(value) ? kvc_figures_get(&answer->kernel, figure) : value;
+    double value = kvc_metrics_get(&answer->model, metric);
+    return isnan(value) ? kvc_metrics_get(&answer->kernel, metric) : value;
 }
 
 static void keep(const struct kvc_outcome *outcome, bool predicted, struct answer *answer)
@@ -53,7 +53,7 @@ static void keep(const struct kvc_outcome *outcome, bool predicted, struct answe
     answer->max_us = predicted ? NAN : result->latency.max_ns / 1e3;
 }
 
-static enum kvc_status answer_case(const struct kvc_case *asked, const struct kvc_drive *drive,
+static enum kvc_status answer_case(const struct kvc_case *asked, const struct kvc_run_options *drive,
                                    struct answer *answer, struct kvc_diag *diag)
 {
     char path[512];
@@ -62,8 +62,8 @@ static enum kvc_status answer_case(const struct kvc_case *asked, const struct kv
     snprintf(path, sizeof path, "%s/%s", KVC_SOURCE_DIR, asked->scenario);
     enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
     if (status == KVC_OK)
-        status = asked->mode == KVC_CASE_PREDICT ? kvc_drive_predict(&loaded->scenario, &outcome, diag)
-                                                 : kvc_drive_run(&loaded->scenario, drive, &outcome, diag);
+        status = asked->mode == KVC_CASE_PREDICT ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
+                                                 : kvc_driver_run(&loaded->scenario, drive, &outcome, diag);
     if (status == KVC_OK)
         keep(outcome, asked->mode == KVC_CASE_PREDICT, answer);
     kvc_outcome_free(outcome);
@@ -73,13 +73,13 @@ static enum kvc_status answer_case(const struct kvc_case *asked, const struct kv
 
 /* The case's figure from a run or prediction. */
 static enum kvc_status answered(struct answers *answers, const struct kvc_case *asked,
-                                const struct kvc_drive *drive, double *value, struct kvc_diag *diag)
+                                const struct kvc_run_options *drive, double *value, struct kvc_diag *diag)
 {
     struct answer answer = {0};
     snprintf(answer.key, sizeof answer.key, "%d %s %s", (int)asked->mode, asked->scenario, asked->overrides);
     for (size_t i = 0; i < answers->count; i++) {
         if (strcmp(answers->entry[i].key, answer.key) == 0) {
-            *value = figure_of(&answers->entry[i], asked->figure);
+            *value = metric_of(&answers->entry[i], asked->metric);
             return KVC_OK;
         }
     }
@@ -91,7 +91,7 @@ static enum kvc_status answered(struct answers *answers, const struct kvc_case *
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu answers", answers->count + 1);
     answers->entry = bigger;
     answers->entry[answers->count++] = answer;
-    *value = figure_of(&answer, asked->figure);
+    *value = metric_of(&answer, asked->metric);
     return KVC_OK;
 }
 
@@ -110,13 +110,13 @@ static enum kvc_status quotient(const struct kvc_cases *cases, const struct kvc_
     return KVC_OK;
 }
 
-static enum kvc_status score_all(const struct kvc_drive *drive, struct kvc_paper *paper,
+static enum kvc_status score_all(const struct kvc_run_options *drive, struct kvc_paper *paper,
                                  struct kvc_diag *diag)
 {
     struct answers answers = {0};
     const struct kvc_cases *cases = &paper->cases;
     const struct kvc_progress *progress = drive->progress;
-    const struct kvc_drive silent = {.jobs = drive->jobs};
+    const struct kvc_run_options silent = {.jobs = drive->jobs};
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < cases->count && status == KVC_OK; i++) {
         const struct kvc_case *asked = &cases->entry[i];
@@ -140,7 +140,7 @@ void kvc_paper_free(struct kvc_paper *paper)
     paper->scores = NULL;
 }
 
-enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_drive *drive,
+enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *drive,
                                 struct kvc_paper *paper, struct kvc_diag *diag)
 {
     char path[PATH_MAX];

@@ -39,7 +39,7 @@ void kvc_paper_print(const struct kvc_paper *paper)
     const struct kvc_cases *cases = &paper->cases;
     const struct kvc_score *scores = paper->scores;
     struct kvc_grid grid = {.columns = 8};
-    static const char *const head[] = {"case",  "figure",    "predicted", "published",
+    static const char *const head[] = {"case",  "metric",    "predicted", "published",
                                        "error", "tolerance", "verdict",   "source"};
     for (size_t i = 0; i < grid.columns; i++)
         kvc_grid_add(&grid, head[i]);
@@ -48,7 +48,7 @@ void kvc_paper_print(const struct kvc_paper *paper)
         char text[64];
         bool input = scored->role == KVC_CASE_INPUT;
         kvc_grid_add(&grid, scored->id);
-        kvc_grid_add(&grid, scored->figure);
+        kvc_grid_add(&grid, scored->metric);
         snprintf(text, sizeof text, "%.5g", scores[i].predicted);
         kvc_grid_add(&grid, text);
         published_text(scored, text, sizeof text);
@@ -85,7 +85,7 @@ void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
         const struct kvc_case *scored = &cases->entry[i];
         json_t *entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "case", scored->id, "system",
                                   paper->subject->name, "role", roles[scored->role], "scenario",
-                                  scored->scenario, "overrides", scored->overrides, "figure", scored->figure,
+                                  scored->scenario, "overrides", scored->overrides, "metric", scored->metric,
                                   "lacks", scored->lacks, "fact", scored->fact);
         const struct {
             const char *name;
@@ -112,7 +112,7 @@ void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out)
         const struct kvc_case *scored = &paper->cases.entry[i];
         if (scored->role == KVC_CASE_PREDICTION && scored->mode != KVC_CASE_RATIO &&
             !isnan(scored->published))
-            fprintf(out, "%s,%s,,%.6g,,%.6g\n", scored->id, scored->figure, scored->published,
+            fprintf(out, "%s,%s,,%.6g,,%.6g\n", scored->id, scored->metric, scored->published,
                     paper->scores[i].predicted);
     }
 }

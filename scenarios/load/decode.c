@@ -425,7 +425,7 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
                 return status;
         }
         lua_pop(lua, 1);
-        kvc_options_set_defaults(row->element, element);
+        kvc_option_table_set_defaults(row->element, element);
         struct kvc_table inner = {.path = element_path,
                                   .options = row->element,
                                   .object = element,

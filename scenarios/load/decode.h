@@ -31,7 +31,7 @@ struct kvc_decoder {
 /* How to read one table. */
 struct kvc_table {
     const char *path; /* of the table in the file; "" is the returned table */
-    const struct kvc_options *options;
+    const struct kvc_option_table *options;
     void *object;             /* already holds what absent keys mean */
     const char *const *extra; /* further allowed keys, which the caller reads; NULL-terminated; NULL: none */
     const char *const *absent_source; /* per row: what an absent key's value is from; NULL: "default" */

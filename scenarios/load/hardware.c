@@ -13,23 +13,23 @@ enum { FILE_NAME_MAX = 1024 };
 
 static enum kvc_status check_stages(const void *device, struct kvc_diag *diag)
 {
-    return kvc_stages_check(device, diag);
+    return kvc_megakv_cost_profile_check(device, diag);
 }
 
 const struct kvc_device_kind kvc_device_kinds[] = {
-    {"cpu", &kvc_cpu_options, offsetof(struct kvc_node, cpu), NULL},
-    {"dma", &kvc_dma_options, offsetof(struct kvc_node, dma), NULL},
-    {"dram", &kvc_dram_options, offsetof(struct kvc_node, dram), NULL},
-    {"fpga", &kvc_fpga_options, offsetof(struct kvc_node, fpga), NULL},
-    {"gpu", &kvc_gpu_options, offsetof(struct kvc_node, gpu), NULL},
-    {"nic", &kvc_nic_options, offsetof(struct kvc_node, nic), NULL},
-    {"pcie", &kvc_pcie_options, offsetof(struct kvc_node, pcie), NULL},
-    {"stages", &kvc_stages_options, offsetof(struct kvc_node, stages), check_stages},
+    {"cpu", &kvc_cpu_option_table, offsetof(struct kvc_node, cpu), NULL},
+    {"dma", &kvc_dma_option_table, offsetof(struct kvc_node, dma), NULL},
+    {"dram", &kvc_dram_option_table, offsetof(struct kvc_node, dram), NULL},
+    {"fpga", &kvc_fpga_option_table, offsetof(struct kvc_node, fpga), NULL},
+    {"gpu", &kvc_gpu_option_table, offsetof(struct kvc_node, gpu), NULL},
+    {"nic", &kvc_nic_option_table, offsetof(struct kvc_node, nic), NULL},
+    {"pcie", &kvc_pcie_option_table, offsetof(struct kvc_node, pcie), NULL},
+    {"stages", &kvc_megakv_cost_profile_option_table, offsetof(struct kvc_node, stages), check_stages},
     {NULL, NULL, 0, NULL},
 };
 
 /* The frame of a machine file; its devices are the kinds above. */
-static const struct kvc_device_kind machine_kind = {"machine", &kvc_machine_options,
+static const struct kvc_device_kind machine_kind = {"machine", &kvc_machine_option_table,
                                                     offsetof(struct kvc_node, machine), NULL};
 
 const char *kvc_hardware_dir(void)
@@ -119,7 +119,7 @@ static enum kvc_status decode_device(const struct kvc_decoder *decoder, const st
 {
     char *object = (char *)node + kind->node_offset;
     memset(object, 0, kind->options->size);
-    kvc_options_set_defaults(kind->options, object);
+    kvc_option_table_set_defaults(kind->options, object);
     enum kvc_status status = kvc_decode_table(
         decoder, lua_gettop(decoder->lua),
         &(struct kvc_table){.path = path, .options = kind->options, .object = object, .extra = extra});

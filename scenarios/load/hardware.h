@@ -17,7 +17,7 @@
 /* One kind of device that a node has. */
 struct kvc_device_kind {
     const char *name; /* "cpu": the `kind` of a profile and the key in `node` */
-    const struct kvc_options *options;
+    const struct kvc_option_table *options;
     size_t node_offset; /* of its struct in struct kvc_node */
     /* What the options cannot say of a profile; its message starts with "NAME.". NULL: nothing. */
     enum kvc_status (*check)(const void *device, struct kvc_diag *diag);

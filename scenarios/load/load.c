@@ -48,12 +48,12 @@ static enum kvc_status push_section(const struct kvc_decoder *decoder, int root,
 }
 
 static enum kvc_status decode_plain(const struct kvc_decoder *decoder, int root,
-                                    const struct kvc_options *options, const char *path, void *object)
+                                    const struct kvc_option_table *options, const char *path, void *object)
 {
     enum kvc_status status = push_section(decoder, root, path);
     if (status != KVC_OK)
         return status;
-    kvc_options_set_defaults(options, object);
+    kvc_option_table_set_defaults(options, object);
     status = kvc_decode_table(decoder, -1,
                               &(struct kvc_table){.path = path, .options = options, .object = object});
     if (status == KVC_OK)
@@ -121,11 +121,11 @@ static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root
         status = find_model(decoder, scenario);
     if (status != KVC_OK)
         return status;
-    const struct kvc_options *options = scenario->model->options;
+    const struct kvc_option_table *options = scenario->model->options;
     scenario->system = calloc(1, options->size);
     if (scenario->system == NULL)
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
-    kvc_options_set_defaults(options, scenario->system);
+    kvc_option_table_set_defaults(options, scenario->system);
     status = kvc_decode_table(
         decoder, -1,
         &(struct kvc_table){
@@ -190,10 +190,10 @@ static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, 
     enum kvc_status status = push_section(decoder, root, "node");
     if (status != KVC_OK)
         return status;
-    kvc_options_set_defaults(&kvc_node_options, node);
+    kvc_option_table_set_defaults(&kvc_node_option_table, node);
     status = kvc_decode_table(
         decoder, -1,
-        &(struct kvc_table){.path = "node", .options = &kvc_node_options, .object = node, .extra = extra});
+        &(struct kvc_table){.path = "node", .options = &kvc_node_option_table, .object = node, .extra = extra});
     if (status == KVC_OK && !model->has_sockets && kvc_decode_has(decoder->lua, -1, "sockets"))
         kvc_decode_warn(decoder, "node.sockets", "node.sockets has no effect with %s", model->name);
     if (status == KVC_OK && kvc_decode_has(decoder->lua, -1, "machine")) {
@@ -228,8 +228,8 @@ static void note_preset(struct presets *presets, const struct kvc_workload *befo
         return;
     char *label = presets->label[presets->labels++];
     snprintf(label, sizeof presets->label[0], "preset %s", preset->name);
-    for (size_t i = 0; i < kvc_workload_options.count && i < WORKLOAD_ROWS_MAX; i++) {
-        size_t offset = kvc_workload_options.rows[i].offset;
+    for (size_t i = 0; i < kvc_workload_option_table.count && i < WORKLOAD_ROWS_MAX; i++) {
+        size_t offset = kvc_workload_option_table.rows[i].offset;
         bool mix = offset == offsetof(struct kvc_workload, get_frac) ||
                    offset == offsetof(struct kvc_workload, set_frac) ||
                    offset == offsetof(struct kvc_workload, delete_frac);
@@ -355,10 +355,10 @@ static enum kvc_status decode_dist(const struct kvc_decoder *decoder, struct kvc
     if (zipf)
         lua_newtable(lua);
     workload->popularity = KVC_POPULARITY_ZIPF;
-    kvc_options_set_defaults(&kvc_dist_options, workload);
+    kvc_option_table_set_defaults(&kvc_dist_option_table, workload);
     enum kvc_status status = kvc_decode_table(
         decoder, -1,
-        &(struct kvc_table){.path = "workload.dist", .options = &kvc_dist_options, .object = workload});
+        &(struct kvc_table){.path = "workload.dist", .options = &kvc_dist_option_table, .object = workload});
     if (status == KVC_OK)
         lua_pop(lua, zipf ? 2 : 1);
     return status;
@@ -423,7 +423,7 @@ static enum kvc_status decode_arrival_table(const struct kvc_decoder *decoder, s
 {
     enum kvc_status status = kvc_decode_table(decoder, -1,
                                               &(struct kvc_table){.path = "workload.arrival",
-                                                                  .options = &kvc_arrival_options,
+                                                                  .options = &kvc_arrival_option_table,
                                                                   .object = workload,
                                                                   .present_only = true});
     if (status == KVC_OK)
@@ -482,12 +482,12 @@ static enum kvc_status decode_workload(const struct kvc_decoder *decoder, int ro
     enum kvc_status status = push_section(decoder, root, "workload");
     if (status != KVC_OK)
         return status;
-    kvc_options_set_defaults(&kvc_workload_options, workload);
+    kvc_option_table_set_defaults(&kvc_workload_option_table, workload);
     status = apply_presets(decoder, workload, &presets);
     if (status == KVC_OK)
         status = kvc_decode_table(decoder, -1,
                                   &(struct kvc_table){.path = "workload",
-                                                      .options = &kvc_workload_options,
+                                                      .options = &kvc_workload_option_table,
                                                       .object = workload,
                                                       .extra = extra,
                                                       .absent_source = presets.source});
@@ -511,12 +511,12 @@ static enum kvc_status decode_workload(const struct kvc_decoder *decoder, int ro
 
 static enum kvc_status decode_run(const struct kvc_decoder *decoder, int root, struct kvc_run *run)
 {
-    enum kvc_status status = decode_plain(decoder, root, &kvc_run_options, "run", run);
+    enum kvc_status status = decode_plain(decoder, root, &kvc_run_option_table, "run", run);
     if (status != KVC_OK || run->functional == KVC_FUNCTIONAL_SAMPLED)
         return status;
     status = push_section(decoder, root, "run");
-    for (size_t i = 0; status == KVC_OK && i < kvc_run_options.count; i++) {
-        const struct kvc_option *row = &kvc_run_options.rows[i];
+    for (size_t i = 0; status == KVC_OK && i < kvc_run_option_table.count; i++) {
+        const struct kvc_option *row = &kvc_run_option_table.rows[i];
         char path[KVC_PATH_MAX];
         if ((row->offset != offsetof(struct kvc_run, sample_rate) &&
              row->offset != offsetof(struct kvc_run, sample_bytes)) ||
@@ -538,7 +538,7 @@ static enum kvc_status decode_slo(const struct kvc_decoder *decoder, int root, s
         status = kvc_decode_table(
             decoder, -1,
             &(struct kvc_table){
-                .path = "slo", .options = &kvc_slo_options, .object = slo, .present_only = true});
+                .path = "slo", .options = &kvc_slo_option_table, .object = slo, .present_only = true});
     if (status == KVC_OK)
         lua_pop(decoder->lua, 1);
     return status;
@@ -782,7 +782,7 @@ static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int ro
     if (status == KVC_OK)
         status = decode_node(decoder, root, scenario->model, &scenario->node);
     if (status == KVC_OK)
-        status = decode_plain(decoder, root, &kvc_cluster_options, "cluster", &scenario->cluster);
+        status = decode_plain(decoder, root, &kvc_cluster_option_table, "cluster", &scenario->cluster);
     if (status == KVC_OK)
         status = decode_workload(decoder, root, &scenario->workload);
     if (status == KVC_OK)

@@ -121,7 +121,7 @@ Test(load, fills_everything_from_defaults)
     cr_expect_float_eq(scenario->node.gpu.clocks[4].insert_base_ns, 282500, 1e-6);
     cr_expect_float_eq(scenario->node.nic.bytes_per_s, 5e9, 1e-3);
     cr_expect_float_eq(scenario->node.pcie.latency_ns, 1050, 1e-9);
-    cr_expect(!kvc_stages_measured(&scenario->node.stages));
+    cr_expect(!kvc_megakv_cost_profile_is_measured(&scenario->node.stages));
     cr_expect_str_eq(scenario->node.machine.name, "");
     cr_expect_eq(scenario->workload.popularity, KVC_POPULARITY_UNIFORM);
     cr_expect_eq(scenario->workload.arrival, KVC_ARRIVAL_SATURATE);
@@ -186,7 +186,7 @@ Test(load, gives_every_hardware_number_a_source)
         snprintf(path, sizeof path, "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
         cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
                      diag.line, diag.message);
-        bool derived = kind->options == &kvc_stages_options && !kvc_stages_measured(&node.stages);
+        bool derived = kind->options == &kvc_megakv_cost_profile_option_table && !kvc_megakv_cost_profile_is_measured(&node.stages);
         cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
                      loaded.provenance.count);
         for (uint32_t j = 0; j < loaded.provenance.count; j++)
@@ -490,8 +490,8 @@ Test(load, refuses_absurd_machines)
     LAW("write")                                                                                             \
     LAW("pass")                                                                                              \
     LAW("read_checked") LAW("read_half_marked") LAW("read_marked") LAW("read_half_missed")                   \
-        LAW("read_slowest") LAW("search") LAW("search_fuller") LAW("take") LAW("insert")                     \
-            LAW("insert_fuller")
+        LAW("read_slowest") LAW("search") LAW("search_high_load") LAW("drain") LAW("insert")                     \
+            LAW("insert_high_load")
 
 Test(load, takes_measured_stages)
 {
@@ -499,8 +499,8 @@ Test(load, takes_measured_stages)
                "return { kind = 'stages', name = 'here',\n" MOST_LAWS LAW("search_miss") LAW("read") "}");
     struct kvc_loaded *loaded =
         accepts("return { system = { kind = 'megakv' }, node = { stages = 'm.lua' } }", NULL);
-    const struct kvc_stages *stages = &loaded->scenario.node.stages;
-    cr_expect(kvc_stages_measured(stages));
+    const struct kvc_megakv_cost_profile *stages = &loaded->scenario.node.stages;
+    cr_expect(kvc_megakv_cost_profile_is_measured(stages));
     cr_assert_eq(stages->search_miss.count, 1);
     cr_expect_eq(stages->search_miss.point[0].ns, 5);
     cr_expect_eq(stages->search_miss.point[0].footprint_bytes, 0x1p20);
@@ -512,7 +512,7 @@ Test(load, takes_measured_stages)
 Test(load, refuses_incomplete_stages)
 {
     refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("read") "}", 1,
-                       "stages.search_miss is missing: allowed are all laws");
+                       "stages.search_miss is missing: allowed are all cost curves");
     refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "}", 2,
                        "stages.receive is given, stages.read is not");
     refuses_in_profile("machine",

@@ -13,7 +13,7 @@ static const struct kvc_option dist_rows[] = {
      .help = "exponent of the Zipf distribution of keys; larger is more skewed"},
 };
 
-const struct kvc_options kvc_dist_options = {.name = "workload.dist",
+const struct kvc_option_table kvc_dist_option_table = {.name = "workload.dist",
                                              .rows = dist_rows,
                                              .count = sizeof dist_rows / sizeof *dist_rows,
                                              .size = sizeof(struct kvc_workload)};
@@ -49,7 +49,7 @@ static const struct kvc_option arrival_rows[] = {
     {.name = "curve",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_workload, curve),
-     .element = &kvc_curve_options,
+     .element = &kvc_rate_curve_option_table,
      .count_offset = offsetof(struct kvc_workload, curve_points),
      .help = "open loop, Poisson: the rate follows these points, linear between them"},
     {.name = "trace",
@@ -58,7 +58,7 @@ static const struct kvc_option arrival_rows[] = {
      .help = "replays a CSV file (time_us,op,key,key_bytes,value_bytes), named relative to the scenario"},
 };
 
-const struct kvc_options kvc_arrival_options = {.name = "workload.arrival",
+const struct kvc_option_table kvc_arrival_option_table = {.name = "workload.arrival",
                                                 .rows = arrival_rows,
                                                 .count = sizeof arrival_rows / sizeof *arrival_rows,
                                                 .size = sizeof(struct kvc_workload)};
@@ -94,7 +94,7 @@ static const struct kvc_option slo_rows[] = {
      .help = "least throughput"},
 };
 
-const struct kvc_options kvc_slo_options = {.name = "slo",
+const struct kvc_option_table kvc_slo_option_table = {.name = "slo",
                                             .rows = slo_rows,
                                             .count = sizeof slo_rows / sizeof *slo_rows,
                                             .size = sizeof(struct kvc_slo)};

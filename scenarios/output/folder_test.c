@@ -65,7 +65,7 @@ static int files_in(const char *folder)
 static enum kvc_status run_into(const char *folder, enum kvc_fake_accident accident, struct kvc_diag *diag)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
-    const struct kvc_answer_task task = {.loaded = loaded, .path = "fake.lua", .jobs = 2, .out = folder};
+    const struct kvc_answer_options task = {.loaded = loaded, .path = "fake.lua", .jobs = 2, .out = folder};
     FILE *nowhere = fopen("/dev/null", "w");
     kvc_fake_of(loaded)->accident = accident;
     enum kvc_status status = kvc_answer(&task, nowhere, diag);
@@ -132,7 +132,7 @@ Test(folder, of_a_prediction_holds_the_result_only)
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
     struct kvc_diag diag = {0};
     FILE *nowhere = fopen("/dev/null", "w");
-    const struct kvc_answer_task task = {
+    const struct kvc_answer_options task = {
         .loaded = loaded, .path = "fake.lua", .by = KVC_ANSWER_BY_PREDICTION, .out = root};
     cr_assert_eq(kvc_answer(&task, nowhere, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(files_in(root), 1);

@@ -134,7 +134,7 @@ static json_t *stages(const struct kvc_result *result)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; i < result->stage_count; i++) {
-        const struct kvc_stage *stage = &result->stage[i];
+        const struct kvc_stage_result *stage = &result->stage[i];
         json_t *object = json_object();
         json_object_set_new(object, "name", text(stage->name));
         json_object_set_new(object, "device", text(stage->device));
@@ -156,7 +156,7 @@ static json_t *bottleneck(const struct kvc_result *result)
     return object;
 }
 
-static json_t *figures(const struct kvc_figures *list)
+static json_t *metrics(const struct kvc_metrics *list)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < list->count; i++)
@@ -250,8 +250,8 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "stages", stages(result));
     json_object_set_new(object, "bottleneck", bottleneck(result));
     json_object_set_new(object, "energy", energy(result));
-    json_object_set_new(object, "kernel", figures(&result->kernel));
-    json_object_set_new(object, "model", figures(&result->model));
+    json_object_set_new(object, "kernel", metrics(&result->kernel));
+    json_object_set_new(object, "model", metrics(&result->model));
     json_object_set_new(object, "windows", windows(result));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "simulation", simulation(result));

@@ -15,7 +15,7 @@ static json_t *answer(struct kvc_loaded *loaded, uint32_t jobs, bool predict)
     size_t bytes;
     struct kvc_diag diag = {0};
     FILE *out = open_memstream(&text, &bytes);
-    const struct kvc_answer_task task = {.loaded = loaded,
+    const struct kvc_answer_options task = {.loaded = loaded,
                                          .path = "fake.lua",
                                          .jobs = jobs,
                                          .json = "-",
@@ -178,7 +178,7 @@ Test(json, a_full_disk_is_told)
     struct kvc_loaded *loaded = kvc_fake_loaded(1);
     struct kvc_diag diag = {0};
     FILE *full = fopen("/dev/full", "w");
-    const struct kvc_answer_task task = {.loaded = loaded, .path = "fake.lua", .jobs = 1, .json = "-"};
+    const struct kvc_answer_options task = {.loaded = loaded, .path = "fake.lua", .jobs = 1, .json = "-"};
     cr_assert_eq(kvc_answer(&task, full, &diag), KVC_ERR_RUNTIME);
     cr_assert_not_null(strstr(diag.message, "cannot write the result"), "%s", diag.message);
     fclose(full);

@@ -132,7 +132,7 @@ static void write_stages(const struct table *table, const struct kvc_result *res
     fprintf(table->out, "\n%s%-14s%-8s%12s%14s%12s%s\n", table->bold, "stage", "device", "utilisation",
             "served", "mean us", table->plain);
     for (uint32_t i = 0; i < result->stage_count; i++) {
-        const struct kvc_stage *stage = &result->stage[i];
+        const struct kvc_stage_result *stage = &result->stage[i];
         bool narrow = strcmp(stage->name, result->bottleneck_stage) == 0;
         fprintf(table->out, "%s%-14s%-8s%10.1f %%%14" PRIu64, narrow ? table->warn : "", stage->name,
                 stage->device, 100 * stage->utilization_frac, stage->served);
@@ -157,12 +157,12 @@ static void write_bottleneck(const struct table *table, const struct kvc_result 
     }
 }
 
-static void write_figures(const struct table *table, const char *name, const struct kvc_figures *figures)
+static void write_metrics(const struct table *table, const char *name, const struct kvc_metrics *metrics)
 {
     char text[32];
-    for (uint32_t i = 0; i < figures->count; i++) {
+    for (uint32_t i = 0; i < metrics->count; i++) {
         heading(table, i == 0 ? name : "");
-        fprintf(table->out, "%-34s%s\n", figures->entry[i].name, digits(figures->entry[i].value, text));
+        fprintf(table->out, "%-34s%s\n", metrics->entry[i].name, digits(metrics->entry[i].value, text));
     }
 }
 
@@ -211,8 +211,8 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_bottleneck(&table, result);
     if (result->kernel.count + result->model.count > 0)
         fputc('\n', out);
-    write_figures(&table, "index, slabs", &result->kernel);
-    write_figures(&table, "model", &result->model);
+    write_metrics(&table, "index, slabs", &result->kernel);
+    write_metrics(&table, "model", &result->model);
     if (result->note_count > 0)
         fputc('\n', out);
     write_notes(&table, report);

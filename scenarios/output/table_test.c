@@ -12,7 +12,7 @@ static char *table(bool predict, bool color)
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
-    const struct kvc_answer_task task = {.loaded = loaded,
+    const struct kvc_answer_options task = {.loaded = loaded,
                                          .path = "fake.lua",
                                          .jobs = 1,
                                          .by = predict ? KVC_ANSWER_BY_PREDICTION : KVC_ANSWER_BY_RUN,

@@ -16,7 +16,7 @@ struct outputs {
     struct kvc_partial json;
 };
 
-static const char *command_of(const struct kvc_answer_task *task)
+static const char *command_of(const struct kvc_answer_options *task)
 {
     static const char *const commands[] = {[KVC_ANSWER_BY_RUN] = "run",
                                            [KVC_ANSWER_BY_PREDICTION] = "predict",
@@ -24,12 +24,12 @@ static const char *command_of(const struct kvc_answer_task *task)
     return commands[task->by];
 }
 
-static bool to_stdout(const struct kvc_answer_task *task)
+static bool to_stdout(const struct kvc_answer_options *task)
 {
     return task->json != NULL && strcmp(task->json, "-") == 0;
 }
 
-static void write_command_line(const struct kvc_answer_task *task, char *text, size_t size)
+static void write_command_line(const struct kvc_answer_options *task, char *text, size_t size)
 {
     size_t length = (size_t)snprintf(text, size, "kvcast %s %s", command_of(task), task->path);
     for (uint32_t i = 0; task->set != NULL && i < task->set->count && length < size; i++)
@@ -37,7 +37,7 @@ static void write_command_line(const struct kvc_answer_task *task, char *text, s
                                    task->set->entry[i].value);
 }
 
-static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_task *task,
+static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_options *task,
                                     struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -49,24 +49,24 @@ static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_an
     return status;
 }
 
-static enum kvc_status find(const struct kvc_answer_task *task, const struct outputs *outputs,
+static enum kvc_status find(const struct kvc_answer_options *task, const struct outputs *outputs,
                             struct kvc_outcome **outcome, struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = &task->loaded->scenario;
-    const struct kvc_drive drive = {
+    const struct kvc_run_options drive = {
         .jobs = task->jobs,
         .timeline_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_TIMELINE),
         .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
         .progress = task->progress,
     };
     if (task->by == KVC_ANSWER_BY_PREDICTION)
-        return kvc_drive_predict(scenario, outcome, diag);
+        return kvc_driver_predict(scenario, outcome, diag);
     if (task->by == KVC_ANSWER_BY_MEASUREMENT)
-        return kvc_drive_measure(scenario, &drive, outcome, diag);
-    return kvc_drive_run(scenario, &drive, outcome, diag);
+        return kvc_driver_measure(scenario, &drive, outcome, diag);
+    return kvc_driver_run(scenario, &drive, outcome, diag);
 }
 
-static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_task *task,
+static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_options *task,
                                    const struct kvc_report *report, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -79,7 +79,7 @@ static enum kvc_status write_files(struct outputs *outputs, const struct kvc_ans
     return status;
 }
 
-enum kvc_status kvc_answer(const struct kvc_answer_task *task, FILE *out, struct kvc_diag *diag)
+enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, struct kvc_diag *diag)
 {
     char command_line[COMMAND_LINE_MAX];
     struct outputs outputs;
@@ -113,7 +113,7 @@ enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag)
     snprintf(result, sizeof result, "%s/result.json", folder);
     for (size_t i = 0; i < sizeof formats / sizeof *formats && status == KVC_OK; i++) {
         snprintf(picture, sizeof picture, "%s/latency_cdf.%s", folder, formats[i]);
-        const struct kvc_plot plot = {
+        const struct kvc_plot_options plot = {
             .kind = KVC_PLOT_CDF, .input_count = 1, .inputs = inputs, .output = picture};
         status = kvc_plot_draw(&plot, diag);
     }

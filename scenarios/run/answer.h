@@ -14,7 +14,7 @@
 /* Where an answer comes from. */
 enum kvc_answer_by { KVC_ANSWER_BY_RUN, KVC_ANSWER_BY_PREDICTION, KVC_ANSWER_BY_MEASUREMENT };
 
-struct kvc_answer_task {
+struct kvc_answer_options {
     const struct kvc_loaded *loaded;
     const char *path;                /* of the scenario, as the user named it */
     const struct kvc_overrides *set; /* the user's */
@@ -28,7 +28,7 @@ struct kvc_answer_task {
 
 /* Finds the answer and writes the folder and the JSON file, then the table (or the document, for "-") to
  * `out`. Nothing starts when an output cannot be opened. */
-enum kvc_status kvc_answer(const struct kvc_answer_task *task, FILE *out, struct kvc_diag *diag);
+enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, struct kvc_diag *diag);
 
 /* Draws latency_cdf.svg, .pdf and .png from the folder's result. */
 enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag);

@@ -11,7 +11,7 @@
 
 struct drive_run {
     const struct kvc_scenario *scenario;
-    const struct kvc_drive *drive;
+    const struct kvc_run_options *drive;
     bool shared;
     void *state; /* of the model, prepared in the parent where it is shared */
     struct kvc_outcome *outcome;
@@ -82,7 +82,7 @@ static struct kvc_outcome *new_outcome(uint32_t replicas)
 static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct kvc_diag *diag)
 {
     const struct kvc_model *model = run->scenario->model;
-    const struct kvc_pool pool = {
+    const struct kvc_pool_options pool = {
         .tasks = run->outcome->replicas,
         .jobs = jobs,
         .answer_bytes = sizeof(struct kvc_result),
@@ -101,7 +101,7 @@ static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct
     return status;
 }
 
-enum kvc_status kvc_drive_run(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
                               struct kvc_outcome **out, struct kvc_diag *diag)
 {
     uint32_t replicas = (uint32_t)scenario->run.replicas;
@@ -139,7 +139,7 @@ static enum kvc_status hand_out(struct kvc_outcome *outcome, enum kvc_status sta
     return KVC_OK;
 }
 
-enum kvc_status kvc_drive_measure(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
                                   struct kvc_outcome **out, struct kvc_diag *diag)
 {
     struct kvc_memory_plan plan;
@@ -152,15 +152,15 @@ enum kvc_status kvc_drive_measure(const struct kvc_scenario *scenario, const str
         status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.kind: found \"%s\", measured can be megakv",
                                scenario->model->name);
     if (status == KVC_OK)
-        status = kvc_measure_check(scenario, diag);
+        status = kvc_megakv_measure_check(scenario, diag);
     if (status == KVC_OK && (outcome = new_outcome(0)) == NULL)
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     if (status == KVC_OK)
-        status = kvc_measure_megakv(scenario, drive->progress, &outcome->result, diag);
+        status = kvc_megakv_measure(scenario, drive->progress, &outcome->result, diag);
     return hand_out(outcome, status, out);
 }
 
-enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
+enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                   struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = new_outcome(0);

@@ -15,7 +15,7 @@
 
 enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* some 20 MB of JSON, what Perfetto opens at once */
 
-struct kvc_drive {
+struct kvc_run_options {
     uint32_t jobs;                       /* children at a time; 0: as many as processors and memory allow */
     double available_bytes;              /* memory that may be taken; 0: what the machine has */
     const char *timeline_path;           /* of replica 0; NULL: none */
@@ -34,15 +34,15 @@ struct kvc_outcome {
 void kvc_outcome_free(struct kvc_outcome *outcome); /* NULL is allowed */
 
 /* Simulates all replicas. *out is NULL unless KVC_OK is returned. */
-enum kvc_status kvc_drive_run(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
                               struct kvc_outcome **out, struct kvc_diag *diag);
 
 /* Runs the store's real pipeline on this machine, once, whatever run.replicas says. */
-enum kvc_status kvc_drive_measure(const struct kvc_scenario *scenario, const struct kvc_drive *drive,
+enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
                                   struct kvc_outcome **out, struct kvc_diag *diag);
 
 /* The closed-form answer. *out is NULL unless KVC_OK is returned. */
-enum kvc_status kvc_drive_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
+enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                   struct kvc_diag *diag);
 
 #endif

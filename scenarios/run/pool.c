@@ -31,7 +31,7 @@ struct child {
 };
 
 struct pool_run {
-    const struct kvc_pool *pool;
+    const struct kvc_pool_options *pool;
     const struct kvc_progress *progress;
     struct child *children;
     struct pollfd *polls;
@@ -93,7 +93,7 @@ static void report_to_parent(void *data, const char *step, double fraction)
 
 _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int fd)
 {
-    const struct kvc_pool *pool = run->pool;
+    const struct kvc_pool_options *pool = run->pool;
     struct reporter reporter = {.fd = fd, .sent_fraction = -1};
     struct kvc_progress progress = {.report = report_to_parent, .data = &reporter};
     struct kvc_diag diag = {0};
@@ -143,7 +143,7 @@ static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_dia
 
 static double memory_of(const struct pool_run *run, uint32_t task)
 {
-    const struct kvc_pool *pool = run->pool;
+    const struct kvc_pool_options *pool = run->pool;
     return pool->memory_bytes != NULL ? pool->memory_bytes(pool->data, task) : 0;
 }
 
@@ -228,7 +228,7 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
 
 static enum kvc_status start_what_may(struct pool_run *run, struct kvc_diag *diag)
 {
-    const struct kvc_pool *pool = run->pool;
+    const struct kvc_pool_options *pool = run->pool;
     while (run->started < pool->tasks && run->running < pool->jobs) {
         double needed_bytes = memory_of(run, run->started);
         bool fits = pool->available_bytes <= 0 || run->reserved_bytes + needed_bytes <= pool->available_bytes;
@@ -297,10 +297,10 @@ static void end_all(struct pool_run *run)
     free(run->polls);
 }
 
-enum kvc_status kvc_pool_run(const struct kvc_pool *pool, const struct kvc_progress *progress,
+enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct kvc_progress *progress,
                              struct kvc_diag *diag)
 {
-    struct kvc_pool limited = *pool;
+    struct kvc_pool_options limited = *pool;
     if (limited.jobs > KVC_CLEANUP_CHILDREN_MAX)
         limited.jobs = KVC_CLEANUP_CHILDREN_MAX;
     struct pool_run run = {.pool = &limited, .progress = progress};

@@ -14,7 +14,7 @@
 #include "models/model.h"
 #include "sim/base/diag.h"
 
-struct kvc_pool {
+struct kvc_pool_options {
     uint32_t tasks;
     uint32_t jobs;       /* at least 1 */
     size_t answer_bytes; /* may be 0 */
@@ -33,7 +33,7 @@ struct kvc_pool {
 };
 
 /* Reports the progress of all tasks together. */
-enum kvc_status kvc_pool_run(const struct kvc_pool *pool, const struct kvc_progress *progress,
+enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct kvc_progress *progress,
                              struct kvc_diag *diag);
 
 /* How many processors this process may use. */

@@ -34,7 +34,7 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
 static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    uint64_t *cells = kvc_memory_alloc(CELLS * sizeof *cells);
+    uint64_t *cells = kvc_pages_alloc(CELLS * sizeof *cells);
     (void)scenario;
     if (cells == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cells");
@@ -66,7 +66,7 @@ static enum kvc_status have_accident(enum kvc_fake_accident accident, struct kvc
 
 static void add_stage(struct kvc_result *result, double utilization_frac)
 {
-    struct kvc_stage *stage = kvc_result_add_stage(result, "work", "cpu", utilization_frac);
+    struct kvc_stage_result *stage = kvc_result_add_stage(result, "work", "cpu", utilization_frac);
     stage->served = REQUESTS;
     stage->mean_us = 1.5;
 }
@@ -106,8 +106,8 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     result->watts_mean = fake->watts;
     strcpy(result->bottleneck_stage, "work");
     strcpy(result->bottleneck_device, "cpu");
-    kvc_figures_set(&result->model, "fake_us", fake->wild_numbers ? INFINITY : 3);
-    kvc_figures_set(&result->kernel, "fake_frac", fake->wild_numbers ? NAN : 0.25);
+    kvc_metrics_set(&result->model, "fake_us", fake->wild_numbers ? INFINITY : 3);
+    kvc_metrics_set(&result->kernel, "fake_frac", fake->wild_numbers ? NAN : 0.25);
     if (fake->wild_numbers)
         kvc_result_note(result, "quotes \" and a \\ and \x01");
     result->window_us = 100;
@@ -124,7 +124,7 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
 
 static void free_state(void *state)
 {
-    kvc_memory_free(state, CELLS * sizeof(uint64_t));
+    kvc_pages_free(state, CELLS * sizeof(uint64_t));
 }
 
 static const struct kvc_model fake_model = {

@@ -19,7 +19,7 @@ struct point {
 };
 
 struct sweep_run {
-    const struct kvc_sweep_task *task;
+    const struct kvc_sweep_options *task;
     struct kvc_loaded *base; /* the scenario without a point's values: for the axes */
     struct point *points;
     uint32_t count;
@@ -28,7 +28,7 @@ struct sweep_run {
     double available_bytes; /* 0: unknown */
 };
 
-static const char *command_of(const struct kvc_sweep_task *task)
+static const char *command_of(const struct kvc_sweep_options *task)
 {
     return task->predict ? "predict" : "run";
 }
@@ -125,14 +125,14 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
                                     struct kvc_diag *diag)
 {
     const struct point *point = &run->points[number];
-    const struct kvc_drive drive = {.jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
+    const struct kvc_run_options drive = {.jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
     char command_line[PATH_MAX + 64];
     struct kvc_outcome *outcome = NULL;
     struct kvc_partial partial = {0};
     enum kvc_status status = kvc_partial_open(&partial, point->path, diag);
     if (status == KVC_OK)
-        status = run->task->predict ? kvc_drive_predict(&loaded->scenario, &outcome, diag)
-                                    : kvc_drive_run(&loaded->scenario, &drive, &outcome, diag);
+        status = run->task->predict ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
+                                    : kvc_driver_run(&loaded->scenario, &drive, &outcome, diag);
     if (status == KVC_OK) {
         snprintf(command_line, sizeof command_line, "kvcast sweep %s%s (point %u)", run->task->path,
                  run->task->predict ? " --predict" : "", number + 1);
@@ -185,7 +185,7 @@ static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag 
     return status;
 }
 
-static enum kvc_status make_folder(const struct kvc_sweep_task *task, struct kvc_diag *diag)
+static enum kvc_status make_folder(const struct kvc_sweep_options *task, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/points", task->folder) >= (int)sizeof path)
@@ -196,7 +196,7 @@ static enum kvc_status make_folder(const struct kvc_sweep_task *task, struct kvc
 
 static enum kvc_status run_points(struct sweep_run *run, struct kvc_diag *diag)
 {
-    const struct kvc_pool pool = {
+    const struct kvc_pool_options pool = {
         .tasks = run->due_count,
         .jobs = run->task->jobs != 0 ? run->task->jobs : kvc_pool_processors(),
         .noun = "point",
@@ -208,7 +208,7 @@ static enum kvc_status run_points(struct sweep_run *run, struct kvc_diag *diag)
     return run->due_count > 0 ? kvc_pool_run(&pool, run->task->progress, diag) : KVC_OK;
 }
 
-enum kvc_status kvc_sweep_run(const struct kvc_sweep_task *task, struct kvc_sweep_done *done,
+enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag)
 {
     struct sweep_run run = {.task = task, .available_bytes = kvc_memory_available_bytes()};

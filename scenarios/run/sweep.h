@@ -21,7 +21,7 @@ enum { KVC_SWEEP_POINTS_MAX = 9999 };
 typedef enum kvc_status kvc_load_fn(const char *path, const struct kvc_overrides *set,
                                     struct kvc_loaded **out, struct kvc_diag *diag);
 
-struct kvc_sweep_task {
+struct kvc_sweep_options {
     const char *path;                /* of the scenario */
     const struct kvc_overrides *set; /* the user's; a point's own values come after them */
     kvc_load_fn *load;               /* kvc_scenario_load, or what a test puts in its place */
@@ -35,7 +35,7 @@ struct kvc_sweep_done {
     uint32_t points, kept;
 };
 
-enum kvc_status kvc_sweep_run(const struct kvc_sweep_task *task, struct kvc_sweep_done *done,
+enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag);
 
 #endif

@@ -34,7 +34,7 @@ static char *file_text(const char *name)
     return text;
 }
 
-static struct kvc_sweep_done sweep(struct kvc_sweep_task task)
+static struct kvc_sweep_done sweep(struct kvc_sweep_options task)
 {
     struct kvc_sweep_done done;
     struct kvc_diag diag = {0};
@@ -58,7 +58,7 @@ TestSuite(sweep, .init = make_folder, .fini = remove_folder);
 
 Test(sweep, has_one_row_per_point_first_axis_slowest)
 {
-    struct kvc_sweep_done done = sweep((struct kvc_sweep_task){.jobs = 2});
+    struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 2});
     cr_assert_eq(done.points, 6);
     cr_assert_eq(done.kept, 0);
     char *csv = file_text("sweep.csv"), *line = strtok(csv, "\n");
@@ -81,11 +81,11 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
 
 Test(sweep, is_the_same_for_any_number_of_jobs)
 {
-    sweep((struct kvc_sweep_task){.jobs = 1});
+    sweep((struct kvc_sweep_options){.jobs = 1});
     char *one = file_text("sweep.csv");
     remove_folder();
     make_folder();
-    sweep((struct kvc_sweep_task){.jobs = 3});
+    sweep((struct kvc_sweep_options){.jobs = 3});
     char *three = file_text("sweep.csv");
     cr_assert_str_eq(one, three);
     free(one);
@@ -95,14 +95,14 @@ Test(sweep, is_the_same_for_any_number_of_jobs)
 Test(sweep, keeps_finished_points_and_repeats_missing_ones)
 {
     char path[128];
-    sweep((struct kvc_sweep_task){.jobs = 2});
+    sweep((struct kvc_sweep_options){.jobs = 2});
     char *before = file_text("sweep.csv");
     ino_t kept = inode_of_point(2);
     snprintf(path, sizeof path, "%s/points/0003.json", folder);
     cr_assert_eq(unlink(path), 0);
     snprintf(path, sizeof path, "%s/points/0005.json", folder);
     cr_assert_eq(truncate(path, 100), 0);
-    struct kvc_sweep_done done = sweep((struct kvc_sweep_task){.jobs = 2});
+    struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 2});
     char *after = file_text("sweep.csv");
     cr_assert_eq(done.kept, 4);
     cr_assert_eq(inode_of_point(2), kept);
@@ -115,11 +115,11 @@ Test(sweep, repeats_points_whose_parameters_changed)
 {
     struct kvc_overrides set = {0};
     struct kvc_diag diag = {0};
-    sweep((struct kvc_sweep_task){.jobs = 2});
+    sweep((struct kvc_sweep_options){.jobs = 2});
     cr_assert_eq(kvc_overrides_add(&set, "system.accident", "0", &diag), KVC_OK);
-    cr_assert_eq(sweep((struct kvc_sweep_task){.jobs = 2, .set = &set}).kept, 0);
-    cr_assert_eq(sweep((struct kvc_sweep_task){.jobs = 2, .set = &set}).kept, 6);
-    cr_assert_eq(sweep((struct kvc_sweep_task){.jobs = 2, .set = &set, .predict = true}).kept, 0);
+    cr_assert_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 0);
+    cr_assert_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 6);
+    cr_assert_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set, .predict = true}).kept, 0);
     kvc_overrides_clear(&set);
 }
 
@@ -130,7 +130,7 @@ Test(sweep, a_failing_point_leaves_no_table_and_no_partial_files)
     struct kvc_sweep_done done;
     char path[128], command[256];
     cr_assert_eq(kvc_overrides_add(&set, "system.accident", "1", &diag), KVC_OK);
-    const struct kvc_sweep_task task = {
+    const struct kvc_sweep_options task = {
         .path = "fake.lua", .set = &set, .load = kvc_fake_load, .folder = folder, .jobs = 2};
     cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_RUNTIME);
     cr_assert_not_null(strstr(diag.message, "replica 1 crashed"), "%s", diag.message);
@@ -145,7 +145,7 @@ Test(sweep, a_folder_that_cannot_be_written_is_told_before_the_work)
 {
     struct kvc_diag diag = {0};
     struct kvc_sweep_done done;
-    const struct kvc_sweep_task task = {
+    const struct kvc_sweep_options task = {
         .path = "fake.lua", .load = kvc_fake_load, .folder = "/proc/nowhere", .jobs = 1};
     cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_SCENARIO);
     cr_assert_str_eq(diag.file, "/proc/nowhere/points");

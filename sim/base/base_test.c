@@ -144,10 +144,10 @@ Test(options, defaults)
          .by_default = "true"},
         {.name = "text", .type = KVC_OPTION_TEXT, .offset = offsetof(struct target, text), .by_default = "x"},
     };
-    static const struct kvc_options options = {"test", rows, sizeof rows / sizeof *rows,
+    static const struct kvc_option_table options = {"test", rows, sizeof rows / sizeof *rows,
                                                sizeof(struct target), 0};
     struct target target = {0};
-    kvc_options_set_defaults(&options, &target);
+    kvc_option_table_set_defaults(&options, &target);
     cr_expect_eq(target.time_ns, -1);
     cr_expect_eq(target.count, 7);
     cr_expect_eq(target.choice, 1);

@@ -29,9 +29,9 @@ static void grow(struct kvc_events *events)
     events->capacity = capacity;
 }
 
-void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, uint16_t unit, uint32_t who)
+void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, uint16_t unit, uint32_t tag)
 {
-    struct kvc_event event = {time_ns, events->added++, kind, unit, who};
+    struct kvc_event event = {time_ns, events->added++, kind, unit, tag};
     if (events->count == events->capacity)
         grow(events);
     uint32_t at = events->count++;
@@ -42,7 +42,7 @@ void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, ui
     events->heap[at] = event;
 }
 
-struct kvc_event kvc_events_take(struct kvc_events *events)
+struct kvc_event kvc_events_pop(struct kvc_events *events)
 {
     struct kvc_event first = events->heap[0], last = events->heap[--events->count];
     uint32_t at = 0, count = events->count;

@@ -14,7 +14,7 @@ struct kvc_event {
     uint64_t order; /* set by kvc_events_add */
     uint16_t kind;  /* the owner's */
     uint16_t unit;  /* which of several alike it is for */
-    uint32_t who;
+    uint32_t tag;
 };
 
 /* A four-ary heap. A zeroed struct is empty. */
@@ -26,10 +26,10 @@ struct kvc_events {
 
 void kvc_events_free(struct kvc_events *events); /* frees the heap, not the struct */
 
-void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, uint16_t unit, uint32_t who);
+void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, uint16_t unit, uint32_t tag);
 
 /* The earliest; there must be one. */
-struct kvc_event kvc_events_take(struct kvc_events *events);
+struct kvc_event kvc_events_pop(struct kvc_events *events);
 
 /* +infinity: none. */
 double kvc_events_next_ns(const struct kvc_events *events);

@@ -20,7 +20,7 @@ Test(events, come_in_order_of_time_and_then_of_addition)
         kvc_events_add(&events, last_ns + (double)kvc_rng_below(&rng, 20), 3, 7, i);
         while (events.count > 200 || (i == COUNT - 1 && events.count > 0)) {
             double next_ns = kvc_events_next_ns(&events);
-            struct kvc_event event = kvc_events_take(&events);
+            struct kvc_event event = kvc_events_pop(&events);
             cr_assert_eq(event.time_ns, next_ns);
             cr_assert_eq(event.kind, 3);
             cr_assert_eq(event.unit, 7);

@@ -231,7 +231,7 @@ static void set_default(const struct kvc_option *row, char *field)
     }
 }
 
-void kvc_options_set_defaults(const struct kvc_options *options, void *object)
+void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object)
 {
     for (size_t i = 0; i < options->count; i++)
         if (options->rows[i].by_default != NULL)

@@ -42,12 +42,12 @@ struct kvc_option {
     double auto_value;
     const char *help;                  /* one sentence: meaning, and what a larger value does */
     const char *const *choices;        /* CHOICE: NULL-terminated */
-    const struct kvc_options *element; /* LIST */
+    const struct kvc_option_table *element; /* LIST */
     size_t count_offset;               /* LIST: of a uint32_t */
 };
 
 /* The options of one struct. */
-struct kvc_options {
+struct kvc_option_table {
     const char *name; /* Lua table it is read from: "run", "workload", "system", ... */
     const struct kvc_option *rows;
     size_t count;
@@ -67,6 +67,6 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
 const char *kvc_nearest_name(const char *found, const char *const *names);
 
 /* Sets every field that has a default; the others are left as they are. */
-void kvc_options_set_defaults(const struct kvc_options *options, void *object);
+void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object);
 
 #endif

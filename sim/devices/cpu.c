@@ -42,7 +42,7 @@ static const struct kvc_option rows[] = {
      .help = "stall for a line that the last-level cache holds, in core cycles"},
 };
 
-const struct kvc_options kvc_cpu_options = {
+const struct kvc_option_table kvc_cpu_option_table = {
     .name = "cpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_cpu)};
 
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)

@@ -21,7 +21,7 @@ struct kvc_cpu {
     double llc_hit_cycles; /* stall for a line that the last-level cache holds */
 };
 
-extern const struct kvc_options kvc_cpu_options;
+extern const struct kvc_option_table kvc_cpu_option_table;
 
 /* Cost of one request on a hardware thread. */
 struct kvc_cpu_cost {

@@ -44,7 +44,7 @@ static const struct kvc_option rows[] = {
              "random lines a second that a core of the host reads, where cores do so for the card"),
 };
 
-const struct kvc_options kvc_dma_options = {
+const struct kvc_option_table kvc_dma_option_table = {
     .name = "dma", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_dma)};
 
 /* PCI Express Base Specification: 2.5 and 5 GT/s with 8b/10b, from generation 3 on 8, 16, 32 GT/s with
@@ -83,13 +83,13 @@ double kvc_dma_read_ns(const struct kvc_dma *dma, double bytes)
 /* ---- engines at work ---- */
 
 struct kvc_dma_packet {
-    uint32_t who, bytes;
+    uint32_t tag, bytes;
     double since_ns; /* it has its tag or credit */
 };
 
-static void open_lane(struct kvc_dma_lane *lane, uint64_t limit)
+static void open_lane(struct kvc_dma_queue *lane, uint64_t limit)
 {
-    *lane = (struct kvc_dma_lane){.limit = (uint32_t)limit, .waiting_capacity = 64};
+    *lane = (struct kvc_dma_queue){.limit = (uint32_t)limit, .waiting_capacity = 64};
     lane->packet = kvc_array_of(limit, sizeof *lane->packet);
     lane->free = kvc_array_of(limit, sizeof *lane->free);
     lane->waiting = kvc_array_of(lane->waiting_capacity, sizeof *lane->waiting);
@@ -99,7 +99,7 @@ static void open_lane(struct kvc_dma_lane *lane, uint64_t limit)
     }
 }
 
-static void close_lane(struct kvc_dma_lane *lane)
+static void close_lane(struct kvc_dma_queue *lane)
 {
     free(lane->packet);
     free(lane->free);
@@ -131,7 +131,7 @@ uint32_t kvc_dma_packets(const struct kvc_dma *dma, uint32_t bytes)
     return (bytes + most - 1) / most;
 }
 
-static void push_waiting(struct kvc_dma_lane *lane, struct kvc_dma_packet packet)
+static void push_waiting(struct kvc_dma_queue *lane, struct kvc_dma_packet packet)
 {
     if (lane->waiting_count == lane->waiting_capacity) {
         struct kvc_dma_packet *larger = kvc_array_of(2 * (size_t)lane->waiting_capacity, sizeof *larger);
@@ -173,7 +173,7 @@ static void start_write(struct kvc_dma_engine *engine, double now_ns, uint32_t c
 typedef void start_fn(struct kvc_dma_engine *engine, double now_ns, uint32_t slot);
 
 /* Takes a tag or credit for the packet, or lets it wait. */
-static void ask(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_fn *start, double now_ns,
+static void ask(struct kvc_dma_engine *engine, struct kvc_dma_queue *lane, start_fn *start, double now_ns,
                 struct kvc_dma_packet packet)
 {
     lane->requests++;
@@ -190,7 +190,7 @@ static void ask(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_
 }
 
 /* The tag or credit goes to who waits longest. */
-static void release(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_fn *start, double now_ns,
+static void release(struct kvc_dma_engine *engine, struct kvc_dma_queue *lane, start_fn *start, double now_ns,
                     uint32_t slot)
 {
     lane->held_ns += now_ns - lane->packet[slot].since_ns;
@@ -205,29 +205,29 @@ static void release(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, st
     start(engine, now_ns, slot);
 }
 
-static void ask_all(struct kvc_dma_engine *engine, struct kvc_dma_lane *lane, start_fn *start, double now_ns,
-                    uint32_t bytes, uint32_t who)
+static void ask_all(struct kvc_dma_engine *engine, struct kvc_dma_queue *lane, start_fn *start, double now_ns,
+                    uint32_t bytes, uint32_t tag)
 {
     uint32_t most = (uint32_t)engine->dma->payload_max_bytes;
     for (; bytes > most; bytes -= most)
-        ask(engine, lane, start, now_ns, (struct kvc_dma_packet){who, most, 0});
-    ask(engine, lane, start, now_ns, (struct kvc_dma_packet){who, bytes, 0});
+        ask(engine, lane, start, now_ns, (struct kvc_dma_packet){tag, most, 0});
+    ask(engine, lane, start, now_ns, (struct kvc_dma_packet){tag, bytes, 0});
 }
 
-void kvc_dma_read(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t who)
+void kvc_dma_read(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t tag)
 {
-    ask_all(engine, &engine->reads, start_read, now_ns, bytes, who);
+    ask_all(engine, &engine->reads, start_read, now_ns, bytes, tag);
 }
 
-void kvc_dma_write(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t who)
+void kvc_dma_write(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t tag)
 {
-    ask_all(engine, &engine->writes, start_write, now_ns, bytes, who);
+    ask_all(engine, &engine->writes, start_write, now_ns, bytes, tag);
 }
 
-bool kvc_dma_handle(struct kvc_dma_engine *engine, const struct kvc_event *event, uint32_t *who)
+bool kvc_dma_handle(struct kvc_dma_engine *engine, const struct kvc_event *event, uint32_t *tag)
 {
     const struct kvc_dma *dma = engine->dma;
-    uint32_t slot = event->who, bytes;
+    uint32_t slot = event->tag, bytes;
     switch (event->kind) {
     case KVC_DMA_DATA: {
         bytes = engine->reads.packet[slot].bytes;
@@ -238,11 +238,11 @@ bool kvc_dma_handle(struct kvc_dma_engine *engine, const struct kvc_event *event
         return false;
     }
     case KVC_DMA_READ:
-        *who = engine->reads.packet[slot].who;
+        *tag = engine->reads.packet[slot].tag;
         release(engine, &engine->reads, start_read, event->time_ns, slot);
         return true;
     case KVC_DMA_SENT: {
-        *who = engine->writes.packet[slot].who;
+        *tag = engine->writes.packet[slot].tag;
         bytes = engine->writes.packet[slot].bytes;
         double through_ns = pass_root(engine, &engine->root->up_free_ns, event->time_ns, bytes);
         kvc_events_add(engine->events, through_ns + dma->credit_ns, KVC_DMA_CREDIT, engine->number, slot);

@@ -36,7 +36,7 @@ struct kvc_dma {
     double core_reads_per_s; /* random lines that one core of the host reads, where it does so for the card */
 };
 
-extern const struct kvc_options kvc_dma_options;
+extern const struct kvc_option_table kvc_dma_option_table;
 
 /* Of one endpoint, each way, headers included. From generation and lanes: the standard's transfer rate and
  * line code. */
@@ -63,7 +63,7 @@ struct kvc_dma_root {
 };
 
 /* Packets in flight, and those that wait for a tag or credit, of one sort. */
-struct kvc_dma_lane {
+struct kvc_dma_queue {
     struct kvc_dma_packet *packet; /* in flight, by tag or credit */
     uint32_t *free;                /* tags or credits that are not taken */
     uint32_t free_count, limit;
@@ -83,7 +83,7 @@ struct kvc_dma_engine {
     double byte_ns;
     double up_free_ns, down_free_ns;
     double up_busy_ns, down_busy_ns;
-    struct kvc_dma_lane reads, writes;
+    struct kvc_dma_queue reads, writes;
 };
 
 /* `events` takes the engine's events, whose owner hands them to kvc_dma_handle. */
@@ -95,11 +95,11 @@ void kvc_dma_close(struct kvc_dma_engine *engine);
 uint32_t kvc_dma_packets(const struct kvc_dma *dma, uint32_t bytes);
 
 /* Asks for a read or write of `bytes` at now_ns. `who` comes back once for each packet of it. */
-void kvc_dma_read(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t who);
-void kvc_dma_write(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t who);
+void kvc_dma_read(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t tag);
+void kvc_dma_write(struct kvc_dma_engine *engine, double now_ns, uint32_t bytes, uint32_t tag);
 
 /* Goes on with an event of this engine. True: a packet of *who is done, at the event's time: its data is here
  * (read), or it is on the wire (write). */
-bool kvc_dma_handle(struct kvc_dma_engine *engine, const struct kvc_event *event, uint32_t *who);
+bool kvc_dma_handle(struct kvc_dma_engine *engine, const struct kvc_event *event, uint32_t *tag);
 
 #endif

@@ -32,7 +32,7 @@ static struct outcome saturate(const struct kvc_dma *dma, uint32_t clients, uint
     struct kvc_dma_engine engine[8];
     static double asked_ns[8 * 4096];
     double sum_ns = 0, now_ns = 0;
-    uint32_t done = 0, who;
+    uint32_t done = 0, tag;
     void (*ask)(struct kvc_dma_engine *, double, uint32_t, uint32_t) = write ? kvc_dma_write : kvc_dma_read;
     for (uint16_t e = 0; e < dma->endpoints; e++) {
         kvc_dma_open(&engine[e], dma, &root, &events, e, 1);
@@ -42,15 +42,15 @@ static struct outcome saturate(const struct kvc_dma *dma, uint32_t clients, uint
         }
     }
     while (done < REQUESTS) {
-        struct kvc_event event = kvc_events_take(&events);
+        struct kvc_event event = kvc_events_pop(&events);
         cr_assert_geq(event.time_ns, now_ns);
         now_ns = event.time_ns;
-        if (!kvc_dma_handle(&engine[event.unit], &event, &who))
+        if (!kvc_dma_handle(&engine[event.unit], &event, &tag))
             continue;
         done++;
-        sum_ns += now_ns - asked_ns[event.unit * 4096 + who];
-        asked_ns[event.unit * 4096 + who] = now_ns;
-        ask(&engine[event.unit], now_ns, bytes, who);
+        sum_ns += now_ns - asked_ns[event.unit * 4096 + tag];
+        asked_ns[event.unit * 4096 + tag] = now_ns;
+        ask(&engine[event.unit], now_ns, bytes, tag);
     }
     struct outcome outcome = {REQUESTS / now_ns * 1e3, sum_ns / REQUESTS, 0};
     for (uint16_t e = 0; e < dma->endpoints; e++) {
@@ -132,7 +132,7 @@ Test(dma, large_requests_are_cut)
     struct kvc_events events = {0};
     struct kvc_dma_root root = {0};
     struct kvc_dma_engine engine;
-    uint32_t who, done = 0;
+    uint32_t tag, done = 0;
     cr_expect_eq(kvc_dma_packets(&published, 64), 1);
     cr_expect_eq(kvc_dma_packets(&published, 256), 1);
     cr_expect_eq(kvc_dma_packets(&published, 600), 3);
@@ -140,9 +140,9 @@ Test(dma, large_requests_are_cut)
     kvc_dma_read(&engine, 5, 600, 42);
     kvc_dma_write(&engine, 5, 257, 43);
     while (events.count > 0) {
-        struct kvc_event event = kvc_events_take(&events);
-        if (kvc_dma_handle(&engine, &event, &who)) {
-            cr_expect(who == 42 || who == 43);
+        struct kvc_event event = kvc_events_pop(&events);
+        if (kvc_dma_handle(&engine, &event, &tag)) {
+            cr_expect(tag == 42 || tag == 43);
             done++;
         }
     }

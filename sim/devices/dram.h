@@ -15,7 +15,7 @@ struct kvc_dram {
     double bytes_per_s; /* peak of the socket, for the bandwidth check */
 };
 
-extern const struct kvc_options kvc_dram_options;
+extern const struct kvc_option_table kvc_dram_option_table;
 
 /* Time to touch `lines` consecutive lines, the first at a random place; 0 lines cost nothing. */
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);

@@ -19,5 +19,5 @@ static const struct kvc_option rows[] = {
     REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4, "of the whole card at work"),
 };
 
-const struct kvc_options kvc_fpga_options = {
+const struct kvc_option_table kvc_fpga_option_table = {
     .name = "fpga", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_fpga)};

@@ -14,7 +14,7 @@ struct kvc_fpga {
     double power_w;          /* of the whole card, at work */
 };
 
-extern const struct kvc_options kvc_fpga_options;
+extern const struct kvc_option_table kvc_fpga_option_table;
 
 static inline double kvc_fpga_cycle_ns(const struct kvc_fpga *fpga)
 {

@@ -53,7 +53,7 @@ static const struct kvc_option clock_rows[] = {
      .help = "b of T_I"},
 };
 
-const struct kvc_options kvc_gpu_clock_options = {.name = "clocks",
+const struct kvc_option_table kvc_gpu_clock_option_table = {.name = "clocks",
                                                   .rows = clock_rows,
                                                   .count = sizeof clock_rows / sizeof *clock_rows,
                                                   .size = sizeof(struct kvc_gpu_clock),
@@ -104,12 +104,12 @@ static const struct kvc_option rows[] = {
     {.name = "clocks",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_gpu, clocks),
-     .element = &kvc_gpu_clock_options,
+     .element = &kvc_gpu_clock_option_table,
      .count_offset = offsetof(struct kvc_gpu, clock_count),
      .help = "frequency pairs that can be set, fastest first"},
 };
 
-const struct kvc_options kvc_gpu_options = {
+const struct kvc_option_table kvc_gpu_option_table = {
     .name = "gpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_gpu)};
 
 /* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine: the first job passes

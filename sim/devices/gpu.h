@@ -34,8 +34,8 @@ struct kvc_gpu {
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /* fastest first */
 };
 
-extern const struct kvc_options kvc_gpu_options;
-extern const struct kvc_options kvc_gpu_clock_options;
+extern const struct kvc_option_table kvc_gpu_option_table;
+extern const struct kvc_option_table kvc_gpu_clock_option_table;
 
 /* One launch: what goes in, what the kernel touches, what comes out; all streams together. */
 struct kvc_gpu_work {

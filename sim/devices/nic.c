@@ -39,7 +39,7 @@ static const struct kvc_option rows[] = {
      .help = "one way between client and memory, without serialisation"},
 };
 
-const struct kvc_options kvc_nic_options = {
+const struct kvc_option_table kvc_nic_option_table = {
     .name = "nic", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_nic)};
 
 double kvc_nic_payload_bytes(const struct kvc_nic *nic)

@@ -24,7 +24,7 @@ struct kvc_nic {
     double latency_ns;              /* one way, wire to memory, without serialisation */
 };
 
-extern const struct kvc_options kvc_nic_options;
+extern const struct kvc_option_table kvc_nic_option_table;
 
 /* Bytes of a frame that messages can fill. */
 double kvc_nic_payload_bytes(const struct kvc_nic *nic);

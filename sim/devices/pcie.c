@@ -29,7 +29,7 @@ static const struct kvc_option rows[] = {
      .help = "fixed time of one copy, either way"},
 };
 
-const struct kvc_options kvc_pcie_options = {
+const struct kvc_option_table kvc_pcie_option_table = {
     .name = "pcie", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_pcie)};
 
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes)

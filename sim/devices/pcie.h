@@ -11,7 +11,7 @@ struct kvc_pcie {
     double latency_ns; /* of one copy, either way */
 };
 
-extern const struct kvc_options kvc_pcie_options;
+extern const struct kvc_option_table kvc_pcie_option_table;
 
 /* Time that a copy occupies the engine; the latency comes on top. */
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes);

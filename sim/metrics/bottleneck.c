@@ -9,18 +9,18 @@
 static const double SATURATED_FRAC = 0.9;
 
 /* Stages that share a core are equally busy: the one that has more of it comes first. */
-static bool is_busier(const struct kvc_stage *stage, const struct kvc_stage *than)
+static bool is_busier(const struct kvc_stage_result *stage, const struct kvc_stage_result *than)
 {
     return stage->utilization_frac > than->utilization_frac ||
            (stage->utilization_frac == than->utilization_frac && stage->busy_s > than->busy_s);
 }
 
 /* NULL when no other stage knows its utilisation. */
-static const struct kvc_stage *busiest(const struct kvc_result *result, const struct kvc_stage *except)
+static const struct kvc_stage_result *busiest(const struct kvc_result *result, const struct kvc_stage_result *except)
 {
-    const struct kvc_stage *found = NULL;
+    const struct kvc_stage_result *found = NULL;
     for (uint32_t i = 0; i < result->stage_count; i++) {
-        const struct kvc_stage *stage = &result->stage[i];
+        const struct kvc_stage_result *stage = &result->stage[i];
         if (stage != except && !isnan(stage->utilization_frac) && (found == NULL || is_busier(stage, found)))
             found = stage;
     }
@@ -29,7 +29,7 @@ static const struct kvc_stage *busiest(const struct kvc_result *result, const st
 
 void kvc_bottleneck_find(struct kvc_result *result)
 {
-    const struct kvc_stage *first = busiest(result, NULL), *second = busiest(result, first);
+    const struct kvc_stage_result *first = busiest(result, NULL), *second = busiest(result, first);
     bool saturated = first != NULL && first->utilization_frac >= SATURATED_FRAC;
     snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
     snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");

@@ -24,7 +24,7 @@ static double time_for(double requests, double rate, double slope)
 
 static double follow_curve(const struct kvc_workload *workload, double from_ns, double requests)
 {
-    const struct kvc_curve_point *point = workload->curve;
+    const struct kvc_rate_point *point = workload->curve;
     uint32_t last = workload->curve_points - 1, i = 0;
     while (i <= last && point[i].time_ns <= from_ns)
         i++; /* the first point after from_ns */

@@ -12,7 +12,7 @@ struct point {
     uint32_t node;
 };
 
-struct kvc_ring {
+struct kvc_hash_ring {
     uint32_t nodes, sockets;
     uint32_t shift; /* place >> shift is the bucket */
     uint32_t points;
@@ -20,7 +20,7 @@ struct kvc_ring {
     uint32_t *next_point; /* first point at or after the start of a bucket */
 };
 
-void kvc_ring_free(struct kvc_ring *ring)
+void kvc_hash_ring_free(struct kvc_hash_ring *ring)
 {
     if (ring == NULL)
         return;
@@ -37,7 +37,7 @@ static int by_place(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-static void index_points(struct kvc_ring *ring, uint64_t buckets)
+static void index_points(struct kvc_hash_ring *ring, uint64_t buckets)
 {
     uint32_t next = 0;
     ring->point[ring->points] = (struct point){.place = UINT64_MAX, .node = ring->point[0].node};
@@ -48,10 +48,10 @@ static void index_points(struct kvc_ring *ring, uint64_t buckets)
     }
 }
 
-static int build(struct kvc_ring *ring)
+static int build(struct kvc_hash_ring *ring)
 {
     uint32_t bits = 1;
-    ring->points = ring->nodes * KVC_RING_POINTS;
+    ring->points = ring->nodes * KVC_HASH_RING_POINTS;
     while (1ull << bits < (uint64_t)ring->points * BUCKETS_PER_POINT)
         bits++;
     ring->shift = 64 - bits;
@@ -60,29 +60,29 @@ static int build(struct kvc_ring *ring)
     if (ring->point == NULL || ring->next_point == NULL)
         return 0;
     for (uint32_t node = 0; node < ring->nodes; node++)
-        for (uint32_t i = 0; i < KVC_RING_POINTS; i++) /* a bijection of (node, i): no two points coincide */
-            ring->point[(size_t)node * KVC_RING_POINTS + i] =
+        for (uint32_t i = 0; i < KVC_HASH_RING_POINTS; i++) /* a bijection of (node, i): no two points coincide */
+            ring->point[(size_t)node * KVC_HASH_RING_POINTS + i] =
                 (struct point){.place = kvc_mix64(((uint64_t)node << 32) + i + 1), .node = node};
     qsort(ring->point, ring->points, sizeof *ring->point, by_place);
     index_points(ring, 1ull << bits);
     return 1;
 }
 
-struct kvc_ring *kvc_ring_create(uint32_t nodes, uint32_t sockets)
+struct kvc_hash_ring *kvc_hash_ring_create(uint32_t nodes, uint32_t sockets)
 {
-    struct kvc_ring *ring = calloc(1, sizeof *ring);
+    struct kvc_hash_ring *ring = calloc(1, sizeof *ring);
     if (ring == NULL)
         return NULL;
     ring->nodes = nodes;
     ring->sockets = sockets;
     if (nodes > 1 && !build(ring)) {
-        kvc_ring_free(ring);
+        kvc_hash_ring_free(ring);
         return NULL;
     }
     return ring;
 }
 
-static inline uint32_t shard_of(const struct kvc_ring *ring, uint64_t hash)
+static inline uint32_t shard_of(const struct kvc_hash_ring *ring, uint64_t hash)
 {
     uint64_t place = kvc_mix64(hash);
     uint32_t node = 0;
@@ -96,12 +96,12 @@ static inline uint32_t shard_of(const struct kvc_ring *ring, uint64_t hash)
     return node * ring->sockets + (uint32_t)(((place & UINT32_MAX) * ring->sockets) >> 32);
 }
 
-uint32_t kvc_ring_shard(const struct kvc_ring *ring, uint64_t hash)
+uint32_t kvc_hash_ring_shard(const struct kvc_hash_ring *ring, uint64_t hash)
 {
     return shard_of(ring, hash);
 }
 
-void kvc_ring_shards(const struct kvc_ring *ring, const uint64_t *hash, size_t count, uint32_t *shard)
+void kvc_hash_ring_shards(const struct kvc_hash_ring *ring, const uint64_t *hash, size_t count, uint32_t *shard)
 {
     for (size_t i = 0; i < count; i++)
         shard[i] = shard_of(ring, hash[i]);

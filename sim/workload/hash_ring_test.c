@@ -18,23 +18,23 @@ Test(ring, shares_are_equal_within_five_percent)
     static const uint32_t nodes[] = {2, 3, 4, 16};
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         uint32_t count[MOST] = {0};
-        struct kvc_ring *ring = kvc_ring_create(nodes[i], 1);
+        struct kvc_hash_ring *ring = kvc_hash_ring_create(nodes[i], 1);
         for (uint64_t key = 0; key < KEYS; key++)
-            count[kvc_ring_shard(ring, hash_of(key))]++;
+            count[kvc_hash_ring_shard(ring, hash_of(key))]++;
         for (uint32_t node = 0; node < nodes[i]; node++)
             cr_assert_float_eq(count[node] * (double)nodes[i] / KEYS, 1, 0.05, "node %u of %u has %u of %d",
                                node, nodes[i], count[node], KEYS);
-        kvc_ring_free(ring);
+        kvc_hash_ring_free(ring);
     }
 }
 
 Test(ring, a_new_node_takes_its_share_and_nothing_else_moves)
 {
     for (uint32_t nodes = 1; nodes <= 9; nodes++) {
-        struct kvc_ring *before = kvc_ring_create(nodes, 1), *after = kvc_ring_create(nodes + 1, 1);
+        struct kvc_hash_ring *before = kvc_hash_ring_create(nodes, 1), *after = kvc_hash_ring_create(nodes + 1, 1);
         uint32_t moved = 0;
         for (uint64_t key = 0; key < KEYS; key++) {
-            uint32_t old = kvc_ring_shard(before, hash_of(key)), new = kvc_ring_shard(after, hash_of(key));
+            uint32_t old = kvc_hash_ring_shard(before, hash_of(key)), new = kvc_hash_ring_shard(after, hash_of(key));
             if (old != new) {
                 cr_assert_eq(new, nodes, "a key moved between old nodes");
                 moved++;
@@ -42,29 +42,29 @@ Test(ring, a_new_node_takes_its_share_and_nothing_else_moves)
         }
         cr_assert_float_eq(moved * (nodes + 1.0) / KEYS, 1, 0.05, "%u of %d moved to node %u", moved, KEYS,
                            nodes);
-        kvc_ring_free(before);
-        kvc_ring_free(after);
+        kvc_hash_ring_free(before);
+        kvc_hash_ring_free(after);
     }
 }
 
 Test(ring, look_ups_agree_with_a_search_over_all_points)
 {
     enum { NODES = 5 };
-    struct kvc_ring *ring = kvc_ring_create(NODES, 1);
+    struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, 1);
     for (uint64_t key = 0; key < 2000; key++) {
         uint64_t place = kvc_mix64(hash_of(key)), nearest = UINT64_MAX;
         uint32_t owner = 0;
         for (uint64_t node = 0; node < NODES; node++)
-            for (uint64_t i = 1; i <= KVC_RING_POINTS; i++) {
+            for (uint64_t i = 1; i <= KVC_HASH_RING_POINTS; i++) {
                 uint64_t ahead = kvc_mix64((node << 32) + i) - place; /* around the ring */
                 if (ahead < nearest) {
                     nearest = ahead;
                     owner = (uint32_t)node;
                 }
             }
-        cr_assert_eq(kvc_ring_shard(ring, hash_of(key)), owner);
+        cr_assert_eq(kvc_hash_ring_shard(ring, hash_of(key)), owner);
     }
-    kvc_ring_free(ring);
+    kvc_hash_ring_free(ring);
 }
 
 Test(ring, sockets_are_independent_of_nodes_and_of_hash_bits)
@@ -73,13 +73,13 @@ Test(ring, sockets_are_independent_of_nodes_and_of_hash_bits)
     static double count[NODES * SOCKETS][2][BUCKETS], total[NODES * SOCKETS];
     uint64_t hash[1000];
     uint32_t shard[1000];
-    struct kvc_ring *ring = kvc_ring_create(NODES, SOCKETS);
+    struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, SOCKETS);
     for (uint64_t first = 0; first < KEYS; first += 1000) {
         for (uint64_t i = 0; i < 1000; i++)
             hash[i] = hash_of(first + i);
-        kvc_ring_shards(ring, hash, 1000, shard);
+        kvc_hash_ring_shards(ring, hash, 1000, shard);
         for (int i = 0; i < 1000; i++) {
-            cr_assert_eq(shard[i], kvc_ring_shard(ring, hash[i]));
+            cr_assert_eq(shard[i], kvc_hash_ring_shard(ring, hash[i]));
             total[shard[i]]++;
             count[shard[i]][0][hash[i] % BUCKETS]++;
             count[shard[i]][1][hash[i] >> 60]++;
@@ -94,5 +94,5 @@ Test(ring, sockets_are_independent_of_nodes_and_of_hash_bits)
             cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, BUCKETS - 1));
         }
     }
-    kvc_ring_free(ring);
+    kvc_hash_ring_free(ring);
 }

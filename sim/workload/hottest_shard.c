@@ -7,7 +7,7 @@
 
 enum { POPULAR_KEYS = 4096 };
 
-double kvc_fullest_share(const struct kvc_source_params *params)
+double kvc_hottest_shard_frac(const struct kvc_source_params *params)
 {
     const struct kvc_workload *workload = params->workload;
     uint32_t shards = params->nodes * params->sockets;

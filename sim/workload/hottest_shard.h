@@ -7,6 +7,6 @@
 /* Its share, 0..1. The most popular keys are placed one by one, the others count as spread evenly. Shards
  * with clients of their own (clients_for = "socket") get 1/shards each, as do those of a trace, which is not
  * known beforehand. `seed` and `frame_requests` do not matter. */
-double kvc_fullest_share(const struct kvc_source_params *params);
+double kvc_hottest_shard_frac(const struct kvc_source_params *params);
 
 #endif

@@ -3,20 +3,20 @@
 /* Blocks are this part of their first rank wide. */
 enum { PART = 64 };
 
-void kvc_blocks_open(struct kvc_blocks *blocks, const struct kvc_workload *workload)
+void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
 {
     bool zipf = workload->popularity == KVC_POPULARITY_ZIPF;
-    *blocks = (struct kvc_blocks){.keys = workload->keys};
+    *blocks = (struct kvc_popularity_blocks){.keys = workload->keys};
     if (zipf)
         blocks->zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
 }
 
-void kvc_blocks_close(struct kvc_blocks *blocks)
+void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks)
 {
     kvc_zipf_free(blocks->zipf);
 }
 
-bool kvc_blocks_next(struct kvc_blocks *blocks, struct kvc_block *block)
+bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc_popularity_block *block)
 {
     uint64_t first = blocks->next, last = blocks->keys;
     if (first >= blocks->keys) {
@@ -30,7 +30,7 @@ bool kvc_blocks_next(struct kvc_blocks *blocks, struct kvc_block *block)
         last = first + width < blocks->keys ? first + width : blocks->keys;
         mass = kvc_zipf_mass(blocks->zipf, last);
     }
-    *block = (struct kvc_block){(double)(last - first), mass - blocks->mass_before};
+    *block = (struct kvc_popularity_block){(double)(last - first), mass - blocks->mass_before};
     blocks->next = last;
     blocks->mass_before = mass;
     return true;

@@ -8,12 +8,12 @@ enum { BISECTIONS = 60 };
 
 /* Bytes touched by `requests` requests, and the share of the next that come back to them. Where keys share
  * lines, a line is touched when any of its keys was: those that were are spread over all lines alike. */
-static double touched(struct kvc_blocks *blocks, const struct kvc_reuse *reuse, double requests,
+static double touched(struct kvc_popularity_blocks *blocks, const struct kvc_reuse *reuse, double requests,
                       double *share)
 {
     double lines = reuse->footprint_bytes / reuse->bytes_per_key, touched_keys = 0, untouched_mass = 0;
-    struct kvc_block block;
-    while (kvc_blocks_next(blocks, &block)) {
+    struct kvc_popularity_block block;
+    while (kvc_popularity_blocks_next(blocks, &block)) {
         double touched_each = -expm1(-block.mass / block.keys * requests);
         touched_keys += block.keys * touched_each;
         untouched_mass += block.mass * (1 - touched_each);
@@ -29,7 +29,7 @@ static double touched(struct kvc_blocks *blocks, const struct kvc_reuse *reuse, 
     return touched_lines * reuse->bytes_per_key + requests * reuse->stream_bytes;
 }
 
-static double share_of(struct kvc_blocks *blocks, const struct kvc_reuse *reuse, double size)
+static double share_of(struct kvc_popularity_blocks *blocks, const struct kvc_reuse *reuse, double size)
 {
     double low = 0, high = 1, share = 0;
     while (touched(blocks, reuse, high, &share) < size && share < 1 - 1e-12)
@@ -47,11 +47,11 @@ static double share_of(struct kvc_blocks *blocks, const struct kvc_reuse *reuse,
 void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
                       uint32_t count, double *share)
 {
-    struct kvc_blocks blocks;
-    kvc_blocks_open(&blocks, workload);
+    struct kvc_popularity_blocks blocks;
+    kvc_popularity_blocks_open(&blocks, workload);
     for (uint32_t i = 0; i < count; i++)
         share[i] = size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0
                        ? 1
                        : share_of(&blocks, reuse, size[i]);
-    kvc_blocks_close(&blocks);
+    kvc_popularity_blocks_close(&blocks);
 }

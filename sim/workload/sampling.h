@@ -11,12 +11,12 @@
 #include "sim/base/rng.h"
 
 /* The key that is kept of [stratum * rate, (stratum + 1) * rate); rate: a power of two. */
-static inline uint64_t kvc_stratum_key(uint64_t stratum, uint64_t rate)
+static inline uint64_t kvc_sampling_key(uint64_t stratum, uint64_t rate)
 {
     return stratum * rate + (kvc_mix64(stratum) & (rate - 1));
 }
 
-static inline bool kvc_stratum_keeps(uint64_t key_id, uint64_t rate)
+static inline bool kvc_sampling_keeps(uint64_t key_id, uint64_t rate)
 {
     return (kvc_mix64(key_id / rate) & (rate - 1)) == (key_id & (rate - 1));
 }

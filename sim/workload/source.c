@@ -44,7 +44,7 @@ struct kvc_source {
     uint32_t shards, frame_requests;
     uint64_t hash_seed;
     struct shard *shard;
-    struct kvc_ring *ring;
+    struct kvc_hash_ring *ring;
     struct kvc_sizes *sizes;
     struct kvc_zipf *zipf; /* NULL: uniform */
     bool sizes_fixed;
@@ -86,7 +86,7 @@ void kvc_source_free(struct kvc_source *source)
         free(source->shard[i].frames);
     }
     free(source->shard);
-    kvc_ring_free(source->ring);
+    kvc_hash_ring_free(source->ring);
     kvc_sizes_free(source->sizes);
     kvc_zipf_free(source->zipf);
     kvc_columns_free(&source->block);
@@ -195,7 +195,7 @@ static bool scatter(struct kvc_source *source)
 {
     const struct kvc_columns *block = &source->block;
     uint32_t *start = source->shard_rows, *order = source->block_order;
-    kvc_ring_shards(source->ring, block->hash, BLOCK, source->block_shard);
+    kvc_hash_ring_shards(source->ring, block->hash, BLOCK, source->block_shard);
     memset(start, 0, (source->shards + 1) * sizeof *start);
     for (uint32_t i = 0; i < BLOCK; i++)
         start[source->block_shard[i] + 1]++;
@@ -366,7 +366,7 @@ static uint32_t next_frame_shard(struct kvc_source *source)
     if (source->frame_shard_next == BLOCK) {
         draw_key_ids(source, &source->frame_rng, source->block.key_id, BLOCK);
         finish(source, source->block, BLOCK);
-        kvc_ring_shards(source->ring, source->block.hash, BLOCK, source->frame_shard);
+        kvc_hash_ring_shards(source->ring, source->block.hash, BLOCK, source->frame_shard);
         source->frame_shard_next = 0;
     }
     return source->frame_shard[source->frame_shard_next++];
@@ -476,7 +476,7 @@ static bool queue_sends(struct kvc_source *source, const uint32_t *client, const
     }
     if (source->shards > 1) {
         finish(source, *block, count);
-        kvc_ring_shards(source->ring, block->hash, count, source->block_shard);
+        kvc_hash_ring_shards(source->ring, block->hash, count, source->block_shard);
     } else {
         memset(source->block_shard, 0, count * sizeof *source->block_shard);
     }
@@ -560,7 +560,7 @@ static bool read_trace(struct kvc_source *source)
         return false;
     }
     uint64_t hash = kvc_hash(row.key, row.key_bytes, source->hash_seed);
-    struct kvc_rows *rows = &source->shard[kvc_ring_shard(source->ring, hash)].rows;
+    struct kvc_rows *rows = &source->shard[kvc_hash_ring_shard(source->ring, hash)].rows;
     if (!kvc_rows_reserve(rows, 1)) {
         out_of_memory(source);
         return false;
@@ -601,7 +601,7 @@ static double next_trace(struct kvc_source *source, const struct shard *shard)
 
 /* ---- the interface ---- */
 
-uint32_t kvc_source_take(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch)
+uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch)
 {
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
@@ -648,7 +648,7 @@ int kvc_source_ended(const struct kvc_source *source)
 
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash)
 {
-    return kvc_ring_shard(source->ring, hash);
+    return kvc_hash_ring_shard(source->ring, hash);
 }
 
 void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t count, struct kvc_batch *batch)
@@ -703,7 +703,7 @@ static bool set_up_keys(struct kvc_source *source)
 static bool set_up_shards(struct kvc_source *source, const struct kvc_source_params *params)
 {
     source->shards = params->nodes * params->sockets;
-    source->ring = kvc_ring_create(params->nodes, params->sockets);
+    source->ring = kvc_hash_ring_create(params->nodes, params->sockets);
     source->shard = calloc(source->shards, sizeof *source->shard);
     source->block_shard = malloc(BLOCK * sizeof *source->block_shard);
     source->block_order = malloc(BLOCK * sizeof *source->block_order);

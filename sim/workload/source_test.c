@@ -72,7 +72,7 @@ static uint32_t drain(struct kvc_source *source, uint32_t shard, double until_ns
 {
     uint32_t first = batch->count, got;
     while (batch->capacity - batch->count >= FRAME &&
-           (got = kvc_source_take(source, shard, until_ns, batch)) != 0)
+           (got = kvc_source_drain(source, shard, until_ns, batch)) != 0)
         for (uint32_t i = batch->count - got; i < batch->count; i++) {
             double done_ns = batch->sent_ns[i] + 700 + 10 * batch->client[i];
             kvc_source_complete(source, &batch->client[i], &done_ns, 1);
@@ -140,7 +140,7 @@ Test(source, every_request_goes_to_its_owner_once)
             part[shard] = new_batch(&workload, ROWS);
         for (int round = 0; round < ROWS / FRAME / SHARDS; round++)
             for (uint32_t shard = 0; shard < SHARDS; shard++)
-                cr_assert_eq(kvc_source_take(split, shard, 1e12, part[shard]), FRAME);
+                cr_assert_eq(kvc_source_drain(split, shard, 1e12, part[shard]), FRAME);
         for (uint32_t row = 0; row < ROWS / 2; row++) {
             uint32_t shard = kvc_source_shard(split, all->hash[row]);
             cr_assert_lt(shard, SHARDS);
@@ -288,7 +288,7 @@ Test(source, a_full_window_stops_the_stream_until_it_is_taken)
     struct kvc_source *source = create(&workload, 1, 2, SEED);
     struct kvc_batch *batch = new_batch(&workload, 1000);
     uint64_t first = 0, second = 0, got;
-    while (batch->count = 0, (got = kvc_source_take(source, 0, 0, batch)) != 0)
+    while (batch->count = 0, (got = kvc_source_drain(source, 0, 0, batch)) != 0)
         first += got;
     cr_assert_geq(first + 6000,
                   (uint64_t)KVC_SOURCE_WINDOW); /* the other shard's window, plus or minus chance */
@@ -297,12 +297,12 @@ Test(source, a_full_window_stops_the_stream_until_it_is_taken)
     cr_assert_eq(kvc_source_next_ns(source, 1), 0);
     for (int i = 0; i < 2000; i++) {
         batch->count = 0;
-        second += kvc_source_take(source, 1, 0, batch);
+        second += kvc_source_drain(source, 1, 0, batch);
         cr_assert(isnan(batch->sent_ns[0]));
     }
     cr_assert_eq(second, 20000);
     batch->count = 0;
-    cr_assert_eq(kvc_source_take(source, 0, 0, batch), FRAME);
+    cr_assert_eq(kvc_source_drain(source, 0, 0, batch), FRAME);
     kvc_batch_free(batch);
     kvc_source_free(source);
 }
@@ -313,11 +313,11 @@ Test(source, a_small_batch_gets_a_frame_in_parts)
         struct kvc_workload workload = plain(arrival);
         struct kvc_source *source = create(&workload, 1, 1, SEED);
         struct kvc_batch *batch = new_batch(&workload, FRAME + 4), *rest = new_batch(&workload, FRAME);
-        cr_assert_eq(kvc_source_take(source, 0, 1e9, batch), FRAME);
-        cr_assert_eq(kvc_source_take(source, 0, 1e9, batch), 4);
-        cr_assert_eq(kvc_source_take(source, 0, 1e9, batch), 0);
+        cr_assert_eq(kvc_source_drain(source, 0, 1e9, batch), FRAME);
+        cr_assert_eq(kvc_source_drain(source, 0, 1e9, batch), 4);
+        cr_assert_eq(kvc_source_drain(source, 0, 1e9, batch), 0);
         if (arrival == KVC_ARRIVAL_POISSON) {
-            cr_assert_eq(kvc_source_take(source, 0, 1e9, rest), FRAME - 4);
+            cr_assert_eq(kvc_source_drain(source, 0, 1e9, rest), FRAME - 4);
             cr_assert_eq(rest->sent_ns[0], batch->sent_ns[FRAME]);
         }
         kvc_batch_free(batch);
@@ -335,7 +335,7 @@ static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double u
     struct kvc_batch *batch = new_batch(&workload, FRAME);
     uint64_t frames = 0;
     double last_ns = 0;
-    while (kvc_source_take(source, shard, until_ns, batch) != 0) {
+    while (kvc_source_drain(source, shard, until_ns, batch) != 0) {
         cr_assert_eq(batch->count, FRAME);
         for (uint32_t i = 0; i < FRAME; i++)
             cr_assert_eq(batch->sent_ns[i], batch->sent_ns[0]);
@@ -347,8 +347,8 @@ static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double u
     }
     double next_ns = kvc_source_next_ns(source, shard);
     cr_assert_gt(next_ns, until_ns);
-    cr_assert_eq(kvc_source_take(source, shard, nextafter(next_ns, 0), batch), 0);
-    cr_assert_eq(kvc_source_take(source, shard, next_ns, batch), FRAME);
+    cr_assert_eq(kvc_source_drain(source, shard, nextafter(next_ns, 0), batch), 0);
+    cr_assert_eq(kvc_source_drain(source, shard, next_ns, batch), FRAME);
     kvc_batch_free(batch);
     return frames;
 }
@@ -384,8 +384,8 @@ Test(source, fixed_frames_are_equally_far_apart)
         double expected_ns = i * (FRAME / 0.1); /* 0.1 requests per ns */
         batch->count = 0;
         cr_assert_float_eq(kvc_source_next_ns(source, 0), expected_ns, 1e-6);
-        cr_assert_eq(kvc_source_take(source, 0, expected_ns + 1e-6, batch), FRAME);
-        cr_assert_eq(kvc_source_take(source, 0, expected_ns + 1, batch), 0);
+        cr_assert_eq(kvc_source_drain(source, 0, expected_ns + 1e-6, batch), FRAME);
+        cr_assert_eq(kvc_source_drain(source, 0, expected_ns + 1, batch), 0);
     }
     kvc_batch_free(batch);
     kvc_source_free(source);
@@ -399,7 +399,7 @@ static double requests_between(const struct kvc_workload *workload, double from_
     for (int i = 0; i < STEPS; i++) {
         double at = from_ns + (i + 0.5) * (to_ns - from_ns) / STEPS, rate = workload->curve[0].rate_mops;
         for (uint32_t p = 1; p < workload->curve_points; p++) {
-            const struct kvc_curve_point *a = &workload->curve[p - 1], *b = &workload->curve[p];
+            const struct kvc_rate_point *a = &workload->curve[p - 1], *b = &workload->curve[p];
             if (at >= b->time_ns)
                 rate = b->rate_mops;
             else if (at > a->time_ns)
@@ -415,7 +415,7 @@ Test(source, curve_frames_follow_the_curve)
 {
     enum { WINDOWS = 100 };
     struct kvc_workload workload = plain(KVC_ARRIVAL_CURVE);
-    static const struct kvc_curve_point points[] = {{1e6, 20},  {3e6, 200},   {4e6, 200}, {4.5e6, 0},
+    static const struct kvc_rate_point points[] = {{1e6, 20},  {3e6, 200},   {4e6, 200}, {4.5e6, 0},
                                                     {5.5e6, 0}, {5.6e6, 300}, {8e6, 10}};
     memcpy(workload.curve, points, sizeof points);
     workload.curve_points = sizeof points / sizeof *points;
@@ -465,8 +465,8 @@ Test(source, a_shard_without_keys_is_told_when_to_ask_again)
     batch->count = 0;
     double first_ns = kvc_source_next_ns(source, other), second_ns = kvc_source_next_ns(source, other);
     cr_assert(first_ns > 0 && second_ns > first_ns && isfinite(second_ns));
-    cr_assert_eq(kvc_source_take(source, other, first_ns, batch), 0);
-    cr_assert_eq(kvc_source_take(source, owner, first_ns, batch), FRAME);
+    cr_assert_eq(kvc_source_drain(source, other, first_ns, batch), 0);
+    cr_assert_eq(kvc_source_drain(source, owner, first_ns, batch), FRAME);
     kvc_batch_free(batch);
     kvc_source_free(source);
 }
@@ -478,7 +478,7 @@ static uint32_t closed_step(struct kvc_source *source, uint32_t shards, double n
     for (uint32_t shard = 0; shard < shards; shard++) {
         double last_ns = 0;
         batch->count = 0;
-        while (kvc_source_take(source, shard, now_ns, batch) != 0)
+        while (kvc_source_drain(source, shard, now_ns, batch) != 0)
             ;
         for (uint32_t i = 0; i < batch->count; i++) {
             uint32_t client = batch->client[i];
@@ -537,7 +537,7 @@ Test(source, unanswered_clients_send_once)
     struct kvc_source *source = create(&workload, 1, 1, SEED);
     struct kvc_batch *batch = new_batch(&workload, 2 * CLIENTS);
     uint32_t got;
-    while ((got = kvc_source_take(source, 0, 1e9, batch)) != 0)
+    while ((got = kvc_source_drain(source, 0, 1e9, batch)) != 0)
         cr_assert_leq(got, FRAME);
     cr_assert_eq(batch->count, CLIENTS);
     for (uint32_t i = 0; i < CLIENTS; i++) /* all at 0: in order of their number */
@@ -580,8 +580,8 @@ Test(source, a_trace_replays_with_its_own_times_on_all_shards)
             }
         cr_assert(isfinite(next_ns));
         cr_assert_float_eq(next_ns, (line / 4 + line % 4 * 0.25) * 1e3, 1e-6);
-        cr_assert_eq(kvc_source_take(source, from, next_ns - 1e-3, batch), 0);
-        line += kvc_source_take(source, from, next_ns, batch);
+        cr_assert_eq(kvc_source_drain(source, from, next_ns - 1e-3, batch), 0);
+        line += kvc_source_drain(source, from, next_ns, batch);
         cr_assert_eq(batch->count, line);
         cr_assert_eq(batch->key_bytes[line - 1], 12);
         cr_assert_eq(batch->hash[line - 1],
@@ -606,7 +606,7 @@ Test(source, a_bad_trace_line_stops_the_stream_and_is_named)
     struct kvc_source *source = create(&workload, 1, 1, SEED);
     struct kvc_batch *batch = new_batch(&workload, 100);
     cr_assert_eq(kvc_source_error(source, &diag), KVC_OK);
-    while (kvc_source_take(source, 0, 1e9, batch) != 0)
+    while (kvc_source_drain(source, 0, 1e9, batch) != 0)
         ;
     cr_assert_eq(batch->count, 2);
     cr_assert_eq(kvc_source_error(source, &diag), KVC_ERR_SCENARIO);
@@ -648,7 +648,7 @@ Test(source, a_long_trace_is_streamed)
     uint32_t lines = 0;
     while (!kvc_source_ended(source)) {
         batch->count = 0;
-        lines += kvc_source_take(source, 0, 1e18, batch);
+        lines += kvc_source_drain(source, 0, 1e18, batch);
     }
     cr_assert_eq(lines, LINES);
     cr_assert_lt(peak_kib() - before, 4096);

@@ -77,7 +77,7 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_workload, clients_for),
      .by_default = "cluster",
      .choices = clients_for_names,
-     .help = "saturating clients: cluster: one set, the fullest socket holds back the others; socket: one "
+     .help = "saturating clients: cluster: one set, the hottest socket holds back the others; socket: one "
              "set each"},
     {.name = "preload",
      .type = KVC_OPTION_REAL,
@@ -88,7 +88,7 @@ static const struct kvc_option rows[] = {
      .help = "share of the keys, most popular first, stored before the run"},
 };
 
-const struct kvc_options kvc_workload_options = {.name = "workload",
+const struct kvc_option_table kvc_workload_option_table = {.name = "workload",
                                                  .rows = rows,
                                                  .count = sizeof rows / sizeof *rows,
                                                  .size = sizeof(struct kvc_workload)};
@@ -96,24 +96,24 @@ const struct kvc_options kvc_workload_options = {.name = "workload",
 static const struct kvc_option curve_rows[] = {
     {.name = "time",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_curve_point, time_ns),
+     .offset = offsetof(struct kvc_rate_point, time_ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e15,
      .help = "simulated time of this point"},
     {.name = "rate",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_curve_point, rate_mops),
+     .offset = offsetof(struct kvc_rate_point, rate_mops),
      .unit = KVC_UNIT_MOPS,
      .min = 0,
      .max = 1e6,
      .help = "request rate of all nodes at this point"},
 };
 
-const struct kvc_options kvc_curve_options = {.name = "curve",
+const struct kvc_option_table kvc_rate_curve_option_table = {.name = "curve",
                                               .rows = curve_rows,
                                               .count = sizeof curve_rows / sizeof *curve_rows,
-                                              .size = sizeof(struct kvc_curve_point),
+                                              .size = sizeof(struct kvc_rate_point),
                                               .max_list = KVC_CURVE_MAX};
 
 #define MEGAKV "Mega-KV, VLDB J. 26(5), 2017, sec. 8.1"
@@ -272,7 +272,7 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the arrival curve has %u points; allowed are 1 to %d",
                              w->curve_points, KVC_CURVE_MAX);
     for (uint32_t i = 0; i < w->curve_points; i++) {
-        const struct kvc_curve_point *point = &w->curve[i];
+        const struct kvc_rate_point *point = &w->curve[i];
         if (!isfinite(point->time_ns) || point->time_ns < 0 || !isfinite(point->rate_mops) ||
             point->rate_mops < 0)
             return kvc_diag_fail(

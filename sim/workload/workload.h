@@ -41,7 +41,7 @@ enum kvc_popularity { KVC_POPULARITY_UNIFORM, KVC_POPULARITY_ZIPF };
 
 enum { KVC_CURVE_MAX = 64 };
 
-struct kvc_curve_point {
+struct kvc_rate_point {
     double time_ns;
     double rate_mops;
 };
@@ -58,7 +58,7 @@ struct kvc_workload {
     double rate_mops;                       /* all nodes together */
     uint64_t clients;
     double think_ns;
-    struct kvc_curve_point curve[KVC_CURVE_MAX];
+    struct kvc_rate_point curve[KVC_CURVE_MAX];
     uint32_t curve_points;
     char trace[KVC_TEXT_MAX];
     uint64_t frame_requests; /* requests a client packs into one Ethernet frame; 0: as many as fit */
@@ -66,8 +66,8 @@ struct kvc_workload {
     double preload_frac;     /* share of the keys, most popular first, that are stored before the run */
 };
 
-extern const struct kvc_options kvc_workload_options;
-extern const struct kvc_options kvc_curve_options;
+extern const struct kvc_option_table kvc_workload_option_table;
+extern const struct kvc_option_table kvc_rate_curve_option_table;
 
 /* Largest key and value that the workload can produce, for buffers and memory estimates. */
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);

@@ -61,7 +61,7 @@ static double take_ns(struct kvc_source *source, uint32_t shards, struct kvc_bat
     for (uint32_t shard = 0, idle = 0; taken < requests; shard = (shard + 1) % shards) {
         uint32_t got;
         batch->count = 0;
-        while (batch->count + FRAME <= BATCH && (got = kvc_source_take(source, shard, 1e18, batch)) != 0)
+        while (batch->count + FRAME <= BATCH && (got = kvc_source_drain(source, shard, 1e18, batch)) != 0)
             taken += (int)got;
         idle = batch->count != 0 ? 0 : idle + 1;
         if (idle == shards)
@@ -96,7 +96,7 @@ static double source_ns(const struct kvc_workload *workload, uint32_t nodes, uin
     take_ns(source, nodes * sockets, batch, REQUESTS / 10);
     for (uint32_t shard = 0; shard < nodes * sockets; shard++) {
         batch->count = 0;
-        kvc_source_take(source, shard, 1e18, batch);
+        kvc_source_drain(source, shard, 1e18, batch);
         check(source, shard, batch);
     }
     for (int run = 0; run < RUNS; run++)

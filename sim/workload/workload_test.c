@@ -92,7 +92,7 @@ Test(workload, arrivals_that_lack_something_are_refused)
     workload.arrival = KVC_ARRIVAL_CURVE;
     workload.curve[1].time_ns = 0;
     refused(&workload, "times must rise");
-    workload.curve[1] = (struct kvc_curve_point){.time_ns = 5, .rate_mops = -1};
+    workload.curve[1] = (struct kvc_rate_point){.time_ns = 5, .rate_mops = -1};
     refused(&workload, "point 2");
     workload.curve_points = 1;
     workload.curve[0].rate_mops = 0;
@@ -106,8 +106,8 @@ Test(workload, the_highest_rate_is_that_of_an_open_load)
     struct kvc_workload workload = good();
     workload.rate_mops = 3;
     workload.curve_points = 2;
-    workload.curve[0] = (struct kvc_curve_point){.time_ns = 0, .rate_mops = 7};
-    workload.curve[1] = (struct kvc_curve_point){.time_ns = 5, .rate_mops = 2};
+    workload.curve[0] = (struct kvc_rate_point){.time_ns = 0, .rate_mops = 7};
+    workload.curve[1] = (struct kvc_rate_point){.time_ns = 5, .rate_mops = 2};
     workload.arrival = KVC_ARRIVAL_POISSON;
     cr_expect_eq(kvc_workload_rate_max_mops(&workload), 3);
     workload.arrival = KVC_ARRIVAL_FIXED;
@@ -181,9 +181,9 @@ Test(workload, maxima_and_means_of_fixed_sizes_and_traces)
 
 static const struct kvc_option *row(const char *name)
 {
-    for (size_t i = 0; i < kvc_workload_options.count; i++)
-        if (strcmp(kvc_workload_options.rows[i].name, name) == 0)
-            return &kvc_workload_options.rows[i];
+    for (size_t i = 0; i < kvc_workload_option_table.count; i++)
+        if (strcmp(kvc_workload_option_table.rows[i].name, name) == 0)
+            return &kvc_workload_option_table.rows[i];
     return NULL;
 }
 
@@ -198,6 +198,6 @@ Test(workload, options_have_help_ranges_and_defaults)
         cr_assert_gt(strlen(option->help), 10);
         cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
     }
-    cr_assert_eq(kvc_workload_options.count, sizeof names / sizeof *names);
-    cr_assert_eq(kvc_curve_options.max_list, KVC_CURVE_MAX);
+    cr_assert_eq(kvc_workload_option_table.count, sizeof names / sizeof *names);
+    cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);
 }

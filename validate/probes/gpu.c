@@ -25,24 +25,24 @@ struct probe {
     bool to_device, failed;
 };
 
-static void launch(void *data, uint32_t turn)
+static void launch(void *data, uint32_t repetition)
 {
     struct probe *probe = data;
-    (void)turn;
+    (void)repetition;
     probe->failed |= !kvc_cuda_probe_launch();
 }
 
-static void copy(void *data, uint32_t turn)
+static void copy(void *data, uint32_t repetition)
 {
     struct probe *probe = data;
-    (void)turn;
+    (void)repetition;
     probe->failed |= !kvc_cuda_probe_copy(probe->device, probe->host, probe->bytes, probe->to_device);
 }
 
-static void read_sectors(void *data, uint32_t turn)
+static void read_sectors(void *data, uint32_t repetition)
 {
     struct probe *probe = data;
-    probe->failed |= !kvc_cuda_probe_sectors(probe->table, table_bytes, sectors, turn);
+    probe->failed |= !kvc_cuda_probe_sectors(probe->table, table_bytes, sectors, repetition);
 }
 
 static struct kvc_probe_time time_copy(struct probe *probe, uint64_t bytes, bool to_device)

@@ -9,7 +9,7 @@
 enum { ROUNDS = 2000 };
 
 struct pair {
-    struct kvc_ring there, back;
+    struct kvc_spsc_ring there, back;
     uint32_t core;
     char ball, end;
 };
@@ -20,21 +20,21 @@ static void *answer(void *data)
     struct pair *pair = data;
     kvc_pin_core(pair->core);
     for (;;) {
-        void *item = kvc_ring_pop(&pair->there);
+        void *item = kvc_spsc_ring_pop(&pair->there);
         if (item == &pair->end)
             return NULL;
         if (item != NULL)
-            kvc_ring_push(&pair->back, item);
+            kvc_spsc_ring_push(&pair->back, item);
     }
 }
 
-static void play(void *data, uint32_t turn)
+static void play(void *data, uint32_t repetition)
 {
     struct pair *pair = data;
-    (void)turn;
+    (void)repetition;
     for (int i = 0; i < ROUNDS; i++) {
-        kvc_ring_push(&pair->there, &pair->ball);
-        while (kvc_ring_pop(&pair->back) == NULL)
+        kvc_spsc_ring_push(&pair->there, &pair->ball);
+        while (kvc_spsc_ring_pop(&pair->back) == NULL)
             ;
     }
 }
@@ -49,7 +49,7 @@ enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handof
         if (pthread_create(&thread, NULL, answer, &pair) != 0)
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a thread for core %u cannot be started", core);
         handoffs->ns[core] = kvc_probe(NULL, play, &pair).median_s / ROUNDS / 2 * 1e9;
-        kvc_ring_push(&pair.there, &pair.end);
+        kvc_spsc_ring_push(&pair.there, &pair.end);
         pthread_join(thread, NULL);
     }
     return KVC_OK;

@@ -93,9 +93,9 @@ static void describe_fit(const struct kvc_fit *fit, double middle, double half, 
 }
 
 /* The first working set that a core's own caches do not hold. */
-static const struct kvc_memory_point *beyond_near_cache(const struct kvc_machine_report *report)
+static const struct kvc_memory_latency_point *beyond_near_cache(const struct kvc_machine_report *report)
 {
-    const struct kvc_memory_curve *memory = &report->memory;
+    const struct kvc_memory_latency_curve *memory = &report->memory;
     for (uint32_t i = 0; i < memory->count; i++)
         if (memory->point[i].bytes > report->facts.near_cache_bytes)
             return &memory->point[i];
@@ -105,7 +105,7 @@ static const struct kvc_memory_point *beyond_near_cache(const struct kvc_machine
 static void write_cpu(const struct writer *writer)
 {
     const struct kvc_machine_facts *facts = &writer->report->facts;
-    const struct kvc_memory_point *point = beyond_near_cache(writer->report);
+    const struct kvc_memory_latency_point *point = beyond_near_cache(writer->report);
     const struct kvc_fit *fit = &writer->report->stages.receive.fit;
     char text[160];
     fprintf(writer->out, "  cpu = {\n    name = \"%s\",\n", facts->cpu);
@@ -188,52 +188,52 @@ static void write_pcie(const struct writer *writer)
     fprintf(writer->out, "  },\n");
 }
 
-static void write_law(const struct writer *writer, const char *name, const struct kvc_measured_law *measured)
+static void write_curve(const struct writer *writer, const char *name, const struct kvc_megakv_measured_curve *measured)
 {
     fprintf(writer->out, "    %s = {\n", name);
-    for (uint32_t i = 0; i < measured->law.count; i++) {
-        const struct kvc_stage_point *point = &measured->law.point[i];
+    for (uint32_t i = 0; i < measured->curve.count; i++) {
+        const struct kvc_megakv_cost_point *point = &measured->curve.point[i];
         fprintf(writer->out,
                 "      { size = %.10g, footprint = \"%.10gMiB\", threads = %llu, time = \"%.4gns\",\n"
                 "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" },\n",
                 point->size, point->footprint_bytes / 0x1p20, (unsigned long long)point->threads, point->ns,
-                writer->report->facts.date, KVC_STAGE_TURNS, measured->low_ns[i], measured->high_ns[i]);
+                writer->report->facts.date, KVC_MEGAKV_REPETITIONS, measured->low_ns[i], measured->high_ns[i]);
     }
     fprintf(writer->out, "    },\n");
 }
 
 static void write_stages(const struct writer *writer)
 {
-    const struct kvc_stage_costs *stages = &writer->report->stages;
+    const struct kvc_megakv_measurement *stages = &writer->report->stages;
     fprintf(writer->out, "  stages = {\n    name = \"Mega-KV's own code on this machine\",\n");
-    write_law(writer, "receive", &stages->receive);
-    write_law(writer, "write", &stages->write);
-    write_law(writer, "pass", &stages->pass);
-    write_law(writer, "read", &stages->read);
-    write_law(writer, "read_checked", &stages->read_checked);
-    write_law(writer, "read_half_marked", &stages->read_half_marked);
-    write_law(writer, "read_marked", &stages->read_marked);
-    write_law(writer, "read_half_missed", &stages->read_half_missed);
-    write_law(writer, "read_slowest", &stages->read_slowest);
-    write_law(writer, "search", &stages->search);
-    write_law(writer, "search_miss", &stages->search_miss);
-    write_law(writer, "take", &stages->take);
-    write_law(writer, "search_fuller", &stages->search_fuller);
-    write_law(writer, "insert", &stages->insert);
-    write_law(writer, "insert_fuller", &stages->insert_fuller);
+    write_curve(writer, "receive", &stages->receive);
+    write_curve(writer, "write", &stages->write);
+    write_curve(writer, "pass", &stages->pass);
+    write_curve(writer, "read", &stages->read);
+    write_curve(writer, "read_checked", &stages->read_checked);
+    write_curve(writer, "read_half_marked", &stages->read_half_marked);
+    write_curve(writer, "read_marked", &stages->read_marked);
+    write_curve(writer, "read_half_missed", &stages->read_half_missed);
+    write_curve(writer, "read_slowest", &stages->read_slowest);
+    write_curve(writer, "search", &stages->search);
+    write_curve(writer, "search_miss", &stages->search_miss);
+    write_curve(writer, "drain", &stages->drain);
+    write_curve(writer, "search_high_load", &stages->search_high_load);
+    write_curve(writer, "insert", &stages->insert);
+    write_curve(writer, "insert_high_load", &stages->insert_high_load);
     fprintf(writer->out, "  },\n");
 }
 
 static void write_launches(const struct writer *writer)
 {
-    const struct kvc_launch_fits *launches = &writer->report->launches;
+    const struct kvc_megakv_launch_fits *launches = &writer->report->launches;
     fprintf(writer->out,
             "-- Launches of an index of %llu MiB alone, T = k jobs + b, 256 to 65536 jobs, by load factor; "
             "95 %%:\n"
             "--   table                  load  operation   k, ns            b, us            worst\n",
             (unsigned long long)(launches->table_bytes >> 20));
-    for (int i = 0; i < KVC_LAUNCH_FITS; i++) {
-        const struct kvc_launch_fit *row = &launches->fit[i];
+    for (int i = 0; i < KVC_MEGAKV_LAUNCH_FITS; i++) {
+        const struct kvc_megakv_launch_fit *row = &launches->fit[i];
         const struct kvc_fit *fit = &row->fit;
         fprintf(writer->out, "--   %-22s %.1f   %-9s %7.3f +- %-6.2g %8.2f +- %-6.2g %.0f %%%s\n",
                 row->layout, row->load_frac, row->operation, fit->slope, fit->slope_half, fit->base / 1e3,
@@ -269,9 +269,9 @@ static void write_memory(const struct writer *writer)
             "-- Random lines, ns each, by working set and by the number of chains followed at once:\n"
             "--        KiB       1       2       4       8      16      32\n");
     for (uint32_t i = 0; i < report->memory.count; i++) {
-        const struct kvc_memory_point *point = &report->memory.point[i];
+        const struct kvc_memory_latency_point *point = &report->memory.point[i];
         fprintf(writer->out, "-- %10llu", (unsigned long long)(point->bytes >> 10));
-        for (int c = 0; c < KVC_MEMORY_CHAINS; c++)
+        for (int c = 0; c < KVC_MEMORY_LATENCY_CHAINS; c++)
             fprintf(writer->out, " %7.2f", point->line_ns[c]);
         fprintf(writer->out, "\n");
     }

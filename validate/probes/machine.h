@@ -29,10 +29,10 @@ void kvc_machine_ask(struct kvc_machine_facts *facts);
 struct kvc_machine_report {
     struct kvc_machine_facts facts;
     const char *version; /* of kvcast */
-    struct kvc_memory_curve memory;
-    struct kvc_stage_costs stages;
+    struct kvc_memory_latency_curve memory;
+    struct kvc_megakv_measurement stages;
     struct kvc_gpu_facts gpu;
-    struct kvc_launch_fits launches;
+    struct kvc_megakv_launch_fits launches;
     struct kvc_handoffs handoffs;
     struct kvc_cores cores;
     struct kvc_steadiness steadiness;

@@ -29,12 +29,12 @@ static void link_ring(struct ring *ring)
     }
 }
 
-static void follow(void *data, uint32_t turn)
+static void follow(void *data, uint32_t repetition)
 {
     struct ring *ring = data;
     uint64_t at[CHAINS_MAX];
     for (uint32_t c = 0; c < ring->chains; c++)
-        at[c] = (kvc_mix64(turn) + c * (ring->lines / ring->chains)) % ring->lines;
+        at[c] = (kvc_mix64(repetition) + c * (ring->lines / ring->chains)) % ring->lines;
     for (uint32_t step = 0; step < STEPS / ring->chains; step++)
         for (uint32_t c = 0; c < ring->chains; c++)
             at[c] = ring->line[at[c] * LINE_WORDS];
@@ -42,28 +42,28 @@ static void follow(void *data, uint32_t turn)
         ring->keep += at[c];
 }
 
-static void read_all(void *data, uint32_t turn)
+static void read_all(void *data, uint32_t repetition)
 {
     struct ring *ring = data;
-    (void)turn;
+    (void)repetition;
     for (uint64_t i = 0; i < ring->lines * LINE_WORDS; i++)
         ring->keep += ring->line[i];
 }
 
-enum kvc_status kvc_memory_measure(uint64_t bytes_max, struct kvc_memory_curve *curve, struct kvc_diag *diag)
+enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve, struct kvc_diag *diag)
 {
-    struct ring ring = {.line = kvc_memory_alloc(bytes_max)};
+    struct ring ring = {.line = kvc_pages_alloc(bytes_max)};
     if (ring.line == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a working set of %llu MiB",
                              (unsigned long long)(bytes_max >> 20));
-    *curve = (struct kvc_memory_curve){0};
-    for (uint64_t bytes = smallest_bytes; bytes <= bytes_max && curve->count < KVC_MEMORY_SIZES_MAX;
+    *curve = (struct kvc_memory_latency_curve){0};
+    for (uint64_t bytes = smallest_bytes; bytes <= bytes_max && curve->count < KVC_MEMORY_LATENCY_SIZES_MAX;
          bytes *= 4) {
-        struct kvc_memory_point *point = &curve->point[curve->count++];
+        struct kvc_memory_latency_point *point = &curve->point[curve->count++];
         point->bytes = bytes;
         ring.lines = bytes / LINE_BYTES;
         link_ring(&ring);
-        for (uint32_t i = 0; i < KVC_MEMORY_CHAINS; i++) {
+        for (uint32_t i = 0; i < KVC_MEMORY_LATENCY_CHAINS; i++) {
             ring.chains = 1u << i;
             uint32_t steps = STEPS / ring.chains * ring.chains;
             point->line_ns[i] = kvc_probe(NULL, follow, &ring).median_s / steps * 1e9;
@@ -71,6 +71,6 @@ enum kvc_status kvc_memory_measure(uint64_t bytes_max, struct kvc_memory_curve *
     }
     curve->sequential_bytes_per_s =
         (double)(ring.lines * LINE_BYTES) / kvc_probe(NULL, read_all, &ring).median_s;
-    kvc_memory_free(ring.line, bytes_max);
+    kvc_pages_free(ring.line, bytes_max);
     return KVC_OK;
 }

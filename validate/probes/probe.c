@@ -5,33 +5,33 @@
 
 #include "sim/base/clock.h"
 
-enum { TURNS_MIN = 5, TURNS_MAX = 15, REFERENCE_STEPS = 2000000, REFERENCE_TURNS = 3 };
+enum { REPETITIONS_MIN = 5, REPETITIONS_MAX = 15, REFERENCE_STEPS = 2000000, REFERENCE_REPETITIONS = 3 };
 
 static const double steady_frac = 0.02;
 
-static double turn_s(kvc_probe_fn *prepare, kvc_probe_fn *work, void *data, uint32_t turn)
+static double repetition_s(kvc_probe_fn *prepare, kvc_probe_fn *work, void *data, uint32_t repetition)
 {
     if (prepare != NULL)
-        prepare(data, turn);
+        prepare(data, repetition);
     double started_s = kvc_clock_wall_s();
-    work(data, turn);
+    work(data, repetition);
     return kvc_clock_wall_s() - started_s;
 }
 
 struct kvc_probe_time kvc_probe(kvc_probe_fn *prepare, kvc_probe_fn *work, void *data)
 {
-    double seconds[TURNS_MAX];
+    double seconds[REPETITIONS_MAX];
     struct kvc_probe_time time = {0};
-    turn_s(prepare, work, data, 0);
-    while (time.turns < TURNS_MAX) {
-        seconds[time.turns] = turn_s(prepare, work, data, time.turns + 1);
-        time.turns++;
-        if (time.turns < TURNS_MIN)
+    repetition_s(prepare, work, data, 0);
+    while (time.repetitions < REPETITIONS_MAX) {
+        seconds[time.repetitions] = repetition_s(prepare, work, data, time.repetitions + 1);
+        time.repetitions++;
+        if (time.repetitions < REPETITIONS_MIN)
             continue;
-        gsl_sort(seconds, 1, time.turns);
-        time.median_s = seconds[time.turns / 2];
-        time.low_s = seconds[time.turns / 4];
-        time.high_s = seconds[3 * time.turns / 4];
+        gsl_sort(seconds, 1, time.repetitions);
+        time.median_s = seconds[time.repetitions / 2];
+        time.low_s = seconds[time.repetitions / 4];
+        time.high_s = seconds[3 * time.repetitions / 4];
         if (time.high_s - time.low_s < 2 * steady_frac * time.median_s)
             break;
     }
@@ -54,7 +54,7 @@ static double reference_s(void)
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)
 {
     double seconds = INFINITY;
-    for (int turn = 0; turn < REFERENCE_TURNS; turn++)
+    for (int repetition = 0; repetition < REFERENCE_REPETITIONS; repetition++)
         seconds = fmin(seconds, reference_s());
     if (steadiness->checks == 0)
         steadiness->fastest_s = steadiness->slowest_s = seconds;

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /* A piece of work; `turn` counts its calls, so that it can take other keys each time. */
-typedef void kvc_probe_fn(void *data, uint32_t turn);
+typedef void kvc_probe_fn(void *data, uint32_t repetition);
 
 struct kvc_probe_time {
     double median_s, low_s, high_s; /* and the quartiles */
-    uint32_t turns;
+    uint32_t repetitions;
 };
 
 /* Wall time of one call of `work`: once to warm up, then 5 to 15 times, until the quartiles are within 2 % of

@@ -11,27 +11,27 @@
 #include "validate/probes/pin.h"
 
 struct worker {
-    struct kvc_team *team;
+    struct kvc_thread_pool *pool;
     uint32_t core;
     atomic_bool awake;
 };
 
-struct kvc_team {
+struct kvc_thread_pool {
     _Alignas(64) atomic_uint round; /* what is set before it is raised belongs to it */
     _Alignas(64) atomic_uint working;
-    _Alignas(64) struct kvc_team_task *tasks;
+    _Alignas(64) struct kvc_thread_pool_task *tasks;
     uint32_t count, cores;
     atomic_uint awake; /* how many should be */
     bool stop;
-    struct worker worker[KVC_TEAM_CORES_MAX];
-    pthread_t thread[KVC_TEAM_CORES_MAX];
+    struct worker worker[KVC_THREAD_POOL_CORES_MAX];
+    pthread_t thread[KVC_THREAD_POOL_CORES_MAX];
 };
 
 static void do_round(const struct worker *worker)
 {
-    const struct kvc_team *team = worker->team;
-    for (uint32_t i = 0; i < team->count; i++) {
-        struct kvc_team_task *task = &team->tasks[i];
+    const struct kvc_thread_pool *pool = worker->pool;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        struct kvc_thread_pool_task *task = &pool->tasks[i];
         if (task->core != worker->core)
             continue;
         double started_s = kvc_clock_wall_s();
@@ -42,7 +42,7 @@ static void do_round(const struct worker *worker)
 
 static bool should_be_awake(const struct worker *worker)
 {
-    return worker->core < atomic_load_explicit(&worker->team->awake, memory_order_relaxed);
+    return worker->core < atomic_load_explicit(&worker->pool->awake, memory_order_relaxed);
 }
 
 /* Returns the round that is over when it is awake again. */
@@ -52,7 +52,7 @@ static unsigned sleep_while_told(struct worker *worker)
     atomic_store(&worker->awake, false);
     while (!should_be_awake(worker))
         nanosleep(&nap, NULL);
-    unsigned round = atomic_load(&worker->team->round);
+    unsigned round = atomic_load(&worker->pool->round);
     atomic_store(&worker->awake, true);
     return round;
 }
@@ -60,80 +60,80 @@ static unsigned sleep_while_told(struct worker *worker)
 static void *work(void *data)
 {
     struct worker *worker = data;
-    struct kvc_team *team = worker->team;
+    struct kvc_thread_pool *pool = worker->pool;
     unsigned round = 0; /* that was done last */
     kvc_pin_core(worker->core);
     atomic_store(&worker->awake, true);
     for (;;) {
         if (!should_be_awake(worker))
             round = sleep_while_told(worker);
-        if (atomic_load_explicit(&team->round, memory_order_acquire) == round)
+        if (atomic_load_explicit(&pool->round, memory_order_acquire) == round)
             continue;
-        if (team->stop)
+        if (pool->stop)
             return NULL;
         do_round(worker);
         round++;
-        atomic_fetch_sub_explicit(&team->working, 1, memory_order_release);
+        atomic_fetch_sub_explicit(&pool->working, 1, memory_order_release);
     }
 }
 
-void kvc_team_wake(struct kvc_team *team, uint32_t cores)
+void kvc_thread_pool_wake(struct kvc_thread_pool *pool, uint32_t cores)
 {
-    uint32_t awake = cores < team->cores ? cores : team->cores;
-    atomic_store(&team->awake, awake);
-    for (uint32_t i = 1; i < team->cores; i++)
-        while (atomic_load(&team->worker[i].awake) != (i < awake))
+    uint32_t awake = cores < pool->cores ? cores : pool->cores;
+    atomic_store(&pool->awake, awake);
+    for (uint32_t i = 1; i < pool->cores; i++)
+        while (atomic_load(&pool->worker[i].awake) != (i < awake))
             ;
 }
 
-static void begin_round(struct kvc_team *team)
+static void begin_round(struct kvc_thread_pool *pool)
 {
-    atomic_store(&team->working, atomic_load(&team->awake) - 1);
-    atomic_fetch_add_explicit(&team->round, 1, memory_order_release);
+    atomic_store(&pool->working, atomic_load(&pool->awake) - 1);
+    atomic_fetch_add_explicit(&pool->round, 1, memory_order_release);
 }
 
-struct kvc_team *kvc_team_create(uint32_t cores)
+struct kvc_thread_pool *kvc_thread_pool_create(uint32_t cores)
 {
-    struct kvc_team *team = aligned_alloc(64, sizeof *team);
-    if (team == NULL)
+    struct kvc_thread_pool *pool = aligned_alloc(64, sizeof *pool);
+    if (pool == NULL)
         return NULL;
-    *team = (struct kvc_team){.cores = 1, .awake = cores};
-    team->worker[0].team = team;
-    for (uint32_t i = 1; i < cores && i < KVC_TEAM_CORES_MAX; i++) {
-        team->worker[i].team = team;
-        team->worker[i].core = i;
-        if (pthread_create(&team->thread[i], NULL, work, &team->worker[i]) != 0) {
-            kvc_team_free(team);
+    *pool = (struct kvc_thread_pool){.cores = 1, .awake = cores};
+    pool->worker[0].pool = pool;
+    for (uint32_t i = 1; i < cores && i < KVC_THREAD_POOL_CORES_MAX; i++) {
+        pool->worker[i].pool = pool;
+        pool->worker[i].core = i;
+        if (pthread_create(&pool->thread[i], NULL, work, &pool->worker[i]) != 0) {
+            kvc_thread_pool_free(pool);
             return NULL;
         }
-        team->cores++;
+        pool->cores++;
     }
     kvc_pin_core(0);
-    kvc_team_wake(team, team->cores);
-    return team;
+    kvc_thread_pool_wake(pool, pool->cores);
+    return pool;
 }
 
-void kvc_team_free(struct kvc_team *team)
+void kvc_thread_pool_free(struct kvc_thread_pool *pool)
 {
-    if (team == NULL)
+    if (pool == NULL)
         return;
-    kvc_team_wake(team, team->cores);
-    team->stop = true;
-    begin_round(team);
-    for (uint32_t i = 1; i < team->cores; i++)
-        pthread_join(team->thread[i], NULL);
-    free(team);
+    kvc_thread_pool_wake(pool, pool->cores);
+    pool->stop = true;
+    begin_round(pool);
+    for (uint32_t i = 1; i < pool->cores; i++)
+        pthread_join(pool->thread[i], NULL);
+    free(pool);
 }
 
-void kvc_team_run(struct kvc_team *team, struct kvc_team_task *tasks, uint32_t count)
+void kvc_thread_pool_run(struct kvc_thread_pool *pool, struct kvc_thread_pool_task *tasks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (tasks[i].core >= atomic_load(&team->awake))
+        if (tasks[i].core >= atomic_load(&pool->awake))
             KVC_BUG("core %u sleeps", tasks[i].core);
-    team->tasks = tasks;
-    team->count = count;
-    begin_round(team);
-    do_round(&team->worker[0]);
-    while (atomic_load_explicit(&team->working, memory_order_acquire) > 0)
+    pool->tasks = tasks;
+    pool->count = count;
+    begin_round(pool);
+    do_round(&pool->worker[0]);
+    while (atomic_load_explicit(&pool->working, memory_order_acquire) > 0)
         ;
 }

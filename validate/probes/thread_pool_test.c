@@ -31,7 +31,7 @@ static void nap(void *data)
 }
 
 /* Of at most CORES cores; `number`: what the system calls them. */
-static struct kvc_team *open_team(uint32_t *cores, int number[CORES])
+static struct kvc_thread_pool *open_pool(uint32_t *cores, int number[CORES])
 {
     cpu_set_t allowed;
     uint32_t all = kvc_pin_cores(), found = 0;
@@ -40,54 +40,54 @@ static struct kvc_team *open_team(uint32_t *cores, int number[CORES])
     for (int i = 0; i < CPU_SETSIZE && found < *cores; i++)
         if (CPU_ISSET(i, &allowed))
             number[found++] = i;
-    struct kvc_team *team = kvc_team_create(*cores);
-    cr_assert_not_null(team);
-    return team;
+    struct kvc_thread_pool *pool = kvc_thread_pool_create(*cores);
+    cr_assert_not_null(pool);
+    return pool;
 }
 
-Test(team, every_task_runs_once_a_round_on_its_core)
+Test(pool, every_task_runs_once_a_round_on_its_core)
 {
     uint32_t cores;
     int number[CORES];
     struct task task[TASKS] = {0};
-    struct kvc_team_task tasks[TASKS];
-    struct kvc_team *team = open_team(&cores, number);
+    struct kvc_thread_pool_task tasks[TASKS];
+    struct kvc_thread_pool *pool = open_pool(&cores, number);
     for (uint32_t i = 0; i < TASKS; i++)
-        tasks[i] = (struct kvc_team_task){.fn = count, .data = &task[i], .core = (TASKS - i) % cores};
+        tasks[i] = (struct kvc_thread_pool_task){.fn = count, .data = &task[i], .core = (TASKS - i) % cores};
     for (uint32_t round = 1; round <= ROUNDS; round++) {
-        kvc_team_run(team, tasks, TASKS);
+        kvc_thread_pool_run(pool, tasks, TASKS);
         for (uint32_t i = 0; i < TASKS; i++) {
             cr_assert_eq(task[i].calls, round);
             cr_assert_eq(task[i].core, number[tasks[i].core]);
             cr_assert_gt(tasks[i].seconds, 0);
         }
     }
-    kvc_team_run(team, tasks, 1);
+    kvc_thread_pool_run(pool, tasks, 1);
     cr_expect_eq(task[0].calls, ROUNDS + 1);
     cr_expect_eq(task[1].calls, ROUNDS);
-    kvc_team_run(team, tasks, 0);
+    kvc_thread_pool_run(pool, tasks, 0);
     cr_expect_eq(task[0].calls, ROUNDS + 1);
-    kvc_team_free(team);
-    kvc_team_free(NULL);
+    kvc_thread_pool_free(pool);
+    kvc_thread_pool_free(NULL);
 }
 
 /* Two naps on one core are behind each other, and each has its own time. */
-Test(team, times_of_tasks)
+Test(pool, times_of_tasks)
 {
     uint32_t cores;
     int number[CORES];
-    struct kvc_team *team = open_team(&cores, number);
+    struct kvc_thread_pool *pool = open_pool(&cores, number);
     for (uint32_t other = 0; other < 2 && other < cores; other++) {
-        struct kvc_team_task tasks[2] = {{.fn = nap}, {.fn = nap, .core = other}};
+        struct kvc_thread_pool_task tasks[2] = {{.fn = nap}, {.fn = nap, .core = other}};
         double started_s = kvc_clock_wall_s();
-        kvc_team_run(team, tasks, 2);
+        kvc_thread_pool_run(pool, tasks, 2);
         double all_s = kvc_clock_wall_s() - started_s;
         cr_expect(tasks[0].seconds >= 0.003 && tasks[1].seconds >= 0.003);
         if (other == 0)
             cr_expect_leq(tasks[0].seconds + tasks[1].seconds, all_s);
         cr_expect(tasks[0].seconds <= all_s && tasks[1].seconds <= all_s);
     }
-    kvc_team_free(team);
+    kvc_thread_pool_free(pool);
 }
 
 struct meeting {
@@ -107,39 +107,39 @@ static void meet(void *data)
         }
 }
 
-Test(team, cores_work_at_the_same_time)
+Test(pool, cores_work_at_the_same_time)
 {
     uint32_t cores;
     int number[CORES];
     struct meeting meeting = {0};
-    struct kvc_team_task tasks[2] = {{.fn = meet, .data = &meeting, .core = 1},
+    struct kvc_thread_pool_task tasks[2] = {{.fn = meet, .data = &meeting, .core = 1},
                                      {.fn = meet, .data = &meeting, .core = 0}};
-    struct kvc_team *team = open_team(&cores, number);
+    struct kvc_thread_pool *pool = open_pool(&cores, number);
     if (cores > 1)
-        kvc_team_run(team, tasks, 2);
+        kvc_thread_pool_run(pool, tasks, 2);
     cr_expect(!atomic_load(&meeting.missed));
-    kvc_team_free(team);
+    kvc_thread_pool_free(pool);
 }
 
 /* Were a round done by a core that sleeps, or not by one that has just been woken, counts would be wrong or
  * the round would never be over. */
-Test(team, cores_sleep_and_wake_again)
+Test(pool, cores_sleep_and_wake_again)
 {
     uint32_t cores;
     int number[CORES];
     struct task task[CORES] = {0};
-    struct kvc_team_task tasks[CORES];
-    struct kvc_team *team = open_team(&cores, number);
+    struct kvc_thread_pool_task tasks[CORES];
+    struct kvc_thread_pool *pool = open_pool(&cores, number);
     for (uint32_t i = 0; i < cores; i++)
-        tasks[i] = (struct kvc_team_task){.fn = count, .data = &task[i], .core = i};
+        tasks[i] = (struct kvc_thread_pool_task){.fn = count, .data = &task[i], .core = i};
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         for (uint32_t awake = 1; awake <= cores; awake++) {
-            kvc_team_wake(team, awake);
+            kvc_thread_pool_wake(pool, awake);
             for (uint32_t i = 0; i < round % 4; i++)
-                kvc_team_run(team, tasks, awake);
+                kvc_thread_pool_run(pool, tasks, awake);
         }
-        kvc_team_wake(team, cores + 7); /* all that there are */
-        kvc_team_run(team, tasks, cores);
+        kvc_thread_pool_wake(pool, cores + 7); /* all that there are */
+        kvc_thread_pool_run(pool, tasks, cores);
         for (uint32_t i = 0; i < cores; i++) {
             cr_assert_eq(task[i].core, number[i]);
             cr_assert_eq(task[i].calls, 1 + (round % 4) * (cores - i), "round %u, core %u: %u calls", round,
@@ -147,8 +147,8 @@ Test(team, cores_sleep_and_wake_again)
             task[i].calls = 0;
         }
     }
-    kvc_team_wake(team, 1);
-    kvc_team_free(team); /* that sleeps */
+    kvc_thread_pool_wake(pool, 1);
+    kvc_thread_pool_free(pool); /* that sleeps */
 }
 
 /* Of all threads together. */
@@ -159,16 +159,16 @@ static double processor_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-Test(team, cores_that_sleep_take_no_time)
+Test(pool, cores_that_sleep_take_no_time)
 {
     const struct timespec pause = {0, 50000000};
     uint32_t cores;
     int number[CORES];
-    struct kvc_team *team = open_team(&cores, number);
-    kvc_team_wake(team, 1);
+    struct kvc_thread_pool *pool = open_pool(&cores, number);
+    kvc_thread_pool_wake(pool, 1);
     double before_s = processor_s(), started_s = kvc_clock_wall_s();
     nanosleep(&pause, NULL); /* longer on a busy machine */
     double awake_frac = (processor_s() - before_s) / (kvc_clock_wall_s() - started_s);
     cr_expect_lt(awake_frac, 0.4, "%g of a core", awake_frac);
-    kvc_team_free(team);
+    kvc_thread_pool_free(pool);
 }

@@ -6,7 +6,7 @@
 #include "validate/scoring/lines.h"
 
 static const char header[] =
-    "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,lacks,fact";
+    "id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact";
 
 enum column { ID, MODE, SCENARIO, OVERRIDES, FIGURE, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT };
 
@@ -57,7 +57,7 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
                  ? status
                  : kvc_column_text(column[OVERRIDES], made->overrides, sizeof made->overrides, diag);
     status =
-        status != KVC_OK ? status : kvc_column_text(column[FIGURE], made->figure, sizeof made->figure, diag);
+        status != KVC_OK ? status : kvc_column_text(column[FIGURE], made->metric, sizeof made->metric, diag);
     status = status != KVC_OK ? status : kvc_column_number(column[PUBLISHED], &made->published, diag);
     status = status != KVC_OK ? status : kvc_column_number(column[LOW], &made->low, diag);
     status = status != KVC_OK ? status : kvc_column_number(column[HIGH], &made->high, diag);

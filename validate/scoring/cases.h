@@ -25,7 +25,7 @@ struct kvc_case {
     enum kvc_case_mode mode;
     char scenario[160]; /* relative to the project, or "a/b" */
     char overrides[256];
-    char figure[64]; /* throughput_mops, latency_mean_us, _p95_us, _p99_us, _min_us, _max_us, watts_mean,
+    char metric[64]; /* throughput_mops, latency_mean_us, _p95_us, _p99_us, _min_us, _max_us, watts_mean,
                         kops_per_watt, or one of the model's or the kernels' figures */
     double published, low, high; /* NaN: not given */
     double tolerance_frac;

@@ -54,7 +54,7 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
             .role = KVC_CASE_PREDICTION,
         };
         snprintf(made.id, sizeof made.id, "%s:%s", plan->entry[run].id, kvc_reading_names[reading]);
-        snprintf(made.figure, sizeof made.figure, "%s", kvc_reading_names[reading]);
+        snprintf(made.metric, sizeof made.metric, "%s", kvc_reading_names[reading]);
         comparison->entry[comparison->cases.count] = (struct kvc_compared){.run = run, .reading = reading};
         status = kvc_cases_add(&comparison->cases, &made, diag);
     }

@@ -59,7 +59,7 @@ static long find(const char *id)
 
 TestSuite(comparison, .init = make_comparison, .fini = free_comparison);
 
-Test(comparison, takes_the_figures_that_suit_the_load)
+Test(comparison, takes_the_metrics_that_suit_the_load)
 {
     static const char *const expected[] = {
         "a:throughput_mops", "a:t_search_us",    "b:throughput_mops", "b:t_search_us",    "b:t_insert_us",

@@ -30,7 +30,7 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
 
 /* Median of each figure over the turns that have it, and the bottleneck named most often. *spread_frac:
  * (largest - smallest) / median of the throughput. */
-void kvc_readings_median(const struct kvc_readings *turns, uint32_t count, struct kvc_readings *median,
+void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
                          double *spread_frac);
 
 #endif

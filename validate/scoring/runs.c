@@ -6,7 +6,7 @@
 #include "validate/scoring/lines.h"
 
 static const char header[] =
-    "id,scenario,overrides,turns,spread_frac,stalled_frac,throughput_mops,latency_mean_us,"
+    "id,scenario,overrides,repetitions,spread_frac,stalled_frac,throughput_mops,latency_mean_us,"
     "latency_p99_us,t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,"
     "bottleneck";
 
@@ -14,7 +14,7 @@ enum column {
     ID,
     SCENARIO,
     OVERRIDES,
-    TURNS,
+    REPETITIONS,
     SPREAD,
     STALLED,
     READINGS,
@@ -39,12 +39,12 @@ static enum kvc_status needed(const char *text, const char *name, double least, 
 
 static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, struct kvc_diag *diag)
 {
-    double turns = 0;
+    double repetitions = 0;
     struct kvc_readings *readings = &run->readings;
-    enum kvc_status status = needed(column[TURNS], "turns", 1, &turns, diag);
-    if (status == KVC_OK && (turns != floor(turns) || turns > UINT32_MAX))
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "turns: found \"%s\", expected a whole number",
-                             column[TURNS]);
+    enum kvc_status status = needed(column[REPETITIONS], "repetitions", 1, &repetitions, diag);
+    if (status == KVC_OK && (repetitions != floor(repetitions) || repetitions > UINT32_MAX))
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "repetitions: found \"%s\", expected a whole number",
+                             column[REPETITIONS]);
     if (status == KVC_OK)
         status = needed(column[SPREAD], "spread_frac", 0, &run->spread_frac, diag);
     if (status == KVC_OK)
@@ -57,7 +57,7 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
         status = kvc_column_text(column[BOTTLENECK], readings->bottleneck, sizeof readings->bottleneck, diag);
     if (status == KVC_OK && readings->bottleneck[0] == '\0')
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no bottleneck");
-    run->turns = (uint32_t)turns;
+    run->repetitions = (uint32_t)repetitions;
     return status;
 }
 
@@ -74,7 +74,7 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
         strcmp(planned->overrides, column[OVERRIDES]) != 0)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run \"%s\" is not what the plan says: \"%s,%s\"",
                              planned->id, planned->scenario, planned->overrides);
-    if (file->runs[found].turns > 0)
+    if (file->runs[found].repetitions > 0)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" a second time", planned->id);
     return parse(column, &file->runs[found], diag);
 }
@@ -87,7 +87,7 @@ enum kvc_status kvc_runs_read(const char *path, const struct kvc_plan *plan, str
     memset(runs, 0, plan->count * sizeof *runs);
     enum kvc_status status = kvc_lines_read(path, &lines, diag);
     for (size_t i = 0; i < plan->count && status == KVC_OK; i++)
-        if (runs[i].turns == 0)
+        if (runs[i].repetitions == 0)
             status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plan->path, plan->entry[i].line,
                                       "run \"%s\" is planned but not in runs.csv", plan->entry[i].id);
     return status;
@@ -99,7 +99,7 @@ void kvc_runs_write(FILE *out, const struct kvc_plan *plan, const struct kvc_mea
     for (size_t i = 0; i < plan->count; i++) {
         const struct kvc_plan_line *planned = &plan->entry[i];
         fprintf(out, "%s,%s,%s,%u,%.4f,%.4f", planned->id, planned->scenario, planned->overrides,
-                runs[i].turns, runs[i].spread_frac, runs[i].stalled_frac);
+                runs[i].repetitions, runs[i].spread_frac, runs[i].stalled_frac);
         for (int j = 0; j < KVC_READINGS; j++) {
             fputc(',', out);
             if (isfinite(runs[i].readings.value[j]))

@@ -33,7 +33,7 @@ static void remove_folder(void)
 #define PLAN "id,scenario,overrides\n"
 #define TWO PLAN "a,s.lua,x=1;y=2\nb,s.lua,\n"
 #define RUNS                                                                                                 \
-    "id,scenario,overrides,turns,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,"   \
+    "id,scenario,overrides,repetitions,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,"   \
     "t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,bottleneck\n"
 #define RUN_A "a,s.lua,x=1;y=2,3,0.02,0.001,100,300,900,60,30000,,,send\n"
 #define RUN_B "b,s.lua,,3,0.2,0,50,,,,,,,load\n"
@@ -92,7 +92,7 @@ Test(runs, are_read_in_the_order_of_the_plan)
     write_file(runs_path, RUNS RUN_B RUN_A);
     cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
-    cr_expect_eq(runs[0].turns, 3);
+    cr_expect_eq(runs[0].repetitions, 3);
     cr_expect_eq(runs[0].spread_frac, 0.02);
     cr_expect_eq(runs[0].stalled_frac, 0.001);
     cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
@@ -120,7 +120,7 @@ Test(runs, survive_a_round_trip)
     cr_assert_eq(fclose(out), 0);
     cr_assert_eq(kvc_runs_read(runs_path, &plan, again, &diag), KVC_OK, "%s", diag.message);
     for (int i = 0; i < 2; i++) {
-        cr_expect_eq(again[i].turns, runs[i].turns);
+        cr_expect_eq(again[i].repetitions, runs[i].repetitions);
         cr_expect_eq(again[i].spread_frac, runs[i].spread_frac);
         cr_expect_eq(again[i].stalled_frac, runs[i].stalled_frac);
         cr_expect_str_eq(again[i].readings.bottleneck, runs[i].readings.bottleneck);
@@ -142,8 +142,8 @@ Test(runs, name_the_bad_line)
         {RUNS "a,s.lua,x=1;y=2,3,0.02,0,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
         {RUNS "a,s.lua,x=1;y=2,3,-1,0,100,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
         {RUNS "a,s.lua,x=1;y=2,3,0.1,,100,,,,,,,send\n", 2, "stalled_frac: found \"\""},
-        {RUNS "a,s.lua,x=1;y=2,0,0.02,0,100,,,,,,,send\n", 2, "turns: found \"0\""},
-        {RUNS "a,s.lua,x=1;y=2,2.5,0.02,0,100,,,,,,,send\n", 2, "turns: found \"2.5\""},
+        {RUNS "a,s.lua,x=1;y=2,0,0.02,0,100,,,,,,,send\n", 2, "repetitions: found \"0\""},
+        {RUNS "a,s.lua,x=1;y=2,2.5,0.02,0,100,,,,,,,send\n", 2, "repetitions: found \"2.5\""},
         {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,,,,,,,\n", 2, "found no bottleneck"},
         {RUNS RUN_A RUN_A, 3, "found run \"a\" a second time"},
         {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,0,50,,,,,,,load\n", 4, "run \"c\", which the plan has not"},
@@ -179,23 +179,23 @@ Test(runs, name_the_line_of_the_plan_that_was_not_measured)
 
 Test(readings, median_of_the_turns)
 {
-    struct kvc_readings turns[4], median;
+    struct kvc_readings repetitions[4], median;
     double spread_frac;
     static const double mops[] = {100, 130, 90, 120};
     static const char *const bottlenecks[] = {"load", "send", "send", "index"};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < KVC_READINGS; j++)
-            turns[i].value[j] = NAN;
-        turns[i].value[KVC_READING_THROUGHPUT] = mops[i];
-        strcpy(turns[i].bottleneck, bottlenecks[i]);
+            repetitions[i].value[j] = NAN;
+        repetitions[i].value[KVC_READING_THROUGHPUT] = mops[i];
+        strcpy(repetitions[i].bottleneck, bottlenecks[i]);
     }
-    turns[2].value[KVC_READING_T_INSERT] = 7;
-    kvc_readings_median(turns, 4, &median, &spread_frac);
+    repetitions[2].value[KVC_READING_T_INSERT] = 7;
+    kvc_readings_median(repetitions, 4, &median, &spread_frac);
     cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 110);
     cr_expect_float_eq(spread_frac, 40.0 / 110, 1e-12);
-    cr_expect_eq(median.value[KVC_READING_T_INSERT], 7, "of the turns that have it");
+    cr_expect_eq(median.value[KVC_READING_T_INSERT], 7, "of the repetitions that have it");
     cr_expect(isnan(median.value[KVC_READING_T_SEARCH]));
     cr_expect_str_eq(median.bottleneck, "send");
-    kvc_readings_median(turns, 3, &median, &spread_frac);
+    kvc_readings_median(repetitions, 3, &median, &spread_frac);
     cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 100);
 }

@@ -28,7 +28,7 @@ static void remove_path(void)
     unlink(path);
 }
 
-#define HEADER "id,mode,scenario,overrides,figure,published,low,high,tolerance_frac,role,lacks,fact\n"
+#define HEADER "id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact\n"
 
 TestSuite(cases, .init = make_path, .fini = remove_path);
 

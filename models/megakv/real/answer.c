@@ -7,10 +7,10 @@
 
 enum { VALUES_BYTES = 16 << 20 };
 
-bool kvc_answerer_open(struct kvc_answerer *answerer, struct kvc_slab *slab, uint32_t value_bytes)
+bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab, uint32_t value_bytes)
 {
     uint32_t rows = VALUES_BYTES / (value_bytes > 0 ? value_bytes : 1);
-    *answerer = (struct kvc_answerer){
+    *answerer = (struct kvc_megakv_real_answerer){
         .slab = slab,
         .rows_max = rows < KVC_MEGAKV_SEND_ROWS ? rows : KVC_MEGAKV_SEND_ROWS,
         .values = malloc(VALUES_BYTES),
@@ -22,7 +22,7 @@ bool kvc_answerer_open(struct kvc_answerer *answerer, struct kvc_slab *slab, uin
     return true;
 }
 
-void kvc_answerer_close(struct kvc_answerer *answerer)
+void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer)
 {
     free(answerer->values);
     free(answerer->latency);
@@ -38,7 +38,7 @@ static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
     return found != hash;
 }
 
-static uint64_t wrong_values(const struct kvc_answerer *answerer, const uint64_t *hash, uint32_t count)
+static uint64_t wrong_values(const struct kvc_megakv_real_answerer *answerer, const uint64_t *hash, uint32_t count)
 {
     uint64_t wrong = 0;
     uint32_t at = 0;
@@ -49,17 +49,17 @@ static uint64_t wrong_values(const struct kvc_answerer *answerer, const uint64_t
     return wrong;
 }
 
-static double now_ns(const struct kvc_answerer *answerer)
+static double now_ns(const struct kvc_megakv_real_answerer *answerer)
 {
     return (kvc_clock_wall_s() - answerer->started_s) * 1e9;
 }
 
-static bool counts(const struct kvc_answerer *answerer, double done_ns)
+static bool counts(const struct kvc_megakv_real_answerer *answerer, double done_ns)
 {
     return done_ns >= answerer->from_ns && done_ns < answerer->until_ns;
 }
 
-static void take_latencies(struct kvc_answerer *answerer, const double *sent_ns, uint32_t count,
+static void drain_latencies(struct kvc_megakv_real_answerer *answerer, const double *sent_ns, uint32_t count,
                            double done_ns)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -67,12 +67,12 @@ static void take_latencies(struct kvc_answerer *answerer, const double *sent_ns,
     kvc_histogram_record(answerer->latency, sent_ns, answerer->done_ns, count);
 }
 
-double kvc_answer_gets(struct kvc_answerer *answerer, const struct kvc_buffer *buffer, uint32_t first,
+double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer, uint32_t first,
                        uint32_t count)
 {
     uint32_t position = 0;
     uint64_t hits = 0;
-    const struct kvc_slab_reads reads = {
+    const struct kvc_megakv_slab_reads reads = {
         .count = count,
         .location = buffer->location + first,
         .keys = buffer->keys + (size_t)first * buffer->key_stride,
@@ -85,22 +85,22 @@ double kvc_answer_gets(struct kvc_answerer *answerer, const struct kvc_buffer *b
         .result = answerer->result,
         .value_bytes = answerer->value_bytes,
     };
-    kvc_slab_read(answerer->slab, &reads, &answerer->stats);
+    kvc_megakv_slab_read(answerer->slab, &reads, &answerer->stats);
     double done_ns = now_ns(answerer);
     answerer->wrong += wrong_values(answerer, buffer->hash + first, count);
     answerer->answered += count;
     if (!counts(answerer, done_ns))
         return done_ns;
     for (uint32_t i = 0; i < count; i++)
-        hits += answerer->result[i] == KVC_READ_HIT;
+        hits += answerer->result[i] == KVC_MEGAKV_SLAB_HIT;
     answerer->hits += hits;
     answerer->misses += count - hits;
     answerer->completed += count;
-    take_latencies(answerer, buffer->sent_ns + first, count, done_ns);
+    drain_latencies(answerer, buffer->sent_ns + first, count, done_ns);
     return done_ns;
 }
 
-void kvc_answer_writes(struct kvc_answerer *answerer, const struct kvc_buffer *buffer, double done_ns)
+void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer, double done_ns)
 {
     uint32_t count = buffer->sets + buffer->deletes;
     answerer->answered += count;
@@ -110,6 +110,6 @@ void kvc_answer_writes(struct kvc_answerer *answerer, const struct kvc_buffer *b
     answerer->deletes += buffer->deletes;
     answerer->completed += count;
     for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS)
-        take_latencies(answerer, buffer->write_sent_ns + first,
+        drain_latencies(answerer, buffer->write_sent_ns + first,
                        count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS, done_ns);
 }

@@ -4,16 +4,16 @@
 
 #include "models/megakv/real/device.h"
 
-bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu)
+bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu)
 {
-    *buffer = (struct kvc_buffer){
+    *buffer = (struct kvc_megakv_real_buffer){
         .room = room,
         .key_stride = key_stride,
         .on_gpu = on_gpu,
         .key_bytes = malloc(room),
         .keys = calloc(room, key_stride),
-        .hash = kvc_device_array(on_gpu, room * sizeof(uint64_t)),
-        .location = kvc_device_array(on_gpu, room * sizeof(uint32_t)),
+        .hash = kvc_megakv_real_device_array(on_gpu, room * sizeof(uint64_t)),
+        .location = kvc_megakv_real_device_array(on_gpu, room * sizeof(uint32_t)),
         .sent_ns = malloc(room * sizeof(double)),
         .write_sent_ns = malloc(room * sizeof(double)),
         .insert_hash = malloc(room * sizeof(uint64_t)),
@@ -27,12 +27,12 @@ bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stri
            buffer->erase_location != NULL;
 }
 
-void kvc_buffer_close(struct kvc_buffer *buffer)
+void kvc_megakv_real_buffer_close(struct kvc_megakv_real_buffer *buffer)
 {
     free(buffer->key_bytes);
     free(buffer->keys);
-    kvc_device_array_free(buffer->on_gpu, buffer->hash);
-    kvc_device_array_free(buffer->on_gpu, buffer->location);
+    kvc_megakv_real_device_array_free(buffer->on_gpu, buffer->hash);
+    kvc_megakv_real_device_array_free(buffer->on_gpu, buffer->location);
     free(buffer->sent_ns);
     free(buffer->write_sent_ns);
     free(buffer->insert_hash);
@@ -41,7 +41,7 @@ void kvc_buffer_close(struct kvc_buffer *buffer)
     free(buffer->erase_location);
 }
 
-void kvc_buffer_clear(struct kvc_buffer *buffer)
+void kvc_megakv_real_buffer_clear(struct kvc_megakv_real_buffer *buffer)
 {
     buffer->rows = buffer->gets = buffer->sets = buffer->deletes = buffer->inserts = buffer->erases = 0;
 }

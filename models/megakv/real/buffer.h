@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct kvc_buffer {
+struct kvc_megakv_real_buffer {
     uint32_t rows, room; /* requests of any kind */
     uint32_t key_stride;
     bool on_gpu; /* where the index is, which reads the GETs' hashes and writes their locations in place */
@@ -25,9 +25,9 @@ struct kvc_buffer {
     uint32_t *insert_location, *erase_location;
 };
 
-/* false: no memory; kvc_buffer_close frees what there is. */
-bool kvc_buffer_open(struct kvc_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu);
-void kvc_buffer_close(struct kvc_buffer *buffer);
-void kvc_buffer_clear(struct kvc_buffer *buffer);
+/* false: no memory; kvc_megakv_real_buffer_close frees what there is. */
+bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu);
+void kvc_megakv_real_buffer_close(struct kvc_megakv_real_buffer *buffer);
+void kvc_megakv_real_buffer_clear(struct kvc_megakv_real_buffer *buffer);
 
 #endif

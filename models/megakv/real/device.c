@@ -11,31 +11,31 @@ static enum kvc_status no_gpu(struct kvc_diag *diag)
 
 #ifndef KVC_HAVE_CUDA
 
-struct kvc_index *kvc_device_index(bool on_gpu, const struct kvc_cuckoo_params *params)
+struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_megakv_cuckoo_params *params)
 {
     (void)on_gpu;
-    return kvc_cuckoo_create(params);
+    return kvc_megakv_cuckoo_create(params);
 }
 
-struct kvc_device_queues {
+struct kvc_megakv_real_device_queues {
     uint32_t count;
 };
 
-struct kvc_device_queues *kvc_device_queues_create(bool on_gpu, uint32_t count)
+struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count)
 {
-    struct kvc_device_queues *queues = malloc(sizeof *queues);
+    struct kvc_megakv_real_device_queues *queues = malloc(sizeof *queues);
     (void)on_gpu;
     if (queues != NULL)
         queues->count = count;
     return queues;
 }
 
-void kvc_device_queues_free(struct kvc_device_queues *queues)
+void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *queues)
 {
     free(queues);
 }
 
-void kvc_device_search_begin(struct kvc_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
+void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
                              const uint64_t *hash, uint32_t count, uint32_t *location)
 {
     (void)queues;
@@ -43,25 +43,25 @@ void kvc_device_search_begin(struct kvc_device_queues *queues, uint32_t queue, s
     kvc_index_search(shard->index, hash, count, location, &shard->index_stats);
 }
 
-bool kvc_device_search_end(struct kvc_device_queues *queues)
+bool kvc_megakv_real_device_search_end(struct kvc_megakv_real_device_queues *queues)
 {
     (void)queues;
     return true;
 }
 
-void *kvc_device_array(bool on_gpu, size_t bytes)
+void *kvc_megakv_real_device_array(bool on_gpu, size_t bytes)
 {
     (void)on_gpu;
     return malloc(bytes);
 }
 
-void kvc_device_array_free(bool on_gpu, void *array)
+void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
 {
     (void)on_gpu;
     free(array);
 }
 
-enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
                                       struct kvc_diag *diag)
 {
     (void)scenario;
@@ -78,20 +78,20 @@ enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struc
 
 enum { BLOCK = 1 << 16 };
 
-struct kvc_index *kvc_device_index(bool on_gpu, const struct kvc_cuckoo_params *params)
+struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_megakv_cuckoo_params *params)
 {
-    return on_gpu ? kvc_cuckoo_cuda_create(params) : kvc_cuckoo_create(params);
+    return on_gpu ? kvc_megakv_cuckoo_cuda_create(params) : kvc_megakv_cuckoo_create(params);
 }
 
-struct kvc_device_queues {
+struct kvc_megakv_real_device_queues {
     bool on_gpu;
     uint32_t count;
     struct kvc_cuda_stream *stream[]; /* NULL on the processor */
 };
 
-struct kvc_device_queues *kvc_device_queues_create(bool on_gpu, uint32_t count)
+struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count)
 {
-    struct kvc_device_queues *queues = calloc(1, sizeof *queues + count * sizeof(struct kvc_cuda_stream *));
+    struct kvc_megakv_real_device_queues *queues = calloc(1, sizeof *queues + count * sizeof(struct kvc_cuda_stream *));
     bool created = queues != NULL;
     for (uint32_t i = 0; created && i < count; i++) {
         queues->on_gpu = on_gpu;
@@ -101,11 +101,11 @@ struct kvc_device_queues *kvc_device_queues_create(bool on_gpu, uint32_t count)
     }
     if (created)
         return queues;
-    kvc_device_queues_free(queues);
+    kvc_megakv_real_device_queues_free(queues);
     return NULL;
 }
 
-void kvc_device_queues_free(struct kvc_device_queues *queues)
+void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *queues)
 {
     for (uint32_t i = 0; queues != NULL && i < queues->count; i++)
         if (queues->stream[i] != NULL)
@@ -113,16 +113,16 @@ void kvc_device_queues_free(struct kvc_device_queues *queues)
     free(queues);
 }
 
-void kvc_device_search_begin(struct kvc_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
+void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
                              const uint64_t *hash, uint32_t count, uint32_t *location)
 {
     if (queues->on_gpu && count > 0)
-        kvc_cuckoo_cuda_search_async(shard->index, queues->stream[queue], hash, count, location);
+        kvc_megakv_cuckoo_cuda_search_async(shard->index, queues->stream[queue], hash, count, location);
     else if (count > 0)
         kvc_index_search(shard->index, hash, count, location, &shard->index_stats);
 }
 
-bool kvc_device_search_end(struct kvc_device_queues *queues)
+bool kvc_megakv_real_device_search_end(struct kvc_megakv_real_device_queues *queues)
 {
     bool right = true;
     for (uint32_t i = 0; queues->on_gpu && i < queues->count; i++)
@@ -130,12 +130,12 @@ bool kvc_device_search_end(struct kvc_device_queues *queues)
     return right;
 }
 
-void *kvc_device_array(bool on_gpu, size_t bytes)
+void *kvc_megakv_real_device_array(bool on_gpu, size_t bytes)
 {
     return on_gpu ? kvc_cuda_alloc_pinned(bytes) : malloc(bytes);
 }
 
-void kvc_device_array_free(bool on_gpu, void *array)
+void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
 {
     if (on_gpu && array != NULL)
         kvc_cuda_free_pinned(array);
@@ -189,16 +189,16 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
     return status;
 }
 
-enum kvc_status kvc_device_take_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
                                       struct kvc_diag *diag)
 {
     struct kvc_cuda_device gpu;
-    struct kvc_megakv system = kvc_megakv_resolve(scenario);
-    struct kvc_cuckoo_params params = {.bytes = (uint64_t)system.index_bytes,
+    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    struct kvc_megakv_cuckoo_params params = {.bytes = (uint64_t)system.index_bytes,
                                        .max_displacements = (uint32_t)system.max_displacements};
     if (!kvc_cuda_device(&gpu))
         return no_gpu(diag);
-    struct kvc_index *device = kvc_device_index(true, &params);
+    struct kvc_index *device = kvc_megakv_real_device_index(true, &params);
     if (device == NULL)
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory on the GPU %s for system.index", gpu.name);
     enum kvc_status status = move_index(scenario, shard, device, diag);

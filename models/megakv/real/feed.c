@@ -12,11 +12,11 @@ enum { FRAME_BYTES_MIN = 64 };
 
 static const double for_ever_ns = 1e18;
 
-void kvc_feed_free(struct kvc_feed *feed)
+void kvc_megakv_real_feed_free(struct kvc_megakv_real_feed *feed)
 {
-    kvc_memory_free(feed->bytes, feed->bytes_room);
+    kvc_pages_free(feed->bytes, feed->bytes_room);
     free(feed->frame);
-    *feed = (struct kvc_feed){0};
+    *feed = (struct kvc_megakv_real_feed){0};
 }
 
 struct writer {
@@ -25,9 +25,9 @@ struct writer {
 };
 
 /* Appends the batch as a frame; false: no room. */
-static bool append(struct kvc_feed *feed, const struct writer *writer)
+static bool append(struct kvc_megakv_real_feed *feed, const struct writer *writer)
 {
-    static const uint32_t ops[KVC_OP_COUNT] = {KVC_REQUEST_GET, KVC_REQUEST_SET, KVC_REQUEST_DELETE};
+    static const uint32_t ops[KVC_OP_COUNT] = {KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET, KVC_MEGAKV_PACKET_DELETE};
     const struct kvc_batch *batch = writer->batch;
     uint64_t start =
         feed->frames > 0 ? feed->frame[feed->frames - 1].offset + feed->frame[feed->frames - 1].bytes : 0;
@@ -35,15 +35,15 @@ static bool append(struct kvc_feed *feed, const struct writer *writer)
     if (feed->frames == feed->frame_room)
         return false;
     for (uint32_t i = 0; i < batch->count; i++) {
-        struct kvc_request request = {ops[batch->op[i]], batch->key_bytes[i],
+        struct kvc_megakv_packet_request request = {ops[batch->op[i]], batch->key_bytes[i],
                                       batch->op[i] == KVC_OP_SET ? batch->value_bytes[i] : 0,
                                       batch->keys + (size_t)i * batch->key_stride, writer->value};
-        if (kvc_request_bytes(&request) > (uint64_t)(end - at))
+        if (kvc_megakv_packet_bytes(&request) > (uint64_t)(end - at))
             return false;
         memcpy(writer->value, &batch->hash[i], sizeof batch->hash[i]);
-        at = kvc_request_write(at, &request);
+        at = kvc_megakv_packet_write(at, &request);
     }
-    feed->frame[feed->frames++] = (struct kvc_feed_frame){
+    feed->frame[feed->frames++] = (struct kvc_megakv_real_feed_frame){
         .offset = start,
         .bytes = (uint32_t)(at - (feed->bytes + start)),
         .requests = batch->count,
@@ -54,16 +54,16 @@ static bool append(struct kvc_feed *feed, const struct writer *writer)
 /* Until one of the feeds is full; they have equal shares of the frames, about. */
 static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_source *source,
                             struct kvc_batch *batch, struct writer *writer, uint32_t count,
-                            struct kvc_feed *feeds, struct kvc_diag *diag)
+                            struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag)
 {
     bool open = scenario->workload.arrival != KVC_ARRIVAL_SATURATE;
     double last_ns = 0;
     struct kvc_rng rss;
     kvc_rng_init(&rss, scenario->run.seed, "rss", 0);
     for (uint64_t number = 0;; number++) {
-        struct kvc_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
+        struct kvc_megakv_real_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
         batch->count = 0;
-        if (kvc_source_take(source, 0, for_ever_ns, batch) == 0)
+        if (kvc_source_drain(source, 0, for_ever_ns, batch) == 0)
             return kvc_source_error(source, diag);
         if (!append(feed, writer))
             break;
@@ -78,11 +78,11 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
     return KVC_OK;
 }
 
-static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_feed *feeds,
+static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_megakv_real_feed *feeds,
                                   struct kvc_diag *diag)
 {
     for (uint32_t i = 0; i < count; i++) {
-        feeds[i] = (struct kvc_feed){.bytes = kvc_memory_alloc(bytes),
+        feeds[i] = (struct kvc_megakv_real_feed){.bytes = kvc_pages_alloc(bytes),
                                      .bytes_room = bytes,
                                      .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
         feeds[i].frame = malloc(feeds[i].frame_room * sizeof *feeds[i].frame);
@@ -93,9 +93,9 @@ static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_fee
     return KVC_OK;
 }
 
-enum kvc_status kvc_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
+enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
                                  uint32_t frame_requests, uint64_t bytes, uint32_t count,
-                                 struct kvc_feed *feeds, struct kvc_diag *diag)
+                                 struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, hash_seed, frame_requests};
@@ -116,7 +116,7 @@ enum kvc_status kvc_feeds_create(const struct kvc_scenario *scenario, uint64_t h
     if (status == KVC_OK)
         status = fill(scenario, source, batch, &writer, count, feeds, diag);
     for (uint32_t i = 0; status != KVC_OK && i < count; i++)
-        kvc_feed_free(&feeds[i]);
+        kvc_megakv_real_feed_free(&feeds[i]);
     free(writer.value);
     kvc_batch_free(batch);
     kvc_source_free(source);

@@ -7,8 +7,8 @@
 
 enum {
     TABLE_BYTES = 64 << 20,
-    CELL_BYTES = 8,
-    CELLS = TABLE_BYTES / CELL_BYTES,
+    SLOT_BYTES = 8,
+    SLOTS = TABLE_BYTES / SLOT_BYTES,
     JOBS_MAX = 65536,
     SIZES = 5
 };
@@ -17,9 +17,9 @@ static const uint32_t jobs_of[SIZES] = {256, 1024, 4096, 16384, JOBS_MAX};
 static const double loads[] = {0.3, 0.6, 0.9};
 static const struct {
     const char *name;
-    enum kvc_cuckoo_layout layout;
-    uint32_t cells;
-} layouts[] = {{"8 cells, apart", KVC_CUCKOO_APART, 8}, {"4 cells, interleaved", KVC_CUCKOO_INTERLEAVED, 4}};
+    enum kvc_megakv_cuckoo_layout layout;
+    uint32_t slots;
+} layouts[] = {{"8 slots, apart", KVC_MEGAKV_CUCKOO_APART, 8}, {"4 slots, interleaved", KVC_MEGAKV_CUCKOO_INTERLEAVED, 4}};
 enum { LOADS = sizeof loads / sizeof *loads, LAYOUTS = sizeof layouts / sizeof *layouts };
 
 /* Elements [0, held) are in the table; element i has hash mix(i + 1) and location i. */
@@ -30,7 +30,7 @@ struct table {
     uint32_t jobs, held;
 };
 
-static void take_elements(struct table *table, uint32_t first)
+static void drain_elements(struct table *table, uint32_t first)
 {
     for (uint32_t i = 0; i < table->jobs; i++) {
         table->hash[i] = kvc_mix64(first + i + 1);
@@ -38,64 +38,64 @@ static void take_elements(struct table *table, uint32_t first)
     }
 }
 
-static void take_held(void *data, uint32_t turn)
+static void drain_held(void *data, uint32_t repetition)
 {
     struct table *table = data;
     for (uint32_t i = 0; i < table->jobs; i++) {
-        uint32_t element = (uint32_t)(kvc_mix64(i + (uint64_t)turn * JOBS_MAX) % table->held);
+        uint32_t element = (uint32_t)(kvc_mix64(i + (uint64_t)repetition * JOBS_MAX) % table->held);
         table->hash[i] = kvc_mix64(element + 1);
     }
 }
 
 /* Those that are in the table on top of the held ones from one operation to the next are always the same. */
-static void take_others(void *data, uint32_t turn)
+static void drain_others(void *data, uint32_t repetition)
 {
     struct table *table = data;
-    (void)turn;
-    take_elements(table, table->held);
+    (void)repetition;
+    drain_elements(table, table->held);
 }
 
-static void search(void *data, uint32_t turn)
+static void search(void *data, uint32_t repetition)
 {
     struct table *table = data;
     struct kvc_index_stats stats = {0};
-    (void)turn;
+    (void)repetition;
     kvc_index_search(table->index, table->hash, table->jobs, table->found, &stats);
 }
 
-static void insert(void *data, uint32_t turn)
+static void insert(void *data, uint32_t repetition)
 {
     struct table *table = data;
     struct kvc_index_stats stats = {0};
-    (void)turn;
+    (void)repetition;
     kvc_index_insert(table->index, table->hash, table->location, table->jobs, NULL, &stats);
 }
 
-static void erase(void *data, uint32_t turn)
+static void erase(void *data, uint32_t repetition)
 {
     struct table *table = data;
     struct kvc_index_stats stats = {0};
-    (void)turn;
+    (void)repetition;
     kvc_index_erase(table->index, table->hash, table->location, table->jobs, table->found, &stats);
 }
 
-static void make_absent(void *data, uint32_t turn)
+static void make_absent(void *data, uint32_t repetition)
 {
-    take_others(data, turn);
-    erase(data, turn);
+    drain_others(data, repetition);
+    erase(data, repetition);
 }
 
-static void make_present(void *data, uint32_t turn)
+static void make_present(void *data, uint32_t repetition)
 {
-    take_others(data, turn);
-    insert(data, turn);
+    drain_others(data, repetition);
+    insert(data, repetition);
 }
 
 static const struct {
     const char *name;
     kvc_probe_fn *prepare, *work;
 } operations[] = {
-    {"search", take_held, search}, {"insert", make_absent, insert}, {"delete", make_present, erase}};
+    {"search", drain_held, search}, {"insert", make_absent, insert}, {"delete", make_present, erase}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 /* Fills the table up to `held`. */
@@ -105,7 +105,7 @@ static void fill(struct table *table, uint32_t held)
     for (; table->held < held; table->held += table->jobs) {
         if (held - table->held < table->jobs)
             table->jobs = held - table->held;
-        take_elements(table, table->held);
+        drain_elements(table, table->held);
         insert(table, 0);
     }
 }
@@ -124,42 +124,42 @@ static enum kvc_status fit_operation(struct table *table, int operation, struct 
     return kvc_fit_line(jobs, ns, SIZES, fit, diag);
 }
 
-static enum kvc_status fit_layout(struct table *table, int layout, struct kvc_launch_fit *fit,
+static enum kvc_status fit_layout(struct table *table, int layout, struct kvc_megakv_launch_fit *fit,
                                   struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     for (int l = 0; l < LOADS; l++) {
-        fill(table, (uint32_t)(loads[l] * CELLS));
+        fill(table, (uint32_t)(loads[l] * SLOTS));
         for (int o = 0; status == KVC_OK && o < OPERATIONS; o++, fit++) {
-            *fit = (struct kvc_launch_fit){layouts[layout].name, operations[o].name, loads[l], {0}};
+            *fit = (struct kvc_megakv_launch_fit){layouts[layout].name, operations[o].name, loads[l], {0}};
             status = fit_operation(table, o, &fit->fit, diag);
         }
     }
     return status;
 }
 
-enum kvc_status kvc_launches_measure(bool on_gpu, struct kvc_launch_fits *fits, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     fits->table_bytes = TABLE_BYTES;
     for (int layout = 0; status == KVC_OK && layout < LAYOUTS; layout++) {
-        const struct kvc_cuckoo_params params = {.bytes = TABLE_BYTES,
+        const struct kvc_megakv_cuckoo_params params = {.bytes = TABLE_BYTES,
                                                  .layout = layouts[layout].layout,
-                                                 .cells = layouts[layout].cells,
+                                                 .slots = layouts[layout].slots,
                                                  .max_displacements = 100};
-        struct table table = {.index = kvc_device_index(on_gpu, &params),
-                              .hash = kvc_device_array(on_gpu, JOBS_MAX * sizeof(uint64_t)),
-                              .location = kvc_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t)),
-                              .found = kvc_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t))};
+        struct table table = {.index = kvc_megakv_real_device_index(on_gpu, &params),
+                              .hash = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint64_t)),
+                              .location = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t)),
+                              .found = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t))};
         if (table.index == NULL || table.hash == NULL || table.location == NULL || table.found == NULL)
             status =
                 kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for an index of %d MiB", TABLE_BYTES >> 20);
         else
             status = fit_layout(&table, layout, &fits->fit[layout * LOADS * OPERATIONS], diag);
         kvc_index_free(table.index);
-        kvc_device_array_free(on_gpu, table.hash);
-        kvc_device_array_free(on_gpu, table.location);
-        kvc_device_array_free(on_gpu, table.found);
+        kvc_megakv_real_device_array_free(on_gpu, table.hash);
+        kvc_megakv_real_device_array_free(on_gpu, table.location);
+        kvc_megakv_real_device_array_free(on_gpu, table.found);
     }
     return status;
 }

@@ -8,20 +8,20 @@
 
 #include "validate/probes/fit.h"
 
-enum { KVC_LAUNCH_FITS = 2 * 3 * 3 };
+enum { KVC_MEGAKV_LAUNCH_FITS = 2 * 3 * 3 };
 
-struct kvc_launch_fit {
+struct kvc_megakv_launch_fit {
     const char *layout, *operation;
     double load_frac; /* of the table's cells, in use */
     struct kvc_fit fit;
 };
 
-struct kvc_launch_fits {
+struct kvc_megakv_launch_fits {
     uint64_t table_bytes;
-    struct kvc_launch_fit fit[KVC_LAUNCH_FITS];
+    struct kvc_megakv_launch_fit fit[KVC_MEGAKV_LAUNCH_FITS];
 };
 
 /* KVC_ERR_RUNTIME: no memory. */
-enum kvc_status kvc_launches_measure(bool on_gpu, struct kvc_launch_fits *fits, struct kvc_diag *diag);
+enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits, struct kvc_diag *diag);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include "sim/base/clock.h"
 
-static double now_ns(const struct kvc_real_node *node)
+static double now_ns(const struct kvc_megakv_real_node *node)
 {
     return (kvc_clock_wall_s() - node->started_s) * 1e9;
 }
 
 /* Counts work from start_ns to end_ns as far as it falls into the measured time; requests by its end. */
-static void count_work(const struct kvc_real_node *node, struct kvc_task_time *time, double start_ns,
+static void count_work(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_task_time *time, double start_ns,
                        double end_ns, uint64_t requests)
 {
     double from_ns = fmax(start_ns, node->from_ns), until_ns = fmin(end_ns, node->until_ns);
@@ -24,32 +24,32 @@ static void count_work(const struct kvc_real_node *node, struct kvc_task_time *t
 /* ---- receiver ---- */
 
 /* Gives the buffer to the scheduler if it asked, and there is another one to go on with. */
-static void swap_if_asked(struct kvc_real_pipeline *pipeline)
+static void swap_if_asked(struct kvc_megakv_real_pipeline *pipeline)
 {
     if (atomic_load_explicit(&pipeline->swaps_asked, memory_order_acquire) == pipeline->swaps)
         return;
-    struct kvc_buffer *next = kvc_ring_pop(&pipeline->free);
+    struct kvc_megakv_real_buffer *next = kvc_spsc_ring_pop(&pipeline->free);
     if (next == NULL)
         return;
-    kvc_ring_push(&pipeline->filled, pipeline->filling);
+    kvc_spsc_ring_push(&pipeline->filled, pipeline->filling);
     pipeline->filling = next;
     pipeline->swaps++;
 }
 
-bool kvc_receiver_step(void *data)
+bool kvc_megakv_real_receiver_step(void *data)
 {
-    struct kvc_real_pipeline *pipeline = data;
-    const struct kvc_real_node *node = pipeline->node;
-    const struct kvc_feed_frame *frame = &pipeline->feed.frame[pipeline->frame];
+    struct kvc_megakv_real_pipeline *pipeline = data;
+    const struct kvc_megakv_real_node *node = pipeline->node;
+    const struct kvc_megakv_real_feed_frame *frame = &pipeline->feed.frame[pipeline->frame];
     double due_ns = pipeline->lap_ns + frame->sent_ns, start_ns = now_ns(node);
     swap_if_asked(pipeline);
-    struct kvc_buffer *buffer = pipeline->filling;
+    struct kvc_megakv_real_buffer *buffer = pipeline->filling;
     if (buffer->rows + frame->requests > buffer->room || (!node->saturating && start_ns < due_ns))
         return false;
-    kvc_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes, KVC_MEGAKV_HASH_SEED,
+    kvc_megakv_real_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes, KVC_MEGAKV_HASH_SEED,
                       node->saturating ? start_ns : due_ns, pipeline->writes);
     if (pipeline->writes->count > 0)
-        pipeline->rejected += kvc_receive_writes(buffer, node->shard->slab, pipeline->writes,
+        pipeline->rejected += kvc_megakv_real_receive_writes(buffer, node->shard->slab, pipeline->writes,
                                                  &pipeline->stock, &pipeline->receive_stats);
     count_work(node, &pipeline->receive, start_ns, now_ns(node), frame->requests);
     pipeline->received += frame->requests;
@@ -62,7 +62,7 @@ bool kvc_receiver_step(void *data)
 
 /* ---- scheduler and index ---- */
 
-void kvc_take_writes(struct kvc_real_node *node, const struct kvc_buffer *buffer)
+void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node, const struct kvc_megakv_real_buffer *buffer)
 {
     if (node->inserts + buffer->inserts > node->writes_room ||
         node->erases + buffer->erases > node->writes_room)
@@ -76,18 +76,18 @@ void kvc_take_writes(struct kvc_real_node *node, const struct kvc_buffer *buffer
     node->erases += buffer->erases;
 }
 
-void kvc_search_buffers(struct kvc_real_node *node, struct kvc_buffer **buffers)
+void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node, struct kvc_megakv_real_buffer **buffers)
 {
     double start_ns = now_ns(node);
     uint64_t gets = 0;
     for (uint32_t i = 0; i < node->count; i++)
-        kvc_device_search_begin(node->queues, i, node->shard, buffers[i]->hash, buffers[i]->gets,
+        kvc_megakv_real_device_search_begin(node->queues, i, node->shard, buffers[i]->hash, buffers[i]->gets,
                                 buffers[i]->location);
     for (uint32_t i = 0; i < node->count; i++) {
-        kvc_take_writes(node, buffers[i]);
+        kvc_megakv_real_drain_writes(node, buffers[i]);
         gets += buffers[i]->gets;
     }
-    if (!kvc_device_search_end(node->queues))
+    if (!kvc_megakv_real_device_search_end(node->queues))
         atomic_store(&node->failed, true);
     double end_ns = now_ns(node);
     if (gets == 0)
@@ -96,7 +96,7 @@ void kvc_search_buffers(struct kvc_real_node *node, struct kvc_buffer **buffers)
     node->search_launches += end_ns >= node->from_ns && end_ns < node->until_ns;
 }
 
-void kvc_insert_waiting(struct kvc_real_node *node)
+void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node)
 {
     struct kvc_megakv_shard *shard = node->shard;
     double start_ns = now_ns(node);
@@ -106,7 +106,7 @@ void kvc_insert_waiting(struct kvc_real_node *node)
                     &shard->index_stats);
     for (uint32_t i = 0; i < node->erases; i++)
         if (node->erase_location[i] == KVC_LOCATION_ANY && node->erased[i] != KVC_LOCATION_NONE)
-            kvc_slab_release_key(shard->slab, node->erased[i], node->erase_hash[i]);
+            kvc_megakv_slab_release_key(shard->slab, node->erased[i], node->erase_hash[i]);
     kvc_index_insert(shard->index, node->insert_hash, node->insert_location, node->inserts, NULL,
                      &shard->index_stats);
     double end_ns = now_ns(node);
@@ -115,7 +115,7 @@ void kvc_insert_waiting(struct kvc_real_node *node)
     node->inserts = node->erases = 0;
 }
 
-static void launch(struct kvc_real_node *node)
+static void launch(struct kvc_megakv_real_node *node)
 {
     double launched_ns = now_ns(node);
     if (launched_ns >= node->from_ns && launched_ns < node->until_ns)
@@ -124,20 +124,20 @@ static void launch(struct kvc_real_node *node)
     if (launched_ns - node->due_ns >= node->cycle_ns)
         node->due_ns = launched_ns;
     node->due_ns += node->cycle_ns;
-    kvc_search_buffers(node, node->buffers);
+    kvc_megakv_real_search_buffers(node, node->buffers);
     for (uint32_t i = 0; i < node->count; i++)
-        kvc_ring_push(&node->pipeline[i]->ready, node->buffers[i]);
+        kvc_spsc_ring_push(&node->pipeline[i]->ready, node->buffers[i]);
     if (++node->cycle % node->delay == 0)
-        kvc_insert_waiting(node);
+        kvc_megakv_real_insert_waiting(node);
     /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
     double end_ns = now_ns(node);
     if (node->shared && end_ns >= node->due_ns)
         node->due_ns = end_ns + node->cycle_ns;
 }
 
-bool kvc_scheduler_step(void *data)
+bool kvc_megakv_real_scheduler_step(void *data)
 {
-    struct kvc_real_node *node = data;
+    struct kvc_megakv_real_node *node = data;
     if (!node->collecting) {
         if (now_ns(node) < node->due_ns)
             return false;
@@ -147,7 +147,7 @@ bool kvc_scheduler_step(void *data)
         node->collected = 0;
     }
     while (node->collected < node->count) {
-        struct kvc_buffer *buffer = kvc_ring_pop(&node->pipeline[node->collected]->filled);
+        struct kvc_megakv_real_buffer *buffer = kvc_spsc_ring_pop(&node->pipeline[node->collected]->filled);
         if (buffer == NULL)
             return false;
         node->buffers[node->collected++] = buffer;
@@ -159,33 +159,33 @@ bool kvc_scheduler_step(void *data)
 
 /* ---- sender ---- */
 
-static void finish(struct kvc_real_pipeline *pipeline)
+static void finish(struct kvc_megakv_real_pipeline *pipeline)
 {
-    kvc_buffer_clear(pipeline->sending);
-    kvc_ring_push(&pipeline->free, pipeline->sending);
+    kvc_megakv_real_buffer_clear(pipeline->sending);
+    kvc_spsc_ring_push(&pipeline->free, pipeline->sending);
     pipeline->sending = NULL;
 }
 
-bool kvc_sender_step(void *data)
+bool kvc_megakv_real_sender_step(void *data)
 {
-    struct kvc_real_pipeline *pipeline = data;
-    struct kvc_answerer *answerer = &pipeline->answerer;
+    struct kvc_megakv_real_pipeline *pipeline = data;
+    struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
     if (pipeline->sending == NULL) {
-        pipeline->sending = kvc_ring_pop(&pipeline->ready);
+        pipeline->sending = kvc_spsc_ring_pop(&pipeline->ready);
         pipeline->sent = 0;
         if (pipeline->sending == NULL)
             return false;
     }
-    const struct kvc_buffer *buffer = pipeline->sending;
+    const struct kvc_megakv_real_buffer *buffer = pipeline->sending;
     double start_ns = now_ns(pipeline->node), end_ns = start_ns;
     uint32_t left = buffer->gets - pipeline->sent, rows = left;
     if (left > 0) {
         rows = left < answerer->rows_max ? left : answerer->rows_max;
-        end_ns = kvc_answer_gets(answerer, buffer, pipeline->sent, rows);
+        end_ns = kvc_megakv_real_answer_gets(answerer, buffer, pipeline->sent, rows);
         pipeline->sent += rows;
     }
     if (rows == left) {
-        kvc_answer_writes(answerer, buffer, end_ns);
+        kvc_megakv_real_answer_writes(answerer, buffer, end_ns);
         rows += buffer->sets + buffer->deletes;
         finish(pipeline);
     }

@@ -22,41 +22,41 @@
 #include "models/megakv/real/receive.h"
 #include "sim/base/spsc_ring.h"
 
-enum { KVC_PIPELINES_MAX = 64, KVC_PIPELINE_BUFFERS_MAX = 16 };
+enum { KVC_MEGAKV_REAL_PIPELINES_MAX = 64, KVC_MEGAKV_REAL_BUFFERS_MAX = 16 };
 
 /* What a task did while the measurement ran. */
-struct kvc_task_time {
+struct kvc_megakv_real_task_time {
     double busy_ns;  /* working, not waiting */
     uint64_t served; /* requests */
 };
 
-struct kvc_real_node;
+struct kvc_megakv_real_node;
 
-struct kvc_real_pipeline {
-    struct kvc_real_node *node;
-    struct kvc_feed feed;
-    struct kvc_buffer buffers[KVC_PIPELINE_BUFFERS_MAX];
-    struct kvc_ring free, filled, ready;
+struct kvc_megakv_real_pipeline {
+    struct kvc_megakv_real_node *node;
+    struct kvc_megakv_real_feed feed;
+    struct kvc_megakv_real_buffer buffers[KVC_MEGAKV_REAL_BUFFERS_MAX];
+    struct kvc_spsc_ring free, filled, ready;
     atomic_uint swaps_asked; /* by the scheduler */
 
-    _Alignas(64) struct kvc_task_time receive; /* from here on: the receiver's own */
-    struct kvc_buffer *filling;
-    struct kvc_frame_writes *writes; /* of the frame in hand */
-    struct kvc_stock stock;
+    _Alignas(64) struct kvc_megakv_real_task_time receive; /* from here on: the receiver's own */
+    struct kvc_megakv_real_buffer *filling;
+    struct kvc_megakv_real_frame_writes *writes; /* of the frame in hand */
+    struct kvc_megakv_real_stock stock;
     unsigned swaps;
     uint32_t frame;    /* the next of the feed */
     double lap_ns;     /* when the feed began this time */
     uint64_t received; /* in all */
     uint64_t rejected; /* SETs without memory */
-    struct kvc_slab_stats receive_stats;
+    struct kvc_megakv_slab_stats receive_stats;
 
-    _Alignas(64) struct kvc_task_time send; /* from here on: the sender's own */
-    struct kvc_buffer *sending;
+    _Alignas(64) struct kvc_megakv_real_task_time send; /* from here on: the sender's own */
+    struct kvc_megakv_real_buffer *sending;
     uint32_t sent; /* of its GETs */
-    struct kvc_answerer answerer;
+    struct kvc_megakv_real_answerer answerer;
 };
 
-struct kvc_real_node {
+struct kvc_megakv_real_node {
     struct kvc_megakv_shard *shard;
     bool on_gpu; /* its index */
     double cycle_ns;
@@ -65,20 +65,20 @@ struct kvc_real_node {
     bool shared;                        /* the scheduler's core has all receivers */
     uint32_t receive_cores, send_cores; /* that do so */
     uint32_t count;                     /* of pipelines */
-    struct kvc_real_pipeline *pipeline[KVC_PIPELINES_MAX];
+    struct kvc_megakv_real_pipeline *pipeline[KVC_MEGAKV_REAL_PIPELINES_MAX];
     double started_s;         /* wall clock that all times count from */
     double from_ns, until_ns; /* the measured part */
     atomic_bool stop;
     atomic_bool failed; /* the index's device; answers since are misses */
-    struct kvc_device_queues *queues;
+    struct kvc_megakv_real_device_queues *queues;
 
     /* from here on: the scheduler's own */
     double due_ns; /* the next cycle */
     uint64_t cycle;
     bool collecting; /* it has come: buffers are on their way */
     uint32_t collected;
-    struct kvc_buffer *buffers[KVC_PIPELINES_MAX];
-    struct kvc_task_time search, insert;
+    struct kvc_megakv_real_buffer *buffers[KVC_MEGAKV_REAL_PIPELINES_MAX];
+    struct kvc_megakv_real_task_time search, insert;
     uint64_t search_launches, insert_launches; /* within the measured time */
     uint64_t late_launches;                    /* more than a tenth of a cycle */
     double stalled_ns; /* of the measured time, threads with nothing to do were kept from running */
@@ -89,27 +89,27 @@ struct kvc_real_node {
 };
 
 /* One piece of a task's work; false: there was none. */
-typedef bool kvc_task_fn(void *data);
+typedef bool kvc_megakv_real_task_fn(void *data);
 
-bool kvc_receiver_step(void *pipeline); /* a frame */
-bool kvc_scheduler_step(void *node);    /* a cycle, or nothing */
-bool kvc_sender_step(void *pipeline);   /* some rows */
+bool kvc_megakv_real_receiver_step(void *pipeline); /* a frame */
+bool kvc_megakv_real_scheduler_step(void *node);    /* a cycle, or nothing */
+bool kvc_megakv_real_sender_step(void *pipeline);   /* some rows */
 
 /* The scheduler's pieces: takes the index jobs of a buffer to those that wait; searches the GETs of all
  * buffers, one of each pipeline, and takes their jobs meanwhile. All results arrive together, as in the
  * simulation. */
-void kvc_take_writes(struct kvc_real_node *node, const struct kvc_buffer *buffer);
-void kvc_search_buffers(struct kvc_real_node *node, struct kvc_buffer **buffers);
+void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node, const struct kvc_megakv_real_buffer *buffer);
+void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node, struct kvc_megakv_real_buffer **buffers);
 
 /* The index jobs that wait, if there are any. */
-void kvc_insert_waiting(struct kvc_real_node *node);
+void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node);
 
 /* Opens the node of a scenario over a preloaded shard, with feeds of the scenario's load of up to feed_bytes
  * for each pipeline. KVC_ERR_RUNTIME: memory. KVC_ERR_SCENARIO: an arrival that cannot be played. Close it in
  * any case. */
-enum kvc_status kvc_real_node_open(struct kvc_real_node *node, const struct kvc_scenario *scenario,
+enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
                                    struct kvc_megakv_shard *shard, bool on_gpu, uint64_t feed_bytes,
                                    struct kvc_diag *diag);
-void kvc_real_node_close(struct kvc_real_node *node); /* a zeroed one is allowed */
+void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* a zeroed one is allowed */
 
 #endif

@@ -11,57 +11,57 @@
 
 enum { KEYS = 10000, PIPELINES = 2, FEED_BYTES = 1 << 19 };
 
-struct bed {
+struct testbench {
     struct kvc_scenario scenario;
-    struct kvc_megakv system;
+    struct kvc_megakv_options system;
     struct kvc_megakv_store *store;
-    struct kvc_real_node *node;
+    struct kvc_megakv_real_node *node;
 };
 
-static void describe(struct bed *bed, double set_frac, double delete_frac)
+static void describe(struct testbench *testbench, double set_frac, double delete_frac)
 {
-    memset(bed, 0, sizeof *bed);
-    kvc_options_set_defaults(&kvc_megakv_options, &bed->system);
-    kvc_options_set_defaults(&kvc_workload_options, &bed->scenario.workload);
-    bed->system.streams = PIPELINES;
-    bed->system.index_bytes = 1 << 20;
-    bed->system.slab_bytes = 64 << 20;
-    bed->system.cycle_ns = 200e3;
-    bed->scenario.system = &bed->system;
-    bed->scenario.node.sockets = bed->scenario.cluster.nodes = 1;
-    bed->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
-    bed->scenario.workload.keys = KEYS;
-    bed->scenario.workload.frame_requests = 20;
-    bed->scenario.workload.preload_frac = 1;
-    bed->scenario.workload.get_frac = 1 - set_frac - delete_frac;
-    bed->scenario.workload.set_frac = set_frac;
-    bed->scenario.workload.delete_frac = delete_frac;
+    memset(testbench, 0, sizeof *testbench);
+    kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->system);
+    kvc_option_table_set_defaults(&kvc_workload_option_table, &testbench->scenario.workload);
+    testbench->system.streams = PIPELINES;
+    testbench->system.index_bytes = 1 << 20;
+    testbench->system.slab_bytes = 64 << 20;
+    testbench->system.cycle_ns = 200e3;
+    testbench->scenario.system = &testbench->system;
+    testbench->scenario.node.sockets = testbench->scenario.cluster.nodes = 1;
+    testbench->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
+    testbench->scenario.workload.keys = KEYS;
+    testbench->scenario.workload.frame_requests = 20;
+    testbench->scenario.workload.preload_frac = 1;
+    testbench->scenario.workload.get_frac = 1 - set_frac - delete_frac;
+    testbench->scenario.workload.set_frac = set_frac;
+    testbench->scenario.workload.delete_frac = delete_frac;
 }
 
-static void open_bed(struct bed *bed)
+static void open_testbench(struct testbench *testbench)
 {
     struct kvc_diag diag = {0};
-    bed->node = calloc(1, sizeof *bed->node);
-    cr_assert_not_null(bed->node);
-    cr_assert_eq(kvc_megakv_store_create(&bed->scenario, NULL, &bed->store, &diag), KVC_OK, "%s",
+    testbench->node = calloc(1, sizeof *testbench->node);
+    cr_assert_not_null(testbench->node);
+    cr_assert_eq(kvc_megakv_store_create(&testbench->scenario, NULL, &testbench->store, &diag), KVC_OK, "%s",
                  diag.message);
     cr_assert_eq(
-        kvc_real_node_open(bed->node, &bed->scenario, &bed->store->shards[0], false, FEED_BYTES, &diag),
+        kvc_megakv_real_node_open(testbench->node, &testbench->scenario, &testbench->store->shards[0], false, FEED_BYTES, &diag),
         KVC_OK, "%s", diag.message);
-    cr_assert_eq(bed->node->count, PIPELINES);
+    cr_assert_eq(testbench->node->count, PIPELINES);
 }
 
-static void close_bed(struct bed *bed)
+static void close_testbench(struct testbench *testbench)
 {
-    kvc_real_node_close(bed->node);
-    free(bed->node);
-    kvc_megakv_store_free(bed->store);
+    kvc_megakv_real_node_close(testbench->node);
+    free(testbench->node);
+    kvc_megakv_store_free(testbench->store);
 }
 
 /* Everything counts. Returns how long it took. */
-static double work(struct bed *bed, double seconds)
+static double work(struct testbench *testbench, double seconds)
 {
-    struct kvc_real_node *node = bed->node;
+    struct kvc_megakv_real_node *node = testbench->node;
     node->started_s = kvc_clock_wall_s();
     node->until_ns = 1e18;
     for (uint32_t i = 0; i < node->count; i++) {
@@ -69,10 +69,10 @@ static double work(struct bed *bed, double seconds)
         node->pipeline[i]->answerer.until_ns = 1e18;
     }
     while (kvc_clock_wall_s() < node->started_s + seconds) {
-        kvc_scheduler_step(node);
+        kvc_megakv_real_scheduler_step(node);
         for (uint32_t i = 0; i < node->count; i++) {
-            kvc_receiver_step(node->pipeline[i]);
-            kvc_sender_step(node->pipeline[i]);
+            kvc_megakv_real_receiver_step(node->pipeline[i]);
+            kvc_megakv_real_sender_step(node->pipeline[i]);
         }
     }
     return kvc_clock_wall_s() - node->started_s;
@@ -82,13 +82,13 @@ struct sums {
     uint64_t received, waiting, answered, completed, hits, misses, sets, deletes, wrong, latencies;
 };
 
-static struct sums add_up(const struct bed *bed)
+static struct sums add_up(const struct testbench *testbench)
 {
     struct sums sums = {0};
-    for (uint32_t i = 0; i < bed->node->count; i++) {
-        const struct kvc_real_pipeline *pipeline = bed->node->pipeline[i];
-        const struct kvc_answerer *answerer = &pipeline->answerer;
-        for (int b = 0; b < KVC_PIPELINE_BUFFERS_MAX; b++)
+    for (uint32_t i = 0; i < testbench->node->count; i++) {
+        const struct kvc_megakv_real_pipeline *pipeline = testbench->node->pipeline[i];
+        const struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
+        for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++)
             sums.waiting += pipeline->buffers[b].rows;
         sums.waiting -= pipeline->sending != NULL ? pipeline->sent : 0;
         sums.received += pipeline->received;
@@ -106,12 +106,12 @@ static struct sums add_up(const struct bed *bed)
 
 Test(pipeline, every_request_is_answered_or_waits)
 {
-    struct bed bed;
-    describe(&bed, 0.1, 0.05);
-    open_bed(&bed);
-    work(&bed, 0.06);
-    struct sums sums = add_up(&bed);
-    const struct kvc_real_node *node = bed.node;
+    struct testbench testbench;
+    describe(&testbench, 0.1, 0.05);
+    open_testbench(&testbench);
+    work(&testbench, 0.06);
+    struct sums sums = add_up(&testbench);
+    const struct kvc_megakv_real_node *node = testbench.node;
     double answered = (double)sums.answered;
     cr_assert_gt(sums.answered, 10000);
     cr_expect_eq(sums.received, sums.answered + sums.waiting);
@@ -131,47 +131,47 @@ Test(pipeline, every_request_is_answered_or_waits)
         cr_expect_eq(node->pipeline[i]->receive.served, node->pipeline[i]->received);
         cr_expect_eq(node->pipeline[i]->rejected, 0);
     }
-    close_bed(&bed);
+    close_testbench(&testbench);
 }
 
 Test(pipeline, what_is_stored_is_found)
 {
-    struct bed bed;
-    describe(&bed, 0.1, 0);
-    open_bed(&bed);
-    work(&bed, 0.04);
-    struct sums sums = add_up(&bed);
+    struct testbench testbench;
+    describe(&testbench, 0.1, 0);
+    open_testbench(&testbench);
+    work(&testbench, 0.04);
+    struct sums sums = add_up(&testbench);
     cr_assert_gt(sums.hits, 10000);
     cr_expect_eq(sums.misses, 0);
     cr_expect_eq(sums.wrong, 0);
-    close_bed(&bed);
-    describe(&bed, 0, 0);
-    bed.scenario.workload.preload_frac = 0.5; /* the less popular half is not there */
-    open_bed(&bed);
-    work(&bed, 0.04);
-    sums = add_up(&bed);
+    close_testbench(&testbench);
+    describe(&testbench, 0, 0);
+    testbench.scenario.workload.preload_frac = 0.5; /* the less popular half is not there */
+    open_testbench(&testbench);
+    work(&testbench, 0.04);
+    sums = add_up(&testbench);
     cr_expect_float_eq((double)sums.hits / (double)(sums.hits + sums.misses), 0.5, 0.02);
-    cr_expect_eq(bed.node->insert_launches, 0);
-    close_bed(&bed);
+    cr_expect_eq(testbench.node->insert_launches, 0);
+    close_testbench(&testbench);
 }
 
 /* A feed goes round and round in its own time. */
 Test(pipeline, open_loads_keep_their_rate)
 {
-    struct bed bed;
-    describe(&bed, 0, 0);
-    bed.scenario.workload.arrival = KVC_ARRIVAL_FIXED;
-    bed.scenario.workload.rate_mops = 4;
-    open_bed(&bed);
-    double seconds = work(&bed, 0.1), laps_ns = 0;
-    struct sums sums = add_up(&bed);
+    struct testbench testbench;
+    describe(&testbench, 0, 0);
+    testbench.scenario.workload.arrival = KVC_ARRIVAL_FIXED;
+    testbench.scenario.workload.rate_mops = 4;
+    open_testbench(&testbench);
+    double seconds = work(&testbench, 0.1), laps_ns = 0;
+    struct sums sums = add_up(&testbench);
     for (uint32_t i = 0; i < PIPELINES; i++)
-        laps_ns += bed.node->pipeline[i]->lap_ns;
+        laps_ns += testbench.node->pipeline[i]->lap_ns;
     cr_expect_gt(laps_ns, 4e6, "it was short");
     cr_expect_leq((double)sums.received, 4.08e6 * seconds + 2 * PIPELINES * 20);
     cr_expect_geq((double)sums.received, 3.5e6 * 0.1, "%llu in %g s", (unsigned long long)sums.received,
                   seconds);
     cr_expect_eq(sums.received, sums.answered + sums.waiting);
     cr_expect_eq(sums.misses, 0);
-    close_bed(&bed);
+    close_testbench(&testbench);
 }

@@ -6,16 +6,16 @@
 #include "kernels/hash.h"
 #include "kernels/index.h"
 
-struct kvc_frame_writes *kvc_frame_writes_create(uint32_t key_stride)
+struct kvc_megakv_real_frame_writes *kvc_frame_writes_create(uint32_t key_stride)
 {
-    struct kvc_frame_writes *writes = malloc(sizeof *writes + (size_t)KVC_FRAME_REQUESTS_MAX * key_stride);
+    struct kvc_megakv_real_frame_writes *writes = malloc(sizeof *writes + (size_t)KVC_FRAME_REQUESTS_MAX * key_stride);
     if (writes != NULL)
         writes->key_stride = key_stride;
     return writes;
 }
 
 /* Keys of 8 bytes, the commonest, without calls. */
-static inline void copy_key(uint8_t *to, uint32_t stride, const struct kvc_request *request)
+static inline void copy_key(uint8_t *to, uint32_t stride, const struct kvc_megakv_packet_request *request)
 {
     if (request->key_bytes == 8 && stride == 8) {
         memcpy(to, request->key, 8);
@@ -25,16 +25,16 @@ static inline void copy_key(uint8_t *to, uint32_t stride, const struct kvc_reque
     memset(to + request->key_bytes, 0, stride - request->key_bytes);
 }
 
-void kvc_receive_frame(struct kvc_buffer *buffer, const uint8_t *packet, uint32_t bytes, uint64_t hash_seed,
-                       double sent_ns, struct kvc_frame_writes *writes)
+void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet, uint32_t bytes, uint64_t hash_seed,
+                       double sent_ns, struct kvc_megakv_real_frame_writes *writes)
 {
     const uint8_t *at = packet, *end = packet + bytes;
     uint32_t first = buffer->gets, gets = first, stride = buffer->key_stride;
     uint32_t first_write = buffer->sets + buffer->deletes, left = buffer->room - buffer->rows, count = 0;
     uint32_t room = left < KVC_FRAME_REQUESTS_MAX ? left : KVC_FRAME_REQUESTS_MAX;
-    struct kvc_request request;
-    for (uint32_t i = 0; i < room && kvc_request_next(&at, end, &request); i++) {
-        if (request.op == KVC_REQUEST_GET) {
+    struct kvc_megakv_packet_request request;
+    for (uint32_t i = 0; i < room && kvc_megakv_packet_next(&at, end, &request); i++) {
+        if (request.op == KVC_MEGAKV_PACKET_GET) {
             copy_key(buffer->keys + (size_t)gets * stride, stride, &request);
             buffer->key_bytes[gets] = (uint8_t)request.key_bytes;
             buffer->sent_ns[gets++] = sent_ns;
@@ -44,8 +44,8 @@ void kvc_receive_frame(struct kvc_buffer *buffer, const uint8_t *packet, uint32_
         writes->key_bytes[count] = (uint8_t)request.key_bytes;
         writes->request[count] = request;
         buffer->write_sent_ns[first_write + count++] = sent_ns;
-        buffer->sets += request.op == KVC_REQUEST_SET;
-        buffer->deletes += request.op == KVC_REQUEST_DELETE;
+        buffer->sets += request.op == KVC_MEGAKV_PACKET_SET;
+        buffer->deletes += request.op == KVC_MEGAKV_PACKET_DELETE;
     }
     writes->count = count;
     buffer->gets = gets;
@@ -55,7 +55,7 @@ void kvc_receive_frame(struct kvc_buffer *buffer, const uint8_t *packet, uint32_
     kvc_hash_batch(writes->keys, stride, writes->key_bytes, count, hash_seed, writes->hash);
 }
 
-static void add_erase(struct kvc_buffer *buffer, uint64_t hash, uint32_t location)
+static void add_erase(struct kvc_megakv_real_buffer *buffer, uint64_t hash, uint32_t location)
 {
     buffer->erase_hash[buffer->erases] = hash;
     buffer->erase_location[buffer->erases++] = location;
@@ -63,27 +63,27 @@ static void add_erase(struct kvc_buffer *buffer, uint64_t hash, uint32_t locatio
 
 /* One place for a size that is new, as if sizes went on changing, and many at the second time. What is left
  * of another size goes back. Every later row may add another erase, and all must find room. */
-static void refill(struct kvc_stock *stock, struct kvc_buffer *buffer, struct kvc_slab *slab,
-                   const struct kvc_request *request, struct kvc_slab_stats *stats)
+static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
+                   const struct kvc_megakv_packet_request *request, struct kvc_megakv_slab_stats *stats)
 {
-    struct kvc_evicted evicted[KVC_STOCK_MAX];
+    struct kvc_megakv_slab_evicted evicted[KVC_MEGAKV_REAL_STOCK_MAX];
     uint32_t evicted_count;
     bool again = stock->key_bytes == request->key_bytes && stock->value_bytes == request->value_bytes;
-    bool roomy = buffer->erases + KVC_STOCK_MAX <= buffer->rows + buffer->room;
+    bool roomy = buffer->erases + KVC_MEGAKV_REAL_STOCK_MAX <= buffer->rows + buffer->room;
     while (stock->count > 0)
-        kvc_slab_release(slab, stock->location[--stock->count]);
+        kvc_megakv_slab_release(slab, stock->location[--stock->count]);
     stock->key_bytes = request->key_bytes;
     stock->value_bytes = request->value_bytes;
     stock->count =
-        kvc_slab_alloc(slab, request->key_bytes, request->value_bytes, again && roomy ? KVC_STOCK_MAX : 1,
+        kvc_megakv_slab_alloc(slab, request->key_bytes, request->value_bytes, again && roomy ? KVC_MEGAKV_REAL_STOCK_MAX : 1,
                        stock->location, evicted, &evicted_count, stats);
     for (uint32_t i = 0; i < evicted_count; i++)
         add_erase(buffer, evicted[i].hash, evicted[i].location);
 }
 
 /* KVC_LOCATION_NONE: no memory. */
-static uint32_t take_place(struct kvc_stock *stock, struct kvc_buffer *buffer, struct kvc_slab *slab,
-                           const struct kvc_request *request, struct kvc_slab_stats *stats)
+static uint32_t drain_place(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
+                           const struct kvc_megakv_packet_request *request, struct kvc_megakv_slab_stats *stats)
 {
     if (stock->count == 0 || stock->key_bytes != request->key_bytes ||
         stock->value_bytes != request->value_bytes)
@@ -91,23 +91,23 @@ static uint32_t take_place(struct kvc_stock *stock, struct kvc_buffer *buffer, s
     return stock->count > 0 ? stock->location[--stock->count] : KVC_LOCATION_NONE;
 }
 
-uint32_t kvc_receive_writes(struct kvc_buffer *buffer, struct kvc_slab *slab,
-                            const struct kvc_frame_writes *writes, struct kvc_stock *stock,
-                            struct kvc_slab_stats *stats)
+uint32_t kvc_megakv_real_receive_writes(struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
+                            const struct kvc_megakv_real_frame_writes *writes, struct kvc_megakv_real_stock *stock,
+                            struct kvc_megakv_slab_stats *stats)
 {
     uint32_t rejected = 0;
     for (uint32_t i = 0; i < writes->count; i++) {
-        const struct kvc_request *request = &writes->request[i];
-        if (request->op == KVC_REQUEST_DELETE) {
+        const struct kvc_megakv_packet_request *request = &writes->request[i];
+        if (request->op == KVC_MEGAKV_PACKET_DELETE) {
             add_erase(buffer, writes->hash[i], KVC_LOCATION_ANY);
             continue;
         }
-        uint32_t location = take_place(stock, buffer, slab, request, stats);
+        uint32_t location = drain_place(stock, buffer, slab, request, stats);
         if (location == KVC_LOCATION_NONE) {
             rejected++;
             continue;
         }
-        kvc_slab_write(slab, location, request->key, request->key_bytes, request->value, request->value_bytes,
+        kvc_megakv_slab_write(slab, location, request->key, request->key_bytes, request->value, request->value_bytes,
                        stats);
         buffer->insert_hash[buffer->inserts] = writes->hash[i];
         buffer->insert_location[buffer->inserts++] = location;

@@ -12,24 +12,24 @@
 
 /* Measured points of a law with their quartiles, and the line through those of the largest footprint and the
  * most threads. */
-struct kvc_measured_law {
-    struct kvc_stage_law law;
-    double low_ns[KVC_STAGE_POINTS_MAX], high_ns[KVC_STAGE_POINTS_MAX];
+struct kvc_megakv_measured_curve {
+    struct kvc_megakv_cost_curve curve;
+    double low_ns[KVC_MEGAKV_COST_POINTS_MAX], high_ns[KVC_MEGAKV_COST_POINTS_MAX];
     struct kvc_fit fit;   /* of time over size; only of receive, write, read, search and insert */
     uint32_t disagreeing; /* points for which two passes were far apart; the faster one counts */
 };
 
-struct kvc_stage_costs {
+struct kvc_megakv_measurement {
     uint32_t points, disagreeing; /* of all laws */
-    /* as in struct kvc_stages */
-    struct kvc_measured_law receive, write, pass, read, read_checked, read_half_marked, read_marked,
-        read_half_missed, read_slowest, search, search_miss, search_fuller, insert, insert_fuller, take;
+    /* as in struct kvc_megakv_cost_profile */
+    struct kvc_megakv_measured_curve receive, write, pass, read, read_checked, read_half_marked, read_marked,
+        read_half_missed, read_slowest, search, search_miss, search_high_load, insert, insert_high_load, drain;
 };
 
-enum { KVC_FOOTPRINTS_MAX = 8, KVC_STAGE_TURNS = 25 };
+enum { KVC_MEGAKV_FOOTPRINTS_MAX = 8, KVC_MEGAKV_REPETITIONS = 25 };
 
-struct kvc_stage_params {
-    double slab_bytes[KVC_FOOTPRINTS_MAX]; /* rising */
+struct kvc_megakv_measurement_options {
+    double slab_bytes[KVC_MEGAKV_FOOTPRINTS_MAX]; /* rising */
     uint32_t footprints;
     uint32_t passes; /* of everything, one behind the other */
     bool on_gpu;     /* the index */
@@ -37,8 +37,8 @@ struct kvc_stage_params {
 };
 
 /* KVC_ERR_RUNTIME without memory or where times are none. `progress` may be NULL. */
-enum kvc_status kvc_stages_measure(const struct kvc_stage_params *params, struct kvc_steadiness *steadiness,
-                                   const struct kvc_progress *progress, struct kvc_stage_costs *costs,
+enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params, struct kvc_steadiness *steadiness,
+                                   const struct kvc_progress *progress, struct kvc_megakv_measurement *costs,
                                    struct kvc_diag *diag);
 
 #endif

@@ -25,7 +25,7 @@ struct bare {
     uint64_t hash[2 * ROWS], erase_hash[2 * ROWS];
     uint32_t erase_location[2 * ROWS];
     uint8_t result[2 * ROWS];
-    struct kvc_evicted evicted[2 * ROWS];
+    struct kvc_megakv_slab_evicted evicted[2 * ROWS];
     uint8_t *response;
     uint32_t position;
     uint64_t hits, gets;
@@ -38,7 +38,7 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
     struct kvc_batch *batch = bare->batch;
     uint32_t gets = 0, sets = 0;
     batch->count = 0;
-    while (batch->count < ROWS && kvc_source_take(bare->source, shard_number, 0, batch) > 0)
+    while (batch->count < ROWS && kvc_source_drain(bare->source, shard_number, 0, batch) > 0)
         ;
     for (uint32_t i = 0; i < batch->count; i++) {
         bare->hash[gets] = batch->hash[i];
@@ -49,13 +49,13 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
     memset(bare->location, 0xff, batch->count * sizeof *bare->location);
     for (uint32_t i = 0; i < gets; i++)
         bare->location[bare->rows[i]] = bare->write_location[i];
-    struct kvc_slab_reads reads = {
+    struct kvc_megakv_slab_reads reads = {
         batch->count, bare->location, batch->keys,    batch->key_stride, batch->key_bytes,
         true,         bare->response, RESPONSE_BYTES, &bare->position,   bare->result,
         NULL};
-    kvc_slab_read(shard->slab, &reads, &shard->slab_stats);
+    kvc_megakv_slab_read(shard->slab, &reads, &shard->slab_stats);
     for (uint32_t i = 0; i < batch->count; i++) {
-        bare->hits += batch->op[i] == KVC_OP_GET && bare->result[i] == KVC_READ_HIT;
+        bare->hits += batch->op[i] == KVC_OP_GET && bare->result[i] == KVC_MEGAKV_SLAB_HIT;
         bare->rows[sets] = i;
         sets += batch->op[i] == KVC_OP_SET;
     }

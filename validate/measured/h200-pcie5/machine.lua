@@ -1155,7 +1155,7 @@ return {
       { size = 65536, footprint = "512MiB", threads = 7, time = "1.311e+05ns",
         source = "measured 2026-11-21: median of 25, quartiles 1.291e+05 .. 1.331e+05 ns" },
     },
-    take = {
+    drain = {
       { size = 256, footprint = "1MiB", threads = 1, time = "455.5ns",
         source = "measured 2026-11-21: median of 25, quartiles 340 .. 570 ns" },
       { size = 1024, footprint = "1MiB", threads = 1, time = "1186ns",
@@ -1237,7 +1237,7 @@ return {
       { size = 65536, footprint = "512MiB", threads = 7, time = "5.683e+04ns",
         source = "measured 2026-11-21: median of 25, quartiles 5.514e+04 .. 6.179e+04 ns" },
     },
-    search_fuller = {
+    search_high_load = {
       { size = 64, footprint = "1MiB", threads = 7, time = "3.079e+04ns",
         source = "measured 2026-11-21: median of 25, quartiles 2.774e+04 .. 3.401e+04 ns" },
       { size = 256, footprint = "1MiB", threads = 7, time = "3.08e+04ns",
@@ -1369,7 +1369,7 @@ return {
       { size = 65536, footprint = "512MiB", threads = 7, time = "1.056e+05ns",
         source = "measured 2026-11-21: median of 25, quartiles 1.021e+05 .. 1.088e+05 ns" },
     },
-    insert_fuller = {
+    insert_high_load = {
       { size = 256, footprint = "1MiB", threads = 7, time = "5.436e+04ns",
         source = "measured 2026-11-21: median of 25, quartiles 5.123e+04 .. 5.686e+04 ns" },
       { size = 1024, footprint = "1MiB", threads = 7, time = "6.987e+04ns",
@@ -1416,24 +1416,24 @@ return {
 
 -- Launches of an index of 64 MiB alone, T = k jobs + b, 256 to 65536 jobs, by load factor; 95 %:
 --   table                  load  operation   k, ns            b, us            worst
---   8 cells, apart         0.3   search      0.296 +- 0.24      20.62 +- 4.5    13 %
---   8 cells, apart         0.3   insert      0.226 +- 0.44      30.44 +- 10     20 %
---   8 cells, apart         0.3   delete      0.187 +- 0.33      25.43 +- 7.7    19 %, NOT a straight line
---   8 cells, apart         0.6   search      0.294 +- 0.34      20.45 +- 6.5    14 %
---   8 cells, apart         0.6   insert      0.480 +- 0.57      30.27 +- 11     19 %
---   8 cells, apart         0.6   delete      0.205 +- 0.33      25.24 +- 7.4    19 %, NOT a straight line
---   8 cells, apart         0.9   search      0.272 +- 0.35      22.17 +- 7.2    19 %, NOT a straight line
---   8 cells, apart         0.9   insert      0.721 +- 0.79      30.33 +- 12     24 %, NOT a straight line
---   8 cells, apart         0.9   delete      0.206 +- 0.36      25.13 +- 8.1    20 %, NOT a straight line
---   4 cells, interleaved   0.3   search      0.287 +- 0.21      20.54 +- 4.1    12 %
---   4 cells, interleaved   0.3   insert      0.231 +- 0.55      30.96 +- 13     21 %, NOT a straight line
---   4 cells, interleaved   0.3   delete      0.204 +- 0.39      25.40 +- 8.9    22 %, NOT a straight line
---   4 cells, interleaved   0.6   search      0.285 +- 0.34      20.35 +- 6.6    15 %
---   4 cells, interleaved   0.6   insert      0.377 +- 0.8       31.09 +- 17     27 %, NOT a straight line
---   4 cells, interleaved   0.6   delete      0.205 +- 0.4       25.41 +- 9      22 %, NOT a straight line
---   4 cells, interleaved   0.9   search      0.276 +- 0.33      20.66 +- 6.4    15 %
---   4 cells, interleaved   0.9   insert      1.355 +- 0.86      29.34 +- 9.7    17 %, NOT a straight line
---   4 cells, interleaved   0.9   delete      0.203 +- 0.39      25.47 +- 8.9    22 %, NOT a straight line
+--   8 slots, apart         0.3   search      0.296 +- 0.24      20.62 +- 4.5    13 %
+--   8 slots, apart         0.3   insert      0.226 +- 0.44      30.44 +- 10     20 %
+--   8 slots, apart         0.3   delete      0.187 +- 0.33      25.43 +- 7.7    19 %, NOT a straight line
+--   8 slots, apart         0.6   search      0.294 +- 0.34      20.45 +- 6.5    14 %
+--   8 slots, apart         0.6   insert      0.480 +- 0.57      30.27 +- 11     19 %
+--   8 slots, apart         0.6   delete      0.205 +- 0.33      25.24 +- 7.4    19 %, NOT a straight line
+--   8 slots, apart         0.9   search      0.272 +- 0.35      22.17 +- 7.2    19 %, NOT a straight line
+--   8 slots, apart         0.9   insert      0.721 +- 0.79      30.33 +- 12     24 %, NOT a straight line
+--   8 slots, apart         0.9   delete      0.206 +- 0.36      25.13 +- 8.1    20 %, NOT a straight line
+--   4 slots, interleaved   0.3   search      0.287 +- 0.21      20.54 +- 4.1    12 %
+--   4 slots, interleaved   0.3   insert      0.231 +- 0.55      30.96 +- 13     21 %, NOT a straight line
+--   4 slots, interleaved   0.3   delete      0.204 +- 0.39      25.40 +- 8.9    22 %, NOT a straight line
+--   4 slots, interleaved   0.6   search      0.285 +- 0.34      20.35 +- 6.6    15 %
+--   4 slots, interleaved   0.6   insert      0.377 +- 0.8       31.09 +- 17     27 %, NOT a straight line
+--   4 slots, interleaved   0.6   delete      0.205 +- 0.4       25.41 +- 9      22 %, NOT a straight line
+--   4 slots, interleaved   0.9   search      0.276 +- 0.33      20.66 +- 6.4    15 %
+--   4 slots, interleaved   0.9   insert      1.355 +- 0.86      29.34 +- 9.7    17 %, NOT a straight line
+--   4 slots, interleaved   0.9   delete      0.203 +- 0.39      25.47 +- 8.9    22 %, NOT a straight line
 -- From the first core to each other one, through a ring, ns: 218 227 189 194 226 206 188 212 225 218 228 203 215 231 225
 -- Random lines, ns each, by working set and by the number of chains followed at once:
 --        KiB       1       2       4       8      16      32

@@ -603,7 +603,7 @@ return {
       { size = 65536, footprint = "512MiB", threads = 1, time = "2.139e+06ns",
         source = "measured 2026-11-21: median of 25, quartiles 2.073e+06 .. 2.181e+06 ns" },
     },
-    take = {
+    drain = {
       { size = 256, footprint = "1MiB", threads = 1, time = "77.5ns",
         source = "measured 2026-11-21: median of 25, quartiles 67 .. 88 ns" },
       { size = 1024, footprint = "1MiB", threads = 1, time = "187ns",
@@ -645,7 +645,7 @@ return {
       { size = 65536, footprint = "512MiB", threads = 1, time = "4.326e+04ns",
         source = "measured 2026-11-21: median of 25, quartiles 3.91e+04 .. 5.09e+04 ns" },
     },
-    search_fuller = {
+    search_high_load = {
       { size = 64, footprint = "1MiB", threads = 1, time = "617.5ns",
         source = "measured 2026-11-21: median of 25, quartiles 402 .. 1053 ns" },
       { size = 256, footprint = "1MiB", threads = 1, time = "1501ns",
@@ -737,7 +737,7 @@ return {
       { size = 65536, footprint = "512MiB", threads = 1, time = "1.315e+06ns",
         source = "measured 2026-11-21: median of 25, quartiles 1.302e+06 .. 1.371e+06 ns" },
     },
-    insert_fuller = {
+    insert_high_load = {
       { size = 256, footprint = "1MiB", threads = 1, time = "1572ns",
         source = "measured 2026-11-21: median of 25, quartiles 1480 .. 1628 ns" },
       { size = 1024, footprint = "1MiB", threads = 1, time = "5263ns",
@@ -784,24 +784,24 @@ return {
 
 -- Launches of an index of 64 MiB alone, T = k jobs + b, 256 to 65536 jobs, by load factor; 95 %:
 --   table                  load  operation   k, ns            b, us            worst
---   8 cells, apart         0.3   search      5.081 +- 0.46       0.19 +- 0.28   5 %
---   8 cells, apart         0.3   insert      7.897 +- 0.44      -0.37 +- 0.22   4 %
---   8 cells, apart         0.3   delete      4.604 +- 0.57      -0.11 +- 0.3    8 %
---   8 cells, apart         0.6   search      5.365 +- 0.4        0.23 +- 0.25   4 %
---   8 cells, apart         0.6   insert      8.625 +- 0.65      -0.45 +- 0.31   4 %
---   8 cells, apart         0.6   delete      5.825 +- 0.89      -0.09 +- 0.48   8 %
---   8 cells, apart         0.9   search      9.750 +- 0.62       0.24 +- 0.37   12 %
---   8 cells, apart         0.9   insert     10.319 +- 2.8       -0.90 +- 1.2    14 %, NOT a straight line
---   8 cells, apart         0.9   delete      8.274 +- 3.9       -0.64 +- 1.8    25 %, NOT a straight line
---   4 cells, interleaved   0.3   search      4.592 +- 0.56       0.24 +- 0.35   7 %
---   4 cells, interleaved   0.3   insert      9.210 +- 3.5       -0.81 +- 1.5    20 %, NOT a straight line
---   4 cells, interleaved   0.3   delete      4.597 +- 1.1       -0.13 +- 0.57   12 %
---   4 cells, interleaved   0.6   search      5.606 +- 0.87       0.20 +- 0.54   9 %
---   4 cells, interleaved   0.6   insert     11.696 +- 5.4       -1.41 +- 2.1    25 %, NOT a straight line
---   4 cells, interleaved   0.6   delete      7.371 +- 1.2       -0.55 +- 0.54   9 %
---   4 cells, interleaved   0.9   search     11.545 +- 1.3        0.66 +- 0.8    7 %
---   4 cells, interleaved   0.9   insert     12.074 +- 4.8       -1.31 +- 1.9    22 %, NOT a straight line
---   4 cells, interleaved   0.9   delete      9.990 +- 3.5       -0.94 +- 1.5    15 %
+--   8 slots, apart         0.3   search      5.081 +- 0.46       0.19 +- 0.28   5 %
+--   8 slots, apart         0.3   insert      7.897 +- 0.44      -0.37 +- 0.22   4 %
+--   8 slots, apart         0.3   delete      4.604 +- 0.57      -0.11 +- 0.3    8 %
+--   8 slots, apart         0.6   search      5.365 +- 0.4        0.23 +- 0.25   4 %
+--   8 slots, apart         0.6   insert      8.625 +- 0.65      -0.45 +- 0.31   4 %
+--   8 slots, apart         0.6   delete      5.825 +- 0.89      -0.09 +- 0.48   8 %
+--   8 slots, apart         0.9   search      9.750 +- 0.62       0.24 +- 0.37   12 %
+--   8 slots, apart         0.9   insert     10.319 +- 2.8       -0.90 +- 1.2    14 %, NOT a straight line
+--   8 slots, apart         0.9   delete      8.274 +- 3.9       -0.64 +- 1.8    25 %, NOT a straight line
+--   4 slots, interleaved   0.3   search      4.592 +- 0.56       0.24 +- 0.35   7 %
+--   4 slots, interleaved   0.3   insert      9.210 +- 3.5       -0.81 +- 1.5    20 %, NOT a straight line
+--   4 slots, interleaved   0.3   delete      4.597 +- 1.1       -0.13 +- 0.57   12 %
+--   4 slots, interleaved   0.6   search      5.606 +- 0.87       0.20 +- 0.54   9 %
+--   4 slots, interleaved   0.6   insert     11.696 +- 5.4       -1.41 +- 2.1    25 %, NOT a straight line
+--   4 slots, interleaved   0.6   delete      7.371 +- 1.2       -0.55 +- 0.54   9 %
+--   4 slots, interleaved   0.9   search     11.545 +- 1.3        0.66 +- 0.8    7 %
+--   4 slots, interleaved   0.9   insert     12.074 +- 4.8       -1.31 +- 1.9    22 %, NOT a straight line
+--   4 slots, interleaved   0.9   delete      9.990 +- 3.5       -0.94 +- 1.5    15 %
 -- From the first core to each other one, through a ring, ns: 216
 -- Random lines, ns each, by working set and by the number of chains followed at once:
 --        KiB       1       2       4       8      16      32
