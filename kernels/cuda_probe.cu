@@ -9,7 +9,9 @@ namespace
 
 constexpr uint32_t block = 256, sector_bytes = 32;
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 /* Two threads read a sector. The answer that nobody expects is what keeps the compiler from leaving the reads
  * out. */

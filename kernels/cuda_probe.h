@@ -1,5 +1,5 @@
-/* What a GPU takes for the simplest things, one call at a time: to be timed by the caller. Each returns when it
- * is done; false: the device failed. */
+/* What a GPU takes for the simplest things, one call at a time: to be timed by the caller. Each returns when
+ * it is done; false: the device failed. */
 #ifndef KVC_KERNELS_CUDA_PROBE_H
 #define KVC_KERNELS_CUDA_PROBE_H
 

@@ -6,7 +6,7 @@
 #include "kernels/memcachedgpu/set_assoc_cuda.h"
 
 const struct kvc_index_kind *const kvc_cuda_index_kinds[] = {
-    &kvc_megakv_cuckoo_cuda_kind,    &kvc_megakv_cuckoo_interleaved_cuda_kind,
-    &kvc_set_assoc_cuda_kind, &kvc_hopscotch_cuda_kind,
-    &kvc_chained_cuda_kind,   NULL,
+    &kvc_megakv_cuckoo_cuda_kind, &kvc_megakv_cuckoo_interleaved_cuda_kind,
+    &kvc_set_assoc_cuda_kind,     &kvc_hopscotch_cuda_kind,
+    &kvc_chained_cuda_kind,       NULL,
 };

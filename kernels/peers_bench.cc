@@ -115,7 +115,8 @@ class ours : public table
         uint32_t location[batch_max], left[batch_max], evicted_count;
         struct kvc_megakv_slab_evicted evicted[batch_max];
         hash(key, count);
-        if (kvc_megakv_slab_alloc(slab_, 8, 8, count, location, evicted, &evicted_count, &slab_stats_) != count) {
+        if (kvc_megakv_slab_alloc(slab_, 8, 8, count, location, evicted, &evicted_count, &slab_stats_) !=
+            count) {
             kvc_bench_die("the slab store is too small");
         }
         for (uint32_t i = 0; i < count; i++) {

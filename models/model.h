@@ -27,7 +27,7 @@ struct kvc_model {
     const char *name;
     const char *help;
     const char *paper;
-    const struct kvc_option_table *options;      /* of the `system` table, `kind` excepted */
+    const struct kvc_option_table *options; /* of the `system` table, `kind` excepted */
     bool has_sockets;                       /* node.sockets: each a shard with devices of its own */
     const struct kvc_model_device *devices; /* those that the store looks at; the last one's kind is NULL */
 

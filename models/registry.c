@@ -15,8 +15,10 @@ const struct kvc_model *const kvc_models[] = {
 
 const struct kvc_model *kvc_model_find(const char *name)
 {
-    for (size_t i = 0; kvc_models[i] != NULL; i++)
-        if (strcmp(kvc_models[i]->name, name) == 0)
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        if (strcmp(kvc_models[i]->name, name) == 0) {
             return kvc_models[i];
+        }
+    }
     return NULL;
 }

@@ -18,28 +18,34 @@ void kvc_csv_free(struct kvc_csv *csv)
 static enum kvc_status read_text(const char *path, char **text, struct kvc_diag *diag)
 {
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (file == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be read: %s", strerror(errno));
+    }
     size_t room = 1 << 16, length = 0;
     *text = malloc(room);
     while (*text != NULL) {
         length += fread(*text + length, 1, room - length - 1, file);
-        if (length < room - 1 || room > BYTES_MAX)
+        if (length < room - 1 || room > BYTES_MAX) {
             break;
+        }
         char *more = realloc(*text, room *= 2);
-        if (more == NULL)
+        if (more == NULL) {
             free(*text);
+        }
         *text = more;
     }
     bool failed = ferror(file) != 0;
     fclose(file);
-    if (*text == NULL)
+    if (*text == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %s", path);
+    }
     (*text)[length] = '\0';
-    if (failed)
+    if (failed) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be read");
-    if (length >= BYTES_MAX)
+    }
+    if (length >= BYTES_MAX) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "is too large for a picture");
+    }
     return KVC_OK;
 }
 
@@ -48,8 +54,9 @@ static char *next_cell(char **at, bool *ends)
 {
     char *cell = *at, *to = *at, *from = *at;
     bool quoted = *from == '"';
-    if (quoted)
+    if (quoted) {
         from++;
+    }
     while (*from != '\0') {
         if (quoted && *from == '"') {
             if (from[1] == '"') {
@@ -62,8 +69,9 @@ static char *next_cell(char **at, bool *ends)
         } else if (!quoted && (*from == ',' || *from == '\n')) {
             break;
         }
-        if (quoted || *from != '\r')
+        if (quoted || *from != '\r') {
             *to++ = *from;
+        }
         from++;
     }
     *ends = *from != ',';
@@ -80,9 +88,10 @@ static enum kvc_status add_row(struct kvc_csv *csv, char **at, size_t *room, con
     while (!ends) {
         if (first + count == *room) {
             *room = *room == 0 ? 256 : 2 * *room;
-            char **more = realloc(csv->cell, *room * sizeof *more);
-            if (more == NULL)
+            char **more = realloc(csv->cell, *room * sizeof(*more));
+            if (more == NULL) {
                 return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %s", path);
+            }
             csv->cell = more;
         }
         csv->cell[first + count++] = next_cell(at, &ends);
@@ -91,9 +100,10 @@ static enum kvc_status add_row(struct kvc_csv *csv, char **at, size_t *room, con
         csv->columns = count;
         return KVC_OK;
     }
-    if (count != csv->columns)
+    if (count != csv->columns) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, line, "%zu columns, the header has %zu", count,
                                 csv->columns);
+    }
     csv->rows++;
     return KVC_OK;
 }
@@ -105,23 +115,28 @@ enum kvc_status kvc_csv_read(const char *path, struct kvc_csv *csv, struct kvc_d
     enum kvc_status status = read_text(path, &csv->text, diag);
     char *at = csv->text;
     for (int line = 1; status == KVC_OK && *at != '\0'; line++) {
-        if (*at == '\n')
+        if (*at == '\n') {
             at++;
-        else
+        } else {
             status = add_row(csv, &at, &room, path, line, diag);
+        }
     }
-    if (status == KVC_OK && csv->rows == 0)
+    if (status == KVC_OK && csv->rows == 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no rows below its header");
-    if (status != KVC_OK)
+    }
+    if (status != KVC_OK) {
         kvc_csv_free(csv);
+    }
     return status;
 }
 
 long kvc_csv_column(const struct kvc_csv *csv, const char *name)
 {
-    for (size_t i = 0; i < csv->columns; i++)
-        if (strcmp(csv->cell[i], name) == 0)
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (strcmp(csv->cell[i], name) == 0) {
             return (long)i;
+        }
+    }
     return -1;
 }
 

@@ -54,8 +54,9 @@ static double error_frac(const struct kvc_csv *csv, size_t row, const struct err
 {
     double reference, predicted;
     if (!parse_number(reference_of(csv, row, columns), &reference) ||
-        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &predicted))
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &predicted)) {
         return NAN;
+    }
     return fabs(predicted - reference) / fabs(reference);
 }
 
@@ -64,8 +65,9 @@ static bool is_named(const struct kvc_csv *csv, size_t row, const struct error_c
 {
     double own_frac = error_frac(csv, row, columns);
     size_t larger = 0;
-    for (size_t i = 0; i < csv->rows && larger < NAMED_MAX; i++)
+    for (size_t i = 0; i < csv->rows && larger < NAMED_MAX; i++) {
         larger += error_frac(csv, i, columns) > own_frac;
+    }
     return larger < NAMED_MAX;
 }
 
@@ -76,9 +78,10 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
     double x, y;
     bool held = columns->held >= 0 && strcmp(kvc_csv_cell(csv, row, (size_t)columns->held), "1") == 0;
     if (!parse_number(reference_of(csv, row, columns), &x) ||
-        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y))
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)row + 2,
                                 "published or measured, and predicted, must be numbers");
+    }
     fprintf(figure->data, "%.12g %.12g ", x, y);
     kvc_figure_put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",
                           figure->data);
@@ -97,24 +100,29 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
         .metric = kvc_csv_column(csv, "metric"),
         .held = kvc_csv_column(csv, "held"),
     };
-    if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0))
+    if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
                                 "needs the columns case, predicted, and published or measured");
+    }
     label_references(csv, &columns, figure);
     for (size_t i = 0; i < csv->rows; i++) {
         const char *title = series_title(csv, i, &columns);
         bool is_new = true;
-        for (size_t j = 0; j < i && is_new; j++)
+        for (size_t j = 0; j < i && is_new; j++) {
             is_new = strcmp(series_title(csv, j, &columns), title) != 0;
-        if (!is_new)
+        }
+        if (!is_new) {
             continue;
+        }
         kvc_figure_begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
-            if (strcmp(series_title(csv, j, &columns), title) != 0)
+            if (strcmp(series_title(csv, j, &columns), title) != 0) {
                 continue;
+            }
             enum kvc_status status = put_error(csv, j, &columns, path, figure, diag);
-            if (status != KVC_OK)
+            if (status != KVC_OK) {
                 return status;
+            }
         }
     }
     return KVC_OK;
@@ -124,8 +132,9 @@ enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *fig
 {
     struct kvc_csv csv;
     enum kvc_status status = kvc_csv_read(path, &csv, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = put_errors(&csv, path, figure, diag);
+    }
     kvc_csv_free(&csv);
     return status;
 }

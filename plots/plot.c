@@ -20,12 +20,14 @@ static enum kvc_status load_result(const char *path, json_t **document, struct k
 {
     json_error_t error;
     *document = json_load_file(path, 0, &error);
-    if (*document == NULL)
+    if (*document == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0, "%s",
                                 error.text);
+    }
     const char *schema = json_string_value(json_object_get(*document, "schema"));
-    if (schema != NULL && strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) == 0)
+    if (schema != NULL && strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) == 0) {
         return KVC_OK;
+    }
     json_decref(*document);
     return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                             "is not a result of kvcast (schema kvcast.result/1)");
@@ -40,10 +42,12 @@ static bool namesakes(const json_t *a, const json_t *b)
 static bool differs(json_t *const *documents, int count, const json_t *document, const char *key,
                     const json_t *value)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         if (namesakes(documents[i], document) &&
-            !json_equal(json_object_get(json_object_get(documents[i], "parameters"), key), value))
+            !json_equal(json_object_get(json_object_get(documents[i], "parameters"), key), value)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -57,12 +61,14 @@ static void title_of(json_t *const *documents, int count, int which, const char 
     bool alone = true;
     size_t length = 0;
     title[0] = '\0';
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         alone = alone && (i == which || !namesakes(documents[i], document));
+    }
     json_object_foreach(parameters, key, value)
     {
-        if (length >= TITLE_TEXT || !differs(documents, count, document, key, value))
+        if (length >= TITLE_TEXT || !differs(documents, count, document, key, value)) {
             continue;
+        }
         const char *dot = strrchr(key, '.'), *last = dot != NULL ? dot + 1 : key; /* legends are narrow */
         char *text =
             json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
@@ -70,10 +76,11 @@ static void title_of(json_t *const *documents, int count, int which, const char 
                                    last, text != NULL ? text : json_string_value(value));
         free(text);
     }
-    if (alone)
+    if (alone) {
         snprintf(title, TITLE_TEXT, "%s", name != NULL ? name : path);
-    else if (length == 0)
+    } else if (length == 0) {
         snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
+    }
 }
 
 static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path, const json_t *document,
@@ -82,9 +89,10 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
     const json_t *points = json_object_get(json_object_get(document, "latency_us"), "cdf");
     size_t index;
     json_t *point;
-    if (json_array_size(points) == 0)
+    if (json_array_size(points) == 0) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                 "has no latency distribution (latency_us.cdf)");
+    }
     kvc_figure_begin_block(figure, title);
     json_array_foreach(points, index, point)
         fprintf(figure->data, "%.12g %.12g\n", json_number_value(json_array_get(point, 0)),
@@ -99,12 +107,14 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
     const json_t *mops = json_object_get(windows, "mops");
     double length_ms = json_number_value(json_object_get(windows, "length_us")) * 1e-3;
     size_t count = json_array_size(mops);
-    if (count == 0 || !(length_ms > 0))
+    if (count == 0 || !(length_ms > 0)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
+    }
     kvc_figure_begin_block(figure, title);
-    for (size_t i = 0; i <= count; i++) /* the last one once more, so that its step has a width */
+    for (size_t i = 0; i <= count; i++) { /* the last one once more, so that its step has a width */
         fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
                 json_number_value(json_array_get(mops, i < count ? i : count - 1)));
+    }
     return KVC_OK;
 }
 
@@ -112,9 +122,10 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
                                        struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
-    json_t **documents = calloc((size_t)plot->input_count, sizeof *documents);
-    if (documents == NULL)
+    json_t **documents = calloc((size_t)plot->input_count, sizeof(*documents));
+    if (documents == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %d results", plot->input_count);
+    }
     int loaded = 0;
     while (loaded < plot->input_count && status == KVC_OK) {
         status = load_result(plot->inputs[loaded], &documents[loaded], diag);
@@ -127,8 +138,9 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
                      ? put_cdf(figure, plot->inputs[i], documents[i], title, diag)
                      : put_timeline(figure, plot->inputs[i], documents[i], title, diag);
     }
-    for (int i = 0; i < loaded; i++)
+    for (int i = 0; i < loaded; i++) {
         json_decref(documents[i]);
+    }
     free(documents);
     return status;
 }
@@ -142,16 +154,19 @@ static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values,
     char one[24];
     double scale;
     snprintf(suffix, 16, "%.15s", first + number_length);
-    snprintf(one, sizeof one, "1%s", suffix);
+    snprintf(one, sizeof(one), "1%s", suffix);
     for (enum kvc_unit unit = KVC_UNIT_NONE; unit <= KVC_UNIT_WATTS; unit++) {
         size_t row = 0;
-        if (number_length == 0 || !kvc_quantity_parse(one, unit, &scale, &expected))
+        if (number_length == 0 || !kvc_quantity_parse(one, unit, &scale, &expected)) {
             continue;
+        }
         while (row < csv->rows &&
-               kvc_quantity_parse(kvc_csv_cell(csv, row, column), unit, &values[row], &expected))
+               kvc_quantity_parse(kvc_csv_cell(csv, row, column), unit, &values[row], &expected)) {
             values[row++] /= scale;
-        if (row == csv->rows)
+        }
+        if (row == csv->rows) {
             return true;
+        }
     }
     return false;
 }
@@ -162,8 +177,9 @@ static void count_axis(const struct kvc_csv *csv, size_t column, double *values)
     double next = 0;
     for (size_t i = 0; i < csv->rows; i++) {
         size_t same = 0;
-        while (strcmp(kvc_csv_cell(csv, same, column), kvc_csv_cell(csv, i, column)) != 0)
+        while (strcmp(kvc_csv_cell(csv, same, column), kvc_csv_cell(csv, i, column)) != 0) {
             same++;
+        }
         values[i] = same < i ? values[same] : next++;
     }
 }
@@ -173,9 +189,10 @@ static void series_of(const struct kvc_csv *csv, size_t row, size_t first, size_
 {
     int length = 0;
     title[0] = '\0';
-    for (size_t i = first; i < end && length < TITLE_TEXT; i++)
+    for (size_t i = first; i < end && length < TITLE_TEXT; i++) {
         length += snprintf(title + length, (size_t)(TITLE_TEXT - length), "%s%s = %s", i > first ? ", " : "",
                            csv->cell[i], kvc_csv_cell(csv, row, i));
+    }
 }
 
 static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure, const double *x,
@@ -190,13 +207,15 @@ static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure
             series_of(csv, j, 2, throughput, other);
             is_new = strcmp(title, other) != 0;
         }
-        if (!is_new)
+        if (!is_new) {
             continue;
+        }
         kvc_figure_begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
             series_of(csv, j, 2, throughput, other);
-            if (strcmp(title, other) != 0)
+            if (strcmp(title, other) != 0) {
                 continue;
+            }
             double half_width = has_interval ? strtod(kvc_csv_cell(csv, j, throughput + 1), NULL) : 0;
             fprintf(figure->data, "%.12g ", x[j]);
             kvc_figure_put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
@@ -212,10 +231,11 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
     struct kvc_csv csv;
     char suffix[16];
     enum kvc_status status = kvc_csv_read(plot->inputs[0], &csv, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     long throughput = kvc_csv_column(&csv, "throughput_mops");
-    double *x = calloc(csv.rows, sizeof *x);
+    double *x = calloc(csv.rows, sizeof(*x));
     if (x == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu rows", csv.rows);
     } else if (kvc_csv_column(&csv, "point") != 0 || throughput < 2) {
@@ -229,8 +249,9 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
         } else {
             snprintf(figure->x_label, KVC_AXIS_TEXT, "%.120s", csv.cell[1]);
         }
-        if (!figure->x_numeric)
+        if (!figure->x_numeric) {
             count_axis(&csv, 1, x);
+        }
         put_series(&csv, figure, x, (size_t)throughput);
     }
     free(x);
@@ -242,9 +263,10 @@ static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_f
                                struct kvc_diag *diag)
 {
     bool takes_several = plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TIMELINE;
-    if (!takes_several && plot->input_count != 1)
+    if (!takes_several && plot->input_count != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "a picture of kind %s takes one file, found %d",
                              kvc_plot_kinds[plot->kind], plot->input_count);
+    }
     switch (plot->kind) {
     case KVC_PLOT_CDF:
     case KVC_PLOT_TIMELINE:
@@ -261,9 +283,11 @@ static const char *format_of(const char *output)
 {
     static const char *const formats[] = {"svg", "pdf", "png"};
     const char *dot = strrchr(output, '.');
-    for (size_t i = 0; dot != NULL && i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(dot + 1, formats[i]) == 0)
+    for (size_t i = 0; dot != NULL && i < sizeof(formats) / sizeof(*formats); i++) {
+        if (strcmp(dot + 1, formats[i]) == 0) {
             return formats[i];
+        }
+    }
     return NULL;
 }
 
@@ -282,23 +306,27 @@ static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kv
         figure->x_numeric ? "1" : "0",
         NULL,
     };
-    snprintf(script, sizeof script, "%s/%s.gp", KVC_PLOTS_DIR, kvc_plot_kinds[plot->kind]);
+    snprintf(script, sizeof(script), "%s/%s.gp", KVC_PLOTS_DIR, kvc_plot_kinds[plot->kind]);
     /* gnuplot would take a name that begins with | for a command. */
-    if (snprintf(partial, sizeof partial, "%s%s.partial", plot->output[0] == '/' ? "" : "./", plot->output) >=
-        (int)sizeof partial)
+    if (snprintf(partial, sizeof(partial), "%s%s.partial", plot->output[0] == '/' ? "" : "./",
+                 plot->output) >= (int)sizeof(partial)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the picture is too long: %.200s...",
                              plot->output);
+    }
     FILE *probe = fopen(partial, "we");
-    if (probe == NULL)
+    if (probe == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0, "cannot be written: %s",
                                 strerror(errno));
+    }
     fclose(probe);
     enum kvc_status status = kvc_gnuplot_run(script, arguments, diag);
-    if (status == KVC_OK && rename(partial, plot->output) != 0)
+    if (status == KVC_OK && rename(partial, plot->output) != 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, plot->output, 0, "cannot be written: %s",
                                   strerror(errno));
-    if (status != KVC_OK)
+    }
+    if (status != KVC_OK) {
         unlink(partial);
+    }
     return status;
 }
 
@@ -307,22 +335,26 @@ enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_di
     const char *folder = getenv("TMPDIR");
     char data_path[PATH_MAX];
     struct kvc_figure_data figure = {0};
-    if (format_of(plot->output) == NULL)
+    if (format_of(plot->output) == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0,
                                 "a picture's name ends in .svg, .pdf or .png");
-    snprintf(data_path, sizeof data_path, "%.3000s/kvcast-plot-XXXXXX",
+    }
+    snprintf(data_path, sizeof(data_path), "%.3000s/kvcast-plot-XXXXXX",
              folder != NULL && folder[0] == '/' ? folder : "/tmp");
     int fd = mkstemp(data_path);
     figure.data = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (figure.data == NULL)
+    if (figure.data == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s",
                                 strerror(errno));
+    }
     enum kvc_status status = extract(plot, &figure, diag);
-    if (fclose(figure.data) != 0 && status == KVC_OK)
+    if (fclose(figure.data) != 0 && status == KVC_OK) {
         status =
             kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = draw(plot, &figure, data_path, diag);
+    }
     unlink(data_path);
     return status;
 }

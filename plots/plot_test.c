@@ -19,7 +19,7 @@ static void make_root(void)
 static void remove_root(void)
 {
     char command[128];
-    snprintf(command, sizeof command, "/bin/rm -rf %s", root);
+    snprintf(command, sizeof(command), "/bin/rm -rf %s", root);
     cr_assert_eq(system(command), 0);
 }
 
@@ -43,7 +43,7 @@ static void assert_begins(const char *path, const char *magic)
     char found[16] = "";
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s", path);
-    cr_assert_gt(fread(found, 1, sizeof found, file), 0);
+    cr_assert_gt(fread(found, 1, sizeof(found), file), 0);
     fclose(file);
     cr_assert_eq(memcmp(found, magic, strlen(magic)), 0, "%s", path);
 }
@@ -93,7 +93,7 @@ static const char *drawn_text(const char *input)
     cr_assert_eq(draw(KVC_PLOT_ERROR, input, "error.svg", &diag), KVC_OK, "%s", diag.message);
     FILE *file = fopen("error.svg", "r");
     cr_assert_not_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
     fclose(file);
     return text;
 }

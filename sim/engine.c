@@ -63,8 +63,9 @@ static enum kvc_status write_platform(FILE *out, const struct kvc_engine_host *h
                  "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                  "<!-- one flop is one nanosecond -->\n"
                  "<platform version=\"4.1\">\n  <zone id=\"kvcast\" routing=\"None\">\n");
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         fprintf(out, "    <host id=\"%s\" speed=\"1Gf\" core=\"%u\"/>\n", hosts[i].name, hosts[i].cores);
+    }
     fprintf(out, "  </zone>\n</platform>\n");
     return fclose(out) == 0 ? KVC_OK : KVC_ERR_RUNTIME;
 }
@@ -74,8 +75,9 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engi
 {
     char temporary[] = "/tmp/kvcast-platform-XXXXXX.xml";
     FILE *out;
-    if (engine.open)
+    if (engine.open) {
         KVC_BUG("a second engine in one process");
+    }
     if (platform_path != NULL) {
         out = fopen(platform_path, "w");
     } else {
@@ -83,18 +85,20 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engi
         out = fd >= 0 ? fdopen(fd, "w") : NULL;
     }
     const char *path = platform_path != NULL ? platform_path : temporary;
-    if (out == NULL || write_platform(out, hosts, count) != KVC_OK)
+    if (out == NULL || write_platform(out, hosts, count) != KVC_OK) {
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
                                 strerror(errno));
+    }
 
     char *arguments[] = {
         (char *)"kvcast",        (char *)"--log=root.threshold:error",    (char *)PRECISION_SETTING,
         (char *)CONTEXT_SETTING, (char *)"--cfg=contexts/stack-size:256", NULL};
-    int argument_count = sizeof arguments / sizeof *arguments - 1;
+    int argument_count = sizeof(arguments) / sizeof(*arguments) - 1;
     simgrid_init(&argument_count, arguments);
     simgrid_load_platform(path);
-    if (platform_path == NULL)
+    if (platform_path == NULL) {
         unlink(temporary);
+    }
     engine.open = true;
     return KVC_OK;
 }
@@ -111,9 +115,10 @@ static void actor_main(int argc, char **argv)
 
 void kvc_engine_spawn(const char *name, const char *host, void (*body)(void *data), void *data)
 {
-    struct actor_start *start = malloc(sizeof *start);
-    if (start == NULL)
+    struct actor_start *start = malloc(sizeof(*start));
+    if (start == NULL) {
         KVC_BUG("no memory for actor %s", name);
+    }
     *start = (struct actor_start){body, data, engine.actors};
     engine.actors = start;
     sg_actor_t actor = sg_actor_init(name, sg_host_by_name(host));
@@ -161,8 +166,9 @@ struct kvc_gate *kvc_gate_create(uint32_t tokens)
 
 void kvc_gate_free(struct kvc_gate *gate)
 {
-    if (gate != NULL)
+    if (gate != NULL) {
         sg_sem_destroy((sg_sem_t)gate);
+    }
 }
 
 void kvc_gate_wait(struct kvc_gate *gate)

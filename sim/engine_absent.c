@@ -62,8 +62,9 @@ struct kvc_gate *kvc_gate_create(uint32_t tokens)
 
 void kvc_gate_free(struct kvc_gate *gate)
 {
-    if (gate != NULL)
+    if (gate != NULL) {
         unreachable();
+    }
 }
 
 void kvc_gate_wait(struct kvc_gate *gate)

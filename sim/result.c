@@ -9,8 +9,9 @@
 
 void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value)
 {
-    if (metrics->count == KVC_METRICS_MAX || strlen(name) >= KVC_NAME_MAX)
+    if (metrics->count == KVC_METRICS_MAX || strlen(name) >= KVC_NAME_MAX) {
         KVC_BUG("no room for metric %s", name);
+    }
     struct kvc_metric *metric = &metrics->entry[metrics->count++];
     strcpy(metric->name, name);
     metric->value = value;
@@ -18,31 +19,37 @@ void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value
 
 double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name)
 {
-    for (uint32_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->entry[i].name, name) == 0)
+    for (uint32_t i = 0; i < metrics->count; i++) {
+        if (strcmp(metrics->entry[i].name, name) == 0) {
             return metrics->entry[i].value;
+        }
+    }
     return NAN;
 }
 
 struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
-                                       double utilization_frac)
+                                              double utilization_frac)
 {
-    if (result->stage_count == KVC_STAGES_MAX)
+    if (result->stage_count == KVC_STAGES_MAX) {
         KVC_BUG("no room for stage %s", name);
+    }
     struct kvc_stage_result *stage = &result->stage[result->stage_count++];
     *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac, .mean_us = NAN};
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->device, sizeof stage->device, "%s", device);
+    snprintf(stage->name, sizeof(stage->name), "%s", name);
+    snprintf(stage->device, sizeof(stage->device), "%s", device);
     return stage;
 }
 
 static void add_note(struct kvc_result *result, const char *text)
 {
-    for (uint32_t i = 0; i < result->note_count; i++)
-        if (strcmp(result->note[i], text) == 0)
+    for (uint32_t i = 0; i < result->note_count; i++) {
+        if (strcmp(result->note[i], text) == 0) {
             return;
-    if (result->note_count < KVC_NOTES_MAX)
+        }
+    }
+    if (result->note_count < KVC_NOTES_MAX) {
         snprintf(result->note[result->note_count++], KVC_NOTE_BYTES, "%s", text);
+    }
 }
 
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
@@ -50,7 +57,7 @@ void kvc_result_note(struct kvc_result *result, const char *format, ...)
     char text[KVC_NOTE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     add_note(result, text);
 }
@@ -59,10 +66,12 @@ static void merge_metrics(struct kvc_metrics *sum, const struct kvc_metrics *rep
 {
     for (uint32_t i = 0; i < replica->count; i++) {
         uint32_t at = 0;
-        while (at < sum->count && strcmp(sum->entry[at].name, replica->entry[i].name) != 0)
+        while (at < sum->count && strcmp(sum->entry[at].name, replica->entry[i].name) != 0) {
             at++;
-        if (at == sum->count)
+        }
+        if (at == sum->count) {
             kvc_metrics_set(sum, replica->entry[i].name, 0);
+        }
         sum->entry[at].value += weight * replica->entry[i].value;
     }
 }
@@ -90,16 +99,19 @@ static void merge_stages(struct kvc_result *sum, const struct kvc_result *replic
 static void merge_windows(struct kvc_result *sum, const struct kvc_result *replica, double weight)
 {
     uint32_t shared = replica->window_count;
-    if (sum->window_us == 0)
+    if (sum->window_us == 0) {
         sum->window_us = replica->window_us;
-    else if (sum->window_us != replica->window_us)
+    } else if (sum->window_us != replica->window_us) {
         shared = 0;
-    else if (sum->window_count < shared)
+    } else if (sum->window_count < shared) {
         shared = sum->window_count;
-    for (uint32_t i = 0; i < shared; i++)
+    }
+    for (uint32_t i = 0; i < shared; i++) {
         sum->window_mops[i] += (float)(weight * (double)replica->window_mops[i]);
-    for (uint32_t i = shared; i < sum->window_count; i++)
+    }
+    for (uint32_t i = shared; i < sum->window_count; i++) {
         sum->window_mops[i] = 0;
+    }
     sum->window_count = shared;
 }
 
@@ -117,8 +129,9 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->deletes += replica->deletes;
     sum->latency_mean_us += weight * replica->latency_mean_us;
     sum->latency_p95_us += weight * replica->latency_p95_us;
-    if (replica->has_histogram)
+    if (replica->has_histogram) {
         kvc_histogram_add(&sum->latency, &replica->latency);
+    }
     sum->has_histogram |= replica->has_histogram;
     merge_stages(sum, replica, weight);
     merge_metrics(&sum->kernel, &replica->kernel, weight);
@@ -134,7 +147,8 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->requests_simulated += replica->requests_simulated;
     sum->activities += replica->activities;
     merge_windows(sum, replica, weight);
-    for (uint32_t i = 0; i < replica->note_count; i++)
+    for (uint32_t i = 0; i < replica->note_count; i++) {
         add_note(sum, replica->note[i]);
+    }
     kvc_bottleneck_find(sum);
 }

@@ -79,7 +79,7 @@ double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name);
 
 /* Adds a stage of which nothing else is known yet: mean_us is NaN. KVC_BUG when the table is full. */
 struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
-                                       double utilization_frac);
+                                              double utilization_frac);
 
 /* Adds a note once; further ones beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)

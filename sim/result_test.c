@@ -31,8 +31,9 @@ Test(result, a_new_stage_knows_no_more_than_it_is_told)
 
 Test(result, more_stages_than_fit_are_a_bug, .signal = SIGABRT)
 {
-    for (int i = 0; i <= KVC_STAGES_MAX; i++)
+    for (int i = 0; i <= KVC_STAGES_MAX; i++) {
         kvc_result_add_stage(&result, "receive", "cpu", 0);
+    }
 }
 
 Test(bottleneck, is_the_busiest_stage)
@@ -82,8 +83,9 @@ Test(metrics, by_name)
 
 Test(notes, once_each_and_no_more_than_fit)
 {
-    for (int i = 0; i < 2 * KVC_NOTES_MAX; i++)
+    for (int i = 0; i < 2 * KVC_NOTES_MAX; i++) {
         kvc_result_note(&result, "note %d", i / 2);
+    }
     cr_expect_eq(result.note_count, KVC_NOTES_MAX);
     cr_expect_str_eq(result.note[KVC_NOTES_MAX - 1], "note 15");
     kvc_result_note(&result, "one more");
@@ -95,7 +97,7 @@ Test(notes, once_each_and_no_more_than_fit)
 static void fill(struct kvc_result *into, double scale)
 {
     double sent[3] = {0}, done[3] = {1e3 * scale, 2e3 * scale, 3e3 * scale};
-    memset(into, 0, sizeof *into);
+    memset(into, 0, sizeof(*into));
     into->throughput_mops = 10 * scale;
     into->offered = (uint64_t)(100 * scale);
     into->completed = (uint64_t)(90 * scale);
@@ -186,5 +188,5 @@ Test(merge, of_one_replica_changes_nothing)
     fill(&replica, 2);
     kvc_bottleneck_find(&replica);
     kvc_result_merge(&sum, &replica, 1);
-    cr_expect_arr_eq(&sum, &replica, sizeof sum);
+    cr_expect_arr_eq(&sum, &replica, sizeof(sum));
 }

@@ -11,9 +11,9 @@ static const struct kvc_option node_rows[] = {
 };
 
 const struct kvc_option_table kvc_node_option_table = {.name = "node",
-                                             .rows = node_rows,
-                                             .count = sizeof node_rows / sizeof *node_rows,
-                                             .size = sizeof(struct kvc_node)};
+                                                       .rows = node_rows,
+                                                       .count = sizeof(node_rows) / sizeof(*node_rows),
+                                                       .size = sizeof(struct kvc_node)};
 
 static const struct kvc_option machine_rows[] = {
     {.name = "name",
@@ -35,9 +35,10 @@ static const struct kvc_option machine_rows[] = {
 };
 
 const struct kvc_option_table kvc_machine_option_table = {.name = "machine",
-                                                .rows = machine_rows,
-                                                .count = sizeof machine_rows / sizeof *machine_rows,
-                                                .size = sizeof(struct kvc_machine)};
+                                                          .rows = machine_rows,
+                                                          .count =
+                                                              sizeof(machine_rows) / sizeof(*machine_rows),
+                                                          .size = sizeof(struct kvc_machine)};
 
 static const struct kvc_option cluster_rows[] = {
     {.name = "nodes",
@@ -50,9 +51,10 @@ static const struct kvc_option cluster_rows[] = {
 };
 
 const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
-                                                .rows = cluster_rows,
-                                                .count = sizeof cluster_rows / sizeof *cluster_rows,
-                                                .size = sizeof(struct kvc_cluster)};
+                                                          .rows = cluster_rows,
+                                                          .count =
+                                                              sizeof(cluster_rows) / sizeof(*cluster_rows),
+                                                          .size = sizeof(struct kvc_cluster)};
 
 static const char *const functionals[] = {"full", "sampled", "off", NULL};
 
@@ -117,23 +119,26 @@ static const struct kvc_option run_rows[] = {
 };
 
 const struct kvc_option_table kvc_run_option_table = {.name = "run",
-                                            .rows = run_rows,
-                                            .count = sizeof run_rows / sizeof *run_rows,
-                                            .size = sizeof(struct kvc_run)};
+                                                      .rows = run_rows,
+                                                      .count = sizeof(run_rows) / sizeof(*run_rows),
+                                                      .size = sizeof(struct kvc_run)};
 
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag)
 {
     enum { KEYS_MIN = 1000 }; /* fewer say little about a hit ratio */
-    if (run->functional != KVC_FUNCTIONAL_SAMPLED || run->sample_rate <= 1)
+    if (run->functional != KVC_FUNCTIONAL_SAMPLED || run->sample_rate <= 1) {
         return KVC_OK;
-    if ((run->sample_rate & (run->sample_rate - 1)) != 0)
+    }
+    if ((run->sample_rate & (run->sample_rate - 1)) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.sample_rate: found %llu, allowed is a power of two",
                              (unsigned long long)run->sample_rate);
-    if (keys / run->sample_rate < KEYS_MIN)
+    }
+    if (keys / run->sample_rate < KEYS_MIN) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "run.sample_rate: found %llu, which keeps %llu of %llu keys; at least %d must stay",
             (unsigned long long)run->sample_rate, (unsigned long long)(keys / run->sample_rate),
             (unsigned long long)keys, KEYS_MIN);
+    }
     return KVC_OK;
 }

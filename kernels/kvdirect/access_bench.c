@@ -125,11 +125,11 @@ static bool fill_to(struct kvc_kvdirect_table *table, const struct sweep *sweep,
 static void run_sweep(const struct sweep *sweep, struct averages *average)
 {
     static struct buffers buffers;
-    struct kvc_kvdirect_table *table =
-        kvc_kvdirect_table_create(&(struct kvc_kvdirect_table_params){.bytes = sweep->bytes,
-                                                          .hash_index_frac = sweep->hash_index_frac,
-                                                          .inline_bytes = sweep->inline_bytes,
-                                                          .seed = table_seed});
+    struct kvc_kvdirect_table *table = kvc_kvdirect_table_create(
+        &(struct kvc_kvdirect_table_params){.bytes = sweep->bytes,
+                                            .hash_index_frac = sweep->hash_index_frac,
+                                            .inline_bytes = sweep->inline_bytes,
+                                            .seed = table_seed});
     if (table == NULL) {
         fprintf(stderr, "kvdirect_access_bench: out of memory\n");
         exit(3);

@@ -52,7 +52,8 @@ static inline void kvc_kvdirect_table_store64(uint8_t *to, uint64_t word)
     memcpy(to, &word, sizeof(word));
 }
 
-static inline struct kvc_kvdirect_table_meta kvc_kvdirect_table_meta_load(const struct kvc_kvdirect_table_bucket *bucket)
+static inline struct kvc_kvdirect_table_meta
+kvc_kvdirect_table_meta_load(const struct kvc_kvdirect_table_bucket *bucket)
 {
     uint64_t low = kvc_kvdirect_table_load64(bucket->byte + 48) >> 16;
     uint64_t high = kvc_kvdirect_table_load64(bucket->byte + 56);
@@ -86,7 +87,8 @@ static inline uint32_t kvc_kvdirect_table_pointer_slots(const struct kvc_kvdirec
 
 static inline uint32_t kvc_kvdirect_table_free_slots(const struct kvc_kvdirect_table_meta *meta)
 {
-    return KVC_KVDIRECT_TABLE_ALL_SLOTS & ~(kvc_kvdirect_table_inline_slots(meta) | kvc_kvdirect_table_pointer_slots(meta));
+    return KVC_KVDIRECT_TABLE_ALL_SLOTS &
+           ~(kvc_kvdirect_table_inline_slots(meta) | kvc_kvdirect_table_pointer_slots(meta));
 }
 
 static inline bool kvc_kvdirect_table_has_room(const struct kvc_kvdirect_table_meta *meta, uint32_t slots)
@@ -99,7 +101,7 @@ static inline bool kvc_kvdirect_table_has_room(const struct kvc_kvdirect_table_m
 }
 
 static inline void kvc_kvdirect_table_meta_store(struct kvc_kvdirect_table_bucket *bucket,
-                                           const struct kvc_kvdirect_table_meta *meta)
+                                                 const struct kvc_kvdirect_table_meta *meta)
 {
     uint64_t low = meta->chain | (uint64_t)meta->padding << 31;
     uint64_t high = meta->types | (uint64_t)meta->begin << 30 | (uint64_t)meta->end << 40 |
@@ -125,8 +127,8 @@ struct kvc_kvdirect_table_inline {
     uint32_t slots, key_bytes, value_bytes;
 };
 
-static inline struct kvc_kvdirect_table_inline kvc_kvdirect_table_inline_at(const struct kvc_kvdirect_table_meta *meta,
-                                                                unsigned slot)
+static inline struct kvc_kvdirect_table_inline
+kvc_kvdirect_table_inline_at(const struct kvc_kvdirect_table_meta *meta, unsigned slot)
 {
     uint32_t slots = (uint32_t)__builtin_ctz(meta->end >> slot) + 1;
     uint32_t key_bytes = meta->types >> 3 * slot & (slots > 1 ? 63 : 7);
@@ -146,14 +148,16 @@ kvc_kvdirect_table_match(const struct kvc_kvdirect_table_bucket *bucket, uint64_
     return slots;
 }
 
-static inline uint32_t kvc_kvdirect_table_pointer_at(const struct kvc_kvdirect_table_bucket *bucket, unsigned slot)
+static inline uint32_t kvc_kvdirect_table_pointer_at(const struct kvc_kvdirect_table_bucket *bucket,
+                                                     unsigned slot)
 {
     return kvc_kvdirect_table_load64(bucket->byte + KVC_KVDIRECT_TABLE_SLOT_BYTES * slot) & 0x7fffffff;
 }
 
 /* Slots with a pointer and this secondary hash. */
 static inline uint32_t kvc_kvdirect_table_match_pointers(const struct kvc_kvdirect_table_bucket *bucket,
-                                                   const struct kvc_kvdirect_table_meta *meta, uint32_t secondary)
+                                                         const struct kvc_kvdirect_table_meta *meta,
+                                                         uint32_t secondary)
 {
     return kvc_kvdirect_table_match(bucket, (uint64_t)secondary << 31, UINT64_C(0x1ff) << 31) &
            kvc_kvdirect_table_pointer_slots(meta);
@@ -165,7 +169,8 @@ static inline unsigned kvc_kvdirect_slab_type_at(const struct kvc_kvdirect_table
 }
 
 /* Empties the slots of a pointer (slots = 1) or of an inline pair. */
-static inline void kvc_kvdirect_table_clear(struct kvc_kvdirect_table_meta *meta, unsigned slot, uint32_t slots)
+static inline void kvc_kvdirect_table_clear(struct kvc_kvdirect_table_meta *meta, unsigned slot,
+                                            uint32_t slots)
 {
     uint32_t fields = ((1u << 3 * slots) - 1) << 3 * slot; /* slots <= 10: 30 bits */
     meta->types &= ~fields;
@@ -177,8 +182,8 @@ static inline void kvc_kvdirect_table_clear(struct kvc_kvdirect_table_meta *meta
 
 /* Moves everything to the left, so that the free slots follow each other. The line is written whole anyway.
  */
-static __attribute__((noinline, unused)) void kvc_kvdirect_table_compact(struct kvc_kvdirect_table_bucket *bucket,
-                                                                   struct kvc_kvdirect_table_meta *meta)
+static __attribute__((noinline, unused)) void
+kvc_kvdirect_table_compact(struct kvc_kvdirect_table_bucket *bucket, struct kvc_kvdirect_table_meta *meta)
 {
     struct kvc_kvdirect_table_bucket from = *bucket;
     struct kvc_kvdirect_table_meta old = *meta;
@@ -196,14 +201,15 @@ static __attribute__((noinline, unused)) void kvc_kvdirect_table_compact(struct 
         uint32_t fields = (1u << 3 * slots) - 1;
         meta->types |= (old.types >> 3 * s & fields) << 3 * to;
         meta->padding |= (old.padding >> 3 * s & fields) << 3 * to;
-        memcpy(kvc_kvdirect_table_slot(bucket, to), kvc_kvdirect_table_slot(&from, s), KVC_KVDIRECT_TABLE_SLOT_BYTES * slots);
+        memcpy(kvc_kvdirect_table_slot(bucket, to), kvc_kvdirect_table_slot(&from, s),
+               KVC_KVDIRECT_TABLE_SLOT_BYTES * slots);
         to += slots;
     }
 }
 
 /* First of `slots` consecutive free ones, of which there must be as many; may move what is in the bucket. */
 static inline unsigned kvc_kvdirect_table_make_room(struct kvc_kvdirect_table_bucket *bucket,
-                                              struct kvc_kvdirect_table_meta *meta, uint32_t slots)
+                                                    struct kvc_kvdirect_table_meta *meta, uint32_t slots)
 {
     for (;;) {
         uint32_t run = kvc_kvdirect_table_free_slots(meta);
@@ -219,9 +225,10 @@ static inline unsigned kvc_kvdirect_table_make_room(struct kvc_kvdirect_table_bu
     }
 }
 
-static inline void kvc_kvdirect_table_set_inline(struct kvc_kvdirect_table_bucket *bucket, struct kvc_kvdirect_table_meta *meta,
-                                           unsigned slot, const void *key, uint32_t key_bytes,
-                                           const void *value, uint32_t value_bytes)
+static inline void kvc_kvdirect_table_set_inline(struct kvc_kvdirect_table_bucket *bucket,
+                                                 struct kvc_kvdirect_table_meta *meta, unsigned slot,
+                                                 const void *key, uint32_t key_bytes, const void *value,
+                                                 uint32_t value_bytes)
 {
     uint32_t slots = kvc_kvdirect_table_slots_for(key_bytes + value_bytes);
     uint32_t padding = KVC_KVDIRECT_TABLE_SLOT_BYTES * slots - key_bytes - value_bytes;
@@ -237,8 +244,8 @@ static inline void kvc_kvdirect_table_set_inline(struct kvc_kvdirect_table_bucke
 }
 
 static inline void kvc_kvdirect_table_set_pointer(struct kvc_kvdirect_table_bucket *bucket,
-                                            struct kvc_kvdirect_table_meta *meta, unsigned slot, uint32_t granule,
-                                            uint32_t secondary, unsigned type)
+                                                  struct kvc_kvdirect_table_meta *meta, unsigned slot,
+                                                  uint32_t granule, uint32_t secondary, unsigned type)
 {
     uint64_t word = granule | (uint64_t)secondary << 31;
     kvc_kvdirect_table_clear(meta, slot, 1);

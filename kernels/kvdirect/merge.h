@@ -16,9 +16,9 @@
 
 enum {
     KVC_KVDIRECT_TABLE_GRANULE_BYTES = 32,
-    KVC_KVDIRECT_SLAB_TYPES = 5,      /* type t: 32 << t bytes */
+    KVC_KVDIRECT_SLAB_TYPES = 5,            /* type t: 32 << t bytes */
     KVC_KVDIRECT_TABLE_BLOCK_GRANULES = 16, /* in the largest slab, 512 bytes */
-    KVC_KVDIRECT_MERGE_THREADS = 64,  /* at most */
+    KVC_KVDIRECT_MERGE_THREADS = 64,        /* at most */
 };
 
 enum kvc_kvdirect_merge_method {

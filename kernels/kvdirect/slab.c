@@ -69,8 +69,8 @@ static uint64_t dma_operations(const struct pool *pool, uint64_t left, uint32_t 
 static void read_batch(struct pool *pool, struct kvc_kvdirect_slab_stats *stats)
 {
     pool->wanted |= pool->host_count < KVC_KVDIRECT_TABLE_DMA_ENTRIES;
-    uint32_t count =
-        pool->host_count < KVC_KVDIRECT_TABLE_DMA_ENTRIES ? (uint32_t)pool->host_count : KVC_KVDIRECT_TABLE_DMA_ENTRIES;
+    uint32_t count = pool->host_count < KVC_KVDIRECT_TABLE_DMA_ENTRIES ? (uint32_t)pool->host_count
+                                                                       : KVC_KVDIRECT_TABLE_DMA_ENTRIES;
     if (count == 0 || (count < KVC_KVDIRECT_TABLE_DMA_ENTRIES && pool->nic_count != 0)) {
         return;
     }
@@ -205,7 +205,8 @@ bool kvc_kvdirect_slab_merge(struct kvc_kvdirect_slab *slab, enum kvc_kvdirect_m
 static void split_into(struct kvc_kvdirect_slab *slab, unsigned type, struct kvc_kvdirect_slab_stats *stats)
 {
     struct pool *pool = &slab->pool[type];
-    for (unsigned larger = type + 1; larger < TYPES && pool->host_count < KVC_KVDIRECT_TABLE_HOST_LOW; larger++) {
+    for (unsigned larger = type + 1; larger < TYPES && pool->host_count < KVC_KVDIRECT_TABLE_HOST_LOW;
+         larger++) {
         struct pool *donor = &slab->pool[larger];
         uint64_t want = KVC_KVDIRECT_TABLE_HOST_LOW - pool->host_count;
         uint64_t spare = (donor->host_count + 1) / 2;

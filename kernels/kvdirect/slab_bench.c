@@ -61,7 +61,7 @@ static double time_merge(enum kvc_kvdirect_merge_method method, const uint32_t *
         }
         for (uint64_t i = 0; i < count; i++) {
             if (entry[i] != kvc_kvdirect_table_entry((uint32_t)(i * KVC_KVDIRECT_TABLE_BLOCK_GRANULES),
-                                               KVC_KVDIRECT_SLAB_TYPES - 1)) {
+                                                     KVC_KVDIRECT_SLAB_TYPES - 1)) {
                 die("wrong slab");
             }
         }

@@ -27,7 +27,7 @@ struct kvc_kvdirect_table {
     uint64_t buckets; /* of the index */
     uint32_t inline_bytes;
     uint64_t seed;
-    struct kvc_kvdirect_slab *slab;   /* NULL: the index takes all memory */
+    struct kvc_kvdirect_slab *slab;         /* NULL: the index takes all memory */
     struct kvc_kvdirect_table_trace *trace; /* NULL: nobody wants to know */
     uint64_t pairs, pair_bytes;
     uint64_t released;            /* slabs, ever */
@@ -44,8 +44,9 @@ struct key {
 /* Where a key is, or where its pair may go. */
 struct place {
     struct kvc_kvdirect_table_bucket *bucket; /* has the key; NULL: absent */
-    struct kvc_kvdirect_table_bucket *before; /* the one whose chain pointer points to it; NULL: of the index */
-    struct kvc_kvdirect_table_meta meta;      /* of `bucket`, or of `last` if absent */
+    struct kvc_kvdirect_table_bucket
+        *before;                         /* the one whose chain pointer points to it; NULL: of the index */
+    struct kvc_kvdirect_table_meta meta; /* of `bucket`, or of `last` if absent */
     unsigned slot;
     uint32_t slots;
     uint32_t value_bytes;
@@ -66,7 +67,8 @@ ALWAYS_INLINE struct key make_key(const void *bytes, uint32_t size, uint64_t has
     return key;
 }
 
-ALWAYS_INLINE struct kvc_kvdirect_table_bucket *bucket_at(const struct kvc_kvdirect_table *table, uint64_t granule)
+ALWAYS_INLINE struct kvc_kvdirect_table_bucket *bucket_at(const struct kvc_kvdirect_table *table,
+                                                          uint64_t granule)
 {
     return (struct kvc_kvdirect_table_bucket *)(table->memory + granule * KVC_KVDIRECT_TABLE_GRANULE_BYTES);
 }
@@ -76,7 +78,8 @@ ALWAYS_INLINE uint8_t *slab_at(const struct kvc_kvdirect_table *table, uint64_t 
     return table->memory + granule * KVC_KVDIRECT_TABLE_GRANULE_BYTES;
 }
 
-ALWAYS_INLINE struct kvc_kvdirect_table_bucket *first_bucket(const struct kvc_kvdirect_table *table, uint64_t hash)
+ALWAYS_INLINE struct kvc_kvdirect_table_bucket *first_bucket(const struct kvc_kvdirect_table *table,
+                                                             uint64_t hash)
 {
     uint64_t number = (uint64_t)(uint32_t)hash * table->buckets >> 32;
     return (struct kvc_kvdirect_table_bucket *)table->memory + number;
@@ -92,7 +95,8 @@ ALWAYS_INLINE uint64_t lines_of(uint32_t bytes)
     return (bytes + KVC_KVDIRECT_TABLE_BUCKET_BYTES - 1) / KVC_KVDIRECT_TABLE_BUCKET_BYTES;
 }
 
-ALWAYS_INLINE bool in_index(const struct kvc_kvdirect_table *table, const struct kvc_kvdirect_table_bucket *bucket)
+ALWAYS_INLINE bool in_index(const struct kvc_kvdirect_table *table,
+                            const struct kvc_kvdirect_table_bucket *bucket)
 {
     return (uint64_t)(bucket - (const struct kvc_kvdirect_table_bucket *)table->memory) < table->buckets;
 }
@@ -122,8 +126,9 @@ ALWAYS_INLINE void note(const struct kvc_kvdirect_table *table, const void *star
     }
 }
 
-ALWAYS_INLINE void count_read(const struct kvc_kvdirect_table *table, const struct kvc_kvdirect_table_bucket *bucket,
-                              bool index, struct kvc_kvdirect_table_counts *counts)
+ALWAYS_INLINE void count_read(const struct kvc_kvdirect_table *table,
+                              const struct kvc_kvdirect_table_bucket *bucket, bool index,
+                              struct kvc_kvdirect_table_counts *counts)
 {
     note(table, bucket, KVC_KVDIRECT_TABLE_BUCKET_BYTES, false);
     counts->index_reads += index;
@@ -132,8 +137,10 @@ ALWAYS_INLINE void count_read(const struct kvc_kvdirect_table *table, const stru
 }
 
 /* Stores a bucket's metadata: its line goes to memory. */
-ALWAYS_INLINE void write_bucket(const struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_bucket *bucket,
-                                const struct kvc_kvdirect_table_meta *meta, struct kvc_kvdirect_table_counts *counts)
+ALWAYS_INLINE void write_bucket(const struct kvc_kvdirect_table *table,
+                                struct kvc_kvdirect_table_bucket *bucket,
+                                const struct kvc_kvdirect_table_meta *meta,
+                                struct kvc_kvdirect_table_counts *counts)
 {
     kvc_kvdirect_table_meta_store(bucket, meta);
     note(table, bucket, KVC_KVDIRECT_TABLE_BUCKET_BYTES, true);
@@ -150,8 +157,9 @@ ALWAYS_INLINE uint32_t match_inline(const struct kvc_kvdirect_table_bucket *buck
 }
 
 /* The pair of this key in one bucket; false: not there. */
-ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_table_bucket *bucket, const struct kvc_kvdirect_table_meta *meta,
-                               const struct key *key, struct place *place)
+ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_table_bucket *bucket,
+                               const struct kvc_kvdirect_table_meta *meta, const struct key *key,
+                               struct place *place)
 {
     uint32_t equal = match_inline(bucket, meta, key);
     for (; equal != 0; equal &= equal - 1) {
@@ -171,11 +179,10 @@ ALWAYS_INLINE bool find_inline(struct kvc_kvdirect_table_bucket *bucket, const s
     return false;
 }
 
-static __attribute__((noinline)) bool find_slab(const struct kvc_kvdirect_table *table,
-                                                struct kvc_kvdirect_table_bucket *bucket,
-                                                const struct kvc_kvdirect_table_meta *meta, const struct key *key,
-                                                struct place *place, struct kvc_kvdirect_table_counts *counts,
-                                                uint64_t *false_matches)
+static __attribute__((noinline)) bool
+find_slab(const struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_bucket *bucket,
+          const struct kvc_kvdirect_table_meta *meta, const struct key *key, struct place *place,
+          struct kvc_kvdirect_table_counts *counts, uint64_t *false_matches)
 {
     uint32_t equal = kvc_kvdirect_table_match_pointers(bucket, meta, secondary_of(key->hash));
     for (; equal != 0; equal &= equal - 1) {
@@ -236,7 +243,8 @@ ALWAYS_INLINE struct place find(const struct kvc_kvdirect_table *table, const st
 
 /* A slab, with the daemon's help; KVC_KVDIRECT_SLAB_NONE: there is none, and was none since the last slab
  * was released. */
-static uint32_t allocate(struct kvc_kvdirect_table *table, unsigned type, struct kvc_kvdirect_slab_stats *stats)
+static uint32_t allocate(struct kvc_kvdirect_table *table, unsigned type,
+                         struct kvc_kvdirect_slab_stats *stats)
 {
     if (table->slab == NULL || table->exhausted_at[type] == table->released + 1) {
         return KVC_KVDIRECT_SLAB_NONE;
@@ -283,9 +291,10 @@ static void write_slab(const struct kvc_kvdirect_table *table, uint32_t granule,
 
 /* Adds an empty bucket behind the last one; NULL: no memory. Both are then written by the caller's last
  * write_bucket (the new one) and here. */
-static struct kvc_kvdirect_table_bucket *append_bucket(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_bucket *last,
-                                                 struct kvc_kvdirect_table_counts *counts,
-                                                 struct kvc_kvdirect_slab_stats *stats)
+static struct kvc_kvdirect_table_bucket *append_bucket(struct kvc_kvdirect_table *table,
+                                                       struct kvc_kvdirect_table_bucket *last,
+                                                       struct kvc_kvdirect_table_counts *counts,
+                                                       struct kvc_kvdirect_slab_stats *stats)
 {
     uint32_t granule = allocate(table, BUCKET_TYPE, stats);
     if (granule == KVC_KVDIRECT_SLAB_NONE) {
@@ -331,15 +340,17 @@ static void set_pair(struct kvc_kvdirect_table_bucket *bucket, struct kvc_kvdire
     unsigned slot = kvc_kvdirect_table_make_room(bucket, meta, put->slots);
     if (put->inlined) {
         kvc_kvdirect_table_set_inline(bucket, meta, slot, put->key->bytes, put->key->size, put->value,
-                                put->value_bytes);
+                                      put->value_bytes);
     } else {
-        kvc_kvdirect_table_set_pointer(bucket, meta, slot, put->granule, secondary_of(put->key->hash), put->type);
+        kvc_kvdirect_table_set_pointer(bucket, meta, slot, put->granule, secondary_of(put->key->hash),
+                                       put->type);
     }
 }
 
 /* Puts the pair into the bucket with room, or into a new one, and takes the old pair away. */
 static __attribute__((noinline)) bool put_elsewhere(struct kvc_kvdirect_table *table, struct put *put,
-                                                    struct place *place, struct kvc_kvdirect_table_counts *counts,
+                                                    struct place *place,
+                                                    struct kvc_kvdirect_table_counts *counts,
                                                     struct kvc_kvdirect_slab_stats *stats)
 {
     if (!put->inlined) {
@@ -409,7 +420,8 @@ ALWAYS_INLINE bool put_pair(struct kvc_kvdirect_table *table, const struct key *
     bool same_slots = found && inlined && place.granule == 0 && place.slots == slots;
     if (same_slots || (!found && inlined && place.room != NULL)) {
         struct kvc_kvdirect_table_bucket *target = same_slots ? place.bucket : place.room;
-        struct kvc_kvdirect_table_meta meta = target == place.last ? place.meta : kvc_kvdirect_table_meta_load(target);
+        struct kvc_kvdirect_table_meta meta =
+            target == place.last ? place.meta : kvc_kvdirect_table_meta_load(target);
         unsigned slot = same_slots ? place.slot : kvc_kvdirect_table_make_room(target, &meta, slots);
         kvc_kvdirect_table_set_inline(target, &meta, slot, key->bytes, key->size, value, value_bytes);
         write_bucket(table, target, &meta, counts);
@@ -434,7 +446,8 @@ ALWAYS_INLINE bool put_pair(struct kvc_kvdirect_table *table, const struct key *
 
 /* Takes away the pair that was found. */
 ALWAYS_INLINE void remove_pair(struct kvc_kvdirect_table *table, const struct key *key, struct place place,
-                               struct kvc_kvdirect_table_counts *counts, struct kvc_kvdirect_slab_stats *stats)
+                               struct kvc_kvdirect_table_counts *counts,
+                               struct kvc_kvdirect_slab_stats *stats)
 {
     if (place.granule != 0) {
         release(table, place.granule, place.type, stats);
@@ -480,16 +493,16 @@ static void run_put(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_
         return;
     }
     bool inlined = bytes <= table->inline_bytes;
-    struct place place =
-        find(table, key, inlined ? kvc_kvdirect_table_slots_for(bytes) : 1, &stats->put, &stats->false_matches);
+    struct place place = find(table, key, inlined ? kvc_kvdirect_table_slots_for(bytes) : 1, &stats->put,
+                              &stats->false_matches);
     stats->put.found += place.bucket != NULL;
     bool ok = put_pair(table, key, op->value, op->value_bytes, inlined, place, &stats->put, &stats->slab);
     stats->full += !ok;
     op->result = ok ? KVC_KVDIRECT_TABLE_OK : KVC_KVDIRECT_TABLE_FULL;
 }
 
-static void run_delete(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op, const struct key *key,
-                       struct kvc_kvdirect_table_stats *stats)
+static void run_delete(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
+                       const struct key *key, struct kvc_kvdirect_table_stats *stats)
 {
     struct place place = find(table, key, 0, &stats->erase, &stats->false_matches);
     stats->erase.operations++;
@@ -516,12 +529,13 @@ static bool update_value(struct kvc_kvdirect_table_op *op, uint8_t *value, uint3
         op->result = KVC_KVDIRECT_TABLE_UNEQUAL;
         return false;
     }
-    kvc_kvdirect_table_store64(value, op->verb == KVC_KVDIRECT_TABLE_ADD ? op->original + op->operand : op->operand);
+    kvc_kvdirect_table_store64(value,
+                               op->verb == KVC_KVDIRECT_TABLE_ADD ? op->original + op->operand : op->operand);
     return true;
 }
 
-static void run_update(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op, const struct key *key,
-                       struct kvc_kvdirect_table_stats *stats)
+static void run_update(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
+                       const struct key *key, struct kvc_kvdirect_table_stats *stats)
 {
     struct kvc_kvdirect_table_counts *counts = &stats->update;
     struct place place = find(table, key, 0, counts, &stats->false_matches);
@@ -575,7 +589,8 @@ ALWAYS_INLINE void prefetch_seconds(const struct second *second, uint32_t count)
         __builtin_prefetch(second[i].start);
     }
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t at = KVC_KVDIRECT_TABLE_BUCKET_BYTES; at < second[i].bytes; at += KVC_KVDIRECT_TABLE_BUCKET_BYTES) {
+        for (uint32_t at = KVC_KVDIRECT_TABLE_BUCKET_BYTES; at < second[i].bytes;
+             at += KVC_KVDIRECT_TABLE_BUCKET_BYTES) {
             __builtin_prefetch(second[i].start + at);
         }
     }
@@ -608,8 +623,8 @@ static void run_one(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_
 }
 
 /* Three stages, each a group ahead of the next: first bucket, second line, operation. */
-void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op, uint32_t count,
-                      struct kvc_kvdirect_table_stats *stats)
+void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
+                            uint32_t count, struct kvc_kvdirect_table_stats *stats)
 {
     struct key ring[RING];
     uint64_t hashed = 0, asked = 0;
@@ -697,7 +712,8 @@ static uint64_t capacity(uint64_t bytes, uint64_t buckets, uint32_t inline_bytes
     }
     /* Every further pair takes its slab and a tenth of a chained bucket. */
     uint64_t left = slab_bytes - index_slots * each;
-    return index_slots + left * KVC_KVDIRECT_TABLE_SLOTS / (KVC_KVDIRECT_TABLE_SLOTS * each + KVC_KVDIRECT_TABLE_BUCKET_BYTES);
+    return index_slots + left * KVC_KVDIRECT_TABLE_SLOTS /
+                             (KVC_KVDIRECT_TABLE_SLOTS * each + KVC_KVDIRECT_TABLE_BUCKET_BYTES);
 }
 
 uint64_t kvc_kvdirect_table_capacity(const struct kvc_kvdirect_table *table, uint32_t pair_bytes)
@@ -707,8 +723,8 @@ uint64_t kvc_kvdirect_table_capacity(const struct kvc_kvdirect_table *table, uin
 
 uint64_t kvc_kvdirect_table_capacity_of(const struct kvc_kvdirect_table_params *params, uint32_t pair_bytes)
 {
-    return capacity(params->bytes, index_bytes_of(params) / KVC_KVDIRECT_TABLE_BUCKET_BYTES, params->inline_bytes,
-                    pair_bytes);
+    return capacity(params->bytes, index_bytes_of(params) / KVC_KVDIRECT_TABLE_BUCKET_BYTES,
+                    params->inline_bytes, pair_bytes);
 }
 
 enum {
@@ -766,7 +782,8 @@ ALWAYS_INLINE struct probe probe(struct kvc_kvdirect_table_bucket *bucket, uint6
 
 /* The bucket behind this one where `goes`, else this one. No branch, which would be mispredicted. */
 ALWAYS_INLINE struct kvc_kvdirect_table_bucket *next_if(bool goes, const struct kvc_kvdirect_table *table,
-                                                  struct kvc_kvdirect_table_bucket *bucket, uint32_t chain)
+                                                        struct kvc_kvdirect_table_bucket *bucket,
+                                                        uint32_t chain)
 {
     uintptr_t next = (uintptr_t)bucket_at(table, chain);
     uintptr_t mask = -(uintptr_t)goes;
@@ -774,7 +791,8 @@ ALWAYS_INLINE struct kvc_kvdirect_table_bucket *next_if(bool goes, const struct 
 }
 
 /* Where to look for the hash next: this bucket, if it is there or the chain ends. */
-ALWAYS_INLINE struct kvc_kvdirect_table_bucket *further(const struct kvc_kvdirect_table *table, struct probe probe)
+ALWAYS_INLINE struct kvc_kvdirect_table_bucket *further(const struct kvc_kvdirect_table *table,
+                                                        struct probe probe)
 {
     return next_if((probe.equal == 0) & (probe.chain != 0), table, probe.bucket, probe.chain);
 }
@@ -801,8 +819,8 @@ static struct key index_key(uint64_t hash, uint8_t *bytes)
 
 /* A bucket with other pairs, or pointers when the threshold is that low. */
 static __attribute__((noinline)) uint32_t search_other(const struct kvc_kvdirect_table *table,
-                                                       struct kvc_kvdirect_table_bucket *bucket, uint64_t hash,
-                                                       struct kvc_index_stats *stats)
+                                                       struct kvc_kvdirect_table_bucket *bucket,
+                                                       uint64_t hash, struct kvc_index_stats *stats)
 {
     uint8_t bytes[INDEX_KEY_BYTES];
     struct key key = index_key(hash, bytes);
@@ -1031,7 +1049,8 @@ static void index_erase(struct kvc_index *index, const uint64_t *hash, const uin
 
 static uint64_t index_capacity(const struct kvc_index *index)
 {
-    return kvc_kvdirect_table_capacity((const struct kvc_kvdirect_table *)index, INDEX_KEY_BYTES + INDEX_VALUE_BYTES);
+    return kvc_kvdirect_table_capacity((const struct kvc_kvdirect_table *)index,
+                                       INDEX_KEY_BYTES + INDEX_VALUE_BYTES);
 }
 
 static uint64_t index_used(const struct kvc_index *index)
@@ -1083,10 +1102,10 @@ struct kvc_kvdirect_table *kvc_kvdirect_table_create(const struct kvc_kvdirect_t
     }
     uint64_t index_bytes = index_bytes_of(params);
     *table = (struct kvc_kvdirect_table){.index = {&index_ops},
-                                   .bytes = bytes,
-                                   .buckets = index_bytes / KVC_KVDIRECT_TABLE_BUCKET_BYTES,
-                                   .inline_bytes = params->inline_bytes,
-                                   .seed = params->seed};
+                                         .bytes = bytes,
+                                         .buckets = index_bytes / KVC_KVDIRECT_TABLE_BUCKET_BYTES,
+                                         .inline_bytes = params->inline_bytes,
+                                         .seed = params->seed};
     table->memory = kvc_pages_alloc(bytes);
     bool ok = table->memory != NULL;
     if (ok && index_bytes < bytes) {

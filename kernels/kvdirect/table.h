@@ -18,7 +18,8 @@
  * metadata of a slab pair: key size, and bytes of the slab that are not used. A PUT that overwrites a pair in
  * a slab of the same size does not write the bucket. A PUT that finds no memory changes nothing.
  *
- * The daemon of the slab allocator runs when an allocation fails, and when kvc_kvdirect_table_daemon is called.
+ * The daemon of the slab allocator runs when an allocation fails, and when kvc_kvdirect_table_daemon is
+ * called.
  *
  * Not modelled: the out-of-order engine (operations of a batch take effect in their order), the NIC's DRAM
  * cache, DMA latency, what functions of APPLY compute.
@@ -61,7 +62,8 @@ enum kvc_kvdirect_table_result {
     KVC_KVDIRECT_TABLE_ABSENT,  /* no such key */
     KVC_KVDIRECT_TABLE_FULL,    /* PUT: no memory; the table is as it was */
     KVC_KVDIRECT_TABLE_UNEQUAL, /* SWAP: another value than expected; ADD, SWAP: the value has not 8 bytes */
-    KVC_KVDIRECT_TABLE_SIZE,    /* GET: the value does not fit, nothing copied; PUT: no key, or too large a pair */
+    KVC_KVDIRECT_TABLE_SIZE, /* GET: the value does not fit, nothing copied; PUT: no key, or too large a pair
+                              */
 };
 
 /* One operation. */
@@ -129,11 +131,11 @@ void kvc_kvdirect_table_free(struct kvc_kvdirect_table *table); /* NULL is allow
 struct kvc_kvdirect_table *kvc_kvdirect_table_create(const struct kvc_kvdirect_table_params *params);
 
 /* Runs operations in their order, software-pipelined: best with 32 and more. */
-void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op, uint32_t count,
-                      struct kvc_kvdirect_table_stats *stats);
+void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
+                            uint32_t count, struct kvc_kvdirect_table_stats *stats);
 
-/* From now on kvc_kvdirect_table_run notes what it reads and writes; NULL: no longer. A slab is read whole, for its
- * slot does not tell how much of it is used. */
+/* From now on kvc_kvdirect_table_run notes what it reads and writes; NULL: no longer. A slab is read whole,
+ * for its slot does not tell how much of it is used. */
 void kvc_kvdirect_table_trace(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_trace *trace);
 
 /* The slab allocator's daemon, see kvc_kvdirect_slab_daemon. True where there are no slabs. */
@@ -156,6 +158,7 @@ uint64_t kvc_kvdirect_table_capacity_of(const struct kvc_kvdirect_table_params *
  * Its pairs are not found by kvc_kvdirect_table_run, and the other way round. Freed with the table. */
 struct kvc_index *kvc_kvdirect_table_index(struct kvc_kvdirect_table *table);
 
-extern const struct kvc_index_kind kvc_kvdirect_table_kind; /* inline pairs; 5/8 of the memory are the index */
+extern const struct kvc_index_kind
+    kvc_kvdirect_table_kind; /* inline pairs; 5/8 of the memory are the index */
 
 #endif

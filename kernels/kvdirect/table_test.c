@@ -36,22 +36,24 @@ static void fill_value(uint8_t *value, uint64_t what, uint32_t bytes)
     }
 }
 
-static enum kvc_kvdirect_table_result put(struct kvc_kvdirect_table *table, const void *key, uint32_t key_bytes,
-                                    const void *value, uint32_t value_bytes, struct kvc_kvdirect_table_stats *stats)
+static enum kvc_kvdirect_table_result put(struct kvc_kvdirect_table *table, const void *key,
+                                          uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                                          struct kvc_kvdirect_table_stats *stats)
 {
     struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_PUT,
-                                 .key = key,
-                                 .key_bytes = (uint8_t)key_bytes,
-                                 .value = (void *)value,
-                                 .value_bytes = (uint16_t)value_bytes};
+                                       .key = key,
+                                       .key_bytes = (uint8_t)key_bytes,
+                                       .value = (void *)value,
+                                       .value_bytes = (uint16_t)value_bytes};
     kvc_kvdirect_table_run(table, &op, 1, stats);
     return op.result;
 }
 
-static enum kvc_kvdirect_table_result erase(struct kvc_kvdirect_table *table, const void *key, uint32_t key_bytes,
-                                      struct kvc_kvdirect_table_stats *stats)
+static enum kvc_kvdirect_table_result erase(struct kvc_kvdirect_table *table, const void *key,
+                                            uint32_t key_bytes, struct kvc_kvdirect_table_stats *stats)
 {
-    struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_DELETE, .key = key, .key_bytes = (uint8_t)key_bytes};
+    struct kvc_kvdirect_table_op op = {
+        .verb = KVC_KVDIRECT_TABLE_DELETE, .key = key, .key_bytes = (uint8_t)key_bytes};
     kvc_kvdirect_table_run(table, &op, 1, stats);
     return op.result;
 }
@@ -61,17 +63,17 @@ static int get(struct kvc_kvdirect_table *table, const void *key, uint32_t key_b
                struct kvc_kvdirect_table_stats *stats)
 {
     struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_GET,
-                                 .key = key,
-                                 .key_bytes = (uint8_t)key_bytes,
-                                 .value = value,
-                                 .value_bytes = KVC_KVDIRECT_TABLE_PAIR_MAX};
+                                       .key = key,
+                                       .key_bytes = (uint8_t)key_bytes,
+                                       .value = value,
+                                       .value_bytes = KVC_KVDIRECT_TABLE_PAIR_MAX};
     kvc_kvdirect_table_run(table, &op, 1, stats);
     return op.result == KVC_KVDIRECT_TABLE_OK ? op.value_bytes : -1;
 }
 
 /* Puts a pair of `pair_bytes` with an 8-byte key (or as many as the pair has). */
-static enum kvc_kvdirect_table_result put_pair(struct kvc_kvdirect_table *table, uint64_t key, uint32_t pair_bytes,
-                                         struct kvc_kvdirect_table_stats *stats)
+static enum kvc_kvdirect_table_result put_pair(struct kvc_kvdirect_table *table, uint64_t key,
+                                               uint32_t pair_bytes, struct kvc_kvdirect_table_stats *stats)
 {
     uint8_t value[KVC_KVDIRECT_TABLE_PAIR_MAX];
     uint32_t key_bytes = pair_bytes < 8 ? pair_bytes : 8;
@@ -110,9 +112,10 @@ static void keys_of_bucket(const struct kvc_kvdirect_table *table, uint64_t *key
     }
 }
 
-static void assert_counts(const struct kvc_kvdirect_table_counts *now, struct kvc_kvdirect_table_counts *before,
-                          uint64_t index_reads, uint64_t index_writes, uint64_t chain_reads,
-                          uint64_t chain_writes, uint64_t slab_reads, uint64_t slab_writes)
+static void assert_counts(const struct kvc_kvdirect_table_counts *now,
+                          struct kvc_kvdirect_table_counts *before, uint64_t index_reads,
+                          uint64_t index_writes, uint64_t chain_reads, uint64_t chain_writes,
+                          uint64_t slab_reads, uint64_t slab_writes)
 {
     cr_assert_eq(now->operations - before->operations, 1);
     cr_assert_eq(now->index_reads - before->index_reads, index_reads);
@@ -166,7 +169,8 @@ Test(kvdirect_table, accesses_of_inline_pairs)
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     cr_assert(has_pair(table, key[0], 16, &stats));
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 0, 0);
-    struct kvc_kvdirect_table_op add = {.verb = KVC_KVDIRECT_TABLE_ADD, .key = &key[0], .key_bytes = 8, .operand = 1};
+    struct kvc_kvdirect_table_op add = {
+        .verb = KVC_KVDIRECT_TABLE_ADD, .key = &key[0], .key_bytes = 8, .operand = 1};
     kvc_kvdirect_table_run(table, &add, 1, &stats);
     assert_counts(&stats.update, &was.update, 1, 1, 0, 0, 0, 0);
     struct kvc_kvdirect_table_op swap = {
@@ -234,7 +238,8 @@ Test(kvdirect_table, accesses_along_a_chain)
         cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_TABLE_OK);
         assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     }
-    cr_assert_eq(put_pair(table, key[5], 10, &stats), KVC_KVDIRECT_TABLE_OK, "a new bucket, and a pointer to it");
+    cr_assert_eq(put_pair(table, key[5], 10, &stats), KVC_KVDIRECT_TABLE_OK,
+                 "a new bucket, and a pointer to it");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 1, 0, 0);
     for (int i = 6; i < 10; i++) {
         cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_TABLE_OK);
@@ -284,7 +289,8 @@ Test(kvdirect_table, a_pair_that_outgrows_its_bucket)
     cr_assert_eq(put_pair(table, key[2], 20, &stats), KVC_KVDIRECT_TABLE_OK,
                  "in the two slots that are free and its own");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[3], 20, &stats), KVC_KVDIRECT_TABLE_OK, "in the chained bucket's last four");
+    cr_assert_eq(put_pair(table, key[3], 20, &stats), KVC_KVDIRECT_TABLE_OK,
+                 "in the chained bucket's last four");
     assert_counts(&stats.put, &was.put, 1, 1, 1, 1, 0, 0);
     cr_assert_eq(put_pair(table, key[1], 40, &stats), KVC_KVDIRECT_TABLE_OK, "in a third bucket");
     assert_counts(&stats.put, &was.put, 1, 0, 1, 2, 0, 0);
@@ -305,7 +311,8 @@ Test(kvdirect_table, keys_that_begin_alike)
     for (uint32_t bytes = 9; bytes <= 40; bytes++) {
         for (uint8_t last = 0; last < 10; last++) {
             key[bytes - 1] = last;
-            cr_assert_eq(put(table, key, bytes, &(uint32_t){bytes * 256 + last}, 4, &stats), KVC_KVDIRECT_TABLE_OK);
+            cr_assert_eq(put(table, key, bytes, &(uint32_t){bytes * 256 + last}, 4, &stats),
+                         KVC_KVDIRECT_TABLE_OK);
         }
         key[bytes - 1] = 'x';
     }
@@ -412,7 +419,8 @@ Test(kvdirect_table, every_size)
         for (uint64_t other = 0; other < 150; other++) {
             cr_assert_eq(put_pair(table, other, 8 + other % 9, &stats), KVC_KVDIRECT_TABLE_OK);
         }
-        uint64_t slabs = kvc_kvdirect_table_free_slab_bytes(table), pairs = kvc_kvdirect_table_pair_bytes(table);
+        uint64_t slabs = kvc_kvdirect_table_free_slab_bytes(table),
+                 pairs = kvc_kvdirect_table_pair_bytes(table);
         for (uint32_t key_bytes = 1; key_bytes <= 255; key_bytes += key_bytes < 60 ? 1 : 13) {
             for (uint32_t i = 0; i < 250; i++) {
                 uint32_t value_bytes = i < 60 ? i : (uint32_t)(random_word() % (511 - key_bytes));
@@ -467,10 +475,12 @@ enum { MODEL_KEYS = 256 };
 
 /* Batches of random operations against a plain map. Values are numbered; no value: 0. */
 /* The trace has what was counted, inside the table's memory. */
-static void assert_traced(const struct kvc_kvdirect_table *table, const struct kvc_kvdirect_table_trace *trace,
+static void assert_traced(const struct kvc_kvdirect_table *table,
+                          const struct kvc_kvdirect_table_trace *trace,
                           const struct kvc_kvdirect_table_stats *stats)
 {
-    const struct kvc_kvdirect_table_counts *sorts[] = {&stats->get, &stats->put, &stats->erase, &stats->update};
+    const struct kvc_kvdirect_table_counts *sorts[] = {&stats->get, &stats->put, &stats->erase,
+                                                       &stats->update};
     uint64_t counted = 0, written = 0, writes = 0;
     for (int i = 0; i < 4; i++) {
         counted += kvc_kvdirect_table_accesses(sorts[i]);
@@ -508,10 +518,10 @@ static void against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_
             value_number[i] = (uint64_t)batch * BATCH + (uint64_t)i + 1;
             uint64_t verb = random_word() % 8;
             op[i] = (struct kvc_kvdirect_table_op){.key = key[i],
-                                             .key_bytes = (uint8_t)model_key(what[i], key[i]),
-                                             .value = value[i],
-                                             .value_bytes = 512,
-                                             .verb = KVC_KVDIRECT_TABLE_GET};
+                                                   .key_bytes = (uint8_t)model_key(what[i], key[i]),
+                                                   .value = value[i],
+                                                   .value_bytes = 512,
+                                                   .verb = KVC_KVDIRECT_TABLE_GET};
             if (verb < (batch % 100 < 60 ? 5 : 2)) {
                 op[i].verb = KVC_KVDIRECT_TABLE_PUT;
                 op[i].value_bytes = (uint16_t)(random_word() % (value_max + 1));
@@ -622,7 +632,8 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         cr_assert_gt(stats.full, 0);
         cr_assert_eq(kvc_kvdirect_table_pairs(table), held);
         cr_assert_leq(held, kvc_kvdirect_table_capacity(table, pair_bytes));
-        cr_assert_geq(held, kvc_kvdirect_table_capacity(table, pair_bytes) * shapes[shape].reached_percent / 100,
+        cr_assert_geq(held,
+                      kvc_kvdirect_table_capacity(table, pair_bytes) * shapes[shape].reached_percent / 100,
                       "%u bytes: %lu", pair_bytes, (unsigned long)held);
         for (uint64_t key = 0; key < TRIES; key++) {
             cr_assert_eq(has_pair(table, key, pair_bytes, &stats), in[key]);
@@ -688,12 +699,14 @@ Test(kvdirect_table, updates)
     struct kvc_kvdirect_table_stats stats = {0};
     uint64_t key = 5, zero = 0, one = 1, got;
     struct kvc_kvdirect_table_op op[40];
-    op[0] = (struct kvc_kvdirect_table_op){.verb = KVC_KVDIRECT_TABLE_ADD, .key = &key, .key_bytes = 8, .operand = 1};
+    op[0] = (struct kvc_kvdirect_table_op){
+        .verb = KVC_KVDIRECT_TABLE_ADD, .key = &key, .key_bytes = 8, .operand = 1};
     kvc_kvdirect_table_run(table, op, 1, &stats);
     cr_assert_eq(op[0].result, KVC_KVDIRECT_TABLE_ABSENT);
     cr_assert_eq(put(table, &key, 8, &zero, 8, &stats), KVC_KVDIRECT_TABLE_OK);
     for (uint64_t i = 0; i < 40; i++) { /* all on one key, in one batch */
-        op[i] = (struct kvc_kvdirect_table_op){.verb = KVC_KVDIRECT_TABLE_ADD, .key = &key, .key_bytes = 8, .operand = i};
+        op[i] = (struct kvc_kvdirect_table_op){
+            .verb = KVC_KVDIRECT_TABLE_ADD, .key = &key, .key_bytes = 8, .operand = i};
     }
     kvc_kvdirect_table_run(table, op, 40, &stats);
     uint64_t sum = 0;
@@ -712,7 +725,8 @@ Test(kvdirect_table, updates)
     cr_assert_eq(op[1].result, KVC_KVDIRECT_TABLE_UNEQUAL);
     cr_assert_eq(op[1].original, 11);
     cr_assert_eq(put(table, &one, 8, &zero, 7, &stats), KVC_KVDIRECT_TABLE_OK);
-    op[0] = (struct kvc_kvdirect_table_op){.verb = KVC_KVDIRECT_TABLE_ADD, .key = &one, .key_bytes = 8, .operand = 1};
+    op[0] = (struct kvc_kvdirect_table_op){
+        .verb = KVC_KVDIRECT_TABLE_ADD, .key = &one, .key_bytes = 8, .operand = 1};
     kvc_kvdirect_table_run(table, op, 1, &stats);
     cr_assert_eq(op[0].result, KVC_KVDIRECT_TABLE_UNEQUAL, "not 8 bytes");
     cr_assert_eq(stats.update.operations, 1 + 40 + 2 + 1);
@@ -741,10 +755,10 @@ Test(kvdirect_table, functions_on_values)
             fill_value(expected, key, value_bytes);
             cr_assert_eq(put(table, &key, 8, expected, value_bytes, &stats), KVC_KVDIRECT_TABLE_OK);
             struct kvc_kvdirect_table_op op = {.verb = KVC_KVDIRECT_TABLE_APPLY,
-                                         .key = &key,
-                                         .key_bytes = 8,
-                                         .apply = add_one_to_all,
-                                         .data = &change};
+                                               .key = &key,
+                                               .key_bytes = 8,
+                                               .apply = add_one_to_all,
+                                               .data = &change};
             kvc_kvdirect_table_run(table, &op, 1, &stats);
             cr_assert_eq(op.result, KVC_KVDIRECT_TABLE_OK);
             cr_expect_eq(kvc_kvdirect_table_accesses(&stats.update), 1u + (value_bytes > 12) + change);

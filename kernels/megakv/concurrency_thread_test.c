@@ -138,8 +138,8 @@ static bool test_index(void)
     struct kvc_index_stats stats = {0};
     uint32_t location[RESIDENTS];
     uint64_t random = 5;
-    shared.index =
-        kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = 4096 * 8, .max_displacements = 500});
+    shared.index = kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = 4096 * 8, .max_displacements = 500});
     if (shared.index == NULL) {
         return false;
     }
@@ -204,18 +204,18 @@ static void *read_store(void *argument)
         kvc_hash_batch((const uint8_t *)key, 8, key_bytes, COUNT, hash_seed, hash);
         kvc_index_search(shared->index, hash, COUNT, location, &stats);
         kvc_megakv_slab_read(shared->slab,
-                      &(struct kvc_megakv_slab_reads){.count = COUNT,
-                                               .location = location,
-                                               .keys = (const uint8_t *)key,
-                                               .key_stride = 8,
-                                               .key_bytes = key_bytes,
-                                               .compare = true,
-                                               .out = ring,
-                                               .out_bytes = RING,
-                                               .out_position = &position,
-                                               .result = result,
-                                               .value_bytes = value_bytes},
-                      &slab_stats);
+                             &(struct kvc_megakv_slab_reads){.count = COUNT,
+                                                             .location = location,
+                                                             .keys = (const uint8_t *)key,
+                                                             .key_stride = 8,
+                                                             .key_bytes = key_bytes,
+                                                             .compare = true,
+                                                             .out = ring,
+                                                             .out_bytes = RING,
+                                                             .out_position = &position,
+                                                             .result = result,
+                                                             .value_bytes = value_bytes},
+                             &slab_stats);
         for (uint32_t i = 0; i < COUNT; i++) {
             if (result[i] == KVC_MEGAKV_SLAB_HIT) {
                 reader->wrong += !is_value_of(key[i], ring + at, value_bytes[i]);
@@ -247,7 +247,7 @@ static void write_store(struct shared *shared)
             continue;
         }
         if (kvc_megakv_slab_alloc(shared->slab, 8, ITEM_BYTES, 1, &location, &evicted, &evicted_count,
-                           &slab_stats) == 0) {
+                                  &slab_stats) == 0) {
             fprintf(stderr, "the store gave no item\n");
             exit(1);
         }
@@ -274,7 +274,8 @@ static void write_store(struct shared *shared)
 static bool test_store(void)
 {
     static struct shared shared;
-    shared.index = kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = 64 * 64, .max_displacements = 100});
+    shared.index = kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = 64 * 64, .max_displacements = 100});
     shared.slab = kvc_megakv_slab_create(4 * (uint64_t)KVC_MEGAKV_SLAB_BYTES, hash_seed);
     if (shared.index == NULL || shared.slab == NULL) {
         return false;
@@ -361,7 +362,8 @@ static void try_release(struct receiver *receiver, uint32_t location, uint64_t k
     if (location != KVC_LOCATION_NONE) {
         struct ledger *ledger = ledger_of(exchange, location);
         __atomic_fetch_add(&ledger->begun, 1, __ATOMIC_SEQ_CST);
-        receiver->released += kvc_megakv_slab_release_key(exchange->slab, location, kvc_hash(&key, 8, hash_seed));
+        receiver->released +=
+            kvc_megakv_slab_release_key(exchange->slab, location, kvc_hash(&key, 8, hash_seed));
         __atomic_fetch_add(&ledger->ended, 1, __ATOMIC_SEQ_CST);
     }
 }
@@ -377,7 +379,8 @@ static void publish(struct receiver *receiver, uint32_t location, uint64_t key, 
     uint32_t begun = __atomic_load_n(&ledger->begun, __ATOMIC_SEQ_CST);
     ledger->begun_before = begun == ended ? begun : begun - 1;
     __atomic_store_n(&ledger->state, ITEM_PUBLISHED, __ATOMIC_RELEASE);
-    receiver->wrong += !kvc_megakv_slab_write(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
+    receiver->wrong +=
+        !kvc_megakv_slab_write(exchange->slab, location, &key, 8, value, bytes, &receiver->stats);
     uint32_t old = __atomic_exchange_n(&exchange->board[key], location, __ATOMIC_ACQ_REL);
     if (round % 2 == 0) {
         try_release(receiver, old, key);
@@ -391,8 +394,8 @@ static void receive_batch(struct receiver *receiver, uint64_t round)
     struct kvc_megakv_slab_evicted evicted[ALLOCATE_MAX];
     uint64_t class = next_random(&receiver->random) % CLASSES;
     uint32_t wanted = 1 + (uint32_t)(next_random(&receiver->random) % ALLOCATE_MAX);
-    uint32_t given = kvc_megakv_slab_alloc(exchange->slab, 8, class_value_bytes[class], wanted, location, evicted,
-                                    &evicted_count, &receiver->stats);
+    uint32_t given = kvc_megakv_slab_alloc(exchange->slab, 8, class_value_bytes[class], wanted, location,
+                                           evicted, &evicted_count, &receiver->stats);
     receiver->wrong += given == 0;
     for (uint32_t i = 0; i < given; i++) {
         uint32_t from_free = given - evicted_count;
@@ -444,18 +447,18 @@ static void read_location(struct receiver *sender, uint32_t location, uint64_t k
     uint32_t position = 0, bytes;
     uint8_t key_bytes = 8, result;
     kvc_megakv_slab_read(sender->exchange->slab,
-                  &(struct kvc_megakv_slab_reads){.count = 1,
-                                           .location = &location,
-                                           .keys = (const uint8_t *)&key,
-                                           .key_stride = 8,
-                                           .key_bytes = &key_bytes,
-                                           .compare = compare,
-                                           .out = (uint8_t *)ring,
-                                           .out_bytes = sizeof(ring),
-                                           .out_position = &position,
-                                           .result = &result,
-                                           .value_bytes = &bytes},
-                  &sender->stats);
+                         &(struct kvc_megakv_slab_reads){.count = 1,
+                                                         .location = &location,
+                                                         .keys = (const uint8_t *)&key,
+                                                         .key_stride = 8,
+                                                         .key_bytes = &key_bytes,
+                                                         .compare = compare,
+                                                         .out = (uint8_t *)ring,
+                                                         .out_bytes = sizeof(ring),
+                                                         .out_position = &position,
+                                                         .result = &result,
+                                                         .value_bytes = &bytes},
+                         &sender->stats);
     if (result == KVC_MEGAKV_SLAB_HIT) {
         sender->wrong += !is_value_of(compare ? key : ring[0] >> 32, (const uint8_t *)ring, bytes);
         sender->hits++;
@@ -519,8 +522,8 @@ static bool nothing_is_lost(struct exchange *exchange, uint64_t in_use)
         struct kvc_megakv_slab_evicted evicted;
         uint32_t of_slab = KVC_MEGAKV_SLAB_BYTES / kvc_megakv_slab_item_bytes(8, class_value_bytes[class]);
         uint64_t of_class = 0;
-        while (kvc_megakv_slab_alloc(slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
-                              &stats) == 1) {
+        while (kvc_megakv_slab_alloc(slab, 8, class_value_bytes[class], 1, &location, &evicted,
+                                     &evicted_count, &stats) == 1) {
             right = right && evicted_count == 0 && own(exchange, location, NULL);
             of_class++;
         }
@@ -550,8 +553,8 @@ static bool test_receivers(void)
     for (uint32_t class = 0; class < CLASSES; class ++) { /* a slab each, whoever comes first */
         uint32_t location, evicted_count;
         struct kvc_megakv_slab_evicted evicted;
-        kvc_megakv_slab_alloc(exchange.slab, 8, class_value_bytes[class], 1, &location, &evicted, &evicted_count,
-                       &sum.stats);
+        kvc_megakv_slab_alloc(exchange.slab, 8, class_value_bytes[class], 1, &location, &evicted,
+                              &evicted_count, &sum.stats);
         sum.released += kvc_megakv_slab_release(exchange.slab, location);
     }
     for (uint32_t k = 0; k < BOARD; k++) {
@@ -621,9 +624,9 @@ static void *release_all(void *argument)
         for (uint64_t i = 0; i < SHARED_ITEMS; i++) {
             uint64_t key = i;
             contest->released[contestant->number] +=
-                round % 2 == 0
-                    ? kvc_megakv_slab_release(contest->slab, contest->location[i])
-                    : kvc_megakv_slab_release_key(contest->slab, contest->location[i], kvc_hash(&key, 8, hash_seed));
+                round % 2 == 0 ? kvc_megakv_slab_release(contest->slab, contest->location[i])
+                               : kvc_megakv_slab_release_key(contest->slab, contest->location[i],
+                                                             kvc_hash(&key, 8, hash_seed));
         }
         pthread_barrier_wait(&contest->barrier);
     }
@@ -662,7 +665,8 @@ static void *rewrite_all(void *argument)
     for (uint64_t key = 0; !__atomic_load_n(&contest->done, __ATOMIC_ACQUIRE); key = !key) {
         uint32_t location = __atomic_load_n(&contest->location[key], __ATOMIC_ACQUIRE);
         uint32_t bytes = make_value(key, longest(1), value);
-        contest->written[0] += kvc_megakv_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
+        contest->written[0] +=
+            kvc_megakv_slab_rewrite(contest->slab, location, &key, 8, value, bytes, &stats);
     }
     return NULL;
 }
@@ -703,7 +707,8 @@ static bool contest_writes(struct contest *contest, struct receiver *reader)
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     printf("contests: %" PRIu64 " + %" PRIu64 " written\n", contest->written[0], contest->written[1]);
-    return contest->written[0] > 0 && contest->written[1] > 0 && kvc_megakv_slab_used_items(contest->slab) == 2 &&
+    return contest->written[0] > 0 && contest->written[1] > 0 &&
+           kvc_megakv_slab_used_items(contest->slab) == 2 &&
            kvc_megakv_slab_release(contest->slab, contest->location[0]) &&
            kvc_megakv_slab_release(contest->slab, contest->location[1]);
 }

@@ -161,7 +161,8 @@ ALWAYS_INLINE uint32_t primary_of(const struct kvc_megakv_cuckoo *table, uint64_
 }
 
 /* The other bucket of an element with this signature; it may be the same one. */
-ALWAYS_INLINE uint32_t alternate_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket, uint32_t signature)
+ALWAYS_INLINE uint32_t alternate_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket,
+                                    uint32_t signature)
 {
     return kvc_megakv_cuckoo_alternate(table->masks, bucket, signature);
 }
@@ -178,7 +179,7 @@ ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct 
     }
     uint32_t location = load_word(bucket + shape.slots + c);
     bool whole = load_word(bucket + c) == signature;
-    return whole & (slots != 0) ? location : KVC_LOCATION_NONE;
+    return (whole & (slots != 0)) ? location : KVC_LOCATION_NONE;
 }
 
 ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
@@ -214,8 +215,9 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint6
 }
 
 /* The rest of a search that missed in the primary bucket. */
-static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_megakv_cuckoo *table, uint64_t hash,
-                                                           uint64_t moves, struct kvc_index_stats *stats)
+static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_megakv_cuckoo *table,
+                                                           uint64_t hash, uint64_t moves,
+                                                           struct kvc_index_stats *stats)
 {
     struct shape shape = {table->shape.slots, table->shape.apart, false};
     uint32_t signature = kvc_signature(hash);
@@ -234,8 +236,8 @@ static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_mega
 }
 
 /* For a caller that ends with it and so keeps nothing. */
-static __attribute__((noinline)) void search_one_alternate(const struct kvc_megakv_cuckoo *table, uint64_t hash,
-                                                           uint64_t moves, uint32_t *location,
+static __attribute__((noinline)) void search_one_alternate(const struct kvc_megakv_cuckoo *table,
+                                                           uint64_t hash, uint64_t moves, uint32_t *location,
                                                            struct kvc_index_stats *stats)
 {
     *location = search_alternate(table, hash, moves, stats);
@@ -393,8 +395,9 @@ static bool extend_chain(struct kvc_megakv_cuckoo *table, uint32_t length, uint3
 /* Makes room for a new element of two full buckets. The chain of victims is found first and then moved from
  * its far end, each element stored at its new place before it goes from the old one. Returns the location
  * that was dropped. */
-static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint32_t alternate, uint32_t signature,
-                         uint32_t location, struct kvc_index_stats *stats, struct shape shape)
+static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint32_t alternate,
+                         uint32_t signature, uint32_t location, struct kvc_index_stats *stats,
+                         struct shape shape)
 {
     uint32_t *chain = table->chain;
     uint32_t slots = shape.slots;
@@ -608,8 +611,8 @@ ALWAYS_INLINE void search_any(const struct kvc_megakv_cuckoo *table, const uint6
     }
 }
 
-static __attribute__((noinline)) void search_batch(const struct kvc_megakv_cuckoo *table, const uint64_t *hash,
-                                                   uint32_t count, uint32_t *location,
+static __attribute__((noinline)) void search_batch(const struct kvc_megakv_cuckoo *table,
+                                                   const uint64_t *hash, uint32_t count, uint32_t *location,
                                                    struct kvc_index_stats *stats)
 {
     if (!table->shape.simd) {
@@ -662,7 +665,8 @@ static bool is_power_of_two(uint64_t value)
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-bool kvc_megakv_cuckoo_params_complete(struct kvc_megakv_cuckoo_params *params, struct kvc_megakv_cuckoo_layout_masks *masks)
+bool kvc_megakv_cuckoo_params_complete(struct kvc_megakv_cuckoo_params *params,
+                                       struct kvc_megakv_cuckoo_layout_masks *masks)
 {
     params->slots = params->slots != 0 ? params->slots : KVC_MEGAKV_CUCKOO_SLOTS;
     params->partitions = params->partitions != 0 ? params->partitions : 1;
@@ -693,13 +697,14 @@ struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_megakv_cuckoo){.index = {&cuckoo_ops},
-                                 .bytes = params.bytes,
-                                 .masks = masks,
-                                 .shape = {params.slots, params.layout == KVC_MEGAKV_CUCKOO_APART, false},
-                                 .max_displacements = params.max_displacements,
-                                 .published_displacement = params.published_displacement,
-                                 .random = params.seed};
+    *table =
+        (struct kvc_megakv_cuckoo){.index = {&cuckoo_ops},
+                                   .bytes = params.bytes,
+                                   .masks = masks,
+                                   .shape = {params.slots, params.layout == KVC_MEGAKV_CUCKOO_APART, false},
+                                   .max_displacements = params.max_displacements,
+                                   .published_displacement = params.published_displacement,
+                                   .random = params.seed};
 #ifdef KVC_MEGAKV_CUCKOO_SSE2
     uint32_t slots = table->shape.apart ? published.slots : one_sector.slots;
     table->shape.simd = !params.portable && params.slots == slots;
@@ -722,11 +727,12 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 
 static struct kvc_index *create_interleaved(uint64_t bytes, uint64_t seed)
 {
-    return kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = bytes,
-                                                         .layout = KVC_MEGAKV_CUCKOO_INTERLEAVED,
-                                                         .slots = 4,
-                                                         .max_displacements = 200,
-                                                         .seed = seed});
+    return kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = bytes,
+                                           .layout = KVC_MEGAKV_CUCKOO_INTERLEAVED,
+                                           .slots = 4,
+                                           .max_displacements = 200,
+                                           .seed = seed});
 }
 
 const struct kvc_index_kind kvc_megakv_cuckoo_kind = {

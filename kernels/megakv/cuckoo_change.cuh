@@ -356,7 +356,8 @@ __device__ __forceinline__ uint32_t lock_of(uint32_t bucket)
     return bucket & (lock_count - 1);
 }
 
-/* Both or none; the lower one first, so that of several threads in step that want the same two, one gets them. */
+/* Both or none; the lower one first, so that of several threads in step that want the same two, one gets
+ * them. */
 __device__ __forceinline__ bool try_lock_pair(uint32_t *locks, uint32_t one, uint32_t other)
 {
     uint32_t first = min(lock_of(one), lock_of(other)), second = max(lock_of(one), lock_of(other));
@@ -619,8 +620,8 @@ __device__ __forceinline__ bool erase_one(uint32_t *words, uint32_t slot, uint32
         unsigned long long was = slot_access<SLOTS, APART>::pack(now.signature, now.location);
         *left = now.location;
         return atomicCAS(reinterpret_cast<unsigned long long *>(words) + slot, was,
-                         slot_access<SLOTS, APART>::pack(KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION)) ==
-               was;
+                         slot_access<SLOTS, APART>::pack(KVC_MEGAKV_CUCKOO_EMPTY,
+                                                         KVC_MEGAKV_CUCKOO_ERASED_LOCATION)) == was;
     }
 }
 

@@ -102,7 +102,7 @@ template <bool APART> kernels kernels_of_layout(const struct kvc_megakv_cuckoo_p
 kernels kernels_of(const cuckoo_cuda *self)
 {
     return self->params.layout == KVC_MEGAKV_CUCKOO_APART ? kernels_of_layout<true>(self->params)
-                                                   : kernels_of_layout<false>(self->params);
+                                                          : kernels_of_layout<false>(self->params);
 }
 
 /* --- counters --- */
@@ -480,7 +480,7 @@ struct kvc_index *create_interleaved(uint64_t bytes, uint64_t)
 } // namespace
 
 void kvc_megakv_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
-                                  const uint64_t *hash, uint32_t count, uint32_t *location)
+                                         const uint64_t *hash, uint32_t count, uint32_t *location)
 {
     cuckoo_cuda *self = cuda_of(index);
     kernels_of(self)

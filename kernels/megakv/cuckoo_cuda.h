@@ -28,7 +28,7 @@ struct kvc_index *kvc_megakv_cuckoo_cuda_create(const struct kvc_megakv_cuckoo_p
 
 /* Arrays in device or pinned host memory, to stay as they are until the stream has been waited for. */
 void kvc_megakv_cuckoo_cuda_search_async(struct kvc_index *index, struct kvc_cuda_stream *stream,
-                                  const uint64_t *hash, uint32_t count, uint32_t *location);
+                                         const uint64_t *hash, uint32_t count, uint32_t *location);
 
 /* Insert jobs that go to a partition's own block of threads, as published (its Fig. 7), rather than to as
  * many as there is work for: on for true. */

@@ -324,7 +324,7 @@ double pcie_once(struct kvc_index *index, std::vector<struct kvc_cuda_stream *> 
         uint32_t first = static_cast<uint32_t>(s) * share;
         if (first < count) {
             kvc_megakv_cuckoo_cuda_search_async(index, streams[s], hash + first,
-                                         count - first < share ? count - first : share, found + first);
+                                                count - first < share ? count - first : share, found + first);
         }
     }
     for (struct kvc_cuda_stream *stream : streams) {
@@ -349,7 +349,7 @@ double pcie_copied(struct kvc_index *index, std::vector<struct kvc_cuda_stream *
         }
         cudaMemcpyAsync(device.hash + first, hash + first, size * 8ull, cudaMemcpyHostToDevice, stream);
         kvc_megakv_cuckoo_cuda_search_async(index, streams[p % streams.size()], device.hash + first, size,
-                                     device.found + first);
+                                            device.found + first);
         cudaMemcpyAsync(found + first, device.found + first, size * 4ull, cudaMemcpyDeviceToHost, stream);
     }
     for (struct kvc_cuda_stream *stream : streams) {
@@ -438,8 +438,8 @@ void bench_figure_6()
                 make_lookups<<<grid_of(keys), 256>>>(all.hash, all.value, keys, keys, 9);
                 double seconds = kvc::time_device_s(201, [&](int run) {
                     kvc_megakv_cuckoo_cuda_search_async(index, nullptr,
-                                                 all.hash + run * static_cast<uint64_t>(jobs_count),
-                                                 jobs_count, all.found);
+                                                        all.hash + run * static_cast<uint64_t>(jobs_count),
+                                                        jobs_count, all.found);
                 });
                 std::printf("  %2u: %5.2f", threads, seconds * 1e6);
                 kvc_index_free(index);

@@ -18,8 +18,8 @@ struct random_source {
     }
 };
 
-struct kvc_megakv_cuckoo_params params_of(uint64_t bytes, enum kvc_megakv_cuckoo_layout layout, uint32_t slots,
-                                   uint32_t threads, uint32_t partitions)
+struct kvc_megakv_cuckoo_params params_of(uint64_t bytes, enum kvc_megakv_cuckoo_layout layout,
+                                          uint32_t slots, uint32_t threads, uint32_t partitions)
 {
     struct kvc_megakv_cuckoo_params params = {};
     params.bytes = bytes;
@@ -50,7 +50,8 @@ void expect(bool right, const char *what)
 
 /* Random batches with keys that come several times in one batch, against a map. Of equal keys in a batch any
  * may win, but every location is either in the table or reported. */
-void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t universe, random_source random)
+void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t universe,
+                         random_source random)
 {
     struct kvc_index *index = create(params);
     std::unordered_map<uint64_t, uint32_t> map;
@@ -131,7 +132,8 @@ void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t
 
 /* Distinct keys in one call up to `load` of the cells: nothing lost below `lossless`, all losses reported
  * above. */
-void test_fill(const struct kvc_megakv_cuckoo_params &params, double load, bool lossless, random_source random)
+void test_fill(const struct kvc_megakv_cuckoo_params &params, double load, bool lossless,
+               random_source random)
 {
     struct kvc_index *index = create(params);
     uint32_t count = static_cast<uint32_t>(load * static_cast<double>(params.bytes / 8));
@@ -201,13 +203,16 @@ void test_twins(struct kvc_megakv_cuckoo_params params, random_source random)
 void test_bad_params()
 {
     struct kvc_megakv_cuckoo_params bad[] = {
-        params_of(100, KVC_MEGAKV_CUCKOO_APART, 8, 0, 1),        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 5, 0, 1),
-        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 16, 1),   params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 3, 1),
+        params_of(100, KVC_MEGAKV_CUCKOO_APART, 8, 0, 1),
+        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 5, 0, 1),
+        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 16, 1),
+        params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 3, 1),
         params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 0, 2048),
     };
     for (struct kvc_megakv_cuckoo_params &params : bad) {
         errno = 0;
-        expect(kvc_megakv_cuckoo_cuda_create(&params) == nullptr && errno == EINVAL, "bad parameters were taken");
+        expect(kvc_megakv_cuckoo_cuda_create(&params) == nullptr && errno == EINVAL,
+               "bad parameters were taken");
     }
 }
 
@@ -250,7 +255,8 @@ int main()
         for (uint32_t slots : {4u, 8u, 16u, 32u}) {
             for (uint32_t threads = 1; threads <= slots; threads *= 2) {
                 for (uint32_t partitions : {1u, 16u}) {
-                    struct kvc_megakv_cuckoo_params params = params_of(1 << 17, layout, slots, threads, partitions);
+                    struct kvc_megakv_cuckoo_params params =
+                        params_of(1 << 17, layout, slots, threads, partitions);
                     test_twins(params, {random.next()});
                     test_random_batches(params, 3000, {random.next()});
                     test_random_batches(params_of(1 << 14, layout, slots, threads, partitions), 2500,
@@ -260,7 +266,8 @@ int main()
             test_fill(params_of(64 << 20, layout, slots, 0, 1), slots == 4 ? 0.9 : 0.93, true,
                       {random.next()});
             test_fill(params_of(1 << 20, layout, slots, 0, 64), 1.2, false, {random.next()});
-            std::printf("%s, %u slots: ok\n", layout == KVC_MEGAKV_CUCKOO_APART ? "apart" : "interleaved", slots);
+            std::printf("%s, %u slots: ok\n", layout == KVC_MEGAKV_CUCKOO_APART ? "apart" : "interleaved",
+                        slots);
         }
     }
     struct kvc_index *index = create(params_of(1 << 20, KVC_MEGAKV_CUCKOO_APART, 8, 0, 256));

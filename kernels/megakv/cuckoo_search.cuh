@@ -56,8 +56,9 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
             }
             if constexpr (APART) {
                 if (match) {
-                    found = __ldcg(bucket_words<SLOTS>(table, base[i]) +
-                                   kvc_megakv_cuckoo_location_word(SLOTS, true, member * share::slots + found));
+                    found =
+                        __ldcg(bucket_words<SLOTS>(table, base[i]) +
+                               kvc_megakv_cuckoo_location_word(SLOTS, true, member * share::slots + found));
                 }
             }
             if constexpr (THREADS == 1) {

@@ -24,8 +24,8 @@ static uint64_t hash_of(uint32_t bucket, uint32_t signature)
 
 static struct kvc_index *create(uint64_t bytes, uint32_t max_displacements)
 {
-    struct kvc_index *table = kvc_megakv_cuckoo_create(
-        &(struct kvc_megakv_cuckoo_params){.bytes = bytes, .max_displacements = max_displacements, .seed = 42});
+    struct kvc_index *table = kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){
+        .bytes = bytes, .max_displacements = max_displacements, .seed = 42});
     cr_assert_not_null(table);
     return table;
 }
@@ -346,10 +346,10 @@ Test(cuckoo, every_geometry_agrees_with_a_plain_map)
     for (uint32_t slots = 4; slots <= 32; slots *= 2) {
         for (uint32_t partitions = 1; partitions <= 16; partitions *= 16) {
             struct kvc_megakv_cuckoo_params params = {.slots = slots,
-                                               .partitions = partitions,
-                                               .bytes = 16 << 10, /* 2048 cells */
-                                               .max_displacements = 50,
-                                               .seed = slots};
+                                                      .partitions = partitions,
+                                                      .bytes = 16 << 10, /* 2048 cells */
+                                                      .max_displacements = 50,
+                                                      .seed = slots};
             operate_on(&params, 1500, 600);
             operate_on(&params, 4000, 600);
             params.layout = KVC_MEGAKV_CUCKOO_INTERLEAVED;

@@ -121,13 +121,14 @@ static void load(struct kvc_index *table, struct kvc_megakv_slab *slab, uint64_t
         if (slab != NULL) {
             uint32_t evictions;
             if (kvc_megakv_slab_alloc(slab, 8, 8, batch, buffers->location, buffers->evicted, &evictions,
-                               &slab_stats) != batch ||
+                                      &slab_stats) != batch ||
                 evictions != 0) {
                 kvc_bench_die("the slab store is too small");
             }
             for (uint32_t i = 0; i < batch; i++) {
                 uint64_t value = ~buffers->key[i];
-                kvc_megakv_slab_write(slab, buffers->location[i], &buffers->key[i], 8, &value, 8, &slab_stats);
+                kvc_megakv_slab_write(slab, buffers->location[i], &buffers->key[i], 8, &value, 8,
+                                      &slab_stats);
             }
         }
         double middle = kvc_bench_now_s();
@@ -198,17 +199,17 @@ static uint64_t read_run(struct kvc_index *table, struct kvc_megakv_slab *slab, 
         kvc_index_search(table, &lookups->hash[first], options->batch, buffers->location, stats);
         position = 0;
         kvc_megakv_slab_read(slab,
-                      &(struct kvc_megakv_slab_reads){.count = options->batch,
-                                               .location = buffers->location,
-                                               .keys = (const uint8_t *)&lookups->key[first],
-                                               .key_stride = 8,
-                                               .key_bytes = buffers->key_bytes,
-                                               .compare = true,
-                                               .out = buffers->ring,
-                                               .out_bytes = sizeof(buffers->ring),
-                                               .out_position = &position,
-                                               .result = buffers->result},
-                      slab_stats);
+                             &(struct kvc_megakv_slab_reads){.count = options->batch,
+                                                             .location = buffers->location,
+                                                             .keys = (const uint8_t *)&lookups->key[first],
+                                                             .key_stride = 8,
+                                                             .key_bytes = buffers->key_bytes,
+                                                             .compare = true,
+                                                             .out = buffers->ring,
+                                                             .out_bytes = sizeof(buffers->ring),
+                                                             .out_position = &position,
+                                                             .result = buffers->result},
+                             slab_stats);
         for (uint32_t j = 0; verify && j < options->batch; j++) {
             uint64_t value;
             memcpy(&value, buffers->ring + (size_t)j * 8, 8);
@@ -219,13 +220,14 @@ static uint64_t read_run(struct kvc_index *table, struct kvc_megakv_slab *slab, 
 }
 
 /* Slab allocation and write of `count` new keys from `key` on; returns how many items were evicted. */
-static uint64_t write_run(struct kvc_megakv_slab *slab, const struct options *options, uint64_t key, uint64_t count,
-                          struct buffers *buffers)
+static uint64_t write_run(struct kvc_megakv_slab *slab, const struct options *options, uint64_t key,
+                          uint64_t count, struct buffers *buffers)
 {
     struct kvc_megakv_slab_stats stats = {0};
     for (uint64_t done = 0; done < count; done += options->batch) {
         uint32_t evictions;
-        kvc_megakv_slab_alloc(slab, 8, 8, options->batch, buffers->location, buffers->evicted, &evictions, &stats);
+        kvc_megakv_slab_alloc(slab, 8, 8, options->batch, buffers->location, buffers->evicted, &evictions,
+                              &stats);
         for (uint32_t i = 0; i < options->batch; i++, key++) {
             kvc_megakv_slab_write(slab, buffers->location[i], &key, 8, &key, 8, &stats);
         }
@@ -234,7 +236,8 @@ static uint64_t write_run(struct kvc_megakv_slab *slab, const struct options *op
 }
 
 /* Slab allocation and write where every new item takes the place of one that CLOCK evicts. */
-static double bench_evicting(struct kvc_megakv_slab *slab, const struct options *options, struct buffers *buffers)
+static double bench_evicting(struct kvc_megakv_slab *slab, const struct options *options,
+                             struct buffers *buffers)
 {
     double seconds[RUNS];
     uint64_t key = UINT64_C(1) << 40;
@@ -347,8 +350,8 @@ static void bench_store(const struct options *options, struct lookups *lookups, 
     }
     printf("\n");
     double limit = bench_lines(footprint);
-    struct kvc_index *table =
-        kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
+    struct kvc_index *table = kvc_megakv_cuckoo_create(
+        &(struct kvc_megakv_cuckoo_params){.bytes = table_bytes, .max_displacements = 200});
     struct kvc_megakv_slab *slab = kvc_megakv_slab_create(slab_bytes, hash_seed);
     if (table == NULL || slab == NULL) {
         kvc_bench_die("out of memory");

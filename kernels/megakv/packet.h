@@ -11,7 +11,12 @@
 
 enum { KVC_MEGAKV_PACKET_HEADER_BYTES = 8, KVC_MEGAKV_PACKET_KEY_MAX = 255 };
 
-enum kvc_megakv_packet_op { KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET, KVC_MEGAKV_PACKET_DELETE, KVC_MEGAKV_PACKET_OPS };
+enum kvc_megakv_packet_op {
+    KVC_MEGAKV_PACKET_GET,
+    KVC_MEGAKV_PACKET_SET,
+    KVC_MEGAKV_PACKET_DELETE,
+    KVC_MEGAKV_PACKET_OPS
+};
 
 struct kvc_megakv_packet_request {
     uint32_t op; /* enum kvc_megakv_packet_op */
@@ -31,14 +36,16 @@ static inline uint8_t *kvc_megakv_packet_write(uint8_t *to, const struct kvc_meg
     memcpy(to, &header, sizeof(header));
     memcpy(to + KVC_MEGAKV_PACKET_HEADER_BYTES, request->key, request->key_bytes);
     if (request->value_bytes != 0) {
-        memcpy(to + KVC_MEGAKV_PACKET_HEADER_BYTES + request->key_bytes, request->value, request->value_bytes);
+        memcpy(to + KVC_MEGAKV_PACKET_HEADER_BYTES + request->key_bytes, request->value,
+               request->value_bytes);
     }
     return to + kvc_megakv_packet_bytes(request);
 }
 
 /* Reads the request at *at and moves *at behind it. false, with *at where it was: what is left up to `end` is
  * no whole request. */
-static inline bool kvc_megakv_packet_next(const uint8_t **at, const uint8_t *end, struct kvc_megakv_packet_request *request)
+static inline bool kvc_megakv_packet_next(const uint8_t **at, const uint8_t *end,
+                                          struct kvc_megakv_packet_request *request)
 {
     uint64_t header, left = (uint64_t)(end - *at);
     if (left < KVC_MEGAKV_PACKET_HEADER_BYTES) {

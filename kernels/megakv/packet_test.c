@@ -12,9 +12,9 @@ static uint32_t fill_packet(uint8_t *packet, uint32_t seed)
     uint32_t count = 0;
     for (;; count++) {
         uint32_t op = (seed + count) % KVC_MEGAKV_PACKET_OPS;
-        struct kvc_megakv_packet_request request = {op, 1 + (seed * 7 + count * 13) % KVC_MEGAKV_PACKET_KEY_MAX,
-                                      op == KVC_MEGAKV_PACKET_SET ? (seed + count * 31) % 300 : 0, bytes,
-                                      bytes + count % 8};
+        struct kvc_megakv_packet_request request = {
+            op, 1 + (seed * 7 + count * 13) % KVC_MEGAKV_PACKET_KEY_MAX,
+            op == KVC_MEGAKV_PACKET_SET ? (seed + count * 31) % 300 : 0, bytes, bytes + count % 8};
         if (at + kvc_megakv_packet_bytes(&request) > packet + PACKET_BYTES) {
             memset(at, 0, (size_t)(packet + PACKET_BYTES - at));
             return count;
@@ -69,10 +69,10 @@ Test(megakv_packet, damaged_packets_are_not_overread)
 Test(megakv_packet, refuses_what_is_no_request)
 {
     static const uint64_t bad[] = {
-        KVC_MEGAKV_PACKET_OPS | UINT64_C(8) << 16,                              /* no such operation */
-        KVC_MEGAKV_PACKET_GET,                                                  /* no key */
-        KVC_MEGAKV_PACKET_GET | UINT64_C(256) << 16,                            /* a key too long */
-        KVC_MEGAKV_PACKET_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32,          /* a value that GETs do not have */
+        KVC_MEGAKV_PACKET_OPS | UINT64_C(8) << 16,                     /* no such operation */
+        KVC_MEGAKV_PACKET_GET,                                         /* no key */
+        KVC_MEGAKV_PACKET_GET | UINT64_C(256) << 16,                   /* a key too long */
+        KVC_MEGAKV_PACKET_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32, /* a value that GETs do not have */
         KVC_MEGAKV_PACKET_SET | UINT64_C(8) << 16 | UINT64_C(0xffffffff) << 32, /* longer than the packet */
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

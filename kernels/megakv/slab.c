@@ -329,7 +329,8 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
     } while (!__atomic_compare_exchange_n(&slab->assigned, &number, number + 1, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
     struct size_class *class = &slab->classes[class_index];
-    class->items = KVC_MEGAKV_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_MEGAKV_SLAB_BYTES / class_bytes : ITEMS_MAX;
+    class->items =
+        KVC_MEGAKV_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_MEGAKV_SLAB_BYTES / class_bytes : ITEMS_MAX;
     struct slab_info *info = &slab->info[number];
     *info = (struct slab_info){.class_index = class_index,
                                .free_items = class->items,
@@ -356,7 +357,8 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
 
 /* Takes up to `count` items out of one word of a slab's free list and marks them as referenced, which spares
  * whoever writes them an atomic operation each. */
-static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, uint32_t count, uint32_t *location)
+static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, uint32_t count,
+                          uint32_t *location)
 {
     uint64_t *word = &slab->free_bits[word_of(word_location)];
     uint64_t left = *word;
@@ -372,7 +374,8 @@ static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, 
 }
 
 /* Takes up to `count` items off the class's free list. */
-static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count, uint32_t *location)
+static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
+                          uint32_t *location)
 {
     uint32_t taken = 0;
     while (taken < count && class->first_free != NO_SLAB) {
@@ -505,13 +508,15 @@ static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const u
         uint64_t header = load_header(item);
         store_header(item, header & ~tag_using);
         evicted[i].location = location[i];
-        evicted[i].hash = kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
+        evicted[i].hash =
+            kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
     }
 }
 
 /* Counts one read; `bytes` is what it touched of the item. */
-static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_t bytes, enum kvc_megakv_slab_read_result result,
-                                        struct kvc_megakv_slab_stats *stats)
+static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_t bytes,
+                                                    enum kvc_megakv_slab_read_result result,
+                                                    struct kvc_megakv_slab_stats *stats)
 {
     stats->read_lines += lines_of(item, bytes);
     return result;
@@ -519,8 +524,9 @@ static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_
 
 /* Reads one item of any shape. On a hit *value_bytes is set and *position is moved on. */
 static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uint8_t *key, uint32_t key_bytes,
-                                      const struct kvc_megakv_slab_reads *reads, uint32_t *position,
-                                      uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats)
+                                                  const struct kvc_megakv_slab_reads *reads,
+                                                  uint32_t *position, uint32_t *value_bytes,
+                                                  struct kvc_megakv_slab_stats *stats)
 {
     uint64_t header = load_header(item);
     if ((header & tag_using) == 0) {
@@ -557,8 +563,8 @@ static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uin
 
 /* The commonest shape, key and value of 8 bytes each, without calls. False: not that shape, or not a clean
  * hit. */
-static inline bool read_8_8(const uint8_t *item, const uint8_t *key, const struct kvc_megakv_slab_reads *reads,
-                            uint32_t *position)
+static inline bool read_8_8(const uint8_t *item, const uint8_t *key,
+                            const struct kvc_megakv_slab_reads *reads, uint32_t *position)
 {
     uint64_t header = load_header(item);
     if ((header & shape_mask) != header_shape(8, 8) || reads->out_bytes - *position < 8) {
@@ -661,9 +667,9 @@ uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
     return class_bytes;
 }
 
-uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
-                        uint32_t *location, struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count,
-                        struct kvc_megakv_slab_stats *stats)
+uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
+                               uint32_t count, uint32_t *location, struct kvc_megakv_slab_evicted *evicted,
+                               uint32_t *evicted_count, struct kvc_megakv_slab_stats *stats)
 {
     uint32_t class_bytes;
     uint32_t class_index = class_of(key_bytes, value_bytes, &class_bytes);
@@ -714,8 +720,9 @@ static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location
 }
 
 /* Writes an item that is the caller's own and makes it everybody's. */
-static void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header, const void *key,
-                 uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
+static void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header,
+                 const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                 struct kvc_megakv_slab_stats *stats)
 {
     fence_release(); /* readers see the cleared tag before any of what follows */
     copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
@@ -735,8 +742,9 @@ static bool has_key(const uint8_t *item, const void *key, uint32_t key_bytes)
 
 /* Writes an item in use again: of any key, or (`key_stays`) only if it has this one. Its bytes stay while the
  * lock is held, as all who would change them have to take it out of use first. */
-static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, bool key_stays, const void *key,
-                   uint32_t key_bytes, const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
+static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, bool key_stays,
+                   const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                   struct kvc_megakv_slab_stats *stats)
 {
     uint64_t header = 0;
     struct size_class *class = lock_class_of(slab, location);
@@ -753,8 +761,9 @@ static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *ite
     return mine;
 }
 
-bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
-                    const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
+bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+                           uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                           struct kvc_megakv_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
@@ -768,8 +777,9 @@ bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, cons
     return true;
 }
 
-bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
-                      const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats)
+bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+                             uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                             struct kvc_megakv_slab_stats *stats)
 {
     uint32_t item_bytes;
     uint8_t *item = item_of(slab, location, &item_bytes);
@@ -823,8 +833,8 @@ bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location
     /* Nobody takes or writes an item in use without this lock, so its key stays while it is read. */
     struct size_class *class = lock_class_of(slab, location);
     bool released =
-        in_use(slab, location) &&
-        kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(load_header(item)), slab->hash_seed) == hash;
+        in_use(slab, location) && kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
+                                           header_key_bytes(load_header(item)), slab->hash_seed) == hash;
     if (released) {
         claim(slab, item, location, 0);
         put_free(slab, class, location);
@@ -834,8 +844,9 @@ bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location
 }
 
 /* Reads request i, whose item this is. */
-static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, uint32_t i,
-                            const uint8_t *item, uint32_t *position, struct kvc_megakv_slab_stats *stats)
+static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                            uint32_t i, const uint8_t *item, uint32_t *position,
+                            struct kvc_megakv_slab_stats *stats)
 {
     const uint8_t *key = reads->keys + (uint64_t)i * reads->key_stride;
     enum kvc_megakv_slab_read_result result;
@@ -861,7 +872,8 @@ static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megak
 }
 
 /* Little but the reads, so that the processor overlaps this call with the caller's next ones. */
-static __attribute__((noinline)) void read_few(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+static __attribute__((noinline)) void read_few(struct kvc_megakv_slab *slab,
+                                               const struct kvc_megakv_slab_reads *reads,
                                                struct kvc_megakv_slab_stats *stats)
 {
     for (uint32_t i = 0; i < reads->count; i++) {
@@ -872,7 +884,8 @@ static __attribute__((noinline)) void read_few(struct kvc_megakv_slab *slab, con
     }
 }
 
-static void read_many(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, struct kvc_megakv_slab_stats *stats)
+static void read_many(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                      struct kvc_megakv_slab_stats *stats)
 {
     const uint8_t *window[READ_WINDOW];
     uint32_t position = *reads->out_position;
@@ -909,7 +922,8 @@ static inline bool read_one_8_8(struct kvc_megakv_slab *slab, const struct kvc_m
     return true;
 }
 
-void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, struct kvc_megakv_slab_stats *stats)
+void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                          struct kvc_megakv_slab_stats *stats)
 {
     stats->reads += reads->count;
     if (reads->count == 1 && read_one_8_8(slab, reads, stats)) {

@@ -22,12 +22,13 @@
  * yields. Writing an allocated item and reading take none: the last store of a write puts the item in use,
  * and whoever evicts it, releases it or writes it again takes it out of use first, under the lock, so that
  * one of them gets it. A reader changes nothing but reference bits: the tag and the version, which every
- * write moves on, tell it what happened meanwhile; a torn read is reported as KVC_MEGAKV_SLAB_CHANGED, its bytes are
- * never used. A location that an index remembers may have been evicted and be another's by the time it is
- * used: kvc_megakv_slab_release_key and kvc_megakv_slab_rewrite look at the key, while kvc_megakv_slab_release and kvc_megakv_slab_write
- * take the caller's word for it. (Should it hold the same key again by then, kvc_megakv_slab_release_key releases
- * the newer item: a miss, never a wrong value.) Statistics are the caller's own. Nothing is
- * bound to a thread or a process; fork while no other thread is inside, as locks are copied, too. */
+ * write moves on, tell it what happened meanwhile; a torn read is reported as KVC_MEGAKV_SLAB_CHANGED, its
+ * bytes are never used. A location that an index remembers may have been evicted and be another's by the time
+ * it is used: kvc_megakv_slab_release_key and kvc_megakv_slab_rewrite look at the key, while
+ * kvc_megakv_slab_release and kvc_megakv_slab_write take the caller's word for it. (Should it hold the same
+ * key again by then, kvc_megakv_slab_release_key releases the newer item: a miss, never a wrong value.)
+ * Statistics are the caller's own. Nothing is bound to a thread or a process; fork while no other thread is
+ * inside, as locks are copied, too. */
 #ifndef KVC_KERNELS_MEGAKV_SLAB_H
 #define KVC_KERNELS_MEGAKV_SLAB_H
 
@@ -37,8 +38,8 @@
 enum {
     KVC_MEGAKV_SLAB_BYTES = 2 << 20,
     KVC_MEGAKV_SLAB_HEADER_BYTES = 8,
-    KVC_MEGAKV_SLAB_SURE_ITEMS = 4096,            /* those whose reference bits a read knows to be set, if all are */
-    KVC_MEGAKV_SLAB_KEY_MAX = 255,                /* bytes */
+    KVC_MEGAKV_SLAB_SURE_ITEMS = 4096, /* those whose reference bits a read knows to be set, if all are */
+    KVC_MEGAKV_SLAB_KEY_MAX = 255,     /* bytes */
     KVC_MEGAKV_SLAB_VALUE_MAX = (1 << 20) - 4096, /* bytes */
 };
 
@@ -84,37 +85,39 @@ uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
  * entries, *evicted_count how many. Returns how many were allocated: fewer than `count` only when no slab is
  * left and the class has nothing more to evict: it has no slab, or all its items were allocated and are not
  * yet written (those that another thread is writing again count as such). */
-uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes, uint32_t count,
-                        uint32_t *location, struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count,
-                        struct kvc_megakv_slab_stats *stats);
+uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
+                               uint32_t count, uint32_t *location, struct kvc_megakv_slab_evicted *evicted,
+                               uint32_t *evicted_count, struct kvc_megakv_slab_stats *stats);
 
 /* Writes key and value into an allocated item and marks it "using" and referenced: from then on it may be
  * evicted. They must fit the class that it was allocated from. Takes no lock. Writing an item in use again is
- * allowed, if no other thread may have evicted it meanwhile (else: kvc_megakv_slab_rewrite), and takes the class's
- * lock; false, with nothing written: another thread is writing, releasing or evicting it. */
-bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
-                    const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats);
+ * allowed, if no other thread may have evicted it meanwhile (else: kvc_megakv_slab_rewrite), and takes the
+ * class's lock; false, with nothing written: another thread is writing, releasing or evicting it. */
+bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+                           uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                           struct kvc_megakv_slab_stats *stats);
 
 /* Gives an item in use another value in place, if its key is this one. false, with nothing written: the key
  * is not there any more, another thread is writing, releasing or evicting the item, or the value does not fit
  * its class. */
-bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key, uint32_t key_bytes,
-                      const void *value, uint32_t value_bytes, struct kvc_megakv_slab_stats *stats);
+bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+                             uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                             struct kvc_megakv_slab_stats *stats);
 
 /* Gives an item back to its free list, written or not; false: it was free already, is no item, or another
  * thread is evicting it or writing it again. Of several threads that release an item at once, one gets true.
  */
 bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location);
 
-/* As kvc_megakv_slab_release, but only while the item in use there still has a key of this hash: a location that an
- * index remembers may have been evicted and given to another key since. */
+/* As kvc_megakv_slab_release, but only while the item in use there still has a key of this hash: a location
+ * that an index remembers may have been evicted and given to another key since. */
 bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash);
 
 /* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it.
- * Values go one behind the other into `out`, a ring of `out_bytes` (at least KVC_MEGAKV_SLAB_VALUE_MAX for arbitrary
- * values) starting at *out_position, which is moved on; a value never wraps. A value longer than the whole
- * ring is KVC_MEGAKV_SLAB_CHANGED. `value_bytes` may be NULL; what is no hit has 0. Marks hits as referenced.
- * Software-pipelined. */
+ * Values go one behind the other into `out`, a ring of `out_bytes` (at least KVC_MEGAKV_SLAB_VALUE_MAX for
+ * arbitrary values) starting at *out_position, which is moved on; a value never wraps. A value longer than
+ * the whole ring is KVC_MEGAKV_SLAB_CHANGED. `value_bytes` may be NULL; what is no hit has 0. Marks hits as
+ * referenced. Software-pipelined. */
 struct kvc_megakv_slab_reads {
     uint32_t count;
     const uint32_t *location;
@@ -128,7 +131,8 @@ struct kvc_megakv_slab_reads {
     uint8_t *result;       /* enum kvc_megakv_slab_read_result */
     uint32_t *value_bytes; /* of hits */
 };
-void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads, struct kvc_megakv_slab_stats *stats);
+void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                          struct kvc_megakv_slab_stats *stats);
 
 /* Clears the reference bit of one in `one_in` (a power of two) items of every slab, where they are in use; 1:
  * of all, as a turn of the CLOCK hand does. Readers may go on. */

@@ -31,7 +31,8 @@ static struct kvc_megakv_slab *create(uint64_t bytes)
 
 /* Stores keys first .. first+count-1, 8 bytes each, with the complement as value. */
 static void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t count, uint32_t *location,
-                        struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count, struct kvc_megakv_slab_stats *stats)
+                        struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count,
+                        struct kvc_megakv_slab_stats *stats)
 {
     cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, count, location, evicted, evicted_count, stats), count);
     for (uint32_t i = 0; i < count; i++) {
@@ -40,28 +41,30 @@ static void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t c
     }
 }
 
-static enum kvc_megakv_slab_read_result read_one(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
-                                     uint32_t key_bytes, bool compare, uint8_t *out, uint32_t *value_bytes,
-                                     struct kvc_megakv_slab_stats *stats)
+static enum kvc_megakv_slab_read_result read_one(struct kvc_megakv_slab *slab, uint32_t location,
+                                                 const void *key, uint32_t key_bytes, bool compare,
+                                                 uint8_t *out, uint32_t *value_bytes,
+                                                 struct kvc_megakv_slab_stats *stats)
 {
     uint32_t position = 0;
     uint8_t result, length = (uint8_t)key_bytes;
     struct kvc_megakv_slab_reads reads = {.count = 1,
-                                   .location = &location,
-                                   .keys = key,
-                                   .key_bytes = &length,
-                                   .compare = compare,
-                                   .out = out,
-                                   .out_bytes = KVC_MEGAKV_SLAB_VALUE_MAX,
-                                   .out_position = &position,
-                                   .result = &result,
-                                   .value_bytes = value_bytes};
+                                          .location = &location,
+                                          .keys = key,
+                                          .key_bytes = &length,
+                                          .compare = compare,
+                                          .out = out,
+                                          .out_bytes = KVC_MEGAKV_SLAB_VALUE_MAX,
+                                          .out_position = &position,
+                                          .result = &result,
+                                          .value_bytes = value_bytes};
     kvc_megakv_slab_read(slab, &reads, stats);
     return result;
 }
 
-static enum kvc_megakv_slab_read_result read_word(struct kvc_megakv_slab *slab, uint32_t location, uint64_t key, uint64_t *value,
-                                      struct kvc_megakv_slab_stats *stats)
+static enum kvc_megakv_slab_read_result read_word(struct kvc_megakv_slab *slab, uint32_t location,
+                                                  uint64_t key, uint64_t *value,
+                                                  struct kvc_megakv_slab_stats *stats)
 {
     static uint8_t out[KVC_MEGAKV_SLAB_VALUE_MAX];
     uint32_t bytes;
@@ -85,11 +88,13 @@ Test(slab, rejects_bad_sizes)
     uint32_t location, evicted_count = 9;
     struct kvc_megakv_slab_evicted evicted;
     struct kvc_megakv_slab_stats stats = {0};
-    cr_assert_eq(
-        kvc_megakv_slab_alloc(slab, KVC_MEGAKV_SLAB_KEY_MAX + 1, 0, 1, &location, &evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, KVC_MEGAKV_SLAB_KEY_MAX + 1, 0, 1, &location, &evicted,
+                                       &evicted_count, &stats),
+                 0);
     cr_assert_eq(evicted_count, 0);
-    cr_assert_eq(
-        kvc_megakv_slab_alloc(slab, 8, KVC_MEGAKV_SLAB_VALUE_MAX + 1, 1, &location, &evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, KVC_MEGAKV_SLAB_VALUE_MAX + 1, 1, &location, &evicted,
+                                       &evicted_count, &stats),
+                 0);
     kvc_megakv_slab_free(slab);
 }
 
@@ -149,7 +154,8 @@ Test(slab, classes_fit_closely)
     cr_assert_eq(kvc_megakv_slab_item_bytes(0, KVC_MEGAKV_SLAB_VALUE_MAX + 1), 0);
     uint32_t last = 0;
     for (uint32_t value = 0; value <= KVC_MEGAKV_SLAB_VALUE_MAX; value++) {
-        uint32_t bytes = kvc_megakv_slab_item_bytes(20, value), needed = KVC_MEGAKV_SLAB_HEADER_BYTES + 20 + value;
+        uint32_t bytes = kvc_megakv_slab_item_bytes(20, value),
+                 needed = KVC_MEGAKV_SLAB_HEADER_BYTES + 20 + value;
         cr_assert_geq(bytes, needed);
         cr_assert_eq(bytes % 16, 0);
         cr_assert_geq(bytes, last);
@@ -181,14 +187,17 @@ Test(slab, keeps_zero_length_to_maximum)
         memset(key, (int)i, k);
         memset(value, (int)~i, v);
         for (int compare = 0; compare < 2; compare++) {
-            cr_assert_eq(read_one(slab, location[i], key, k, compare, out, &bytes, &stats), KVC_MEGAKV_SLAB_HIT);
+            cr_assert_eq(read_one(slab, location[i], key, k, compare, out, &bytes, &stats),
+                         KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(bytes, v);
             cr_assert_eq(memcmp(out, value, v), 0);
         }
         if (k > 0) {
             key[k - 1] ^= 1;
-            cr_assert_eq(read_one(slab, location[i], key, k, true, out, &bytes, &stats), KVC_MEGAKV_SLAB_MISMATCH);
-            cr_assert_eq(read_one(slab, location[i], key, k, false, out, &bytes, &stats), KVC_MEGAKV_SLAB_HIT);
+            cr_assert_eq(read_one(slab, location[i], key, k, true, out, &bytes, &stats),
+                         KVC_MEGAKV_SLAB_MISMATCH);
+            cr_assert_eq(read_one(slab, location[i], key, k, false, out, &bytes, &stats),
+                         KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(read_one(slab, location[i], key, k - 1, true, out, &bytes, &stats),
                          KVC_MEGAKV_SLAB_MISMATCH);
         }
@@ -206,17 +215,21 @@ Test(slab, read_tells_absent_changed_and_mismatch)
     uint32_t location[2], evicted_count;
     struct kvc_megakv_slab_evicted evicted[2];
     uint64_t value;
-    cr_assert_eq(read_word(slab, 0, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "no slab has been given out");
+    cr_assert_eq(read_word(slab, 0, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "no slab has been given out");
     store_words(slab, 1, 1, location, evicted, &evicted_count, &stats);
     cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, location + 1, evicted, &evicted_count, &stats), 1);
     cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, ~UINT64_C(1));
     cr_assert_eq(read_word(slab, location[0], 2, &value, &stats), KVC_MEGAKV_SLAB_MISMATCH);
-    cr_assert_eq(read_word(slab, location[1], 2, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "allocated, not written");
+    cr_assert_eq(read_word(slab, location[1], 2, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "allocated, not written");
     cr_assert_eq(read_word(slab, KVC_LOCATION_NONE, 1, &value, &stats), KVC_MEGAKV_SLAB_ABSENT);
-    cr_assert_eq(read_word(slab, KVC_LOCATION_ANY, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "outside the store");
+    cr_assert_eq(read_word(slab, KVC_LOCATION_ANY, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "outside the store");
     cr_assert_eq(read_word(slab, 1 << 16, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "a slab of no class");
-    cr_assert_eq(read_word(slab, 65535, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "an item that no one can have");
+    cr_assert_eq(read_word(slab, 65535, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "an item that no one can have");
     cr_assert_eq(stats.reads, 8);
     cr_assert(kvc_megakv_slab_release(slab, location[0]));
     cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED);
@@ -254,7 +267,8 @@ Test(slab, rewriting_asks_for_the_key)
     cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, UINT32_MAX - 8, &stats));
     cr_assert_not(kvc_megakv_slab_rewrite(slab, location[1], &key, 8, &value, 8, &stats), "not yet written");
     cr_assert_not(kvc_megakv_slab_rewrite(slab, KVC_LOCATION_NONE, &key, 8, &value, 8, &stats));
-    cr_assert_not(kvc_megakv_slab_rewrite(slab, 65535, &key, 8, &value, 8, &stats), "an item that no one can have");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, 65535, &key, 8, &value, 8, &stats),
+                  "an item that no one can have");
     cr_assert_eq(stats.writes, 1);
     cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(value, ~key);
@@ -297,8 +311,8 @@ Test(slab, release_of_a_key_spares_other_keys)
     struct kvc_megakv_slab_evicted evicted;
     uint64_t key = 5, other = 6;
     store_words(slab, key, 1, &location, &evicted, &evicted_count, &stats);
-    uint64_t hash = kvc_hash(&key, sizeof key, hash_seed);
-    cr_assert_not(kvc_megakv_slab_release_key(slab, location, kvc_hash(&other, sizeof other, hash_seed)));
+    uint64_t hash = kvc_hash(&key, sizeof(key), hash_seed);
+    cr_assert_not(kvc_megakv_slab_release_key(slab, location, kvc_hash(&other, sizeof(other), hash_seed)));
     cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
     cr_assert(kvc_megakv_slab_release_key(slab, location, hash));
     cr_assert_not(kvc_megakv_slab_release_key(slab, location, hash), "free already");
@@ -420,7 +434,8 @@ Test(slab, eviction_follows_clock)
             clock.used[i] = false;
         }
         count = (uint32_t)(random_word() % 5);
-        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, count, location, evicted, &evicted_count, &stats), count);
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, count, location, evicted, &evicted_count, &stats),
+                     count);
         for (uint32_t i = 0; i < count - evicted_count; i++) {
             cr_assert_not(clock.used[location[i]], "an item in use was allocated");
         }
@@ -478,7 +493,8 @@ Test(slab, referenced_items_survive_one_turn)
 }
 
 /* Reads all of them; returns how many looked at their item's reference bit, and how many set it. */
-static uint64_t read_words(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count, uint64_t *checked)
+static uint64_t read_words(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
+                           uint64_t *checked)
 {
     struct kvc_megakv_slab_stats stats = {0};
     uint64_t value;
@@ -554,7 +570,8 @@ Test(slab, hand_stays_where_a_class_ran_out)
     uint32_t location[ITEMS], more[ITEMS], evicted_count;
     struct kvc_megakv_slab_evicted evicted[ITEMS];
     uint8_t *value = calloc(1, VALUE);
-    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, ITEMS, location, evicted, &evicted_count, &stats), ITEMS);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, ITEMS, location, evicted, &evicted_count, &stats),
+                 ITEMS);
     for (uint64_t key = 2; key < 6; key++) {
         cr_assert(kvc_megakv_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
     }
@@ -591,16 +608,16 @@ Test(slab, ring_never_splits_a_value)
     }
     keys[4] = 0;
     struct kvc_megakv_slab_reads reads = {.count = COUNT,
-                                   .location = location,
-                                   .keys = (const uint8_t *)keys,
-                                   .key_stride = 8,
-                                   .key_bytes = key_bytes,
-                                   .compare = true,
-                                   .out = out,
-                                   .out_bytes = 100,
-                                   .out_position = &position,
-                                   .result = result,
-                                   .value_bytes = value_bytes};
+                                          .location = location,
+                                          .keys = (const uint8_t *)keys,
+                                          .key_stride = 8,
+                                          .key_bytes = key_bytes,
+                                          .compare = true,
+                                          .out = out,
+                                          .out_bytes = 100,
+                                          .out_position = &position,
+                                          .result = result,
+                                          .value_bytes = value_bytes};
     kvc_megakv_slab_read(slab, &reads, &stats);
     cr_assert_eq(position, 64, "eight hits from the start of the ring");
     for (uint32_t i = 0, at = 0; i < COUNT; i++) {
@@ -688,7 +705,7 @@ Test(slab, random_operations_agree_with_a_plain_map)
                 (uint32_t)(random_word() % 4 == 0 ? random_word() % 40 : LENGTH_MAX - random_word() % 12000);
             memset(value, entry->fill, LENGTH_MAX);
             if (kvc_megakv_slab_alloc(slab, entry->key_bytes, entry->value_bytes, 1, &location, &evicted,
-                               &evicted_count, &stats) == 0) {
+                                      &evicted_count, &stats) == 0) {
                 continue;
             }
             for (uint32_t i = 0; evicted_count == 1 && i < ITEMS; i++) {
@@ -700,7 +717,8 @@ Test(slab, random_operations_agree_with_a_plain_map)
                 }
             }
             cr_assert_eq(evicted_count, 0, "what was evicted had been stored");
-            kvc_megakv_slab_write(slab, location, entry->key, entry->key_bytes, value, entry->value_bytes, &stats);
+            kvc_megakv_slab_write(slab, location, entry->key, entry->key_bytes, value, entry->value_bytes,
+                                  &stats);
             entry->location = location;
             live++;
         } else if (random_word() % 3 == 0) {

@@ -12,7 +12,8 @@ struct group {
     struct kvc_set_assoc_item item[GROUP];
 };
 
-static void parse(const struct kvc_memcachedgpu_get_batch *batch, uint32_t first, uint32_t count, struct group *group)
+static void parse(const struct kvc_memcachedgpu_get_batch *batch, uint32_t first, uint32_t count,
+                  struct group *group)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (batch->count - first - i > AHEAD) {
@@ -22,8 +23,8 @@ static void parse(const struct kvc_memcachedgpu_get_batch *batch, uint32_t first
         }
         const struct kvc_memcachedgpu_get_packet *packet = &batch->packet[first + i];
         uint32_t key_bytes;
-        enum kvc_memcachedgpu_packet_status status =
-            kvc_memcachedgpu_packet_parse(batch->packets + packet->offset, packet->bytes, batch->port, &key_bytes);
+        enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_parse(
+            batch->packets + packet->offset, packet->bytes, batch->port, &key_bytes);
         group->offset[i] = packet->offset + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
         group->bytes[i] = (uint8_t)key_bytes; /* 0, never found, where the request is not correct */
         batch->results[first + i].status = (uint8_t)status;
@@ -44,15 +45,16 @@ static void respond(const struct kvc_memcachedgpu_get_batch *batch, uint32_t i, 
     struct kvc_memcachedgpu_packet_item found = {
         .found = item->location != KVC_LOCATION_NONE, .flags = item->flags, .value_bytes = item->value_bytes};
     const struct kvc_memcachedgpu_get_packet *packet = &batch->packet[i];
-    result->response_bytes =
-        (uint16_t)kvc_memcachedgpu_packet_respond(batch->packets + packet->offset, packet->bytes, key_bytes, &found,
-                                     batch->responses + (uint64_t)i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    result->response_bytes = (uint16_t)kvc_memcachedgpu_packet_respond(
+        batch->packets + packet->offset, packet->bytes, key_bytes, &found,
+        batch->responses + (uint64_t)i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     if (result->response_bytes == 0) {
         result->status = KVC_MEMCACHEDGPU_PACKET_VALUE_LONG;
     }
 }
 
-void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch, struct kvc_index_stats *stats)
+void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
+                          struct kvc_index_stats *stats)
 {
     struct group group;
     uint32_t count;

@@ -31,10 +31,10 @@ struct kvc_memcachedgpu_get_result {
     uint8_t status;          /* enum kvc_memcachedgpu_packet_status */
 };
 
-/* Packets may have any alignment and length. Responses are KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES apart, in memory aligned
- * to 16 bytes; of each, the head is written and zeros behind it up to a multiple of 16 bytes; where
- * response_bytes is 0, what is there is of no use. Every packet counts as a search. `now` is the timestamp of
- * the batch (kvc_set_assoc_search). */
+/* Packets may have any alignment and length. Responses are KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES apart, in
+ * memory aligned to 16 bytes; of each, the head is written and zeros behind it up to a multiple of 16 bytes;
+ * where response_bytes is 0, what is there is of no use. Every packet counts as a search. `now` is the
+ * timestamp of the batch (kvc_set_assoc_search). */
 struct kvc_memcachedgpu_get_batch {
     const uint8_t *packets;
     const struct kvc_memcachedgpu_get_packet *packet;
@@ -46,7 +46,8 @@ struct kvc_memcachedgpu_get_batch {
 };
 
 /* Any count, best from 32 up. */
-void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch, struct kvc_index_stats *stats);
+void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
+                          struct kvc_index_stats *stats);
 
 #ifdef __cplusplus
 }

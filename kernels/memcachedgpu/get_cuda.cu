@@ -13,7 +13,8 @@ constexpr uint32_t chunk_bytes = 16;
 constexpr uint32_t rounds = block_packets * packet_threads / block_threads;
 
 /* A request as it lies in memory, from the multiple of 16 bytes in front of it on. */
-constexpr uint32_t request_chunks = (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 2 * (chunk_bytes - 1)) / chunk_bytes;
+constexpr uint32_t request_chunks =
+    (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 2 * (chunk_bytes - 1)) / chunk_bytes;
 constexpr uint32_t response_chunks = KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES / chunk_bytes;
 /* An odd number of words from packet to packet: threads at the same place of theirs are in different banks.
  */
@@ -41,8 +42,8 @@ __device__ __forceinline__ void store_chunk(uint32_t *to, uint4 chunk)
 }
 
 /* All threads: the packets of the block into shared memory. `packet` is that of the thread's lane. */
-__device__ __forceinline__ void load_packets(const uint8_t *packets, struct kvc_memcachedgpu_get_packet packet,
-                                             uint32_t *request)
+__device__ __forceinline__ void load_packets(const uint8_t *packets,
+                                             struct kvc_memcachedgpu_get_packet packet, uint32_t *request)
 {
     uint32_t warp = threadIdx.x / warp_threads, lane = threadIdx.x % warp_threads;
     uint32_t column = lane % packet_threads;
@@ -84,8 +85,8 @@ __device__ __forceinline__ void store_responses(const shared_state &shared, uint
     for (uint32_t p = threadIdx.x / packet_threads; p < packets; p += block_threads / packet_threads) {
         uint32_t chunks = (shared.response_bytes[p] + chunk_bytes - 1) / chunk_bytes;
         const uint32_t *from = shared.response + p * response_words;
-        uint4 *to =
-            reinterpret_cast<uint4 *>(responses + static_cast<uint64_t>(p) * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+        uint4 *to = reinterpret_cast<uint4 *>(responses + static_cast<uint64_t>(p) *
+                                                              KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
         for (uint32_t c = column; c < chunks; c += packet_threads) {
             const uint32_t *words = from + c * 4;
             __stcs(to + c, make_uint4(words[0], words[1], words[2], words[3]));
@@ -94,7 +95,8 @@ __device__ __forceinline__ void store_responses(const shared_state &shared, uint
 }
 
 template <bool SHARED>
-__global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table, struct kvc_memcachedgpu_get_batch batch)
+__global__ void __launch_bounds__(block_threads)
+    get_kernel(kvc::set_table table, struct kvc_memcachedgpu_get_batch batch)
 {
     __shared__ shared_state shared;
     uint32_t lane = threadIdx.x % warp_threads;
@@ -116,7 +118,8 @@ __global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table
     struct kvc::set_found found = {nullptr, {0, 0, 0, 0}};
     if (main_warp) {
         uint32_t key_bytes, lines = 0;
-        enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_get(request, packet.bytes, &key_bytes);
+        enum kvc_memcachedgpu_packet_status status =
+            kvc_memcachedgpu_packet_get(request, packet.bytes, &key_bytes);
         const uint8_t *key = request + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
         if (key_bytes - 1 < table.key_bytes_max) {
             struct kvc_set_assoc_place place = kvc_set_assoc_place(&table, key, key_bytes);
@@ -142,16 +145,18 @@ __global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table
             kvc::stamp(found, batch.now);
         }
     } else {
-        enum kvc_memcachedgpu_packet_status status =
-            kvc_memcachedgpu_packet_both(static_cast<enum kvc_memcachedgpu_packet_status>(shared.header_status[lane]),
-                            static_cast<enum kvc_memcachedgpu_packet_status>(shared.text_status[lane]));
-        struct kvc_memcachedgpu_get_result result = {KVC_LOCATION_NONE, 0, 0, 0, static_cast<uint8_t>(status)};
+        enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_both(
+            static_cast<enum kvc_memcachedgpu_packet_status>(shared.header_status[lane]),
+            static_cast<enum kvc_memcachedgpu_packet_status>(shared.text_status[lane]));
+        struct kvc_memcachedgpu_get_result result = {KVC_LOCATION_NONE, 0, 0, 0,
+                                                     static_cast<uint8_t>(status)};
         if (status == KVC_MEMCACHEDGPU_PACKET_OK) {
             struct kvc_memcachedgpu_packet_item item = shared.item[lane];
             result.location = shared.location[lane];
             result.value_bytes = item.found ? item.value_bytes : 0;
             result.key_bytes = shared.key_bytes[lane];
-            result.response_bytes = static_cast<uint16_t>(kvc_memcachedgpu_packet_end(response, result.key_bytes, &item));
+            result.response_bytes =
+                static_cast<uint16_t>(kvc_memcachedgpu_packet_end(response, result.key_bytes, &item));
             if (result.response_bytes == 0) {
                 result.status = KVC_MEMCACHEDGPU_PACKET_VALUE_LONG;
             }
@@ -169,7 +174,7 @@ __global__ void __launch_bounds__(block_threads) get_kernel(kvc::set_table table
 } // namespace
 
 void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
-                  struct kvc_cuda_stream *stream)
+                               struct kvc_cuda_stream *stream)
 {
     if (batch->count == 0) {
         return;

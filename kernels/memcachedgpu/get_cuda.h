@@ -23,7 +23,7 @@ extern "C" {
  * packets' memory ends no earlier than the multiple of 16 bytes behind the last packet. Packets at multiples
  * of 16 bytes are loaded with the fewest accesses. If the device fails, kvc_cuda_stream_wait says so. */
 void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
-                  struct kvc_cuda_stream *stream);
+                               struct kvc_cuda_stream *stream);
 
 #ifdef __cplusplus
 }

@@ -100,8 +100,9 @@ device_batch make_packets(double exponent)
         char key[key_bytes];
         key_of(choice.next(), key);
         made.packet[i].offset = i * slot_bytes;
-        made.packet[i].bytes = kvc_memcachedgpu_packet_write_get(&made.packets[static_cast<size_t>(i) * slot_bytes], &ends,
-                                                    static_cast<uint16_t>(i), key, key_bytes);
+        made.packet[i].bytes =
+            kvc_memcachedgpu_packet_write_get(&made.packets[static_cast<size_t>(i) * slot_bytes], &ends,
+                                              static_cast<uint16_t>(i), key, key_bytes);
     }
     uint8_t *packets = kvc::device_array<uint8_t>(made.packets.size());
     auto *packet = kvc::device_array<struct kvc_memcachedgpu_get_packet>(pool);
@@ -166,7 +167,8 @@ double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const 
         bool hit = results[i].location != KVC_LOCATION_NONE;
         hits += hit;
         bytes += sizeof(struct kvc_memcachedgpu_get_packet) + sectors(made.packet[i].bytes) +
-                 sizeof(struct kvc_memcachedgpu_get_result) + 32 /* control */ + sectors(results[i].response_bytes) +
+                 sizeof(struct kvc_memcachedgpu_get_result) + 32 /* control */ +
+                 sectors(results[i].response_bytes) +
                  (hit ? sectors(sizeof(struct kvc_set_assoc_entry) + key_bytes) : 0);
     }
     std::printf("# verified %u answers, %.4f hits, %.3f lines of the table per GET\n", pool,

@@ -141,10 +141,12 @@ uint32_t spoil(std::vector<uint8_t> &packet, random_source &random)
         packet[KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + random.below(4)] = 's';
         return size;
     case 3:
-        packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + random.below(size - KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET)] = ' ';
+        packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + random.below(size - KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET)] =
+            ' ';
         return size;
     case 4:
-        packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + random.below(size - KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET)] = '\r';
+        packet[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + random.below(size - KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET)] =
+            '\r';
         return size;
     case 5:
         packet[38] = static_cast<uint8_t>(random.below(3));
@@ -169,8 +171,8 @@ packet_batch random_packets(uint32_t count, uint32_t ids, uint32_t longest, bool
         uint32_t id = random.below(2 * ids);
         std::string key = key_of(id, longest);
         std::vector<uint8_t> packet(KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX);
-        packet.resize(kvc_memcachedgpu_packet_write_get(packet.data(), &ends, static_cast<uint16_t>(id), key.data(),
-                                           static_cast<uint32_t>(key.size())));
+        packet.resize(kvc_memcachedgpu_packet_write_get(packet.data(), &ends, static_cast<uint16_t>(id),
+                                                        key.data(), static_cast<uint32_t>(key.size())));
         uint32_t bytes = static_cast<uint32_t>(packet.size());
         if (random.below(4) == 0) {
             bytes = spoil(packet, random);
@@ -193,9 +195,9 @@ void expect_same_answers(const std::vector<struct kvc_memcachedgpu_get_result> &
     for (size_t i = 0; i < host.size(); i++) {
         if (std::memcmp(&host[i], &device[i], sizeof(host[i])) != 0) {
             std::fprintf(stderr, "packet %zu: CPU %s, location %u, response of %u; GPU %s, %u, %u\n", i,
-                         kvc_memcachedgpu_packet_status_name(host[i].status), host[i].location, host[i].response_bytes,
-                         kvc_memcachedgpu_packet_status_name(device[i].status), device[i].location,
-                         device[i].response_bytes);
+                         kvc_memcachedgpu_packet_status_name(host[i].status), host[i].location,
+                         host[i].response_bytes, kvc_memcachedgpu_packet_status_name(device[i].status),
+                         device[i].location, device[i].response_bytes);
             kvc::die("results of GPU and CPU differ");
         }
         size_t at = i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
@@ -204,7 +206,8 @@ void expect_same_answers(const std::vector<struct kvc_memcachedgpu_get_result> &
                           host_responses.begin() + static_cast<long>(at + bytes),
                           device_responses.begin() + static_cast<long>(at)),
                "responses of GPU and CPU differ");
-        for (size_t b = at + bytes; host[i].response_bytes != 0 && b < at + KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES; b++) {
+        for (size_t b = at + bytes;
+             host[i].response_bytes != 0 && b < at + KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES; b++) {
             expect(device_responses[b] == 0xee, "bytes behind a response were written");
         }
     }
@@ -234,9 +237,10 @@ void test_gets(uint32_t sets, uint32_t ways, uint32_t longest, bool shared_lock)
     for (uint32_t count : {0u, 1u, 2u, 31u, 32u, 33u, 63u, 64u, 65u, 511u, 512u, 513u, 4097u}) {
         packet_batch batch = random_packets(count, ids, longest, count % 2 == 0, random);
         std::vector<struct kvc_memcachedgpu_get_result> results(count);
-        std::vector<uint8_t> responses(count * static_cast<size_t>(KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES) + 16, 0xee);
+        std::vector<uint8_t> responses(
+            count * static_cast<size_t>(KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES) + 16, 0xee);
         struct kvc_memcachedgpu_get_batch host = {batch.bytes.data(), batch.packet.data(), count, now++, port,
-                                     responses.data(),   results.data()};
+                                                  responses.data(),   results.data()};
         struct kvc_memcachedgpu_get_batch on_device = host;
         std::vector<uint8_t> blank(responses.size(), 0xee);
         on_device.packets = to_device(batch.bytes);
@@ -454,8 +458,8 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
         uint32_t id = random.below(ids);
         std::string key = key_of(id, 60);
         uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
-        uint32_t bytes =
-            kvc_memcachedgpu_packet_write_get(packet, &ends, 1, key.data(), static_cast<uint32_t>(key.size()));
+        uint32_t bytes = kvc_memcachedgpu_packet_write_get(packet, &ends, 1, key.data(),
+                                                           static_cast<uint32_t>(key.size()));
         packets.packet.push_back({static_cast<uint32_t>(packets.bytes.size()), bytes});
         packets.bytes.insert(packets.bytes.end(), packet, packet + (bytes + 15) / 16 * 16);
         packet_id.push_back(id);
@@ -465,9 +469,10 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
     batch.packet = to_device(packets.packet);
     batch.count = batch_count;
     batch.port = port;
-    uint8_t *responses =
-        kvc::device_array<uint8_t>(static_cast<uint64_t>(launches) * batch_count * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
-    auto *results = kvc::device_array<struct kvc_memcachedgpu_get_result>(static_cast<uint64_t>(launches) * batch_count);
+    uint8_t *responses = kvc::device_array<uint8_t>(static_cast<uint64_t>(launches) * batch_count *
+                                                    KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    auto *results =
+        kvc::device_array<struct kvc_memcachedgpu_get_result>(static_cast<uint64_t>(launches) * batch_count);
 
     std::vector<struct kvc_set_assoc_keys> change_keys;
     std::vector<struct kvc_set_assoc_item *> change_items;
@@ -493,19 +498,22 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
         }
         batch.now = l * batch_count;
         batch.results = results + static_cast<uint64_t>(l) * batch_count;
-        batch.responses = responses + static_cast<uint64_t>(l) * batch_count * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
+        batch.responses =
+            responses + static_cast<uint64_t>(l) * batch_count * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
         kvc_memcachedgpu_get_cuda(device, &batch, gets);
     }
     expect(kvc_cuda_stream_wait(gets) && kvc_cuda_stream_wait(changes), "concurrent kernels");
     uint64_t hits = 0;
-    std::vector<struct kvc_memcachedgpu_get_result> got = to_host(results, static_cast<size_t>(launches) * batch_count);
+    std::vector<struct kvc_memcachedgpu_get_result> got =
+        to_host(results, static_cast<size_t>(launches) * batch_count);
     std::vector<uint8_t> heads = to_host(responses, got.size() * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     for (size_t i = 0; i < got.size(); i++) {
         uint32_t id = packet_id[i % batch_count];
         struct kvc_memcachedgpu_packet_response response;
         expect(got[i].status == KVC_MEMCACHEDGPU_PACKET_OK &&
-                   kvc_memcachedgpu_packet_read_response(heads.data() + i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES,
-                                            got[i].response_bytes, &response),
+                   kvc_memcachedgpu_packet_read_response(heads.data() +
+                                                             i * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES,
+                                                         got[i].response_bytes, &response),
                "response while SETs go on");
         expect(response.found == (got[i].location != KVC_LOCATION_NONE), "hit or miss while SETs go on");
         if (response.found) {

@@ -102,14 +102,14 @@ static void batch_of(struct kvc_set_assoc *table, uint32_t count)
     memset(responses, 0xee, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
     struct kvc_index_stats stats = {0};
     kvc_memcachedgpu_get(table,
-            &(struct kvc_memcachedgpu_get_batch){.packets = packets,
-                                    .packet = packet,
-                                    .count = count,
-                                    .now = 9,
-                                    .port = PORT,
-                                    .responses = responses,
-                                    .results = results},
-            &stats);
+                         &(struct kvc_memcachedgpu_get_batch){.packets = packets,
+                                                              .packet = packet,
+                                                              .count = count,
+                                                              .now = 9,
+                                                              .port = PORT,
+                                                              .responses = responses,
+                                                              .results = results},
+                         &stats);
     uint64_t hits = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct kvc_memcachedgpu_get_result *result = &results[i];
@@ -184,12 +184,12 @@ Test(get, stamps_hits_only)
     struct kvc_memcachedgpu_get_packet where = {0, make_packet(packet, 301, false)};
     struct kvc_memcachedgpu_get_result result;
     struct kvc_memcachedgpu_get_batch batch = {.packets = packet,
-                                  .packet = &where,
-                                  .count = 1,
-                                  .now = 55,
-                                  .port = PORT + 1,
-                                  .responses = response,
-                                  .results = &result};
+                                               .packet = &where,
+                                               .count = 1,
+                                               .now = 55,
+                                               .port = PORT + 1,
+                                               .responses = response,
+                                               .results = &result};
     struct kvc_index_stats stats = {0};
     kvc_memcachedgpu_get(table, &batch, &stats);
     cr_expect_eq(result.status, KVC_MEMCACHEDGPU_PACKET_PORT);

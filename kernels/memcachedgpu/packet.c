@@ -12,8 +12,8 @@ static void store_32(uint8_t *to, uint32_t value)
     store_16(to + 2, value & 0xffff);
 }
 
-uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_memcachedgpu_packet_ends *ends, uint16_t request_id,
-                              const void *key, uint32_t key_bytes)
+uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_memcachedgpu_packet_ends *ends,
+                                           uint16_t request_id, const void *key, uint32_t key_bytes)
 {
     if (key_bytes == 0 || key_bytes > KVC_MEMCACHEDGPU_PACKET_KEY_MAX) {
         return 0;
@@ -65,16 +65,20 @@ static bool read_byte(const uint8_t *packet, uint32_t bytes, uint32_t *at, uint8
     return *at < bytes && packet[(*at)++] == wanted;
 }
 
-bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes, struct kvc_memcachedgpu_packet_response *response)
+bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes,
+                                           struct kvc_memcachedgpu_packet_response *response)
 {
-    if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5 || kvc_memcachedgpu_packet_load_16(packet + 12) != 0x0800 ||
-        packet[14] != 0x45 || packet[23] != 17 || kvc_memcachedgpu_packet_ip_sum(packet + 14) != 0xffff ||
-        kvc_memcachedgpu_packet_load_16(packet + 44) != 0 || kvc_memcachedgpu_packet_load_16(packet + 46) != 1) {
+    if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5 ||
+        kvc_memcachedgpu_packet_load_16(packet + 12) != 0x0800 || packet[14] != 0x45 || packet[23] != 17 ||
+        kvc_memcachedgpu_packet_ip_sum(packet + 14) != 0xffff ||
+        kvc_memcachedgpu_packet_load_16(packet + 44) != 0 ||
+        kvc_memcachedgpu_packet_load_16(packet + 46) != 1) {
         return false;
     }
     uint32_t ip_bytes = kvc_memcachedgpu_packet_load_16(packet + 16);
     uint32_t udp_bytes = kvc_memcachedgpu_packet_load_16(packet + 38);
-    *response = (struct kvc_memcachedgpu_packet_response){.request_id = (uint16_t)kvc_memcachedgpu_packet_load_16(packet + 42)};
+    *response = (struct kvc_memcachedgpu_packet_response){
+        .request_id = (uint16_t)kvc_memcachedgpu_packet_load_16(packet + 42)};
     if (udp_bytes != ip_bytes - 20) {
         return false;
     }

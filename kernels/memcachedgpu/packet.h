@@ -13,10 +13,11 @@
  * checksum of the head count the value in.
  *
  * The work comes in the paper's two parts, which two threads may do at the same time: the helper checks the
- * headers and writes all of the response that does not depend on what is found (kvc_memcachedgpu_packet_check,
- * kvc_memcachedgpu_packet_begin), the main thread takes the request apart and looks the key up (kvc_memcachedgpu_packet_get); when both
- * are done, kvc_memcachedgpu_packet_end adds what depends on the result. kvc_memcachedgpu_packet_parse and kvc_memcachedgpu_packet_respond do the
- * same in one thread. All is the same source on the host and on the device.
+ * headers and writes all of the response that does not depend on what is found
+ * (kvc_memcachedgpu_packet_check, kvc_memcachedgpu_packet_begin), the main thread takes the request apart and
+ * looks the key up (kvc_memcachedgpu_packet_get); when both are done, kvc_memcachedgpu_packet_end adds what
+ * depends on the result. kvc_memcachedgpu_packet_parse and kvc_memcachedgpu_packet_respond do the same in one
+ * thread. All is the same source on the host and on the device.
  *
  * Checked: lengths, IPv4 without options, no fragment, IP header checksum, UDP, destination port, a request
  * of one datagram. Not modelled: the UDP checksum (not checked; 0, none, in responses), several keys in one
@@ -40,7 +41,8 @@ enum {
     KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET = 50,  /* and memcached's frame header */
     KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET = 54,
     KVC_MEMCACHEDGPU_PACKET_KEY_MAX = 250,
-    KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX = KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 2,
+    KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX =
+        KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 2,
     KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET = 56,
     /* Room for any response's head, and for the zeros that fill it up to a multiple of 16 bytes. */
     KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES = 320,
@@ -63,8 +65,9 @@ enum kvc_memcachedgpu_packet_status {
     KVC_MEMCACHEDGPU_PACKET_NO_KEY,         /* "get \r\n" */
     KVC_MEMCACHEDGPU_PACKET_MULTI_KEY,      /* a space behind the key */
     KVC_MEMCACHEDGPU_PACKET_KEY_LONG,       /* over 250 bytes */
-    KVC_MEMCACHEDGPU_PACKET_MALFORMED,      /* no line end, bytes behind it, or a control character in the key */
-    KVC_MEMCACHEDGPU_PACKET_VALUE_LONG,     /* a hit whose response needs several datagrams: the CPU's to answer */
+    KVC_MEMCACHEDGPU_PACKET_MALFORMED,  /* no line end, bytes behind it, or a control character in the key */
+    KVC_MEMCACHEDGPU_PACKET_VALUE_LONG, /* a hit whose response needs several datagrams: the CPU's to answer
+                                         */
     KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT,
 };
 
@@ -104,8 +107,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_ip_sum(const uint
 }
 
 /* The helper's check of all headers. Reads nothing behind `bytes`. */
-static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedgpu_packet_check(const uint8_t *packet, uint32_t bytes,
-                                                                      uint16_t port)
+static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status
+kvc_memcachedgpu_packet_check(const uint8_t *packet, uint32_t bytes, uint16_t port)
 {
     if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
         return KVC_MEMCACHEDGPU_PACKET_SHORT;
@@ -137,7 +140,8 @@ static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedg
     if (udp_bytes != ip_bytes - 20) {
         return KVC_MEMCACHEDGPU_PACKET_LENGTH;
     }
-    if (kvc_memcachedgpu_packet_load_16(packet + 44) != 0 || kvc_memcachedgpu_packet_load_16(packet + 46) != 1) {
+    if (kvc_memcachedgpu_packet_load_16(packet + 44) != 0 ||
+        kvc_memcachedgpu_packet_load_16(packet + 46) != 1) {
         return KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM;
     }
     return KVC_MEMCACHEDGPU_PACKET_OK;
@@ -145,7 +149,8 @@ static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedg
 
 /* Bytes of text in the packet by its UDP length, cut to what is there: safe to use before the check is done.
  */
-static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_text_bytes(const uint8_t *packet, uint32_t bytes)
+static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_text_bytes(const uint8_t *packet,
+                                                                          uint32_t bytes)
 {
     if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
         return 0;
@@ -167,14 +172,15 @@ static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_key_end(uint32_t 
 #endif
 }
 
-/* The main thread's part: takes "get <key>\r\n" apart. The key is at KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET; *key_bytes is its
- * length, 0 unless the result is KVC_MEMCACHEDGPU_PACKET_OK. */
-static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedgpu_packet_get(const uint8_t *packet, uint32_t bytes,
-                                                                    uint32_t *key_bytes)
+/* The main thread's part: takes "get <key>\r\n" apart. The key is at KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
+ * *key_bytes is its length, 0 unless the result is KVC_MEMCACHEDGPU_PACKET_OK. */
+static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status
+kvc_memcachedgpu_packet_get(const uint8_t *packet, uint32_t bytes, uint32_t *key_bytes)
 {
     uint32_t text_bytes = kvc_memcachedgpu_packet_text_bytes(packet, bytes);
     *key_bytes = 0;
-    if (text_bytes < 4 || kvc_bytes_word(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, 4) != 0x20746567) { /* "get " */
+    if (text_bytes < 4 ||
+        kvc_bytes_word(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, 4) != 0x20746567) { /* "get " */
         return KVC_MEMCACHEDGPU_PACKET_NOT_GET;
     }
     const uint8_t *key = packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
@@ -209,23 +215,26 @@ static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedg
 }
 
 /* Of the two threads' findings, the one that counts. */
-static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedgpu_packet_both(enum kvc_memcachedgpu_packet_status headers,
-                                                                     enum kvc_memcachedgpu_packet_status text)
+static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status
+kvc_memcachedgpu_packet_both(enum kvc_memcachedgpu_packet_status headers,
+                             enum kvc_memcachedgpu_packet_status text)
 {
     return headers != KVC_MEMCACHEDGPU_PACKET_OK ? headers : text;
 }
 
 /* One thread: checks and takes apart. */
-static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status kvc_memcachedgpu_packet_parse(const uint8_t *packet, uint32_t bytes,
-                                                                      uint16_t port, uint32_t *key_bytes)
+static inline KVC_HOST_DEVICE enum kvc_memcachedgpu_packet_status
+kvc_memcachedgpu_packet_parse(const uint8_t *packet, uint32_t bytes, uint16_t port, uint32_t *key_bytes)
 {
     enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_check(packet, bytes, port);
     *key_bytes = 0;
-    return status != KVC_MEMCACHEDGPU_PACKET_OK ? status : kvc_memcachedgpu_packet_get(packet, bytes, key_bytes);
+    return status != KVC_MEMCACHEDGPU_PACKET_OK ? status
+                                                : kvc_memcachedgpu_packet_get(packet, bytes, key_bytes);
 }
 
 /* Length of the key if the request is a correct one; what the helper copies before that is known. */
-static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_key_guess(const uint8_t *packet, uint32_t bytes)
+static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_key_guess(const uint8_t *packet,
+                                                                         uint32_t bytes)
 {
     uint32_t text_bytes = kvc_memcachedgpu_packet_text_bytes(packet, bytes);
     uint32_t guess = text_bytes < 6 ? 0 : text_bytes - 6;
@@ -234,7 +243,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_key_guess(const u
 
 /* The helper's response: headers without lengths and checksum, and the head of a hit. `response` is aligned
  * to 4 bytes. The packet must have its headers. */
-static inline KVC_HOST_DEVICE void kvc_memcachedgpu_packet_begin(const uint8_t *packet, uint32_t bytes, uint8_t *response)
+static inline KVC_HOST_DEVICE void kvc_memcachedgpu_packet_begin(const uint8_t *packet, uint32_t bytes,
+                                                                 uint8_t *response)
 {
     uint32_t *to = (uint32_t *)(void *)response;
     uint32_t addresses = kvc_bytes_word(packet + 26, 4), ports = kvc_bytes_word(packet + 34, 4);
@@ -276,8 +286,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_write_number(uint
 /* The rest of a response to a correct request, whose key has `key_bytes`. Returns the length of the head;
  * behind it are zeros up to a multiple of 16 bytes. 0: the value is too long for one datagram
  * (KVC_MEMCACHEDGPU_PACKET_VALUE_LONG), the response is not to be used. */
-static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_end(uint8_t *response, uint32_t key_bytes,
-                                                      const struct kvc_memcachedgpu_packet_item *item)
+static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_end(
+    uint8_t *response, uint32_t key_bytes, const struct kvc_memcachedgpu_packet_item *item)
 {
     uint32_t *words = (uint32_t *)(void *)response;
     uint32_t end, behind; /* of the head; bytes that the CPU adds */
@@ -287,8 +297,9 @@ static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_end(uint8_t *resp
         end += kvc_memcachedgpu_packet_write_number(response + end, item->flags);
         response[end++] = ' ';
         /* A value over the limit might not even fit the sum. */
-        uint32_t value_bytes =
-            item->value_bytes < 2 * KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX ? item->value_bytes : 2 * KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX;
+        uint32_t value_bytes = item->value_bytes < 2 * KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX
+                                   ? item->value_bytes
+                                   : 2 * KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX;
         end += kvc_memcachedgpu_packet_write_number(response + end, value_bytes);
         response[end++] = '\r';
         response[end++] = '\n';
@@ -310,17 +321,17 @@ static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_end(uint8_t *resp
     words[4] |= (ip_bytes >> 8) | (ip_bytes & 0xff) << 8;
     words[9] |= ((udp_bytes >> 8) | (udp_bytes & 0xff) << 8) << 16;
     /* The IP header is bytes 14 .. 33. */
-    uint32_t sum = (words[3] >> 16) + kvc_memcachedgpu_packet_halves(words[4]) + kvc_memcachedgpu_packet_halves(words[5]) +
-                   kvc_memcachedgpu_packet_halves(words[6]) + kvc_memcachedgpu_packet_halves(words[7]) + (words[8] & 0xffff);
+    uint32_t sum = (words[3] >> 16) + kvc_memcachedgpu_packet_halves(words[4]) +
+                   kvc_memcachedgpu_packet_halves(words[5]) + kvc_memcachedgpu_packet_halves(words[6]) +
+                   kvc_memcachedgpu_packet_halves(words[7]) + (words[8] & 0xffff);
     words[6] |= ~kvc_memcachedgpu_packet_fold(sum) & 0xffff;
     return end;
 }
 
 /* One thread: the whole head of a response. */
-static inline KVC_HOST_DEVICE uint32_t kvc_memcachedgpu_packet_respond(const uint8_t *packet, uint32_t bytes,
-                                                          uint32_t key_bytes,
-                                                          const struct kvc_memcachedgpu_packet_item *item,
-                                                          uint8_t *response)
+static inline KVC_HOST_DEVICE uint32_t
+kvc_memcachedgpu_packet_respond(const uint8_t *packet, uint32_t bytes, uint32_t key_bytes,
+                                const struct kvc_memcachedgpu_packet_item *item, uint8_t *response)
 {
     kvc_memcachedgpu_packet_begin(packet, bytes, response);
     return kvc_memcachedgpu_packet_end(response, key_bytes, item);
@@ -333,10 +344,10 @@ struct kvc_memcachedgpu_packet_ends {
     uint16_t source_port, destination_port;
 };
 
-/* The client's side: writes a GET request of up to KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX bytes. Returns its length; 0: the
- * key has no valid length. The key's bytes are not looked at. */
-uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_memcachedgpu_packet_ends *ends, uint16_t request_id,
-                              const void *key, uint32_t key_bytes);
+/* The client's side: writes a GET request of up to KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX bytes. Returns its
+ * length; 0: the key has no valid length. The key's bytes are not looked at. */
+uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_memcachedgpu_packet_ends *ends,
+                                           uint16_t request_id, const void *key, uint32_t key_bytes);
 
 struct kvc_memcachedgpu_packet_response {
     uint16_t request_id;
@@ -349,7 +360,8 @@ struct kvc_memcachedgpu_packet_response {
 
 /* The client's side: reads the head of a response, `bytes` long, value not yet behind it. false: it is none.
  */
-bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes, struct kvc_memcachedgpu_packet_response *response);
+bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes,
+                                           struct kvc_memcachedgpu_packet_response *response);
 
 /* "malformed"; a status that there is not is "unknown". */
 const char *kvc_memcachedgpu_packet_status_name(unsigned status);

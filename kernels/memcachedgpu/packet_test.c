@@ -32,10 +32,12 @@ static enum kvc_memcachedgpu_packet_status parse(const uint8_t *packet, uint32_t
     /* A copy of exactly this length, so that a sanitizer sees a read behind it. */
     uint8_t *copy = malloc(bytes + 1);
     memcpy(copy + 1, packet, bytes);
-    enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_parse(copy + 1, bytes, PORT, key_bytes);
+    enum kvc_memcachedgpu_packet_status status =
+        kvc_memcachedgpu_packet_parse(copy + 1, bytes, PORT, key_bytes);
     uint32_t text_key_bytes;
-    enum kvc_memcachedgpu_packet_status both = kvc_memcachedgpu_packet_both(kvc_memcachedgpu_packet_check(copy + 1, bytes, PORT),
-                                                  kvc_memcachedgpu_packet_get(copy + 1, bytes, &text_key_bytes));
+    enum kvc_memcachedgpu_packet_status both =
+        kvc_memcachedgpu_packet_both(kvc_memcachedgpu_packet_check(copy + 1, bytes, PORT),
+                                     kvc_memcachedgpu_packet_get(copy + 1, bytes, &text_key_bytes));
     cr_assert_eq(both, status, "two threads find %d, one %d", both, status);
     cr_assert(status != KVC_MEMCACHEDGPU_PACKET_OK || text_key_bytes == *key_bytes);
     free(copy);
@@ -66,7 +68,8 @@ Test(packet, writes_no_request_without_a_valid_key_length)
     memset(key, 'k', sizeof(key));
     cr_expect_eq(kvc_memcachedgpu_packet_write_get(packet, &ends, 0, key, 0), 0);
     cr_expect_eq(kvc_memcachedgpu_packet_write_get(packet, &ends, 0, key, 251), 0);
-    cr_expect_eq(kvc_memcachedgpu_packet_write_get(packet, &ends, 0, key, 250), KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX);
+    cr_expect_eq(kvc_memcachedgpu_packet_write_get(packet, &ends, 0, key, 250),
+                 KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX);
 }
 
 Test(packet, takes_keys_of_every_length)
@@ -97,18 +100,30 @@ Test(packet, gives_each_defect_its_status)
         bool fix_checksum;
         enum kvc_memcachedgpu_packet_status status;
     } cases[] = {
-        {12, 0x86, false, KVC_MEMCACHEDGPU_PACKET_NOT_IPV4},   {13, 0x06, false, KVC_MEMCACHEDGPU_PACKET_NOT_IPV4},
-        {14, 0x65, false, KVC_MEMCACHEDGPU_PACKET_IP_HEADER},  {14, 0x46, true, KVC_MEMCACHEDGPU_PACKET_IP_HEADER},
-        {20, 0x20, true, KVC_MEMCACHEDGPU_PACKET_FRAGMENT},    {21, 0x01, true, KVC_MEMCACHEDGPU_PACKET_FRAGMENT},
-        {23, 6, true, KVC_MEMCACHEDGPU_PACKET_NOT_UDP},        {25, 0x00, false, KVC_MEMCACHEDGPU_PACKET_CHECKSUM},
-        {22, 63, false, KVC_MEMCACHEDGPU_PACKET_CHECKSUM},     {36, 0x00, true, KVC_MEMCACHEDGPU_PACKET_PORT},
-        {37, 0x00, true, KVC_MEMCACHEDGPU_PACKET_PORT},        {45, 1, true, KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM},
-        {47, 2, true, KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM}, {47, 0, true, KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM},
-        {50, 'G', true, KVC_MEMCACHEDGPU_PACKET_NOT_GET},      {53, 's', true, KVC_MEMCACHEDGPU_PACKET_NOT_GET},
-        {54, ' ', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},    {55, ' ', true, KVC_MEMCACHEDGPU_PACKET_MULTI_KEY},
-        {60, '\0', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},   {60, '\n', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
-        {60, '\t', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},   {60, '\r', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
-        {20, 0x00, true, KVC_MEMCACHEDGPU_PACKET_OK},          {19, 77, true, KVC_MEMCACHEDGPU_PACKET_OK},
+        {12, 0x86, false, KVC_MEMCACHEDGPU_PACKET_NOT_IPV4},
+        {13, 0x06, false, KVC_MEMCACHEDGPU_PACKET_NOT_IPV4},
+        {14, 0x65, false, KVC_MEMCACHEDGPU_PACKET_IP_HEADER},
+        {14, 0x46, true, KVC_MEMCACHEDGPU_PACKET_IP_HEADER},
+        {20, 0x20, true, KVC_MEMCACHEDGPU_PACKET_FRAGMENT},
+        {21, 0x01, true, KVC_MEMCACHEDGPU_PACKET_FRAGMENT},
+        {23, 6, true, KVC_MEMCACHEDGPU_PACKET_NOT_UDP},
+        {25, 0x00, false, KVC_MEMCACHEDGPU_PACKET_CHECKSUM},
+        {22, 63, false, KVC_MEMCACHEDGPU_PACKET_CHECKSUM},
+        {36, 0x00, true, KVC_MEMCACHEDGPU_PACKET_PORT},
+        {37, 0x00, true, KVC_MEMCACHEDGPU_PACKET_PORT},
+        {45, 1, true, KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM},
+        {47, 2, true, KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM},
+        {47, 0, true, KVC_MEMCACHEDGPU_PACKET_MULTI_DATAGRAM},
+        {50, 'G', true, KVC_MEMCACHEDGPU_PACKET_NOT_GET},
+        {53, 's', true, KVC_MEMCACHEDGPU_PACKET_NOT_GET},
+        {54, ' ', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
+        {55, ' ', true, KVC_MEMCACHEDGPU_PACKET_MULTI_KEY},
+        {60, '\0', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
+        {60, '\n', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
+        {60, '\t', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
+        {60, '\r', true, KVC_MEMCACHEDGPU_PACKET_MALFORMED},
+        {20, 0x00, true, KVC_MEMCACHEDGPU_PACKET_OK},
+        {19, 77, true, KVC_MEMCACHEDGPU_PACKET_OK},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
@@ -153,7 +168,8 @@ Test(packet, gives_each_wrong_text_its_status)
         uint32_t length = (uint32_t)strlen(cases[i].text), key_bytes;
         memcpy(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, cases[i].text, length);
         set_lengths(packet, KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + length);
-        enum kvc_memcachedgpu_packet_status status = parse(packet, KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + length, &key_bytes);
+        enum kvc_memcachedgpu_packet_status status =
+            parse(packet, KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + length, &key_bytes);
         cr_expect_eq(status, cases[i].status, "case %zu: %s", i, kvc_memcachedgpu_packet_status_name(status));
         cr_expect_eq(key_bytes, cases[i].key_bytes, "case %zu", i);
     }
@@ -168,7 +184,8 @@ Test(packet, gives_too_long_keys_their_status)
         memcpy(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + length, "\r\n", 2);
         uint32_t bytes = KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + length + 2, key_bytes;
         set_lengths(packet, bytes);
-        cr_assert_eq(parse(packet, bytes, &key_bytes), length <= 250 ? KVC_MEMCACHEDGPU_PACKET_OK : KVC_MEMCACHEDGPU_PACKET_KEY_LONG);
+        cr_assert_eq(parse(packet, bytes, &key_bytes),
+                     length <= 250 ? KVC_MEMCACHEDGPU_PACKET_OK : KVC_MEMCACHEDGPU_PACKET_KEY_LONG);
     }
 }
 
@@ -178,14 +195,16 @@ Test(packet, rejects_every_cut_and_every_wrong_length)
     uint32_t bytes = write_get(packet, "abcdefghijklmnopq"), key_bytes;
     for (uint32_t cut = 0; cut < bytes; cut++) {
         enum kvc_memcachedgpu_packet_status status = parse(packet, cut, &key_bytes);
-        cr_assert_eq(status, cut < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET ? KVC_MEMCACHEDGPU_PACKET_SHORT : KVC_MEMCACHEDGPU_PACKET_LENGTH);
+        cr_assert_eq(status, cut < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET ? KVC_MEMCACHEDGPU_PACKET_SHORT
+                                                                       : KVC_MEMCACHEDGPU_PACKET_LENGTH);
     }
     for (uint32_t claimed = 0; claimed < 2000; claimed++) {
         set_lengths(packet, bytes);
         packet[38] = (uint8_t)(claimed >> 8);
         packet[39] = (uint8_t)claimed;
         enum kvc_memcachedgpu_packet_status status = parse(packet, bytes, &key_bytes);
-        cr_assert_eq(status, claimed == bytes - 34 ? KVC_MEMCACHEDGPU_PACKET_OK : KVC_MEMCACHEDGPU_PACKET_LENGTH);
+        cr_assert_eq(status,
+                     claimed == bytes - 34 ? KVC_MEMCACHEDGPU_PACKET_OK : KVC_MEMCACHEDGPU_PACKET_LENGTH);
         set_lengths(packet, claimed + 34);
         status = parse(packet, bytes, &key_bytes);
         cr_assert_eq(status == KVC_MEMCACHEDGPU_PACKET_OK, claimed == bytes - 34, "%u", claimed);
@@ -267,7 +286,8 @@ Test(packet, values_over_one_datagram_get_no_response)
     static const uint32_t too_long[] = {1370, 1400, 2799, 2800, 65536, 0x7fffffff, 0xffffffff, 0xfffffff0};
     for (size_t i = 0; i < sizeof(too_long) / sizeof(*too_long); i++) {
         item.value_bytes = too_long[i];
-        cr_expect_eq(kvc_memcachedgpu_packet_respond(packet, bytes, 1, &item, response), 0, "%u", too_long[i]);
+        cr_expect_eq(kvc_memcachedgpu_packet_respond(packet, bytes, 1, &item, response), 0, "%u",
+                     too_long[i]);
     }
     /* The longest head there is. */
     char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];

@@ -101,12 +101,12 @@ static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_memcache
     struct kvc_memcachedgpu_get_packet where = {0, bytes};
     struct kvc_memcachedgpu_get_result result;
     struct kvc_memcachedgpu_get_batch batch = {.packets = packet,
-                                  .packet = &where,
-                                  .count = 1,
-                                  .now = now++,
-                                  .port = PORT,
-                                  .responses = response,
-                                  .results = &result};
+                                               .packet = &where,
+                                               .count = 1,
+                                               .now = now++,
+                                               .port = PORT,
+                                               .responses = response,
+                                               .results = &result};
     struct kvc_index_stats stats = {0};
     kvc_memcachedgpu_get(table, &batch, &stats);
     check(result.status == status && result.key_bytes == key_bytes);
@@ -120,7 +120,8 @@ static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_memcache
     kvc_set_assoc_insert(table, &(struct kvc_set_assoc_keys){packet, &offset, &length}, &item, 1, now++, NULL,
                          &stats);
     kvc_memcachedgpu_get(table, &batch, &stats);
-    check(result.status == KVC_MEMCACHEDGPU_PACKET_OK && result.location == item.location && result.value_bytes == 2);
+    check(result.status == KVC_MEMCACHEDGPU_PACKET_OK && result.location == item.location &&
+          result.value_bytes == 2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,11 +138,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     repair(packet, bytes, data[0]);
 
     uint32_t key_bytes, text_key_bytes;
-    enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_parse(packet, bytes, PORT, &key_bytes);
+    enum kvc_memcachedgpu_packet_status status =
+        kvc_memcachedgpu_packet_parse(packet, bytes, PORT, &key_bytes);
     enum kvc_memcachedgpu_packet_status text = kvc_memcachedgpu_packet_get(packet, bytes, &text_key_bytes);
     check(status < KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT);
     check(kvc_memcachedgpu_packet_both(kvc_memcachedgpu_packet_check(packet, bytes, PORT), text) == status);
-    check(text_key_bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX && (text_key_bytes != 0) == (text == KVC_MEMCACHEDGPU_PACKET_OK));
+    check(text_key_bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX &&
+          (text_key_bytes != 0) == (text == KVC_MEMCACHEDGPU_PACKET_OK));
     check(text_key_bytes == 0 || KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + text_key_bytes + 2 <= bytes);
     if (bytes >= KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
         _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES];
@@ -154,8 +157,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         check(memcmp(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes, "\r\n", 2) == 0);
         struct kvc_memcachedgpu_packet_item hit = {.found = true,
-                                      .flags = (uint16_t)kvc_memcachedgpu_packet_load_16(packet + 42),
-                                      .value_bytes = (data[0] >> 4) * 200u};
+                                                   .flags =
+                                                       (uint16_t)kvc_memcachedgpu_packet_load_16(packet + 42),
+                                                   .value_bytes = (data[0] >> 4) * 200u};
         struct kvc_memcachedgpu_packet_item miss = {.found = false};
         check_response(packet, bytes, key_bytes, &hit);
         check_response(packet, bytes, key_bytes, &miss);

@@ -4,16 +4,17 @@
 
 static const uint32_t changed_bit = UINT32_C(1) << 31;
 
-bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac, double dram_bytes,
-                           uint32_t endpoints)
+bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
+                                double dram_bytes, uint32_t endpoints)
 {
     *dispatch = (struct kvc_kvdirect_dispatch){.cacheable_frac = dram_bytes > 0 ? cacheable_frac : 0,
-                                          .places = (uint64_t)(dram_bytes / KVC_KVDIRECT_LINE_BYTES),
-                                          .endpoints = endpoints};
+                                               .places = (uint64_t)(dram_bytes / KVC_KVDIRECT_LINE_BYTES),
+                                               .endpoints = endpoints};
     dispatch->all_cacheable = dispatch->cacheable_frac >= 1;
     dispatch->cacheable_below = (uint64_t)(dispatch->cacheable_frac * 0x1p63) * 2;
-    if (dispatch->cacheable_frac > 0)
-        dispatch->place = calloc(dispatch->places, sizeof *dispatch->place);
+    if (dispatch->cacheable_frac > 0) {
+        dispatch->place = calloc(dispatch->places, sizeof(*dispatch->place));
+    }
     return dispatch->cacheable_frac == 0 || dispatch->place != NULL;
 }
 
@@ -40,16 +41,17 @@ static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64
 }
 
 /* `bytes` of the line, all of it or a part. */
-static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, uint32_t bytes,
-                                       bool write)
+static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispatch, uint64_t line,
+                                            uint32_t bytes, bool write)
 {
     uint32_t *place = &dispatch->place[line % dispatch->places], held = *place;
     uint32_t tag = (uint32_t)(line / dispatch->places) + 1;
     bool hit = (held & ~changed_bit) == tag, changed = (held & changed_bit) != 0;
     dispatch->stats.hits += hit;
     dispatch->stats.writebacks += !hit && changed;
-    if (!hit || write)
+    if (!hit || write) {
         *place = write ? tag | changed_bit : tag;
+    }
     return (struct kvc_kvdirect_step){
         .kind = write ? KVC_KVDIRECT_CACHE_WRITE
                 : hit ? KVC_KVDIRECT_CACHE_READ
@@ -60,8 +62,9 @@ static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispat
     };
 }
 
-uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch, const struct kvc_kvdirect_table_access *access,
-                                struct kvc_kvdirect_step *step)
+uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
+                                     const struct kvc_kvdirect_table_access *access,
+                                     struct kvc_kvdirect_step *step)
 {
     uint32_t count = 0, left = access->bytes;
     struct kvc_kvdirect_step *host = NULL; /* the DMA operation that the line before belongs to */
@@ -81,9 +84,10 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch, con
             continue;
         }
         host = &step[count++];
-        *host = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_HOST_WRITE : KVC_KVDIRECT_HOST_READ,
-                                      .bytes = (uint16_t)bytes,
-                                      .endpoint = endpoint_of(dispatch, line)};
+        *host = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_HOST_WRITE
+                                                                 : KVC_KVDIRECT_HOST_READ,
+                                           .bytes = (uint16_t)bytes,
+                                           .endpoint = endpoint_of(dispatch, line)};
     }
     step[count - 1].ends_access = true;
     return count;

@@ -5,8 +5,8 @@
  * place for each line (a direct map), 64 bytes, written back when another line takes its place; its tag and
  * dirty bit lie in spare bits of the line, so that looking is a read of the DRAM.
  *
- * Functional alone: `kvc_kvdirect_dispatch` turns an access of the table into steps, which memory.h gives their
- * time. The cache's state follows the order of these calls. */
+ * Functional alone: `kvc_kvdirect_dispatch` turns an access of the table into steps, which memory.h gives
+ * their time. The cache's state follows the order of these calls. */
 #ifndef KVC_MODELS_KVDIRECT_DISPATCH_H
 #define KVC_MODELS_KVDIRECT_DISPATCH_H
 
@@ -55,8 +55,8 @@ struct kvc_kvdirect_dispatch {
 };
 
 /* A cache of `dram_bytes` (0: none, nothing is cacheable). False: no memory. */
-bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac, double dram_bytes,
-                           uint32_t endpoints);
+bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
+                                double dram_bytes, uint32_t endpoints);
 void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch);
 
 bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line);
@@ -67,7 +67,8 @@ void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_
 enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* of an access: 512 bytes may begin within a line */
 
 /* Steps of one access; how many. */
-uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch, const struct kvc_kvdirect_table_access *access,
-                                struct kvc_kvdirect_step *step);
+uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
+                                     const struct kvc_kvdirect_table_access *access,
+                                     struct kvc_kvdirect_step *step);
 
 #endif

@@ -7,8 +7,9 @@ static uint32_t steps_of(struct kvc_kvdirect_dispatch *dispatch, uint32_t line, 
 {
     const struct kvc_kvdirect_table_access access = {.line = line, .bytes = (uint16_t)bytes, .write = write};
     uint32_t count = kvc_kvdirect_dispatch_steps(dispatch, &access, step);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         cr_assert_eq(step[i].ends_access, i == count - 1);
+    }
     return count;
 }
 
@@ -47,8 +48,9 @@ Test(dispatch, a_share_of_the_lines_is_cacheable)
         struct kvc_kvdirect_dispatch dispatch;
         uint32_t cacheable = 0;
         cr_assert(kvc_kvdirect_dispatch_open(&dispatch, share, 65536, 1));
-        for (uint32_t line = 0; line < 100000; line++)
+        for (uint32_t line = 0; line < 100000; line++) {
             cacheable += kvc_kvdirect_dispatch_cacheable(&dispatch, line);
+        }
         cr_expect_float_eq(cacheable / 1e5, share, 0.01);
         kvc_kvdirect_dispatch_close(&dispatch);
     }
@@ -101,8 +103,9 @@ Test(dispatch, neighbours_on_the_host_are_one_operation)
     cr_assert(host > 0 && host < 8);
     uint32_t count = steps_of(&dispatch, 0, 512, false, step);
     cr_expect_eq(count, runs);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         bytes += step[i].kind == KVC_KVDIRECT_HOST_READ ? step[i].bytes : 0;
+    }
     cr_expect_eq(bytes, 64 * host);
     kvc_kvdirect_dispatch_close(&dispatch);
 }

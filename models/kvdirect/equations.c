@@ -27,16 +27,18 @@ struct popularities {
 
 static struct popularities *popularities_of(const struct kvc_workload *workload)
 {
-    struct popularities *all = calloc(1, sizeof *all);
+    struct popularities *all = calloc(1, sizeof(*all));
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
-    if (all == NULL)
+    if (all == NULL) {
         KVC_BUG("no memory for the popularity of %llu keys", (unsigned long long)workload->keys);
+    }
     all->keys = (double)workload->keys;
     kvc_popularity_blocks_open(&blocks, workload);
     while (kvc_popularity_blocks_next(&blocks, &block)) {
-        if (all->count == BLOCKS_MAX)
+        if (all->count == BLOCKS_MAX) {
             KVC_BUG("more than %d blocks of keys", BLOCKS_MAX);
+        }
         all->frac[all->count] = block.keys / all->keys;
         all->mass[all->count] = block.mass;
         all->each[all->count++] = block.mass / block.keys;
@@ -61,7 +63,7 @@ static struct unused unused_after(const struct popularities *all, double request
  * P exp(-P t); it is still there if none of the other lines that belong to its place was used since. Summed
  * over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into buckets at random. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
-                      double buckets, double places, struct kvc_kvdirect_reuse *reuse)
+                           double buckets, double places, struct kvc_kvdirect_reuse *reuse)
 {
     const double first = log(0.01), last = log(1e4 * (double)workload->keys);
     const double step = (last - first) / KVC_KVDIRECT_REUSE_STEPS;
@@ -84,25 +86,27 @@ void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc
 double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac)
 {
     double hit = 0;
-    for (uint32_t i = 0; i < reuse->steps && reuse->places > 0; i++)
+    for (uint32_t i = 0; i < reuse->steps && reuse->places > 0; i++) {
         hit += reuse->weight[i] * exp(-dispatch_frac * reuse->lines[i] / reuse->places);
+    }
     return fmin(hit, 1);
 }
 
 /* ---- an operation's share of each resource ---- */
 
 void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirect_accesses *accesses,
-                    struct kvc_kvdirect_reuse *reuse)
+                         struct kvc_kvdirect_reuse *reuse)
 {
     const struct kvc_workload *workload = &scenario->workload;
     double pair_bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload);
     struct kvc_kvdirect_layout layout = kvc_kvdirect_layout_of(scenario);
-    double buckets =
-        kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario) * layout.index_frac / KVC_KVDIRECT_LINE_BYTES;
+    double buckets = kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario) * layout.index_frac /
+                     KVC_KVDIRECT_LINE_BYTES;
     *accesses = kvc_kvdirect_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
-                                    layout.inline_bytes, (uint32_t)ceil(pair_bytes));
-    kvc_kvdirect_reuse_of(workload, accesses, buckets,
-                     scenario->node.fpga.dram_bytes / KVC_KVDIRECT_LINE_BYTES * kvc_kvdirect_shards(scenario), reuse);
+                                         layout.inline_bytes, (uint32_t)ceil(pair_bytes));
+    kvc_kvdirect_reuse_of(
+        workload, accesses, buckets,
+        scenario->node.fpga.dram_bytes / KVC_KVDIRECT_LINE_BYTES * kvc_kvdirect_shards(scenario), reuse);
 }
 
 double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario)
@@ -132,9 +136,9 @@ static void message_bytes(const struct kvc_scenario *scenario, double *request, 
 }
 
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
-                                      const struct kvc_kvdirect_accesses *accesses,
-                                      const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
-                                      double merged_frac)
+                                                const struct kvc_kvdirect_accesses *accesses,
+                                                const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
+                                                double merged_frac)
 {
     const struct kvc_dma *dma = &scenario->node.dma;
     const struct kvc_fpga *fpga = &scenario->node.fpga;
@@ -194,24 +198,29 @@ double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario)
 {
     enum { ITERATIONS = 100 };
     struct balance balance = {.scenario = scenario};
-    if (scenario->node.fpga.dram_bytes <= 0)
+    if (scenario->node.fpga.dram_bytes <= 0) {
         return 0;
+    }
     kvc_kvdirect_inputs(scenario, &balance.accesses, &balance.reuse);
-    if (dram_beyond_pcie_ns(1, &balance) <= 0)
+    if (dram_beyond_pcie_ns(1, &balance) <= 0) {
         return 1;
+    }
     gsl_function difference = {dram_beyond_pcie_ns, &balance};
     gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
-    if (solver == NULL)
+    if (solver == NULL) {
         KVC_BUG("no memory for a root solver");
+    }
     int status = gsl_root_fsolver_set(solver, &difference, 0, 1);
     for (int i = 0; i < ITERATIONS && status == GSL_SUCCESS; i++) {
         status = gsl_root_fsolver_iterate(solver);
         if (gsl_root_test_interval(gsl_root_fsolver_x_lower(solver), gsl_root_fsolver_x_upper(solver), 1e-4,
-                                   0) == GSL_SUCCESS)
+                                   0) == GSL_SUCCESS) {
             break;
+        }
     }
-    if (status != GSL_SUCCESS)
+    if (status != GSL_SUCCESS) {
         KVC_BUG("no dispatch ratio balances DRAM and PCIe: %s", gsl_strerror(status));
+    }
     double root = gsl_root_fsolver_root(solver);
     gsl_root_fsolver_free(solver);
     return root;
@@ -223,8 +232,9 @@ uint32_t kvc_kvdirect_packet_requests(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
     double request, response;
-    if (workload->frame_requests > 0)
+    if (workload->frame_requests > 0) {
         return (uint32_t)workload->frame_requests;
+    }
     message_bytes(scenario, &request, &response);
     return kvc_nic_messages_per_frame(&scenario->node.nic, fmax(request, response));
 }

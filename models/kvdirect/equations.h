@@ -25,7 +25,7 @@ struct kvc_kvdirect_reuse {
 
 /* `places`: lines of all caches together. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
-                      double buckets, double places, struct kvc_kvdirect_reuse *reuse);
+                           double buckets, double places, struct kvc_kvdirect_reuse *reuse);
 
 /* h(l), 0..1; l above 0. */
 double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac);
@@ -38,16 +38,16 @@ struct kvc_kvdirect_loads {
     double hit_frac, merged_frac;
 };
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
-                                      const struct kvc_kvdirect_accesses *accesses,
-                                      const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
-                                      double merged_frac);
+                                                const struct kvc_kvdirect_accesses *accesses,
+                                                const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
+                                                double merged_frac);
 
 /* Share of the operations that write. */
 double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario);
 
 /* Fills both from the scenario: mean sizes, all its keys. */
 void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirect_accesses *accesses,
-                    struct kvc_kvdirect_reuse *reuse);
+                         struct kvc_kvdirect_reuse *reuse);
 
 /* The l at which PCIe and the NIC's DRAM take as long for an operation (sec. 3.3.4), 1 if PCIe always takes
  * longer, 0 without DRAM. */

@@ -39,14 +39,14 @@ Test(equations, popular_keys_hit_more)
 }
 
 static const struct kvc_kvdirect_options system_of_64_gib = {.nics = 1,
-                                                .lanes = 80,
-                                                .idle_w = 87,
-                                                .memory_bytes = 0x1p36,
-                                                .index_frac = 0.75,
-                                                .inline_bytes = 15,
-                                                .dispatch_frac = -1,
-                                                .in_flight = 256,
-                                                .station = 1024};
+                                                             .lanes = 80,
+                                                             .idle_w = 87,
+                                                             .memory_bytes = 0x1p36,
+                                                             .index_frac = 0.75,
+                                                             .inline_bytes = 15,
+                                                             .dispatch_frac = -1,
+                                                             .in_flight = 256,
+                                                             .station = 1024};
 
 /* KV-Direct's card, its memory half full of 10-byte pairs. */
 static struct kvc_scenario published(const struct kvc_kvdirect_options *system)

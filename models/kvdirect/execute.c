@@ -8,7 +8,8 @@ static struct kvc_kvdirect_step *room_for_steps(struct kvc_kvdirect_operation *o
 {
     if (operation->steps + KVC_KVDIRECT_STEPS_MAX > operation->step_capacity) {
         operation->step_capacity = 2 * (operation->steps + KVC_KVDIRECT_STEPS_MAX);
-        operation->step = kvc_array_grown(operation->step, operation->step_capacity, sizeof *operation->step);
+        operation->step =
+            kvc_array_grown(operation->step, operation->step_capacity, sizeof(*operation->step));
     }
     return operation->step + operation->steps;
 }
@@ -16,7 +17,8 @@ static struct kvc_kvdirect_step *room_for_steps(struct kvc_kvdirect_operation *o
 /* Accesses of an operation on a key that the tables do not have: those of a recent one of its kind. */
 static void take_shape(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
 {
-    const struct kvc_kvdirect_shape *shape = &processor->shape[operation->write_back ? KVC_OP_SET : operation->op];
+    const struct kvc_kvdirect_shape *shape =
+        &processor->shape[operation->write_back ? KVC_OP_SET : operation->op];
     uint64_t known = shape->count < KVC_KVDIRECT_SHAPES ? shape->count : KVC_KVDIRECT_SHAPES;
     if (known == 0) { /* the first ones of a run: a read of a bucket that nothing has cached */
         *room_for_steps(operation) = (struct kvc_kvdirect_step){
@@ -31,30 +33,37 @@ static void take_shape(struct kvc_kvdirect_processor *processor, struct kvc_kvdi
         *step = shape->step[which][operation->steps++];
         step->endpoint = (uint16_t)((operation->hash + operation->steps) % processor->memory.dma->endpoints);
     }
-    if (!operation->write_back)
+    if (!operation->write_back) {
         operation->present = shape->present[which];
+    }
 }
 
-static void keep_shape(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
+static void keep_shape(struct kvc_kvdirect_processor *processor,
+                       const struct kvc_kvdirect_operation *operation)
 {
     struct kvc_kvdirect_shape *shape = &processor->shape[operation->op];
     uint64_t which = shape->count % KVC_KVDIRECT_SHAPES;
-    if (operation->steps > KVC_KVDIRECT_SHAPE_STEPS)
+    if (operation->steps > KVC_KVDIRECT_SHAPE_STEPS) {
         return;
+    }
     shape->count++;
     shape->present[which] = operation->present;
     shape->steps[which] = operation->steps;
-    memcpy(shape->step[which], operation->step, operation->steps * sizeof *operation->step);
+    memcpy(shape->step[which], operation->step, operation->steps * sizeof(*operation->step));
 }
 
-static uint8_t verb_of(const struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
+static uint8_t verb_of(const struct kvc_kvdirect_processor *processor,
+                       const struct kvc_kvdirect_operation *operation)
 {
-    if (operation->write_back)
+    if (operation->write_back) {
         return operation->present ? KVC_KVDIRECT_TABLE_PUT : KVC_KVDIRECT_TABLE_DELETE;
-    if (operation->op == KVC_OP_GET)
+    }
+    if (operation->op == KVC_OP_GET) {
         return KVC_KVDIRECT_TABLE_GET;
-    if (operation->op == KVC_OP_DELETE)
+    }
+    if (operation->op == KVC_OP_DELETE) {
         return KVC_KVDIRECT_TABLE_DELETE;
+    }
     static const uint8_t verbs[] = {[KVC_KVDIRECT_PUT] = KVC_KVDIRECT_TABLE_PUT,
                                     [KVC_KVDIRECT_ADD] = KVC_KVDIRECT_TABLE_ADD,
                                     [KVC_KVDIRECT_UPDATE] = KVC_KVDIRECT_TABLE_APPLY,
@@ -74,7 +83,7 @@ static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
     const struct vector_update *update = data;
     const struct kvc_kvdirect_options *system = &update->processor->system;
     kvc_kvdirect_lambda_update(&update->processor->lambda, value, bytes, (uint32_t)system->element_bytes,
-                          (int64_t)system->delta);
+                               (int64_t)system->delta);
     memcpy(update->operation->value, value, bytes);
     return true;
 }
@@ -103,49 +112,59 @@ static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kv
     uint64_t slab_reads = slab->dma_reads, slab_writes = slab->dma_writes;
     struct vector_update update = {processor, operation};
     struct kvc_kvdirect_table_op op = {.key = operation->key,
-                                 .key_bytes = operation->key_bytes,
-                                 .verb = verb_of(processor, operation),
-                                 .value = operation->value,
-                                 .value_bytes = operation->value_bytes,
-                                 .operand = 1,
-                                 .apply = update_vector,
-                                 .data = &update};
-    if (op.verb == KVC_KVDIRECT_TABLE_GET)
+                                       .key_bytes = operation->key_bytes,
+                                       .verb = verb_of(processor, operation),
+                                       .value = operation->value,
+                                       .value_bytes = operation->value_bytes,
+                                       .operand = 1,
+                                       .apply = update_vector,
+                                       .data = &update};
+    if (op.verb == KVC_KVDIRECT_TABLE_GET) {
         op.value_bytes = KVC_KVDIRECT_VALUE_BYTES;
+    }
     processor->trace.count = 0;
     kvc_kvdirect_table_run(shard->table, &op, 1, &shard->stats);
-    if (processor->trace.short_of_memory)
+    if (processor->trace.short_of_memory) {
         KVC_BUG("no memory for the accesses of an operation");
-    if (op.verb == KVC_KVDIRECT_TABLE_GET && op.result == KVC_KVDIRECT_TABLE_OK)
+    }
+    if (op.verb == KVC_KVDIRECT_TABLE_GET && op.result == KVC_KVDIRECT_TABLE_OK) {
         operation->value_bytes = op.value_bytes;
+    }
     if (op.verb == KVC_KVDIRECT_TABLE_ADD && op.result == KVC_KVDIRECT_TABLE_OK) {
         uint64_t sum = op.original + 1;
-        memcpy(operation->value, &sum, sizeof sum);
+        memcpy(operation->value, &sum, sizeof(sum));
     }
-    if (op.result == KVC_KVDIRECT_TABLE_FULL)
+    if (op.result == KVC_KVDIRECT_TABLE_FULL) {
         take_old_value(processor, operation, &op);
-    if (!operation->write_back)
-        operation->present = op.verb == KVC_KVDIRECT_TABLE_DELETE ? false : op.result == KVC_KVDIRECT_TABLE_OK;
-    for (uint32_t i = 0; i < processor->trace.count; i++)
-        operation->steps +=
-            kvc_kvdirect_dispatch_steps(&shard->dispatch, &processor->trace.access[i], room_for_steps(operation));
+    }
+    if (!operation->write_back) {
+        operation->present =
+            op.verb == KVC_KVDIRECT_TABLE_DELETE ? false : op.result == KVC_KVDIRECT_TABLE_OK;
+    }
+    for (uint32_t i = 0; i < processor->trace.count; i++) {
+        operation->steps += kvc_kvdirect_dispatch_steps(&shard->dispatch, &processor->trace.access[i],
+                                                        room_for_steps(operation));
+    }
     kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, slab->dma_reads - slab_reads,
-                        slab->dma_writes - slab_writes);
-    if (processor->shape != NULL && !operation->hot && !operation->write_back)
+                                    slab->dma_writes - slab_writes);
+    if (processor->shape != NULL && !operation->hot && !operation->write_back) {
         keep_shape(processor, operation);
+    }
 }
 
-void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
+void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                          double now_ns)
 {
     operation->steps = 0;
-    if (operation->kept)
+    if (operation->kept) {
         run_in_table(processor, operation, now_ns);
-    else
+    } else {
         take_shape(processor, operation);
+    }
 }
 
 void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *owner,
-                   struct kvc_kvdirect_operation *operation)
+                        struct kvc_kvdirect_operation *operation)
 {
     const struct kvc_kvdirect_options *system = &processor->system;
     bool puts = operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_PUT;
@@ -160,11 +179,13 @@ void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct k
         memcpy(owner->value, operation->value, operation->value_bytes);
         return;
     }
-    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_ADD && owner->present)
+    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_ADD && owner->present) {
         kvc_kvdirect_lambda_update(&processor->add, owner->value, sizeof(uint64_t), sizeof(uint64_t), 1);
-    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_UPDATE && owner->present)
+    }
+    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_UPDATE && owner->present) {
         kvc_kvdirect_lambda_update(&processor->lambda, owner->value, owner->value_bytes,
-                              (uint32_t)system->element_bytes, (int64_t)system->delta);
+                                   (uint32_t)system->element_bytes, (int64_t)system->delta);
+    }
     operation->present = owner->present;
     operation->value_bytes = owner->value_bytes;
     memcpy(operation->value, owner->value, owner->value_bytes);

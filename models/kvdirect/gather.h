@@ -47,12 +47,12 @@ struct kvc_kvdirect_gather {
 
 /* Aborts without memory. */
 void kvc_kvdirect_gather_open(struct kvc_kvdirect_gather *gather, uint32_t cores, double core_reads_per_s,
-                         struct kvc_events *events, uint16_t full_kind, uint16_t wait_kind);
+                              struct kvc_events *events, uint16_t full_kind, uint16_t wait_kind);
 void kvc_kvdirect_gather_close(struct kvc_kvdirect_gather *gather);
 
 /* Adds an access. */
 void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
-                        bool write);
+                             bool write);
 
 /* A batch has waited: it is given to a core, unless it was full before. */
 void kvc_kvdirect_gather_waited(struct kvc_kvdirect_gather *gather, const struct kvc_event *event);

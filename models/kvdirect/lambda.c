@@ -62,12 +62,13 @@ struct compiler {
 
 static uint8_t fail(struct compiler *compiler, const char *problem)
 {
-    if (!compiler->failed)
+    if (!compiler->failed) {
         kvc_diag_fail(
             compiler->diag, KVC_ERR_SCENARIO,
             "%s: %s at \"%.20s\" of \"%.80s\"; allowed: v, d, s, whole numbers, + - * // %% & | ~ << >>, "
             "comparisons, and, or, not, min, max",
             compiler->what, problem, *compiler->at != '\0' ? compiler->at : "(end)", compiler->text);
+    }
     compiler->failed = true;
     return 0;
 }
@@ -75,8 +76,9 @@ static uint8_t fail(struct compiler *compiler, const char *problem)
 static uint8_t emit(struct compiler *compiler, uint8_t verb, uint8_t left, uint8_t right, int64_t number)
 {
     struct kvc_kvdirect_lambda *lambda = compiler->lambda;
-    if (lambda->steps == KVC_KVDIRECT_LAMBDA_STEPS)
+    if (lambda->steps == KVC_KVDIRECT_LAMBDA_STEPS) {
         return fail(compiler, "too long");
+    }
     lambda->uses_sum |= verb == SUM;
     lambda->step[lambda->steps].verb = verb;
     lambda->step[lambda->steps].left = left;
@@ -87,8 +89,9 @@ static uint8_t emit(struct compiler *compiler, uint8_t verb, uint8_t left, uint8
 
 static void skip_space(struct compiler *compiler)
 {
-    while (isspace((unsigned char)*compiler->at))
+    while (isspace((unsigned char)*compiler->at)) {
         compiler->at++;
+    }
 }
 
 /* Takes `spelling` if it stands here; words end where a letter does not follow. */
@@ -96,11 +99,13 @@ static bool accept(struct compiler *compiler, const char *spelling)
 {
     size_t bytes = strlen(spelling);
     skip_space(compiler);
-    if (strncmp(compiler->at, spelling, bytes) != 0)
+    if (strncmp(compiler->at, spelling, bytes) != 0) {
         return false;
+    }
     if (isalpha((unsigned char)spelling[0]) &&
-        (isalnum((unsigned char)compiler->at[bytes]) || compiler->at[bytes] == '_'))
+        (isalnum((unsigned char)compiler->at[bytes]) || compiler->at[bytes] == '_')) {
         return false;
+    }
     compiler->at += bytes;
     return true;
 }
@@ -112,22 +117,26 @@ static uint8_t number(struct compiler *compiler)
     char *end;
     errno = 0;
     int64_t value = strtoll(compiler->at, &end, 0);
-    if (errno != 0 || *end == '.' || *end == 'e' || *end == 'E' || isalpha((unsigned char)*end))
+    if (errno != 0 || *end == '.' || *end == 'e' || *end == 'E' || isalpha((unsigned char)*end)) {
         return fail(compiler, "no whole number");
+    }
     compiler->at = end;
     return emit(compiler, NUMBER, 0, 0, value);
 }
 
 static uint8_t call_of_two(struct compiler *compiler, uint8_t verb)
 {
-    if (!accept(compiler, "("))
+    if (!accept(compiler, "(")) {
         return fail(compiler, "( is missing");
+    }
     uint8_t left = expression(compiler, 0);
-    if (!accept(compiler, ","))
+    if (!accept(compiler, ",")) {
         return fail(compiler, ", is missing");
+    }
     uint8_t right = expression(compiler, 0);
-    if (!accept(compiler, ")"))
+    if (!accept(compiler, ")")) {
         return fail(compiler, ") is missing");
+    }
     return emit(compiler, verb, left, right, 0);
 }
 
@@ -139,34 +148,42 @@ static uint8_t operand(struct compiler *compiler)
     } names[] = {{"v", ELEMENT}, {"d", DELTA}, {"s", SUM}},
       unaries[] = {{"-", NEGATE}, {"not", NOT}, {"~", BIT_NOT}}, calls[] = {{"min", LEAST}, {"max", MOST}};
     skip_space(compiler);
-    if (isdigit((unsigned char)*compiler->at))
+    if (isdigit((unsigned char)*compiler->at)) {
         return number(compiler);
+    }
     if (accept(compiler, "(")) {
         uint8_t inner = expression(compiler, 0);
         return accept(compiler, ")") ? inner : fail(compiler, ") is missing");
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (accept(compiler, names[i].spelling))
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (accept(compiler, names[i].spelling)) {
             return emit(compiler, names[i].verb, 0, 0, 0);
-    for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
+        }
+    }
+    for (size_t i = 0; i < sizeof(unaries) / sizeof(*unaries); i++) {
         if (accept(compiler, unaries[i].spelling)) {
             uint8_t inner = expression(compiler, UNARY_PRIORITY);
             return emit(compiler, unaries[i].verb, inner, inner, 0);
         }
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (accept(compiler, calls[i].spelling))
+    }
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        if (accept(compiler, calls[i].spelling)) {
             return call_of_two(compiler, calls[i].verb);
+        }
+    }
     return fail(compiler, "found no value");
 }
 
 static const struct binary *binary_here(struct compiler *compiler, uint8_t least_priority)
 {
-    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
+    for (size_t i = 0; i < sizeof(binaries) / sizeof(*binaries); i++) {
         const char *before = compiler->at;
-        if (!accept(compiler, binaries[i].spelling))
+        if (!accept(compiler, binaries[i].spelling)) {
             continue;
-        if (binaries[i].priority > least_priority)
+        }
+        if (binaries[i].priority > least_priority) {
             return &binaries[i];
+        }
         compiler->at = before;
         return NULL;
     }
@@ -177,8 +194,9 @@ static const struct binary *binary_here(struct compiler *compiler, uint8_t least
 static uint8_t expression(struct compiler *compiler, uint8_t least_priority)
 {
     const struct binary *binary;
-    if (++compiler->depth > DEPTH_MAX)
+    if (++compiler->depth > DEPTH_MAX) {
         return fail(compiler, "too deep");
+    }
     uint8_t left = operand(compiler);
     while (!compiler->failed && (binary = binary_here(compiler, least_priority)) != NULL) {
         uint8_t right = expression(compiler, binary->priority);
@@ -189,15 +207,16 @@ static uint8_t expression(struct compiler *compiler, uint8_t least_priority)
     return left;
 }
 
-enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what, struct kvc_kvdirect_lambda *lambda,
-                                       struct kvc_diag *diag)
+enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what,
+                                            struct kvc_kvdirect_lambda *lambda, struct kvc_diag *diag)
 {
     struct compiler compiler = {.text = text, .at = text, .what = what, .lambda = lambda, .diag = diag};
     *lambda = (struct kvc_kvdirect_lambda){.steps = 0};
     expression(&compiler, 0);
     skip_space(&compiler);
-    if (!compiler.failed && *compiler.at != '\0')
+    if (!compiler.failed && *compiler.at != '\0') {
         fail(&compiler, "found something that is no operator");
+    }
     return compiler.failed ? KVC_ERR_SCENARIO : KVC_OK;
 }
 
@@ -206,17 +225,20 @@ enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what, 
 /* Lua's: to negative infinity; by 0 gives 0 instead of an error, for hardware has none. */
 static int64_t divide(int64_t left, int64_t right)
 {
-    if (right == 0)
+    if (right == 0) {
         return 0;
-    if (right == -1)
+    }
+    if (right == -1) {
         return (int64_t)(0 - (uint64_t)left);
+    }
     return left / right - (left % right != 0 && (left < 0) != (right < 0));
 }
 
 static int64_t shift(int64_t left, int64_t right)
 {
-    if (right <= -64 || right >= 64)
+    if (right <= -64 || right >= 64) {
         return 0;
+    }
     return (int64_t)(right >= 0 ? (uint64_t)left << right : (uint64_t)left >> -right);
 }
 
@@ -279,16 +301,17 @@ int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64
     int64_t value[KVC_KVDIRECT_LAMBDA_STEPS] = {0};
     for (uint32_t i = 0; i < lambda->steps; i++) {
         uint8_t verb = lambda->step[i].verb;
-        if (verb == NUMBER)
+        if (verb == NUMBER) {
             value[i] = lambda->step[i].number;
-        else if (verb == ELEMENT)
+        } else if (verb == ELEMENT) {
             value[i] = v;
-        else if (verb == DELTA)
+        } else if (verb == DELTA) {
             value[i] = d;
-        else if (verb == SUM)
+        } else if (verb == SUM) {
             value[i] = s;
-        else
+        } else {
             value[i] = evaluate(verb, value[lambda->step[i].left], value[lambda->step[i].right]);
+        }
     }
     return value[lambda->steps - 1];
 }
@@ -301,7 +324,7 @@ static int64_t load(const uint8_t *element, uint32_t bytes)
 }
 
 void kvc_kvdirect_lambda_update(const struct kvc_kvdirect_lambda *lambda, uint8_t *vector, uint32_t bytes,
-                           uint32_t element_bytes, int64_t delta)
+                                uint32_t element_bytes, int64_t delta)
 {
     for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes) {
         int64_t value = kvc_kvdirect_lambda_call(lambda, load(vector + at, element_bytes), delta, 0);
@@ -309,19 +332,21 @@ void kvc_kvdirect_lambda_update(const struct kvc_kvdirect_lambda *lambda, uint8_
     }
 }
 
-int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
-                              uint32_t element_bytes, int64_t delta, int64_t sum)
+int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector,
+                                   uint32_t bytes, uint32_t element_bytes, int64_t delta, int64_t sum)
 {
-    for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes)
+    for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes) {
         sum = kvc_kvdirect_lambda_call(lambda, load(vector + at, element_bytes), delta, sum);
+    }
     return sum;
 }
 
-uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
-                               uint32_t element_bytes, int64_t delta)
+uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector,
+                                    uint32_t bytes, uint32_t element_bytes, int64_t delta)
 {
     uint32_t passed = 0;
-    for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes)
+    for (uint32_t at = 0; at + element_bytes <= bytes; at += element_bytes) {
         passed += kvc_kvdirect_lambda_call(lambda, load(vector + at, element_bytes), delta, 0) != 0;
+    }
     return passed;
 }

@@ -27,8 +27,8 @@ struct kvc_kvdirect_lambda {
 };
 
 /* Compiles an expression; `what` names it in errors ("system.lambda"). */
-enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what, struct kvc_kvdirect_lambda *lambda,
-                                       struct kvc_diag *diag);
+enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what,
+                                            struct kvc_kvdirect_lambda *lambda, struct kvc_diag *diag);
 
 /* One element. */
 int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64_t v, int64_t d, int64_t s);
@@ -38,15 +38,15 @@ int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64
 
 /* Sets every element to the function's value, modulo its width. */
 void kvc_kvdirect_lambda_update(const struct kvc_kvdirect_lambda *lambda, uint8_t *vector, uint32_t bytes,
-                           uint32_t element_bytes, int64_t delta);
+                                uint32_t element_bytes, int64_t delta);
 
 /* The function's value of the last element, of which s is the value of the one before; of the first, `sum`.
  */
-int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
-                              uint32_t element_bytes, int64_t delta, int64_t sum);
+int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector,
+                                   uint32_t bytes, uint32_t element_bytes, int64_t delta, int64_t sum);
 
 /* How many elements the function is true for. */
-uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector, uint32_t bytes,
-                               uint32_t element_bytes, int64_t delta);
+uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector,
+                                    uint32_t bytes, uint32_t element_bytes, int64_t delta);
 
 #endif

@@ -39,7 +39,8 @@ static void refuses(const char *text, const char *part)
 {
     struct kvc_kvdirect_lambda lambda;
     struct kvc_diag diag = {0};
-    cr_expect_eq(kvc_kvdirect_lambda_compile(text, "system.lambda", &lambda, &diag), KVC_ERR_SCENARIO, "%s", text);
+    cr_expect_eq(kvc_kvdirect_lambda_compile(text, "system.lambda", &lambda, &diag), KVC_ERR_SCENARIO, "%s",
+                 text);
     cr_expect_not_null(strstr(diag.message, part), "%s: %s", text, diag.message);
     cr_expect_eq(strncmp(diag.message, "system.lambda: ", 15), 0);
 }

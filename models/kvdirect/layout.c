@@ -48,14 +48,15 @@ static struct chains chains_of(double mean, double room)
 }
 
 struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double buckets, uint32_t inline_bytes,
-                                            uint32_t pair_bytes)
+                                                      uint32_t pair_bytes)
 {
     struct kvc_kvdirect_accesses accesses = {.pairs_per_bucket = keys / buckets};
     bool inlined = pair_bytes <= inline_bytes;
     double room = room_of(inline_bytes, pair_bytes);
     accesses.bucket_reads = 1 + chains_of(accesses.pairs_per_bucket, room).behind;
-    if (inlined)
+    if (inlined) {
         return accesses;
+    }
     /* every other pointer of the chain that is looked at may have the same secondary hash */
     double looked_at = fmin(accesses.pairs_per_bucket, room * accesses.bucket_reads) / 2;
     accesses.used_lines = ceil((pair_bytes + METADATA_BYTES) / (double)KVC_KVDIRECT_LINE_BYTES);
@@ -65,7 +66,7 @@ struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double bucket
 }
 
 double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
-                           uint32_t pair_bytes)
+                                uint32_t pair_bytes)
 {
     double buckets = bytes * index_frac / KVC_KVDIRECT_LINE_BYTES;
     double chained = buckets * chains_of(keys / buckets, room_of(inline_bytes, pair_bytes)).further;
@@ -76,38 +77,44 @@ double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, ui
 double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes)
 {
     double low = least_index_frac, high = 1;
-    if (kvc_kvdirect_needed_frac(keys, bytes, 1, inline_bytes, pair_bytes) <= 1)
+    if (kvc_kvdirect_needed_frac(keys, bytes, 1, inline_bytes, pair_bytes) <= 1) {
         return 1;
+    }
     /* what an index of half the size saves, chains take: the need has its least value in between */
-    while (low < 1 && kvc_kvdirect_needed_frac(keys, bytes, low, inline_bytes, pair_bytes) > 1 - spare_frac)
+    while (low < 1 && kvc_kvdirect_needed_frac(keys, bytes, low, inline_bytes, pair_bytes) > 1 - spare_frac) {
         low *= 1.1;
-    if (low >= 1)
+    }
+    if (low >= 1) {
         return 0;
+    }
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = (low + high) / 2;
-        if (kvc_kvdirect_needed_frac(keys, bytes, middle, inline_bytes, pair_bytes) <= 1 - spare_frac)
+        if (kvc_kvdirect_needed_frac(keys, bytes, middle, inline_bytes, pair_bytes) <= 1 - spare_frac) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
 
 /* Fewest reads wins; where the pairs do not fit either way, they go into slabs and the check tells. */
 static struct kvc_kvdirect_layout best_of(double keys, double bytes, uint32_t pair_bytes, double index_frac,
-                                     uint32_t inline_least, uint32_t inline_most)
+                                          uint32_t inline_least, uint32_t inline_most)
 {
     struct kvc_kvdirect_layout best = {index_frac > 0 ? index_frac : 0.5, inline_least};
     double fewest = INFINITY;
     for (uint32_t inline_bytes = inline_least; inline_bytes <= inline_most; inline_bytes++) {
         double index =
             index_frac > 0 ? index_frac : kvc_kvdirect_best_index(keys, bytes, inline_bytes, pair_bytes);
-        if (index <= 0)
+        if (index <= 0) {
             continue;
+        }
         struct kvc_kvdirect_accesses accesses =
             kvc_kvdirect_accesses_of(keys, bytes * index / KVC_KVDIRECT_LINE_BYTES, inline_bytes, pair_bytes);
-        if (kvc_kvdirect_reads(&accesses) >= fewest)
+        if (kvc_kvdirect_reads(&accesses) >= fewest) {
             continue;
+        }
         fewest = kvc_kvdirect_reads(&accesses);
         best = (struct kvc_kvdirect_layout){index, inline_bytes};
     }
@@ -120,10 +127,12 @@ struct kvc_kvdirect_layout kvc_kvdirect_layout_of(const struct kvc_scenario *sce
     const struct kvc_workload *workload = &scenario->workload;
     bool any_inline = system->inline_bytes == KVC_KVDIRECT_INLINE_AUTO;
     uint32_t given = (uint32_t)system->inline_bytes;
-    if (system->index_frac > 0 && !any_inline)
+    if (system->index_frac > 0 && !any_inline) {
         return (struct kvc_kvdirect_layout){system->index_frac, given};
+    }
     double pair_bytes = ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
     double bytes = kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario);
     return best_of(workload->preload_frac * (double)workload->keys, bytes, (uint32_t)fmax(pair_bytes, 1),
-                   system->index_frac, any_inline ? 0 : given, any_inline ? KVC_KVDIRECT_TABLE_INLINE_MAX : given);
+                   system->index_frac, any_inline ? 0 : given,
+                   any_inline ? KVC_KVDIRECT_TABLE_INLINE_MAX : given);
 }

@@ -26,11 +26,11 @@ static inline double kvc_kvdirect_reads(const struct kvc_kvdirect_accesses *acce
 
 /* Pairs of `pair_bytes`, spread over `buckets` of a hash index at random. */
 struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double buckets, uint32_t inline_bytes,
-                                            uint32_t pair_bytes);
+                                                      uint32_t pair_bytes);
 
 /* Of memory for `bytes`, what the index, chained buckets and slabs need, mean; above 1 they do not fit. */
 double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
-                           uint32_t pair_bytes);
+                                uint32_t pair_bytes);
 
 /* The largest index that leaves room for everything else; 0: there is none. */
 double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes);

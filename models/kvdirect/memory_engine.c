@@ -24,28 +24,31 @@ struct kvc_kvdirect_part {
 static void add_parts(struct kvc_kvdirect_memory_engine *memory)
 {
     uint32_t count = memory->part_count > 0 ? 2 * memory->part_count : PARTS_FIRST;
-    memory->part = kvc_array_grown(memory->part, count, sizeof *memory->part);
-    memory->free_part = kvc_array_grown(memory->free_part, count, sizeof *memory->free_part);
-    while (memory->part_count < count)
+    memory->part = kvc_array_grown(memory->part, count, sizeof(*memory->part));
+    memory->free_part = kvc_array_grown(memory->free_part, count, sizeof(*memory->free_part));
+    while (memory->part_count < count) {
         memory->free_part[memory->free_count++] = memory->part_count++;
+    }
 }
 
 void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_dma *dma,
-                         const struct kvc_fpga *fpga, uint32_t gather_cores, struct kvc_events *events,
-                         uint64_t seed)
+                                     const struct kvc_fpga *fpga, uint32_t gather_cores,
+                                     struct kvc_events *events, uint64_t seed)
 {
     *memory = (struct kvc_kvdirect_memory_engine){.dma = dma, .fpga = fpga, .events = events};
-    kvc_kvdirect_gather_open(&memory->gather, gather_cores, dma->core_reads_per_s, events, KVC_KVDIRECT_GATHERED,
-                        KVC_KVDIRECT_GATHER_WAITED);
-    for (uint16_t i = 0; i < dma->endpoints; i++)
+    kvc_kvdirect_gather_open(&memory->gather, gather_cores, dma->core_reads_per_s, events,
+                             KVC_KVDIRECT_GATHERED, KVC_KVDIRECT_GATHER_WAITED);
+    for (uint16_t i = 0; i < dma->endpoints; i++) {
         kvc_dma_open(&memory->engine[i], dma, &memory->root, events, i, seed);
+    }
     add_parts(memory);
 }
 
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory)
 {
-    for (uint16_t i = 0; i < memory->dma->endpoints; i++)
+    for (uint16_t i = 0; i < memory->dma->endpoints; i++) {
         kvc_dma_close(&memory->engine[i]);
+    }
     kvc_kvdirect_gather_close(&memory->gather);
     free(memory->part);
     free(memory->free_part);
@@ -53,24 +56,27 @@ void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory)
 }
 
 /* DMA of the card itself. */
-static void use_dma(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part, uint16_t endpoint,
-                    uint32_t bytes, bool write)
+static void use_dma(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part,
+                    uint16_t endpoint, uint32_t bytes, bool write)
 {
     memory->host_reads += !write;
     memory->host_writes += write;
-    if (write)
+    if (write) {
         kvc_dma_write(&memory->engine[endpoint], now_ns, bytes, part);
-    else
+    } else {
         kvc_dma_read(&memory->engine[endpoint], now_ns, bytes, part);
+    }
 }
 
-static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part, uint32_t bytes, bool write)
+static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part, uint32_t bytes,
+                     bool write)
 {
     memory->part[part].packets = kvc_dma_packets(memory->dma, bytes);
-    if (memory->gather.cores > 0)
+    if (memory->gather.cores > 0) {
         kvc_kvdirect_gather_add(&memory->gather, now_ns, part, bytes, write);
-    else
+    } else {
         use_dma(memory, now_ns, part, memory->part[part].step.endpoint, bytes, write);
+    }
 }
 
 /* Occupies the DRAM's channel for one line; returns when that is over. */
@@ -81,40 +87,45 @@ static double use_dram(struct kvc_kvdirect_memory_engine *memory, double now_ns)
     return kvc_serve(&memory->dram_free_ns, &memory->dram_busy_ns, now_ns, line_ns);
 }
 
-static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step, uint32_t tag)
+static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step,
+                         uint32_t tag)
 {
-    if (memory->free_count == 0)
+    if (memory->free_count == 0) {
         add_parts(memory);
+    }
     uint32_t part = memory->free_part[--memory->free_count];
     memory->part[part] = (struct kvc_kvdirect_part){.tag = tag, .step = *step};
     return part;
 }
 
-void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns, const struct kvc_kvdirect_step *step,
-                          uint32_t tag)
+void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
+                                      const struct kvc_kvdirect_step *step, uint32_t tag)
 {
     uint32_t part = new_part(memory, step, tag);
-    if (step->kind == KVC_KVDIRECT_HOST_READ || step->kind == KVC_KVDIRECT_HOST_WRITE)
+    if (step->kind == KVC_KVDIRECT_HOST_READ || step->kind == KVC_KVDIRECT_HOST_WRITE) {
         use_host(memory, now_ns, part, step->bytes, step->kind == KVC_KVDIRECT_HOST_WRITE);
-    else
-        kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns, KVC_KVDIRECT_DRAM_DONE, 0,
-                       part);
+    } else {
+        kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns,
+                       KVC_KVDIRECT_DRAM_DONE, 0, part);
+    }
 }
 
-static void start_background(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint16_t endpoint, uint32_t bytes,
-                             bool write)
+static void start_background(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint16_t endpoint,
+                             uint32_t bytes, bool write)
 {
     const struct kvc_kvdirect_step step = {.kind = write ? KVC_KVDIRECT_HOST_WRITE : KVC_KVDIRECT_HOST_READ,
-                                      .endpoint = endpoint,
-                                      .bytes = (uint16_t)bytes};
+                                           .endpoint = endpoint,
+                                           .bytes = (uint16_t)bytes};
     kvc_kvdirect_memory_engine_start(memory, now_ns, &step, BACKGROUND);
 }
 
-void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads, uint64_t writes)
+void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads,
+                                     uint64_t writes)
 {
     for (uint64_t i = 0; i < reads + writes;
-         i++) /* of whole lines, one after the other: the card does it itself */
+         i++) { /* of whole lines, one after the other: the card does it itself */
         start_background(memory, now_ns, (uint16_t)(i % memory->dma->endpoints), SYNC_BYTES, i >= reads);
+    }
 }
 
 /* A step is over: who waits for it is told. */
@@ -122,11 +133,13 @@ static void end(struct kvc_kvdirect_memory_engine *memory, uint32_t part)
 {
     uint32_t tag = memory->part[part].tag;
     memory->free_part[memory->free_count++] = part;
-    if (tag == BACKGROUND)
+    if (tag == BACKGROUND) {
         return;
+    }
     if (memory->done_count == memory->done_capacity) {
-        memory->done_capacity = memory->done_capacity > 0 ? 2 * memory->done_capacity : KVC_KVDIRECT_GATHER_BATCH;
-        memory->done = kvc_array_grown(memory->done, memory->done_capacity, sizeof *memory->done);
+        memory->done_capacity =
+            memory->done_capacity > 0 ? 2 * memory->done_capacity : KVC_KVDIRECT_GATHER_BATCH;
+        memory->done = kvc_array_grown(memory->done, memory->done_capacity, sizeof(*memory->done));
     }
     memory->done[memory->done_count++] = tag;
 }
@@ -146,12 +159,14 @@ static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, 
         return;
     }
     part->looked = true;
-    if (step.evicts)
+    if (step.evicts) {
         start_background(memory, now_ns, step.endpoint, KVC_KVDIRECT_LINE_BYTES, true);
-    if (step.kind == KVC_KVDIRECT_CACHE_FETCH || step.fetches)
+    }
+    if (step.kind == KVC_KVDIRECT_CACHE_FETCH || step.fetches) {
         use_host(memory, now_ns, number, KVC_KVDIRECT_LINE_BYTES, false);
-    else
+    } else {
         store_line(memory, now_ns, number);
+    }
 }
 
 /* What the step wanted of the host is through. */
@@ -162,16 +177,18 @@ static void host_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, 
         store_line(memory, now_ns, number);
         return;
     }
-    if (part->step.kind == KVC_KVDIRECT_CACHE_FETCH)
+    if (part->step.kind == KVC_KVDIRECT_CACHE_FETCH) {
         use_dram(memory, now_ns);
+    }
     end(memory, number);
 }
 
 static void batch_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     uint32_t count = memory->gather.batch[number].count;
-    for (uint32_t i = 0; i < count; i++) /* the batches may move: a step that ends can begin others */
+    for (uint32_t i = 0; i < count; i++) { /* the batches may move: a step that ends can begin others */
         host_done(memory, now_ns, memory->gather.batch[number].part[i]);
+    }
     kvc_kvdirect_gather_release(&memory->gather, number);
 }
 
@@ -183,28 +200,31 @@ static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, u
     uint16_t endpoint = (uint16_t)(batch->number % memory->dma->endpoints);
     batch->packets = bytes > 0 ? kvc_dma_packets(memory->dma, bytes) : 0;
     use_dma(memory, now_ns, QUEUED, endpoint, addresses + batch->written_bytes, true);
-    if (bytes > 0)
+    if (bytes > 0) {
         use_dma(memory, now_ns, FETCH | number, endpoint, bytes, false);
-    else
+    } else {
         batch_done(memory, now_ns, number);
+    }
 }
 
-void kvc_kvdirect_memory_engine_handle(struct kvc_kvdirect_memory_engine *memory, const struct kvc_event *event)
+void kvc_kvdirect_memory_engine_handle(struct kvc_kvdirect_memory_engine *memory,
+                                       const struct kvc_event *event)
 {
     uint32_t number;
     memory->done_count = 0;
-    if (event->kind == KVC_KVDIRECT_DRAM_DONE)
+    if (event->kind == KVC_KVDIRECT_DRAM_DONE) {
         dram_done(memory, event->time_ns, event->tag);
-    else if (event->kind == KVC_KVDIRECT_GATHERED)
+    } else if (event->kind == KVC_KVDIRECT_GATHERED) {
         gathered(memory, event->time_ns, event->tag);
-    else if (event->kind == KVC_KVDIRECT_GATHER_WAITED)
+    } else if (event->kind == KVC_KVDIRECT_GATHER_WAITED) {
         kvc_kvdirect_gather_waited(&memory->gather, event);
-    else if (!kvc_dma_handle(&memory->engine[event->unit], event, &number))
+    } else if (!kvc_dma_handle(&memory->engine[event->unit], event, &number)) {
         return;
-    else if (number == QUEUED)
+    } else if (number == QUEUED) {
         return;
-    else if ((number & FETCH) != 0 && --memory->gather.batch[number & ~FETCH].packets == 0)
+    } else if ((number & FETCH) != 0 && --memory->gather.batch[number & ~FETCH].packets == 0) {
         batch_done(memory, event->time_ns, number & ~FETCH);
-    else if ((number & FETCH) == 0 && --memory->part[number].packets == 0)
+    } else if ((number & FETCH) == 0 && --memory->part[number].packets == 0) {
         host_done(memory, event->time_ns, number);
+    }
 }

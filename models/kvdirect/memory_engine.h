@@ -19,7 +19,12 @@
 enum { KVC_KVDIRECT_ENDPOINTS_MAX = 8 };
 
 /* Kinds of events: the engines', this one's, and from KVC_KVDIRECT_MEMORY_KINDS on those of who uses it. */
-enum { KVC_KVDIRECT_DRAM_DONE = KVC_DMA_KINDS, KVC_KVDIRECT_GATHERED, KVC_KVDIRECT_GATHER_WAITED, KVC_KVDIRECT_MEMORY_KINDS };
+enum {
+    KVC_KVDIRECT_DRAM_DONE = KVC_DMA_KINDS,
+    KVC_KVDIRECT_GATHERED,
+    KVC_KVDIRECT_GATHER_WAITED,
+    KVC_KVDIRECT_MEMORY_KINDS
+};
 
 struct kvc_kvdirect_part;
 
@@ -41,19 +46,22 @@ struct kvc_kvdirect_memory_engine {
 
 /* `gather_cores`: of the host that access memory for the card; 0: it does so itself. */
 void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_dma *dma,
-                         const struct kvc_fpga *fpga, uint32_t gather_cores, struct kvc_events *events,
-                         uint64_t seed);
+                                     const struct kvc_fpga *fpga, uint32_t gather_cores,
+                                     struct kvc_events *events, uint64_t seed);
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory);
 
 /* Begins a step for `who`. */
-void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns, const struct kvc_kvdirect_step *step,
-                          uint32_t tag);
+void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
+                                      const struct kvc_kvdirect_step *step, uint32_t tag);
 
 /* The slab allocator reads or writes `count` batches of its stacks in host memory. */
-void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads, uint64_t writes);
+void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads,
+                                     uint64_t writes);
 
-/* Goes on with an event of a kind below KVC_KVDIRECT_MEMORY_KINDS. Whose steps are done, at its time, is in done[0
+/* Goes on with an event of a kind below KVC_KVDIRECT_MEMORY_KINDS. Whose steps are done, at its time, is in
+ * done[0
  * .. done_count - 1] until the next call. */
-void kvc_kvdirect_memory_engine_handle(struct kvc_kvdirect_memory_engine *memory, const struct kvc_event *event);
+void kvc_kvdirect_memory_engine_handle(struct kvc_kvdirect_memory_engine *memory,
+                                       const struct kvc_event *event);
 
 #endif

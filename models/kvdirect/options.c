@@ -143,8 +143,10 @@ static const struct kvc_option rows[] = {
      .help = "hash slots of the reservation station; fewer make more operations seem dependent"},
 };
 
-const struct kvc_option_table kvc_kvdirect_option_table = {
-    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_kvdirect_options)};
+const struct kvc_option_table kvc_kvdirect_option_table = {.name = "system",
+                                                           .rows = rows,
+                                                           .count = sizeof(rows) / sizeof(*rows),
+                                                           .size = sizeof(struct kvc_kvdirect_options)};
 
 enum { BLOCK_BYTES = 512 };
 
@@ -196,8 +198,9 @@ struct kvc_kvdirect_options kvc_kvdirect_resolve(const struct kvc_scenario *scen
     struct kvc_kvdirect_layout layout = kvc_kvdirect_layout_of(scenario);
     system.index_frac = layout.index_frac;
     system.inline_bytes = layout.inline_bytes;
-    if (system.dispatch_frac < 0)
+    if (system.dispatch_frac < 0) {
         system.dispatch_frac = kvc_kvdirect_best_dispatch(scenario);
+    }
     return system;
 }
 
@@ -206,12 +209,15 @@ uint64_t kvc_kvdirect_sample_rate(const struct kvc_scenario *scenario)
     const struct kvc_run *run = &scenario->run;
     double all_bytes = kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario);
     uint64_t rate = 1;
-    if (run->functional != KVC_FUNCTIONAL_SAMPLED)
+    if (run->functional != KVC_FUNCTIONAL_SAMPLED) {
         return 1;
-    if (run->sample_rate > 0)
+    }
+    if (run->sample_rate > 0) {
         return run->sample_rate;
-    while (all_bytes / (double)rate > run->sample_bytes)
+    }
+    while (all_bytes / (double)rate > run->sample_bytes) {
         rate *= 2;
+    }
     return rate;
 }
 
@@ -221,20 +227,23 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario, struct k
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t key_bytes = kvc_workload_key_bytes_max(workload);
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "workload.arrival: found a trace, whose pairs may be larger than the %d bytes of "
             "kvdirect's largest slab",
             KVC_KVDIRECT_TABLE_PAIR_MAX);
-    if (key_bytes + value_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX)
+    }
+    if (key_bytes + value_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload: found pairs of up to %u bytes, the largest slab holds %d",
                              key_bytes + value_bytes, KVC_KVDIRECT_TABLE_PAIR_MAX);
-    if (system->update == KVC_KVDIRECT_ADD && (workload->sizes != KVC_SIZES_FIXED || value_bytes != 8))
+    }
+    if (system->update == KVC_KVDIRECT_ADD && (workload->sizes != KVC_SIZES_FIXED || value_bytes != 8)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.update = \"add\": found values of %u bytes, allowed: all of 8",
                              value_bytes);
+    }
     return KVC_OK;
 }
 
@@ -243,23 +252,27 @@ static enum kvc_status check_vectors(const struct kvc_scenario *scenario, struct
     const struct kvc_kvdirect_options *system = scenario->system;
     struct kvc_kvdirect_lambda lambda;
     uint64_t element = system->element_bytes, value = scenario->workload.value_bytes;
-    if (!kvc_kvdirect_has_vectors(system))
+    if (!kvc_kvdirect_has_vectors(system)) {
         return KVC_OK;
-    if ((element & (element - 1)) != 0)
+    }
+    if ((element & (element - 1)) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.element: found %llu bytes, allowed: 1, 2, 4 or 8",
                              (unsigned long long)element);
-    if (scenario->workload.sizes != KVC_SIZES_FIXED || value % element != 0 || value == 0)
+    }
+    if (scenario->workload.sizes != KVC_SIZES_FIXED || value % element != 0 || value == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.value: found %llu bytes, vectors are whole elements of %llu bytes",
                              (unsigned long long)value, (unsigned long long)element);
+    }
     enum kvc_status status = kvc_kvdirect_lambda_compile(system->lambda, "system.lambda", &lambda, diag);
-    if (status == KVC_OK && lambda.uses_sum != (system->update == KVC_KVDIRECT_REDUCE))
+    if (status == KVC_OK && lambda.uses_sum != (system->update == KVC_KVDIRECT_REDUCE)) {
         status =
             kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                           "system.lambda: found \"%.80s\" for system.update = \"%s\"; a reduction needs s, "
                           "nothing else knows it",
                           system->lambda, updates[system->update]);
+    }
     return status;
 }
 
@@ -269,17 +282,19 @@ static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct 
     const struct kvc_workload *workload = &scenario->workload;
     struct kvc_kvdirect_layout layout = kvc_kvdirect_layout_of(scenario);
     const struct kvc_kvdirect_table_params params = {.bytes = (uint64_t)kvc_kvdirect_nic_bytes(scenario),
-                                               .hash_index_frac = layout.index_frac,
-                                               .inline_bytes = layout.inline_bytes};
+                                                     .hash_index_frac = layout.index_frac,
+                                                     .inline_bytes = layout.inline_bytes};
     double pair_bytes = ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
-    double room = (double)kvc_kvdirect_table_capacity_of(&params, (uint32_t)pair_bytes) * kvc_kvdirect_shards(scenario);
+    double room =
+        (double)kvc_kvdirect_table_capacity_of(&params, (uint32_t)pair_bytes) * kvc_kvdirect_shards(scenario);
     double keys = workload->preload_frac * (double)workload->keys;
-    if (keys > room)
+    if (keys > room) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.index: found %.4g of %.4g GiB as hash index, which leaves room for at most "
             "%.4g pairs of %.0f bytes; workload.keys are %.4g",
             layout.index_frac, system->memory_bytes / 0x1p30, room, pair_bytes, keys);
+    }
     return KVC_OK;
 }
 
@@ -288,29 +303,34 @@ enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct k
     const struct kvc_kvdirect_options *system = scenario->system;
     const struct kvc_dma *dma = &scenario->node.dma;
     uint64_t lanes = system->nics * dma->endpoints * dma->lanes;
-    if (lanes > system->lanes)
+    if (lanes > system->lanes) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.nics: found %llu with %llu links of %llu lanes each, the processors have "
             "%llu lanes",
             (unsigned long long)system->nics, (unsigned long long)dma->endpoints,
             (unsigned long long)dma->lanes, (unsigned long long)system->lanes);
-    if (kvc_kvdirect_nic_bytes(scenario) > 0x1p36)
+    }
+    if (kvc_kvdirect_nic_bytes(scenario) > 0x1p36) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.memory: found %.4g GiB for each NIC, its 31-bit pointers reach 64",
                              kvc_kvdirect_nic_bytes(scenario) / 0x1p30);
-    if (scenario->run.functional == KVC_FUNCTIONAL_OFF)
+    }
+    if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "run.functional: found \"off\", kvdirect runs \"full\" or \"sampled\"; kvcast predict "
             "answers without its tables");
-    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && scenario->node.nic.latency_ns < 100)
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && scenario->node.nic.latency_ns < 100) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "node.nic.latency: found %g ns, clients that wait for responses need 100 ns or more",
             scenario->node.nic.latency_ns);
+    }
     enum kvc_status status = check_sizes(scenario, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = check_vectors(scenario, diag);
+    }
     return status == KVC_OK ? check_corpus(scenario, diag) : status;
 }

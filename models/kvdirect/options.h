@@ -10,8 +10,9 @@
 #include "sim/scenario.h"
 
 enum kvc_kvdirect_engine {
-    KVC_KVDIRECT_OUT_OF_ORDER, /* operations on a key in flight wait in the reservation station and get its value
-                           */
+    KVC_KVDIRECT_OUT_OF_ORDER, /* operations on a key in flight wait in the reservation station and get its
+                                * value
+                                */
     KVC_KVDIRECT_STALL,        /* the pipeline stops until the operation that they depend on is done */
 };
 

@@ -60,18 +60,19 @@ static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *proc
 bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns);
 
 /* An operation is done: its packet's response leaves with the last one. */
-void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation,
-                     double now_ns);
+void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
+                          const struct kvc_kvdirect_operation *operation, double now_ns);
 
 /* Wherever they are. */
 void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor);
 
 /* Runs an operation, or a write-back, in the table; a key that lives there not takes what a recent one of its
  * kind did. Its accesses are in operation->step, what it found in ->present and ->value. */
-void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns);
+void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                          double now_ns);
 
 /* What an operation does to the value of its slot's owner, and finds there. */
 void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *owner,
-                   struct kvc_kvdirect_operation *operation);
+                        struct kvc_kvdirect_operation *operation);
 
 #endif

@@ -24,12 +24,13 @@ static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *pro
         packet->batch->count = 0;
         return packet;
     }
-    struct kvc_kvdirect_packet *packet = kvc_array_of(1, sizeof *packet);
+    struct kvc_kvdirect_packet *packet = kvc_array_of(1, sizeof(*packet));
     uint32_t rows = processor->frame_requests;
     packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
-    packet->outcome = kvc_array_of(rows, sizeof *packet->outcome);
-    if (packet->batch == NULL)
+    packet->outcome = kvc_array_of(rows, sizeof(*packet->outcome));
+    if (packet->batch == NULL) {
         KVC_BUG("no memory for a packet of %u operations", rows);
+    }
     packet->made_earlier = processor->made_last;
     processor->made_last = packet;
     processor->packets++;
@@ -41,10 +42,12 @@ static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *pro
 static double request_bytes(const struct kvc_kvdirect_processor *processor, const struct kvc_batch *batch)
 {
     double bytes = batch->count * (double)processor->scenario->node.nic.request_header_bytes;
-    for (uint32_t i = 0; i < batch->count; i++)
+    for (uint32_t i = 0; i < batch->count; i++) {
         bytes +=
-            batch->key_bytes[i] +
-            (batch->op[i] == KVC_OP_SET ? kvc_kvdirect_sent_bytes(&processor->system, batch->value_bytes[i]) : 0);
+            batch->key_bytes[i] + (batch->op[i] == KVC_OP_SET
+                                       ? kvc_kvdirect_sent_bytes(&processor->system, batch->value_bytes[i])
+                                       : 0);
+    }
     return bytes;
 }
 
@@ -59,11 +62,13 @@ bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until
         processor->free_packet[processor->free_packets++] = packet;
         return false;
     }
-    if (saturates)
-        for (uint32_t i = 0; i < batch->count; i++)
+    if (saturates) {
+        for (uint32_t i = 0; i < batch->count; i++) {
             batch->sent_ns[i] = started_ns - nic->latency_ns;
-    else
+        }
+    } else {
         started_ns = fmax(started_ns, batch->sent_ns[batch->count - 1] + nic->latency_ns);
+    }
     double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
     processor->counts.receive_busy_ns += wire_ns;
     packet->arrived_ns = processor->receive_free_ns = started_ns + wire_ns;
@@ -71,10 +76,11 @@ bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until
     packet->left = batch->count;
     packet->response_bytes = 0;
     packet->next = NULL;
-    if (processor->first_packet == NULL)
+    if (processor->first_packet == NULL) {
         processor->first_packet = packet;
-    else
+    } else {
         processor->last_packet->next = packet;
+    }
     processor->last_packet = packet;
     processor->waiting_rows += batch->count;
     return true;
@@ -87,10 +93,10 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
     const struct kvc_batch *batch = packet->batch;
     if (answers->count + batch->count > answers->capacity) {
         answers->capacity = 2 * (answers->count + batch->count);
-        answers->sent_ns = kvc_array_grown(answers->sent_ns, answers->capacity, sizeof *answers->sent_ns);
-        answers->done_ns = kvc_array_grown(answers->done_ns, answers->capacity, sizeof *answers->done_ns);
-        answers->outcome = kvc_array_grown(answers->outcome, answers->capacity, sizeof *answers->outcome);
-        answers->client = kvc_array_grown(answers->client, answers->capacity, sizeof *answers->client);
+        answers->sent_ns = kvc_array_grown(answers->sent_ns, answers->capacity, sizeof(*answers->sent_ns));
+        answers->done_ns = kvc_array_grown(answers->done_ns, answers->capacity, sizeof(*answers->done_ns));
+        answers->outcome = kvc_array_grown(answers->outcome, answers->capacity, sizeof(*answers->outcome));
+        answers->client = kvc_array_grown(answers->client, answers->capacity, sizeof(*answers->client));
     }
     for (uint32_t i = 0; i < batch->count; i++) {
         answers->sent_ns[answers->count] = batch->sent_ns[i];
@@ -101,40 +107,47 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
 }
 
 /* Of the response, beside its header. */
-static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
+static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
+                               const struct kvc_kvdirect_operation *operation)
 {
     const struct kvc_kvdirect_options *system = &processor->system;
     uint32_t element_bytes = (uint32_t)system->element_bytes;
-    if (!operation->present || operation->op == KVC_OP_DELETE)
+    if (!operation->present || operation->op == KVC_OP_DELETE) {
         return 0;
-    if (operation->op == KVC_OP_GET)
+    }
+    if (operation->op == KVC_OP_GET) {
         return operation->value_bytes;
-    if (system->update != KVC_KVDIRECT_FILTER)
+    }
+    if (system->update != KVC_KVDIRECT_FILTER) {
         return kvc_kvdirect_returned_bytes(system, operation->value_bytes);
+    }
     if (operation->kept) { /* of the others, whose values are not known: as much as of these */
-        uint32_t passed = kvc_kvdirect_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
-                                                element_bytes, (int64_t)system->delta);
+        uint32_t passed =
+            kvc_kvdirect_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
+                                       element_bytes, (int64_t)system->delta);
         processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;
     }
     return (uint32_t)(processor->passed_frac * operation->value_bytes);
 }
 
-void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation,
-                     double now_ns)
+void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
+                          const struct kvc_kvdirect_operation *operation, double now_ns)
 {
     const struct kvc_nic *nic = &processor->scenario->node.nic;
     struct kvc_kvdirect_packet *packet = operation->packet;
     uint8_t done = operation->op == KVC_OP_SET ? KVC_KVDIRECT_SET_DONE : KVC_KVDIRECT_DELETE_DONE;
     uint8_t found = operation->present ? KVC_KVDIRECT_HIT : KVC_KVDIRECT_MISS;
     packet->outcome[operation->row] = operation->op == KVC_OP_GET ? found : done;
-    if (processor->watch != NULL)
+    if (processor->watch != NULL) {
         processor->watch(processor->watch_data,
                          &(struct kvc_kvdirect_watched){operation->sequence, operation->hash, operation->op,
-                                                   operation->present, operation->value,
-                                                   operation->value_bytes, now_ns});
+                                                        operation->present, operation->value,
+                                                        operation->value_bytes, now_ns});
+    }
     packet->response_bytes += (double)nic->response_header_bytes + returned_bytes(processor, operation);
-    if (--packet->left > 0)
+    if (--packet->left > 0) {
         return;
+    }
     double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
     processor->counts.send_busy_ns += wire_ns;
     processor->send_free_ns = fmax(processor->send_free_ns, now_ns) + wire_ns;

@@ -83,9 +83,11 @@ static void add_metrics(const struct kvc_kvdirect_accesses *accesses, const stru
         {"receive_limit_mops", 1e3 / loads->receive_ns},
         {"send_limit_mops", 1e3 / loads->send_ns},
     };
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (isfinite(metrics[i].value))
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
+        if (isfinite(metrics[i].value)) {
             kvc_metrics_set(&result->model, metrics[i].name, metrics[i].value);
+        }
+    }
     kvc_metrics_set(&result->kernel, "accesses_per_get", kvc_kvdirect_reads(accesses));
     kvc_metrics_set(&result->kernel, "accesses_per_set",
                     kvc_kvdirect_reads(accesses) + kvc_kvdirect_sets_write(system));
@@ -94,7 +96,7 @@ static void add_metrics(const struct kvc_kvdirect_accesses *accesses, const stru
 }
 
 enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
-                                struct kvc_diag *diag)
+                                     struct kvc_diag *diag)
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
     struct kvc_kvdirect_options system = kvc_kvdirect_resolve(scenario);
@@ -108,8 +110,9 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
         loads = kvc_kvdirect_loads_of(scenario, &accesses, &reuse, system.dispatch_frac, merged);
         per_ns = fmin(1 / slowest_ns(&loads) / share, kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
         double stay_ns = memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
-        if (system.engine == KVC_KVDIRECT_OUT_OF_ORDER)
+        if (system.engine == KVC_KVDIRECT_OUT_OF_ORDER) {
             merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
+        }
     }
     double speed = per_ns * share; /* of the fullest NIC */
     double packet = kvc_kvdirect_packet_requests(scenario);
@@ -128,14 +131,17 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
     add_metrics(&accesses, &loads, &system, share, result);
-    if (system.update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0)
+    if (system.update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0) {
         kvc_result_note(result,
                         "what a filter passes is not known beforehand: it counts as sending all back");
-    if (system.gather_cores > 0)
+    }
+    if (system.gather_cores > 0) {
         kvc_result_note(result,
                         "the closed form does not know cores that gather: this is the card's own access");
-    if (system.engine == KVC_KVDIRECT_STALL)
+    }
+    if (system.engine == KVC_KVDIRECT_STALL) {
         kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
                                 "this is the rate without dependent operations");
+    }
     return KVC_OK;
 }

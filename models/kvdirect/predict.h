@@ -7,6 +7,6 @@
 #include "sim/scenario.h"
 
 enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
-                                struct kvc_diag *diag);
+                                     struct kvc_diag *diag);
 
 #endif

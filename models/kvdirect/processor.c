@@ -12,10 +12,11 @@ enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
 enum { WAITING_ROWS = 512 }; /* that are received ahead of the decoder */
 
-void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor, const struct kvc_scenario *scenario,
-                            const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
-                            struct kvc_source *source, uint32_t number, uint32_t frame_requests,
-                            uint64_t seed)
+void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
+                                 const struct kvc_scenario *scenario,
+                                 const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
+                                 struct kvc_source *source, uint32_t number, uint32_t frame_requests,
+                                 uint64_t seed)
 {
     *processor = (struct kvc_kvdirect_processor){
         .scenario = scenario,
@@ -31,29 +32,33 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor, const
     uint32_t operations = (uint32_t)processor->system.in_flight;
     const char *lambda = kvc_kvdirect_has_vectors(system) ? system->lambda : "v + d";
     if (kvc_kvdirect_lambda_compile("v + d", "add", &processor->add, NULL) != KVC_OK ||
-        kvc_kvdirect_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK)
+        kvc_kvdirect_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK) {
         KVC_BUG("\"%s\" was checked", lambda);
+    }
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
     kvc_kvdirect_memory_engine_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga,
-                        (uint32_t)system->gather_cores, &processor->events, kvc_rng_u64(&processor->rng));
+                                    (uint32_t)system->gather_cores, &processor->events,
+                                    kvc_rng_u64(&processor->rng));
     kvc_kvdirect_station_open(&processor->station, (uint32_t)processor->system.station, operations);
-    processor->operation = kvc_array_of(operations, sizeof *processor->operation);
-    processor->free_operation = kvc_array_of(operations, sizeof *processor->free_operation);
+    processor->operation = kvc_array_of(operations, sizeof(*processor->operation));
+    processor->free_operation = kvc_array_of(operations, sizeof(*processor->free_operation));
     while (processor->free_operations < operations) {
         processor->free_operation[processor->free_operations] =
             (int32_t)(operations - 1 - processor->free_operations);
         processor->free_operations++;
     }
-    if (store->sample_rate > 1)
-        processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof *processor->shape);
+    if (store->sample_rate > 1) {
+        processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof(*processor->shape));
+    }
     kvc_kvdirect_table_trace(processor->shard->table, &processor->trace);
 }
 
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
 {
     kvc_kvdirect_table_trace(processor->shard->table, NULL);
-    for (uint32_t i = 0; i < processor->system.in_flight; i++)
+    for (uint32_t i = 0; i < processor->system.in_flight; i++) {
         free(processor->operation[i].step);
+    }
     kvc_kvdirect_packets_free(processor);
     kvc_events_free(&processor->events);
     kvc_kvdirect_memory_engine_close(&processor->memory);
@@ -70,7 +75,8 @@ void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
 
 /* ---- operations ---- */
 
-static int32_t number_of(const struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation)
+static int32_t number_of(const struct kvc_kvdirect_processor *processor,
+                         const struct kvc_kvdirect_operation *operation)
 {
     return (int32_t)(operation - processor->operation);
 }
@@ -88,7 +94,8 @@ static bool same_key(void *data, int32_t left, int32_t right)
 }
 
 /* To memory: one a clock. */
-static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
+static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                  double now_ns)
 {
     processor->issue_free_ns = fmax(processor->issue_free_ns, now_ns) + processor->clock_ns;
     operation->at = operation->under_way = 0;
@@ -106,7 +113,8 @@ static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_
 }
 
 /* Done in the station, one a clock. */
-static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
+static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                    double now_ns)
 {
     processor->counts.forwarded++;
     operation->forwarded = true;
@@ -121,18 +129,20 @@ static void go_on(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_
 {
     int32_t owner = slot->owner;
     enum kvc_kvdirect_next next = kvc_kvdirect_station_next(&processor->station, slot);
-    if (slot->owner != owner)
+    if (slot->owner != owner) {
         free_operation(processor, owner);
-    if (next == KVC_KVDIRECT_NEXT_NOTHING)
+    }
+    if (next == KVC_KVDIRECT_NEXT_NOTHING) {
         return;
+    }
     struct kvc_kvdirect_operation *operation = &processor->operation[slot->owner];
     operation->write_back = next == KVC_KVDIRECT_NEXT_WRITE;
     processor->counts.writebacks += operation->write_back;
     issue(processor, operation, now_ns);
 }
 
-static void end_out_of_order(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
-                             double now_ns)
+static void end_out_of_order(struct kvc_kvdirect_processor *processor,
+                             struct kvc_kvdirect_operation *operation, double now_ns)
 {
     struct kvc_kvdirect_slot *slot = operation->slot;
     int32_t before = KVC_KVDIRECT_NONE, waiting;
@@ -145,9 +155,10 @@ static void end_out_of_order(struct kvc_kvdirect_processor *processor, struct kv
     } else {
         kvc_kvdirect_respond(processor, operation, now_ns);
         slot->fetching = false;
-        while ((waiting = kvc_kvdirect_station_take(&processor->station, slot, &before, same_key, processor)) !=
-               KVC_KVDIRECT_NONE)
+        while ((waiting = kvc_kvdirect_station_take(&processor->station, slot, &before, same_key,
+                                                    processor)) != KVC_KVDIRECT_NONE) {
             forward(processor, &processor->operation[waiting], now_ns);
+        }
     }
     go_on(processor, slot, now_ns);
 }
@@ -194,32 +205,36 @@ static void access_memory(struct kvc_kvdirect_processor *processor, struct kvc_k
         ends = operation->step[operation->at].ends_access;
         operation->under_way++;
         kvc_kvdirect_memory_engine_start(&processor->memory, now_ns, &operation->step[operation->at++],
-                             (uint32_t)number_of(processor, operation));
+                                         (uint32_t)number_of(processor, operation));
     } while (!ends);
     operation->goes_on = write && operation->at < operation->steps;
-    if (operation->goes_on)
+    if (operation->goes_on) {
         go_to_memory(processor, operation, now_ns);
+    }
 }
 
-static void step_done(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation, double now_ns)
+static void step_done(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                      double now_ns)
 {
-    if (--operation->under_way == 0 && !operation->goes_on)
+    if (--operation->under_way == 0 && !operation->goes_on) {
         kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_READY, 0,
                        (uint32_t)number_of(processor, operation));
+    }
 }
 
 static void handle(struct kvc_kvdirect_processor *processor, const struct kvc_event *event)
 {
-    if (event->kind == EVENT_READY)
+    if (event->kind == EVENT_READY) {
         go_to_memory(processor, &processor->operation[event->tag], event->time_ns);
-    else if (event->kind == EVENT_ACCESS)
+    } else if (event->kind == EVENT_ACCESS) {
         access_memory(processor, &processor->operation[event->tag], event->time_ns);
-    else if (event->kind == EVENT_DONE)
+    } else if (event->kind == EVENT_DONE) {
         end_operation(processor, &processor->operation[event->tag], event->time_ns);
-    else {
+    } else {
         kvc_kvdirect_memory_engine_handle(&processor->memory, event);
-        for (uint32_t i = 0; i < processor->memory.done_count; i++)
+        for (uint32_t i = 0; i < processor->memory.done_count; i++) {
             step_done(processor, &processor->operation[processor->memory.done[i]], event->time_ns);
+        }
     }
 }
 
@@ -242,9 +257,10 @@ static void fill_operation(struct kvc_kvdirect_processor *processor, struct kvc_
     operation->hash = batch->hash[row];
     operation->slot = kvc_kvdirect_slot_of(&processor->station, operation->hash);
     memcpy(operation->key, batch->keys + (size_t)row * batch->key_stride, operation->key_bytes);
-    if (operation->op == KVC_OP_SET)
+    if (operation->op == KVC_OP_SET) {
         kvc_kvdirect_first_value(operation->hash + 1 + operation->sequence, operation->value,
-                            operation->value_bytes);
+                                 operation->value_bytes);
+    }
 }
 
 static void row_decoded(struct kvc_kvdirect_processor *processor, double now_ns)
@@ -254,8 +270,9 @@ static void row_decoded(struct kvc_kvdirect_processor *processor, double now_ns)
     processor->counts.decode_busy_ns += processor->clock_ns;
     processor->decode_free_ns = now_ns + processor->clock_ns;
     processor->waiting_rows--;
-    if (++packet->decoded == packet->batch->count)
+    if (++packet->decoded == packet->batch->count) {
         processor->first_packet = packet->next;
+    }
 }
 
 /* False: the operation must stay where it is until something has ended. */
@@ -266,8 +283,9 @@ static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
     fill_operation(processor, operation);
     struct kvc_kvdirect_slot *slot = operation->slot;
     bool stalls = processor->system.engine == KVC_KVDIRECT_STALL;
-    if (stalls && !kvc_kvdirect_station_enter(slot, kvc_kvdirect_writes(processor, operation->op)))
+    if (stalls && !kvc_kvdirect_station_enter(slot, kvc_kvdirect_writes(processor, operation->op))) {
         return false;
+    }
     processor->free_operations--;
     uint32_t in_flight = (uint32_t)processor->system.in_flight - processor->free_operations;
     processor->most_in_flight = in_flight > processor->most_in_flight ? in_flight : processor->most_in_flight;
@@ -277,11 +295,12 @@ static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
     enum kvc_kvdirect_admission admission =
         stalls ? KVC_KVDIRECT_FETCH
                : kvc_kvdirect_station_admit(&processor->station, slot, number,
-                                       owned && same_key(processor, slot->owner, number));
-    if (admission == KVC_KVDIRECT_FETCH)
+                                            owned && same_key(processor, slot->owner, number));
+    if (admission == KVC_KVDIRECT_FETCH) {
         issue(processor, operation, processor->decode_free_ns);
-    else if (admission == KVC_KVDIRECT_FORWARD)
+    } else if (admission == KVC_KVDIRECT_FORWARD) {
         forward(processor, operation, processor->decode_free_ns);
+    }
     return true;
 }
 
@@ -289,8 +308,9 @@ static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
  * been done. */
 static double decodes_ns(const struct kvc_kvdirect_processor *processor)
 {
-    if (processor->first_packet == NULL || processor->free_operations == 0)
+    if (processor->first_packet == NULL || processor->free_operations == 0) {
         return INFINITY;
+    }
     return fmax(fmax(processor->decode_free_ns, processor->first_packet->arrived_ns), processor->now_ns);
 }
 
@@ -301,12 +321,14 @@ void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, do
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {
-        while (processor->waiting_rows < WAITING_ROWS && kvc_kvdirect_receive(processor, until_ns))
+        while (processor->waiting_rows < WAITING_ROWS && kvc_kvdirect_receive(processor, until_ns)) {
             ;
+        }
         double event_ns = kvc_events_next_ns(&processor->events);
         double decode_ns = stalled ? INFINITY : decodes_ns(processor);
-        if (fmin(event_ns, decode_ns) > until_ns)
+        if (fmin(event_ns, decode_ns) > until_ns) {
             return;
+        }
         if (decode_ns < event_ns) {
             stalled = !decode(processor, decode_ns);
             continue;

@@ -23,7 +23,12 @@
 #include "sim/workload/source.h"
 
 /* What an operation found; of a row that was answered. */
-enum kvc_kvdirect_outcome { KVC_KVDIRECT_HIT, KVC_KVDIRECT_MISS, KVC_KVDIRECT_SET_DONE, KVC_KVDIRECT_DELETE_DONE };
+enum kvc_kvdirect_outcome {
+    KVC_KVDIRECT_HIT,
+    KVC_KVDIRECT_MISS,
+    KVC_KVDIRECT_SET_DONE,
+    KVC_KVDIRECT_DELETE_DONE
+};
 
 /* Rows that were answered since they were last taken, in order of done_ns. */
 struct kvc_kvdirect_answers {
@@ -76,7 +81,7 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
     struct kvc_kvdirect_lambda lambda, add; /* of vectors; of fetch-and-add */
-    double passed_frac;                /* of the last vector that was filtered */
+    double passed_frac;                     /* of the last vector that was filtered */
 
     struct kvc_kvdirect_operation *operation;
     int32_t *free_operation;
@@ -87,12 +92,13 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_packet **free_packet; /* stack */
     uint32_t free_packets, packets;
     struct kvc_kvdirect_packet *first_packet, *last_packet; /* that are not decoded to their end */
-    uint32_t waiting_rows;                             /* in them */
+    uint32_t waiting_rows;                                  /* in them */
 
     double now_ns; /* of the latest event */
     double advanced_ns;
     double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
-    struct kvc_kvdirect_shape *shape; /* accesses of recent operations, per kind: for keys that are not kept */
+    struct kvc_kvdirect_shape
+        *shape; /* accesses of recent operations, per kind: for keys that are not kept */
     struct kvc_kvdirect_answers answers;
     struct kvc_kvdirect_counts counts;
     void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* NULL: nobody */
@@ -100,10 +106,11 @@ struct kvc_kvdirect_processor {
 };
 
 /* `system`: resolved. `seed`: of the replica. Aborts without memory. */
-void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor, const struct kvc_scenario *scenario,
-                            const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
-                            struct kvc_source *source, uint32_t number, uint32_t frame_requests,
-                            uint64_t seed);
+void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
+                                 const struct kvc_scenario *scenario,
+                                 const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
+                                 struct kvc_source *source, uint32_t number, uint32_t frame_requests,
+                                 uint64_t seed);
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);
 
 /* Everything that happens until until_ns. New answers are added. */

@@ -34,14 +34,15 @@ struct witness {
 
 static struct witness *witness_create(const struct setup *setup)
 {
-    struct witness *witness = calloc(1, sizeof *witness);
+    struct witness *witness = calloc(1, sizeof(*witness));
     cr_assert_not_null(witness);
     witness->seen = calloc(SEQUENCES_MAX, 1);
     cr_assert_not_null(witness->seen);
     witness->update = setup->system.update;
-    cr_assert_eq(kvc_kvdirect_lambda_compile(kvc_kvdirect_has_vectors(&setup->system) ? setup->system.lambda : "v + d",
-                                        "lambda", &witness->lambda, NULL),
-                 KVC_OK);
+    cr_assert_eq(
+        kvc_kvdirect_lambda_compile(kvc_kvdirect_has_vectors(&setup->system) ? setup->system.lambda : "v + d",
+                                    "lambda", &witness->lambda, NULL),
+        KVC_OK);
     witness->reads_pass = setup->system.engine == KVC_KVDIRECT_STALL;
     witness->value_bytes = (uint32_t)setup->scenario.workload.value_bytes;
     return witness;
@@ -51,8 +52,9 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
 {
     struct witness *witness = data;
     uint32_t at = (uint32_t)(watched->hash % (KEYS_MAX * 4));
-    while (witness->key[at].bytes != 0 && witness->key[at].hash != watched->hash)
+    while (witness->key[at].bytes != 0 && witness->key[at].hash != watched->hash) {
         at = (at + 1) % (KEYS_MAX * 4);
+    }
     if (witness->key[at].bytes == 0) { /* preloaded */
         witness->key[at].hash = watched->hash;
         witness->key[at].present = true;
@@ -64,20 +66,24 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
     cr_assert_lt(watched->sequence, (uint64_t)SEQUENCES_MAX);
     cr_assert_eq(witness->seen[watched->sequence]++, 0, "answered twice");
     /* a pipeline that stalls does so for writes: reads between two of them may pass each other */
-    bool read = watched->op == KVC_OP_GET || (watched->op == KVC_OP_SET && witness->update > KVC_KVDIRECT_UPDATE);
+    bool read =
+        watched->op == KVC_OP_GET || (watched->op == KVC_OP_SET && witness->update > KVC_KVDIRECT_UPDATE);
     uint64_t behind = read && witness->reads_pass ? witness->key[at].last_write : witness->key[at].last;
     cr_assert_gt(watched->sequence + 1, behind, "a key's operations end in their order: %llu after %llu",
                  (unsigned long long)watched->sequence, (unsigned long long)behind - 1);
-    if (watched->sequence + 1 > witness->key[at].last)
+    if (watched->sequence + 1 > witness->key[at].last) {
         witness->key[at].last = watched->sequence + 1;
-    if (!read)
+    }
+    if (!read) {
         witness->key[at].last_write = watched->sequence + 1;
+    }
     witness->done++;
     if (watched->op == KVC_OP_GET) {
         cr_assert_eq(watched->present, witness->key[at].present);
-        if (watched->present)
+        if (watched->present) {
             cr_assert_eq(memcmp(watched->value, witness->key[at].value, watched->value_bytes), 0,
                          "the last write is read");
+        }
     } else if (watched->op == KVC_OP_DELETE) {
         witness->key[at].present = false;
     } else if (witness->update == KVC_KVDIRECT_PUT) {
@@ -85,8 +91,8 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
         memcpy(witness->key[at].value, watched->value, watched->value_bytes);
     } else if (witness->key[at].present && witness->update <= KVC_KVDIRECT_UPDATE) {
         uint32_t element_bytes = witness->update == KVC_KVDIRECT_ADD ? 8 : 4;
-        kvc_kvdirect_lambda_update(&witness->lambda, witness->key[at].value, witness->key[at].bytes, element_bytes,
-                              1);
+        kvc_kvdirect_lambda_update(&witness->lambda, witness->key[at].value, witness->key[at].bytes,
+                                   element_bytes, 1);
         cr_assert_eq(memcmp(watched->value, witness->key[at].value, watched->value_bytes), 0);
     }
 }
@@ -140,7 +146,8 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     struct kvc_kvdirect_processor processor;
     setup->scenario.system = &setup->system;
     cr_assert_eq(kvc_kvdirect_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
-    cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s",
+                 diag.message);
     cr_assert_eq(store->refused, 0);
     struct kvc_source_params params = {.workload = &setup->scenario.workload,
                                        .nodes = 1,
@@ -152,7 +159,7 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     struct witness *witness = witness_create(setup);
     cr_assert_not_null(source);
     kvc_kvdirect_processor_open(&processor, &setup->scenario, &setup->system, store, source, 0,
-                           params.frame_requests, 3);
+                                params.frame_requests, 3);
     processor.watch = watch;
     processor.watch_data = witness;
     for (double now_ns = 1000; now_ns <= duration_ns; now_ns += 1000) {
@@ -201,7 +208,7 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
                  {3, KVC_POPULARITY_UNIFORM},
                  {4000, KVC_POPULARITY_ZIPF},
                  {4000, KVC_POPULARITY_UNIFORM}};
-    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+    for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
         for (int engine = KVC_KVDIRECT_OUT_OF_ORDER; engine <= KVC_KVDIRECT_STALL; engine++) {
             struct setup setup = published(loads[i].keys);
             setup.system.engine = engine;
@@ -224,8 +231,9 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
  * read. */
 Test(processor, vectors_are_updated_in_order)
 {
-    static const char *const lambdas[] = {
-        [KVC_KVDIRECT_UPDATE] = "v * 3 + d", [KVC_KVDIRECT_REDUCE] = "s + v", [KVC_KVDIRECT_FILTER] = "v % 2 == d"};
+    static const char *const lambdas[] = {[KVC_KVDIRECT_UPDATE] = "v * 3 + d",
+                                          [KVC_KVDIRECT_REDUCE] = "s + v",
+                                          [KVC_KVDIRECT_FILTER] = "v % 2 == d"};
     for (int update = KVC_KVDIRECT_UPDATE; update <= KVC_KVDIRECT_FILTER; update++) {
         for (int engine = KVC_KVDIRECT_OUT_OF_ORDER; engine <= KVC_KVDIRECT_STALL; engine++) {
             struct setup setup = published(500);
@@ -238,8 +246,9 @@ Test(processor, vectors_are_updated_in_order)
             setup.scenario.workload.popularity = KVC_POPULARITY_ZIPF;
             mix(&setup, 0.3, 0.6);
             struct outcome outcome = saturate(&setup, 200e3);
-            if (update > KVC_KVDIRECT_UPDATE && engine == KVC_KVDIRECT_STALL)
+            if (update > KVC_KVDIRECT_UPDATE && engine == KVC_KVDIRECT_STALL) {
                 cr_expect_gt(outcome.counts.operations[KVC_OP_SET], 1000);
+            }
         }
     }
 }
@@ -320,7 +329,7 @@ Test(processor, is_deterministic)
     struct setup setup = published(4000);
     mix(&setup, 0.5, 0.5);
     struct outcome first = saturate(&setup, 200e3), second = saturate(&setup, 200e3);
-    cr_expect_eq(memcmp(&first.counts, &second.counts, sizeof first.counts), 0);
+    cr_expect_eq(memcmp(&first.counts, &second.counts, sizeof(first.counts)), 0);
     cr_expect_eq(first.host_reads, second.host_reads);
     cr_expect_eq(first.host_writes, second.host_writes);
 }

@@ -47,11 +47,13 @@ static void record(struct simulation *simulation, struct kvc_kvdirect_answers *a
     uint32_t first, last;
     kvc_recorder_latencies(&simulation->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
     kvc_recorder_completions(&simulation->recorder, now_ns, answers->done_ns, answers->count, &first, &last);
-    for (uint32_t i = first; i < last; i++)
+    for (uint32_t i = first; i < last; i++) {
         simulation->outcome[answers->outcome[i]]++;
+    }
     simulation->completed += last - first;
-    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED)
+    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
         kvc_source_complete(simulation->source, answers->client, answers->done_ns, answers->count);
+    }
     answers->count = 0;
 }
 
@@ -86,8 +88,9 @@ static void note_busy(struct node_nic *nic, double now_ns)
     };
     bool measured = now_ns > simulation->recorder.from_ns && now_ns <= simulation->recorder.until_ns;
     for (int i = 0; i < STAGES; i++) {
-        if (measured)
+        if (measured) {
             simulation->busy_ns[i] += busy_ns[i] - nic->busy_ns[i];
+        }
         nic->busy_ns[i] = busy_ns[i];
     }
 }
@@ -117,12 +120,14 @@ static void monitor_main(void *data)
     for (uint64_t window = 1;; window++) {
         kvc_engine_sleep_until_ns((double)window * recorder->window_ns);
         double now_ns = kvc_engine_now_ns();
-        if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(simulation->source, NULL) != KVC_OK)
+        if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(simulation->source, NULL) != KVC_OK) {
             kvc_engine_stop();
-        if (progress != NULL && progress->report != NULL)
+        }
+        if (progress != NULL && progress->report != NULL) {
             progress->report(
                 progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
                 isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
+        }
     }
 }
 
@@ -146,20 +151,21 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
         .frame_requests = kvc_kvdirect_packet_requests(scenario),
     };
     simulation->source = kvc_source_create(&params, diag);
-    if (simulation->source == NULL)
+    if (simulation->source == NULL) {
         return diag->status;
+    }
     simulation->slice_ns = scenario->workload.arrival == KVC_ARRIVAL_CLOSED
                                ? fmin(slice_ns, 2 * scenario->node.nic.latency_ns)
                                : slice_ns;
-    simulation->nics = kvc_array_of(simulation->store->shard_count, sizeof *simulation->nics);
+    simulation->nics = kvc_array_of(simulation->store->shard_count, sizeof(*simulation->nics));
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
         char name[KVC_NAME_MAX];
         struct node_nic *nic = &simulation->nics[i];
         nic->simulation = simulation;
         nic->number = i;
         kvc_kvdirect_processor_open(&nic->processor, scenario, &simulation->system, simulation->store,
-                               simulation->source, i, params.frame_requests, seed);
-        name_host(simulation, i, name, sizeof name);
+                                    simulation->source, i, params.frame_requests, seed);
+        name_host(simulation, i, name, sizeof(name));
         kvc_timeline_row(simulation->timeline, i, 0, name, "processor");
     }
     return kvc_recorder_open(&simulation->recorder, window_ns, scenario->run.warmup_ns,
@@ -168,8 +174,9 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
 
 static void close_simulation(struct simulation *simulation)
 {
-    for (uint32_t i = 0; i < simulation->store->shard_count && simulation->nics != NULL; i++)
+    for (uint32_t i = 0; i < simulation->store->shard_count && simulation->nics != NULL; i++) {
         kvc_kvdirect_processor_close(&simulation->nics[i].processor);
+    }
     free(simulation->nics);
     kvc_source_free(simulation->source);
     kvc_recorder_close(&simulation->recorder);
@@ -179,9 +186,9 @@ static enum kvc_status open_engine(const struct simulation *simulation, const ch
                                    struct kvc_diag *diag)
 {
     uint32_t count = simulation->store->shard_count;
-    struct kvc_engine_host *hosts = kvc_array_of(count, sizeof *hosts);
+    struct kvc_engine_host *hosts = kvc_array_of(count, sizeof(*hosts));
     for (uint32_t i = 0; i < count; i++) {
-        name_host(simulation, i, hosts[i].name, sizeof hosts[i].name);
+        name_host(simulation, i, hosts[i].name, sizeof(hosts[i].name));
         hosts[i].cores = 1;
     }
     enum kvc_status status = kvc_engine_open(platform_path, hosts, count, diag);
@@ -193,10 +200,10 @@ static void spawn_all(struct simulation *simulation)
 {
     char host[KVC_NAME_MAX];
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
-        name_host(simulation, i, host, sizeof host);
+        name_host(simulation, i, host, sizeof(host));
         kvc_engine_spawn("nic", host, nic_main, &simulation->nics[i]);
     }
-    name_host(simulation, 0, host, sizeof host);
+    name_host(simulation, 0, host, sizeof(host));
     kvc_engine_spawn("monitor", host, monitor_main, simulation);
 }
 
@@ -209,11 +216,13 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     };
     double measured_ns = simulation->recorder.until_ns - simulation->recorder.from_ns;
     for (int i = 0; i < STAGES; i++) {
-        if (i == GATHER && simulation->system.gather_cores == 0)
+        if (i == GATHER && simulation->system.gather_cores == 0) {
             continue;
+        }
         double utilization_frac =
             fmin(simulation->busy_ns[i] / simulation->store->shard_count / measured_ns, 1);
-        struct kvc_stage_result *stage = kvc_result_add_stage(result, names[i][0], names[i][1], utilization_frac);
+        struct kvc_stage_result *stage =
+            kvc_result_add_stage(result, names[i][0], names[i][1], utilization_frac);
         stage->busy_s = simulation->busy_ns[i] * 1e-9;
         stage->served = simulation->completed;
     }
@@ -243,8 +252,9 @@ static struct sums sum_up(const struct simulation *simulation)
             sums.counts.accesses[op] += counts->accesses[op];
             sums.counts.operations[op] += counts->operations[op];
         }
-        for (int kind = 0; kind < KVC_KVDIRECT_STEP_KINDS; kind++)
+        for (int kind = 0; kind < KVC_KVDIRECT_STEP_KINDS; kind++) {
             sums.counts.steps[kind] += counts->steps[kind];
+        }
         sums.table.slab.allocated += shard->stats.slab.allocated;
         sums.table.slab.released += shard->stats.slab.released;
         sums.table.slab.dma_reads += shard->stats.slab.dma_reads;
@@ -266,8 +276,9 @@ static struct sums sum_up(const struct simulation *simulation)
 
 static void set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
 {
-    if (whole > 0)
+    if (whole > 0) {
         kvc_metrics_set(metrics, name, part / whole);
+    }
 }
 
 static void report_kernel(const struct simulation *simulation, const struct sums *sums,
@@ -289,7 +300,8 @@ static void report_kernel(const struct simulation *simulation, const struct sums
     double hits = (double)counts->steps[KVC_KVDIRECT_CACHE_READ],
            misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH];
     set_ratio(kernel, "cache_hit_frac", hits, hits + misses);
-    set_ratio(kernel, "served_by_dram_frac", hits, hits + misses + (double)counts->steps[KVC_KVDIRECT_HOST_READ]);
+    set_ratio(kernel, "served_by_dram_frac", hits,
+              hits + misses + (double)counts->steps[KVC_KVDIRECT_HOST_READ]);
     kvc_metrics_set(kernel, "failed", (double)counts->failed);
 }
 
@@ -329,23 +341,26 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     result->watts_mean = kvc_kvdirect_watts(simulation->scenario);
     kvc_bottleneck_find(result);
     result->requests_simulated = sums.counts.decoded;
-    if (simulation->store->refused > 0)
+    if (simulation->store->refused > 0) {
         kvc_result_note(result, "%llu pairs found no memory when the store was filled",
                         (unsigned long long)simulation->store->refused);
-    if (sums.counts.failed > 0)
+    }
+    if (sums.counts.failed > 0) {
         kvc_result_note(result, "%llu PUTs found no memory", (unsigned long long)sums.counts.failed);
+    }
 }
 
 enum kvc_status kvc_kvdirect_run(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
-                            uint32_t replica, struct kvc_timeline *timeline,
-                            const struct kvc_progress *progress, const char *platform_path,
-                            struct kvc_result *result, struct kvc_diag *diag)
+                                 uint32_t replica, struct kvc_timeline *timeline,
+                                 const struct kvc_progress *progress, const char *platform_path,
+                                 struct kvc_result *result, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
     struct kvc_rng seeds;
-    struct simulation *simulation = calloc(1, sizeof *simulation);
-    if (simulation == NULL)
+    struct simulation *simulation = calloc(1, sizeof(*simulation));
+    if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
+    }
     *simulation = (struct simulation){.scenario = scenario,
                                       .system = kvc_kvdirect_resolve(scenario),
                                       .store = store,
@@ -353,8 +368,9 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_scenario *scenario, struct kvc
                                       .progress = progress};
     kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
     enum kvc_status status = open_engine(simulation, platform_path, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
+    }
     if (status == KVC_OK) {
         spawn_all(simulation);
         kvc_engine_run();

@@ -7,8 +7,8 @@
 
 /* `store` is changed by the run. `platform_path`: see kvc_engine_open. */
 enum kvc_status kvc_kvdirect_run(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
-                            uint32_t replica, struct kvc_timeline *timeline,
-                            const struct kvc_progress *progress, const char *platform_path,
-                            struct kvc_result *result, struct kvc_diag *diag);
+                                 uint32_t replica, struct kvc_timeline *timeline,
+                                 const struct kvc_progress *progress, const char *platform_path,
+                                 struct kvc_result *result, struct kvc_diag *diag);
 
 #endif

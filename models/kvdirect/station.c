@@ -7,14 +7,16 @@
 void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations)
 {
     *station = (struct kvc_kvdirect_station){
-        .slot = calloc(slots, sizeof *station->slot),
-        .next = calloc(operations, sizeof *station->next),
+        .slot = calloc(slots, sizeof(*station->slot)),
+        .next = calloc(operations, sizeof(*station->next)),
         .slots = slots,
     };
-    if (station->slot == NULL || station->next == NULL)
+    if (station->slot == NULL || station->next == NULL) {
         KVC_BUG("no memory for a reservation station of %u slots", slots);
-    for (uint32_t i = 0; i < slots; i++)
+    }
+    for (uint32_t i = 0; i < slots; i++) {
         station->slot[i].owner = station->slot[i].first = station->slot[i].last = KVC_KVDIRECT_NONE;
+    }
 }
 
 void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station)
@@ -23,8 +25,9 @@ void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station)
     free(station->next);
 }
 
-enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
-                                             int32_t operation, bool same)
+enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station,
+                                                       struct kvc_kvdirect_slot *slot, int32_t operation,
+                                                       bool same)
 {
     if (slot->owner == KVC_KVDIRECT_NONE) {
         slot->owner = operation;
@@ -36,49 +39,57 @@ enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_stati
         return KVC_KVDIRECT_FORWARD;
     }
     station->next[operation] = KVC_KVDIRECT_NONE;
-    if (slot->first == KVC_KVDIRECT_NONE)
+    if (slot->first == KVC_KVDIRECT_NONE) {
         slot->first = operation;
-    else
+    } else {
         station->next[slot->last] = operation;
+    }
     slot->last = operation;
     return KVC_KVDIRECT_WAIT;
 }
 
 /* Takes the one behind `before` out. */
-static int32_t take_behind(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot, int32_t before)
+static int32_t take_behind(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
+                           int32_t before)
 {
     int32_t *link = before == KVC_KVDIRECT_NONE ? &slot->first : &station->next[before], taken = *link;
     *link = station->next[taken];
-    if (slot->last == taken)
+    if (slot->last == taken) {
         slot->last = before;
+    }
     return taken;
 }
 
-int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot, int32_t *before,
-                             bool (*same)(void *data, int32_t owner, int32_t operation), void *data)
+int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
+                                  int32_t *before, bool (*same)(void *data, int32_t owner, int32_t operation),
+                                  void *data)
 {
     int32_t at = *before == KVC_KVDIRECT_NONE ? slot->first : station->next[*before];
     for (; at != KVC_KVDIRECT_NONE; *before = at, at = station->next[at]) {
-        if (!same(data, slot->owner, at))
+        if (!same(data, slot->owner, at)) {
             continue;
+        }
         slot->forwarding++;
         return take_behind(station, slot, *before);
     }
     return KVC_KVDIRECT_NONE;
 }
 
-enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot)
+enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station,
+                                                 struct kvc_kvdirect_slot *slot)
 {
-    if (slot->fetching || slot->writing || slot->forwarding > 0)
+    if (slot->fetching || slot->writing || slot->forwarding > 0) {
         return KVC_KVDIRECT_NEXT_NOTHING;
+    }
     if (slot->changed) {
         slot->changed = false;
         slot->writing = true;
         return KVC_KVDIRECT_NEXT_WRITE;
     }
     slot->owner = KVC_KVDIRECT_NONE;
-    if (slot->first == KVC_KVDIRECT_NONE)
+    if (slot->first == KVC_KVDIRECT_NONE) {
         return KVC_KVDIRECT_NEXT_NOTHING;
+    }
     slot->owner = take_behind(station, slot, KVC_KVDIRECT_NONE);
     slot->fetching = true;
     return KVC_KVDIRECT_NEXT_FETCH;
@@ -86,19 +97,22 @@ enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *st
 
 bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes)
 {
-    if (slot->writers > 0 || (writes && slot->readers > 0))
+    if (slot->writers > 0 || (writes && slot->readers > 0)) {
         return false;
-    if (writes)
+    }
+    if (writes) {
         slot->writers++;
-    else
+    } else {
         slot->readers++;
+    }
     return true;
 }
 
 void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes)
 {
-    if (writes)
+    if (writes) {
         slot->writers--;
-    else
+    } else {
         slot->readers--;
+    }
 }

@@ -48,19 +48,22 @@ struct kvc_kvdirect_station {
 void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations);
 void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station);
 
-static inline struct kvc_kvdirect_slot *kvc_kvdirect_slot_of(const struct kvc_kvdirect_station *station, uint64_t hash)
+static inline struct kvc_kvdirect_slot *kvc_kvdirect_slot_of(const struct kvc_kvdirect_station *station,
+                                                             uint64_t hash)
 {
     return &station->slot[(hash >> 32) * station->slots >> 32];
 }
 
 /* An operation arrives. `same`: its key is the owner's. */
-enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
-                                             int32_t operation, bool same);
+enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station,
+                                                       struct kvc_kvdirect_slot *slot, int32_t operation,
+                                                       bool same);
 
 /* Takes the first operation behind `*before` (NONE: from the front on) that waits and has the owner's key, as
  * `same` tells; *before is set for the next call. NONE: there is none. */
-int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot, int32_t *before,
-                             bool (*same)(void *data, int32_t owner, int32_t operation), void *data);
+int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
+                                  int32_t *before, bool (*same)(void *data, int32_t owner, int32_t operation),
+                                  void *data);
 
 enum kvc_kvdirect_next {
     KVC_KVDIRECT_NEXT_NOTHING, /* something is still under way, or the slot is empty now */
@@ -69,7 +72,8 @@ enum kvc_kvdirect_next {
 };
 
 /* After a fetch, a write-back, or an operation that was forwarded has ended, and the flags say so. */
-enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot);
+enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station,
+                                                 struct kvc_kvdirect_slot *slot);
 
 /* Stall mode: whether an operation may go to memory; it does if so, until it leaves. */
 bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes);

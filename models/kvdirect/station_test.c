@@ -28,7 +28,7 @@ TestSuite(station, .init = open_station, .fini = close_station);
 static enum kvc_kvdirect_admission admit(int32_t operation)
 {
     return kvc_kvdirect_station_admit(&station, slot, operation,
-                                 slot->owner != KVC_KVDIRECT_NONE && same(NULL, slot->owner, operation));
+                                      slot->owner != KVC_KVDIRECT_NONE && same(NULL, slot->owner, operation));
 }
 
 Test(station, a_fetch_alone_leaves_an_empty_slot)

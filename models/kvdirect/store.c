@@ -21,8 +21,9 @@ enum {
 static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    if (rate == 1 || workload->popularity != KVC_POPULARITY_ZIPF)
+    if (rate == 1 || workload->popularity != KVC_POPULARITY_ZIPF) {
         return 0;
+    }
     uint64_t hot = HOT_STRATA * rate, most = workload->keys / 2 / rate * rate;
     return hot < most ? hot : most;
 }
@@ -46,8 +47,9 @@ double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
 {
-    if (store == NULL)
+    if (store == NULL) {
         return;
+    }
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         kvc_kvdirect_table_free(store->shards[i].table);
         kvc_kvdirect_dispatch_close(&store->shards[i].dispatch);
@@ -59,8 +61,9 @@ void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
 void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
 {
     uint64_t word = kvc_mix64(hash);
-    for (uint32_t i = 0; i < bytes; i += sizeof word)
-        memcpy(value + i, &word, bytes - i < sizeof word ? bytes - i : sizeof word);
+    for (uint32_t i = 0; i < bytes; i += sizeof(word)) {
+        memcpy(value + i, &word, bytes - i < sizeof(word) ? bytes - i : sizeof(word));
+    }
 }
 
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
@@ -74,19 +77,23 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
         .seed = KVC_KVDIRECT_HASH_SEED,
     };
     double dram_bytes = scenario->node.fpga.dram_bytes;
-    if (dram_bytes > 0)
+    if (dram_bytes > 0) {
         dram_bytes = scaled_bytes(scenario, dram_bytes, store->sample_rate);
-    store->shards = calloc(store->shard_count, sizeof *store->shards);
-    if (store->shards == NULL)
+    }
+    store->shards = calloc(store->shard_count, sizeof(*store->shards));
+    if (store->shards == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u shards", store->shard_count);
+    }
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_kvdirect_shard *shard = &store->shards[i];
         shard->table = kvc_kvdirect_table_create(&params);
-        if (shard->table == NULL || !kvc_kvdirect_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
-                                                           (uint32_t)scenario->node.dma.endpoints))
+        if (shard->table == NULL ||
+            !kvc_kvdirect_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
+                                        (uint32_t)scenario->node.dma.endpoints)) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a NIC's %.3g GiB: %s",
                                  ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));
+        }
     }
     return KVC_OK;
 }
@@ -130,8 +137,9 @@ static void gather(struct walk *walk, uint64_t first, uint64_t end)
             kvc_source_keys(walk->source, key_id, 1, walk->batch);
         }
     }
-    for (uint32_t i = 0; i < walk->batch->count; i++)
+    for (uint32_t i = 0; i < walk->batch->count; i++) {
         walk->shard_of[i] = kvc_source_shard(walk->source, walk->batch->hash[i]);
+    }
 }
 
 typedef void walk_fn(struct walk *walk, uint32_t shard);
@@ -155,15 +163,18 @@ static void walk_keys(struct walk *walk, const struct kvc_progress *progress, co
     uint64_t places = places_of(walk, (uint64_t)(workload->preload_frac * (double)workload->keys));
     uint64_t blocks = (places + BLOCK_KEYS - 1) / BLOCK_KEYS;
     uint64_t stride = (uint64_t)(0.618 * (double)blocks) + 1; /* the golden section spreads them */
-    while (!coprime(stride, blocks))
+    while (!coprime(stride, blocks)) {
         stride++;
+    }
     for (uint64_t i = 0; i < blocks; i++) {
         uint64_t first = (i + blocks / 2) * stride % blocks * BLOCK_KEYS;
         gather(walk, first, first + BLOCK_KEYS < places ? first + BLOCK_KEYS : places);
-        for (uint32_t shard = 0; shard < walk->store->shard_count; shard++)
+        for (uint32_t shard = 0; shard < walk->store->shard_count; shard++) {
             visit(walk, shard);
-        if (progress != NULL && progress->report != NULL)
+        }
+        if (progress != NULL && progress->report != NULL) {
             progress->report(progress->data, step, (double)(i + 1) / (double)blocks);
+        }
     }
 }
 
@@ -173,15 +184,17 @@ static uint32_t gather_operations(struct walk *walk, uint32_t number, uint8_t ve
     const struct kvc_batch *batch = walk->batch;
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
-        if (walk->shard_of[i] != number)
+        if (walk->shard_of[i] != number) {
             continue;
-        if (verb == KVC_KVDIRECT_TABLE_PUT)
+        }
+        if (verb == KVC_KVDIRECT_TABLE_PUT) {
             kvc_kvdirect_first_value(batch->hash[i], walk->value[count], batch->value_bytes[i]);
+        }
         walk->op[count] = (struct kvc_kvdirect_table_op){.verb = verb,
-                                                   .key = batch->keys + (size_t)i * batch->key_stride,
-                                                   .key_bytes = batch->key_bytes[i],
-                                                   .value = walk->value[count],
-                                                   .value_bytes = (uint16_t)batch->value_bytes[i]};
+                                                         .key = batch->keys + (size_t)i * batch->key_stride,
+                                                         .key_bytes = batch->key_bytes[i],
+                                                         .value = walk->value[count],
+                                                         .value_bytes = (uint16_t)batch->value_bytes[i]};
         walk->row[count++] = i;
     }
     return count;
@@ -198,8 +211,9 @@ static void put_block(struct walk *walk, uint32_t number)
 static double popularity(struct walk *walk, uint64_t key_id)
 {
     const struct kvc_workload *workload = &walk->scenario->workload;
-    if (workload->popularity != KVC_POPULARITY_ZIPF)
+    if (workload->popularity != KVC_POPULARITY_ZIPF) {
         return 1;
+    }
     if (key_id < walk->popular_id || key_id - walk->popular_id > walk->popular_id / ALIKE_SHARE) {
         walk->popular_id = key_id;
         walk->popularity = pow((double)key_id + 1, -workload->zipf_s);
@@ -211,11 +225,13 @@ static double popularity(struct walk *walk, uint64_t key_id)
 static void use_line(struct walk *walk, uint32_t number, uint64_t line, float since, bool changed)
 {
     struct kvc_kvdirect_dispatch *dispatch = &walk->store->shards[number].dispatch;
-    if (!kvc_kvdirect_dispatch_cacheable(dispatch, line))
+    if (!kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
         return;
+    }
     float *latest = &walk->since[number][line % dispatch->places];
-    if (*latest != 0 && *latest <= since)
+    if (*latest != 0 && *latest <= since) {
         return;
+    }
     *latest = since;
     kvc_kvdirect_dispatch_place(dispatch, line, changed);
 }
@@ -226,15 +242,17 @@ static void fill_block(struct walk *walk, uint32_t number)
 {
     struct kvc_kvdirect_shard *shard = &walk->store->shards[number];
     const double put_frac = kvc_kvdirect_put_frac(walk->scenario);
-    if (shard->dispatch.cacheable_frac == 0)
+    if (shard->dispatch.cacheable_frac == 0) {
         return;
+    }
     uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_TABLE_GET), at = 0;
     walk->trace.count = 0;
     kvc_kvdirect_table_trace(shard->table, &walk->trace);
     kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
     kvc_kvdirect_table_trace(shard->table, NULL);
-    if (walk->trace.short_of_memory)
+    if (walk->trace.short_of_memory) {
         KVC_BUG("no memory for the accesses of %u operations", count);
+    }
     for (uint32_t i = 0; i < count; i++) {
         double mean = 1 / popularity(walk, walk->batch->key_id[walk->row[i]]);
         float since = (float)kvc_rng_exponential(&walk->rng, mean);
@@ -242,8 +260,9 @@ static void fill_block(struct walk *walk, uint32_t number)
         for (; at < walk->trace.count && walk->trace.access[at].operation == i; at++) {
             const struct kvc_kvdirect_table_access *access = &walk->trace.access[at];
             uint32_t lines = (access->bytes + KVC_KVDIRECT_LINE_BYTES - 1u) / KVC_KVDIRECT_LINE_BYTES;
-            for (uint32_t l = 0; l < lines; l++)
+            for (uint32_t l = 0; l < lines; l++) {
                 use_line(walk, number, access->line + l, since, changed);
+            }
         }
     }
 }
@@ -251,10 +270,10 @@ static void fill_block(struct walk *walk, uint32_t number)
 static bool open_times(struct walk *walk)
 {
     struct kvc_kvdirect_store *store = walk->store;
-    walk->since = calloc(store->shard_count, sizeof *walk->since);
+    walk->since = calloc(store->shard_count, sizeof(*walk->since));
     bool ok = walk->since != NULL;
     for (uint32_t i = 0; i < store->shard_count && ok; i++) {
-        walk->since[i] = calloc(store->shards[i].dispatch.places + 1, sizeof **walk->since);
+        walk->since[i] = calloc(store->shards[i].dispatch.places + 1, sizeof(**walk->since));
         ok = walk->since[i] != NULL;
     }
     return ok;
@@ -262,8 +281,9 @@ static bool open_times(struct walk *walk)
 
 static void close_walk(struct walk *walk)
 {
-    for (uint32_t i = 0; i < walk->store->shard_count && walk->since != NULL; i++)
+    for (uint32_t i = 0; i < walk->store->shard_count && walk->since != NULL; i++) {
         free(walk->since[i]);
+    }
     free(walk->since);
     free(walk->trace.access);
     kvc_source_free(walk->source);
@@ -275,7 +295,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
                                struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_options *system = scenario->system;
-    struct walk *walk = calloc(1, sizeof *walk);
+    struct walk *walk = calloc(1, sizeof(*walk));
     struct kvc_source_params params = {
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
@@ -283,8 +303,9 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
         .hash_seed = KVC_KVDIRECT_HASH_SEED,
         .frame_requests = 1,
     };
-    if (walk == NULL)
+    if (walk == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+    }
     walk->scenario = scenario;
     walk->store = store;
     walk->source = kvc_source_create(&params, diag);
@@ -292,12 +313,14 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     kvc_rng_init(&walk->rng, scenario->run.seed, "kvdirect.fill", 0);
     walk->popular_id = UINT64_MAX;
     enum kvc_status status = walk->source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (walk->batch == NULL || !open_times(walk)))
+    if (status == KVC_OK && (walk->batch == NULL || !open_times(walk))) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+    }
     if (status == KVC_OK) {
         walk_keys(walk, progress, "preload", put_block);
-        if (scenario->node.fpga.dram_bytes > 0)
+        if (scenario->node.fpga.dram_bytes > 0) {
             walk_keys(walk, progress, "fill the caches", fill_block);
+        }
     }
     close_walk(walk);
     return status;
@@ -318,19 +341,22 @@ static void begin_counts(struct kvc_kvdirect_store *store)
     store->utilization_frac = pair_bytes / bytes;
 }
 
-enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                     struct kvc_kvdirect_store **store, struct kvc_diag *diag)
+enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
+                                          const struct kvc_progress *progress,
+                                          struct kvc_kvdirect_store **store, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_kvdirect_store *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    struct kvc_kvdirect_store *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
+    }
     made->shard_count = kvc_kvdirect_shards(scenario);
     made->sample_rate = kvc_kvdirect_sample_rate(scenario);
     made->hot_keys = hot_keys(scenario, made->sample_rate);
     enum kvc_status status = create_shards(scenario, made, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = preload(scenario, progress, made, diag);
+    }
     if (status != KVC_OK) {
         kvc_kvdirect_store_free(made);
         return status;

@@ -1,9 +1,9 @@
 /* KV-Direct's data: per NIC a hash table with its slabs, the real one, and the NIC's DRAM cache.
  *
- * With functional = "sampled" only one key of each sample_rate lives here (sim/workload/sampling.h), in memory
- * and cache scaled down alike; the most popular keys, each of which shows in a cache's hit ratio, are all
- * kept, in memory of their own. Operations on other keys take the accesses of recent ones on kept keys that
- * are not among the most popular. */
+ * With functional = "sampled" only one key of each sample_rate lives here (sim/workload/sampling.h), in
+ * memory and cache scaled down alike; the most popular keys, each of which shows in a cache's hit ratio, are
+ * all kept, in memory of their own. Operations on other keys take the accesses of recent ones on kept keys
+ * that are not among the most popular. */
 #ifndef KVC_MODELS_KVDIRECT_STORE_H
 #define KVC_MODELS_KVDIRECT_STORE_H
 
@@ -37,8 +37,9 @@ double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario);
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed */
 
 /* Creates, preloads, and fills the caches as a long run would. */
-enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                     struct kvc_kvdirect_store **store, struct kvc_diag *diag);
+enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
+                                          const struct kvc_progress *progress,
+                                          struct kvc_kvdirect_store **store, struct kvc_diag *diag);
 
 static inline bool kvc_kvdirect_store_keeps(const struct kvc_kvdirect_store *store, uint64_t key_id)
 {

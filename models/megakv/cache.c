@@ -37,10 +37,11 @@ double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double cap
         double low = 0, high = capacity / workload->set_frac; /* stale items alone would fill it */
         for (int i = 0; i < 100; i++) {
             double middle = (low + high) / 2;
-            if (held(&blocks, workload->set_frac, middle, &hit_frac) < capacity)
+            if (held(&blocks, workload->set_frac, middle, &hit_frac) < capacity) {
                 low = middle;
-            else
+            } else {
                 high = middle;
+            }
         }
     }
     kvc_popularity_blocks_close(&blocks);
@@ -69,8 +70,8 @@ static struct clock_key key_under_clock(double reads, double sets)
 }
 
 /* Items held when the hand goes round in `round` requests, and what GETs find then. */
-static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload, double round,
-                            struct kvc_megakv_lookup_mix *lookup_mix)
+static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload,
+                            double round, struct kvc_megakv_lookup_mix *lookup_mix)
 {
     double items = 0, reads = 0, hits = 0, marks = 0;
     struct kvc_popularity_block block;
@@ -82,8 +83,9 @@ static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct k
         hits += block.keys * key_reads * key.present;
         marks += block.keys * key.marks;
     }
-    if (hits > 0)
+    if (hits > 0) {
         *lookup_mix = (struct kvc_megakv_lookup_mix){1 - hits / reads, 1, marks / hits};
+    }
     return items;
 }
 
@@ -91,16 +93,18 @@ struct kvc_megakv_lookup_mix kvc_megakv_cache_lookup_mix(const struct kvc_worklo
 {
     struct kvc_megakv_lookup_mix lookup_mix = {0};
     struct kvc_popularity_blocks blocks;
-    if (workload->set_frac <= 0)
+    if (workload->set_frac <= 0) {
         return lookup_mix;
+    }
     double low = 0, high = 4 * capacity / workload->set_frac;
     kvc_popularity_blocks_open(&blocks, workload);
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
-        if (held_by_clock(&blocks, workload, middle, &lookup_mix) < capacity)
+        if (held_by_clock(&blocks, workload, middle, &lookup_mix) < capacity) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     kvc_popularity_blocks_close(&blocks);
     return lookup_mix;

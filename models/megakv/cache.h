@@ -25,6 +25,7 @@ struct kvc_megakv_lookup_mix {
  * requests, and every key is followed through the rounds: a SET gives it a marked place behind the hand and
  * leaves the old one to be found unmarked, in a round or two; the hand clears marks and evicts what has none;
  * reads set them. R follows from the capacity. All 0 where nothing is ever evicted. */
-struct kvc_megakv_lookup_mix kvc_megakv_cache_lookup_mix(const struct kvc_workload *workload, double capacity);
+struct kvc_megakv_lookup_mix kvc_megakv_cache_lookup_mix(const struct kvc_workload *workload,
+                                                         double capacity);
 
 #endif

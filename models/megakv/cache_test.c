@@ -26,10 +26,12 @@ static void set(struct clock_store *store, int key)
     }
     int slot = store->hand;
     store->hand = (slot + 1) % SLOTS;
-    if (store->slot[slot] != STALE)
+    if (store->slot[slot] != STALE) {
         store->place[store->slot[slot]] = ABSENT;
-    if (store->place[key] != ABSENT)
+    }
+    if (store->place[key] != ABSENT) {
         store->slot[store->place[key]] = STALE;
+    }
     store->slot[slot] = key;
     store->place[key] = slot;
     store->marked[slot] = true;
@@ -37,15 +39,16 @@ static void set(struct clock_store *store, int key)
 
 static struct kvc_megakv_lookup_mix simulate(double set_frac)
 {
-    struct clock_store *store = calloc(1, sizeof *store);
+    struct clock_store *store = calloc(1, sizeof(*store));
     struct kvc_rng rng;
     double gets = 0, hits = 0, marked = 0;
     cr_assert_not_null(store);
-    memset(store->slot, 0xff, sizeof store->slot);
-    memset(store->place, 0xff, sizeof store->place);
+    memset(store->slot, 0xff, sizeof(store->slot));
+    memset(store->place, 0xff, sizeof(store->place));
     kvc_rng_init(&rng, 1, "cache_test", 0);
-    for (int key = 0; key < KEYS; key++)
+    for (int key = 0; key < KEYS; key++) {
         set(store, key);
+    }
     for (int i = -SETTLING_ROUNDS * SLOTS / 2; i < REQUESTS; i++) {
         int key = (int)kvc_rng_below(&rng, KEYS), place = store->place[key];
         if (kvc_rng_unit(&rng) < set_frac) {
@@ -53,8 +56,9 @@ static struct kvc_megakv_lookup_mix simulate(double set_frac)
             continue;
         }
         gets += i >= 0;
-        if (place == ABSENT)
+        if (place == ABSENT) {
             continue;
+        }
         hits += i >= 0;
         marked += i >= 0 && !store->marked[place];
         store->marked[place] = true;
@@ -73,7 +77,7 @@ Test(cache, finds_are_those_of_a_clock)
                                         .set_frac = set_fracs[i],
                                         .popularity = KVC_POPULARITY_UNIFORM};
         struct kvc_megakv_lookup_mix found = simulate(set_fracs[i]),
-                                expected = kvc_megakv_cache_lookup_mix(&workload, SLOTS);
+                                     expected = kvc_megakv_cache_lookup_mix(&workload, SLOTS);
         cr_expect_float_eq(expected.missed_frac, found.missed_frac, 0.05, "%g SETs: misses %.3f, %.3f",
                            set_fracs[i], expected.missed_frac, found.missed_frac);
         cr_expect_float_eq(expected.marked_frac, found.marked_frac, 0.05, "%g SETs: marks %.3f, %.3f",

@@ -35,15 +35,16 @@ static const struct kvc_option point_rows[] = {
 };
 
 static const struct kvc_option_table point_options = {.name = "points",
-                                                 .rows = point_rows,
-                                                 .count = sizeof point_rows / sizeof *point_rows,
-                                                 .size = sizeof(struct kvc_megakv_cost_point),
-                                                 .max_list = KVC_MEGAKV_COST_POINTS_MAX};
+                                                      .rows = point_rows,
+                                                      .count = sizeof(point_rows) / sizeof(*point_rows),
+                                                      .size = sizeof(struct kvc_megakv_cost_point),
+                                                      .max_list = KVC_MEGAKV_COST_POINTS_MAX};
 
 #define LAW(field, text)                                                                                     \
     {                                                                                                        \
-        .name = #field, .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_megakv_cost_profile, field.point),         \
-        .element = &point_options, .count_offset = offsetof(struct kvc_megakv_cost_profile, field.count), .help = text    \
+        .name = #field, .type = KVC_OPTION_LIST,                                                             \
+        .offset = offsetof(struct kvc_megakv_cost_profile, field.point), .element = &point_options,          \
+        .count_offset = offsetof(struct kvc_megakv_cost_profile, field.count), .help = text                  \
     }
 
 static const struct kvc_option rows[] = {
@@ -70,7 +71,10 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_megakv_cost_profile_option_table = {
-    .name = "stages", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_megakv_cost_profile)};
+    .name = "stages",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(*rows),
+    .size = sizeof(struct kvc_megakv_cost_profile)};
 
 /* The values of one coordinate, rising. */
 struct axis {
@@ -81,12 +85,15 @@ struct axis {
 static void add(struct axis *axis, double value)
 {
     uint32_t at = 0;
-    while (at < axis->count && axis->value[at] < value)
+    while (at < axis->count && axis->value[at] < value) {
         at++;
-    if (at < axis->count && axis->value[at] == value)
+    }
+    if (at < axis->count && axis->value[at] == value) {
         return;
-    for (uint32_t i = axis->count++; i > at; i--)
+    }
+    for (uint32_t i = axis->count++; i > at; i--) {
         axis->value[i] = axis->value[i - 1];
+    }
     axis->value[at] = value;
 }
 
@@ -113,8 +120,9 @@ static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uin
         const struct kvc_megakv_cost_point *point = &grid->cost_curve->point[i];
         if (point->size == grid->size.value[size] &&
             point->footprint_bytes == grid->footprint.value[footprint] &&
-            (double)point->threads == grid->threads.value[threads])
+            (double)point->threads == grid->threads.value[threads]) {
             return point->ns;
+        }
     }
     return NAN;
 }
@@ -123,11 +131,13 @@ static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uin
 static double at_threads(const struct grid *grid, uint32_t size, uint32_t footprint, double threads)
 {
     uint32_t right = 0;
-    while (right < grid->threads.count - 1 && grid->threads.value[right] < threads)
+    while (right < grid->threads.count - 1 && grid->threads.value[right] < threads) {
         right++;
+    }
     double right_ns = at(grid, size, footprint, right);
-    if (right == 0 || grid->threads.value[right] <= threads)
+    if (right == 0 || grid->threads.value[right] <= threads) {
         return right_ns;
+    }
     double left_ns = at(grid, size, footprint, right - 1), left = grid->threads.value[right - 1];
     return left_ns + (right_ns - left_ns) * (threads - left) / (grid->threads.value[right] - left);
 }
@@ -146,15 +156,18 @@ static double at_shares(const struct grid *grid, uint32_t size, double threads, 
     return cost + marginal * (1 - share[grid->footprint.count - 1]);
 }
 
-uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *cost_curve, double footprint_bytes[KVC_CURVE_POINTS_MAX])
+uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *cost_curve,
+                                    double footprint_bytes[KVC_CURVE_POINTS_MAX])
 {
     struct grid grid = grid_of(cost_curve);
-    for (uint32_t i = 0; i < grid.footprint.count; i++)
+    for (uint32_t i = 0; i < grid.footprint.count; i++) {
         footprint_bytes[i] = grid.footprint.value[i];
+    }
     return grid.footprint.count;
 }
 
-struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *cost_curve, double threads, const double *share)
+struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *cost_curve, double threads,
+                                               const double *share)
 {
     struct grid grid = grid_of(cost_curve);
     struct kvc_curve curve = {.count = grid.size.count};
@@ -169,8 +182,9 @@ struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curv
 struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_cost_curve *cost_curve)
 {
     struct grid grid = grid_of(cost_curve);
-    if (cost_curve->count == 0)
+    if (cost_curve->count == 0) {
         return (struct kvc_megakv_cost_range){0};
+    }
     return (struct kvc_megakv_cost_range){
         grid.size.value[0],      grid.size.value[grid.size.count - 1],
         grid.footprint.value[0], grid.footprint.value[grid.footprint.count - 1],
@@ -178,30 +192,38 @@ struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_co
     };
 }
 
-static enum kvc_status check_cost_curve(const char *name, const struct kvc_megakv_cost_curve *cost_curve, struct kvc_diag *diag)
+static enum kvc_status check_cost_curve(const char *name, const struct kvc_megakv_cost_curve *cost_curve,
+                                        struct kvc_diag *diag)
 {
     struct grid grid = grid_of(cost_curve);
-    if (grid.size.count > KVC_CURVE_POINTS_MAX || grid.footprint.count > KVC_CURVE_POINTS_MAX)
+    if (grid.size.count > KVC_CURVE_POINTS_MAX || grid.footprint.count > KVC_CURVE_POINTS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "stages.%s: found %u sizes and %u footprints, allowed: %d", name,
                              grid.size.count, grid.footprint.count, KVC_CURVE_POINTS_MAX);
-    if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != cost_curve->count)
+    }
+    if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != cost_curve->count) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "stages.%s: found %u points, %u sizes, %u footprints and %u numbers of threads need %u", name,
             cost_curve->count, grid.size.count, grid.footprint.count, grid.threads.count,
             grid.size.count * grid.footprint.count * grid.threads.count);
-    for (uint32_t i = 0; i < grid.size.count; i++)
-        for (uint32_t j = 0; j < grid.footprint.count; j++)
-            for (uint32_t k = 0; k < grid.threads.count; k++)
-                if (isnan(at(&grid, i, j, k)))
+    }
+    for (uint32_t i = 0; i < grid.size.count; i++) {
+        for (uint32_t j = 0; j < grid.footprint.count; j++) {
+            for (uint32_t k = 0; k < grid.threads.count; k++) {
+                if (isnan(at(&grid, i, j, k))) {
                     return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                          "stages.%s: no point of size %g, footprint %g, %g threads", name,
                                          grid.size.value[i], grid.footprint.value[j], grid.threads.value[k]);
+                }
+            }
+        }
+    }
     return KVC_OK;
 }
 
-enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages,
+                                              struct kvc_diag *diag)
 {
     const struct {
         const char *name;
@@ -223,14 +245,17 @@ enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profi
         {"insert_high_load", &stages->insert_high_load},
         {"drain", &stages->drain},
     };
-    for (size_t i = 0; i < sizeof cost_curves / sizeof *cost_curves; i++) {
-        if ((cost_curves[i].cost_curve->count > 0) != kvc_megakv_cost_profile_is_measured(stages))
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "stages.%s is %s: allowed are all cost curves or none",
-                                 cost_curves[i].name,
-                                 cost_curves[i].cost_curve->count > 0 ? "given, stages.read is not" : "missing");
+    for (size_t i = 0; i < sizeof(cost_curves) / sizeof(*cost_curves); i++) {
+        if ((cost_curves[i].cost_curve->count > 0) != kvc_megakv_cost_profile_is_measured(stages)) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "stages.%s is %s: allowed are all cost curves or none", cost_curves[i].name,
+                                 cost_curves[i].cost_curve->count > 0 ? "given, stages.read is not"
+                                                                      : "missing");
+        }
         enum kvc_status status = check_cost_curve(cost_curves[i].name, cost_curves[i].cost_curve, diag);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
     }
     return KVC_OK;
 }

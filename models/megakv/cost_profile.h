@@ -3,8 +3,8 @@
  * Where a machine has been calibrated these take the place of what cpu, dram and gpu profiles would give.
  * Every law is a list of points over three coordinates, a full grid: the size of the piece of work, the
  * footprint of the memory that it touches at random, and the threads that do the same at once (for launches:
- * the streams). Lines join the points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different stages
- * disturbing each other. */
+ * the streams). Lines join the points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different
+ * stages disturbing each other. */
 #ifndef KVC_MODELS_MEGAKV_COST_PROFILE_H
 #define KVC_MODELS_MEGAKV_COST_PROFILE_H
 
@@ -46,7 +46,8 @@ struct kvc_megakv_cost_profile {
      * `read_marked`: it is clear and gets set. Of `read_half_marked` and `read_half_missed` every other one
      * is marked, or a miss, in an order that no processor guesses. `read_slowest`: as `read`, on the slowest
      * of the senders' cores, for which those who wait for all senders wait. */
-    struct kvc_megakv_cost_curve read, read_checked, read_half_marked, read_marked, read_half_missed, read_slowest;
+    struct kvc_megakv_cost_curve read, read_checked, read_half_marked, read_marked, read_half_missed,
+        read_slowest;
     /* A launch of searches, by its jobs per stream: of keys that are there, that are not; and of the former
      * in a fuller index. */
     struct kvc_megakv_cost_curve search, search_miss, search_high_load;
@@ -59,7 +60,8 @@ extern const struct kvc_option_table kvc_megakv_cost_profile_option_table;
 
 /* Whether every law is a full grid of at most KVC_CURVE_POINTS_MAX values in each coordinate, and all are
  * given or none. */
-enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages, struct kvc_diag *diag);
+enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages,
+                                              struct kvc_diag *diag);
 
 static inline bool kvc_megakv_cost_profile_is_measured(const struct kvc_megakv_cost_profile *stages)
 {
@@ -67,7 +69,8 @@ static inline bool kvc_megakv_cost_profile_is_measured(const struct kvc_megakv_c
 }
 
 /* The footprints that were measured, rising. Returns how many there are. */
-uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *curve, double footprint_bytes[KVC_CURVE_POINTS_MAX]);
+uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *curve,
+                                    double footprint_bytes[KVC_CURVE_POINTS_MAX]);
 
 /* The law by size alone, for so many threads and for accesses of which share[i] (0..1, rising) come back to
  * something among the last footprint[i] bytes touched; `share` NULL: spread evenly over the largest
@@ -76,7 +79,8 @@ uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *curve, d
  * Uniform use of a footprint f costs c(f) an access, and every access reaches back over a number of bytes
  * that is evenly spread over 0 .. f. So one that reaches back over s bytes costs d(f c(f))/df at s, and other
  * popularities only change how far accesses reach back. */
-struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *curve, double threads, const double *share);
+struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *curve, double threads,
+                                               const double *share);
 
 /* Smallest and largest of a coordinate that was measured. */
 struct kvc_megakv_cost_range {

@@ -26,11 +26,14 @@ static double constant(double bytes, double footprint_bytes, double at_once)
 static struct kvc_megakv_cost_curve cost_curve_of(double (*ns)(double, double, double))
 {
     struct kvc_megakv_cost_curve cost_curve = {0};
-    for (int t = THREADS - 1; t >= 0; t--)
-        for (int s = 0; s < SIZES; s++)
-            for (int f = FOOTPRINTS - 1; f >= 0; f--)
+    for (int t = THREADS - 1; t >= 0; t--) {
+        for (int s = 0; s < SIZES; s++) {
+            for (int f = FOOTPRINTS - 1; f >= 0; f--) {
                 cost_curve.point[cost_curve.count++] = (struct kvc_megakv_cost_point){
                     size[s], footprint[f], threads[t], ns(size[s], footprint[f], (double)threads[t])};
+            }
+        }
+    }
     return cost_curve;
 }
 
@@ -39,8 +42,9 @@ Test(stages, footprints_rise)
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double found[KVC_CURVE_POINTS_MAX];
     cr_assert_eq(kvc_megakv_cost_footprints(&cost_curve, found), FOOTPRINTS);
-    for (int f = 0; f < FOOTPRINTS; f++)
+    for (int f = 0; f < FOOTPRINTS; f++) {
         cr_expect_eq(found[f], footprint[f]);
+    }
 }
 
 /* Uniform use of f bytes reaches back over s bytes with s / f: f c(f) is a straight line between two measured
@@ -51,8 +55,9 @@ Test(stages, uniform_use_between_measured_footprints)
     for (double used = footprint[0]; used <= footprint[2]; used += 500) {
         double share[FOOTPRINTS];
         int right = used <= footprint[1] ? 1 : 2;
-        for (int f = 0; f < FOOTPRINTS; f++)
+        for (int f = 0; f < FOOTPRINTS; f++) {
             share[f] = fmin(footprint[f] / used, 1);
+        }
         struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 1, share);
         cr_assert_eq(curve.count, SIZES);
         for (int s = 0; s < SIZES; s++) {
@@ -76,10 +81,13 @@ Test(stages, uniform_use_outside_measured_footprints)
     double left_ns = footprint[1] * cost(size[0], footprint[1], 1);
     double right_ns = footprint[2] * cost(size[0], footprint[2], 1), used = 2 * footprint[2];
     double slope = (right_ns - left_ns) / (footprint[2] - footprint[1]);
-    for (int f = 0; f < FOOTPRINTS; f++)
+    for (int f = 0; f < FOOTPRINTS; f++) {
         many[f] = footprint[f] / used;
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, few).y[0], cost(size[0], footprint[0], 1), 1e-9);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, many).y[0], (right_ns + slope * footprint[2]) / used, 1e-9);
+    }
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, few).y[0],
+                       cost(size[0], footprint[0], 1), 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, many).y[0],
+                       (right_ns + slope * footprint[2]) / used, 1e-9);
 }
 
 Test(stages, no_shares_are_the_largest_footprint)
@@ -87,18 +95,20 @@ Test(stages, no_shares_are_the_largest_footprint)
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL);
     cr_assert_eq(curve.count, SIZES);
-    for (int s = 0; s < SIZES; s++)
+    for (int s = 0; s < SIZES; s++) {
         cr_expect_float_eq(curve.y[s], cost(size[s], footprint[2], 4), 1e-9);
+    }
 }
 
 Test(stages, a_constant_stays_one_for_any_shares)
 {
     static const double shares[][FOOTPRINTS] = {{0, 0, 0}, {1, 1, 1}, {0.3, 0.4, 0.9}, {0, 0.5, 1}};
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(constant);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
         struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, shares[i]);
-        for (int s = 0; s < SIZES; s++)
+        for (int s = 0; s < SIZES; s++) {
             cr_expect_float_eq(curve.y[s], constant(size[s], 0, 4), 1e-9);
+        }
     }
 }
 
@@ -107,7 +117,8 @@ Test(stages, threads_between_and_outside)
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double one = cost(size[1], footprint[2], 1), four = cost(size[1], footprint[2], 4);
     cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, NULL).y[1], one, 1e-9);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 2, NULL).y[1], one + (four - one) / 3, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 2, NULL).y[1], one + (four - one) / 3,
+                       1e-9);
     cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL).y[1], four, 1e-9);
     cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0.5, NULL).y[1], one, 1e-9, "the nearest");
     cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 9, NULL).y[1], four, 1e-9, "the nearest");
@@ -134,22 +145,22 @@ static const struct {
     const char *name;
     size_t offset;
 } cost_curves[] = {{"receive", offsetof(struct kvc_megakv_cost_profile, receive)},
-            {"write", offsetof(struct kvc_megakv_cost_profile, write)},
-            {"read", offsetof(struct kvc_megakv_cost_profile, read)},
-            {"read_checked", offsetof(struct kvc_megakv_cost_profile, read_checked)},
-            {"read_half_marked", offsetof(struct kvc_megakv_cost_profile, read_half_marked)},
-            {"read_marked", offsetof(struct kvc_megakv_cost_profile, read_marked)},
-            {"read_half_missed", offsetof(struct kvc_megakv_cost_profile, read_half_missed)},
-            {"read_slowest", offsetof(struct kvc_megakv_cost_profile, read_slowest)},
-            {"pass", offsetof(struct kvc_megakv_cost_profile, pass)},
-            {"search", offsetof(struct kvc_megakv_cost_profile, search)},
-            {"search_miss", offsetof(struct kvc_megakv_cost_profile, search_miss)},
-            {"search_high_load", offsetof(struct kvc_megakv_cost_profile, search_high_load)},
-            {"insert", offsetof(struct kvc_megakv_cost_profile, insert)},
-            {"insert_high_load", offsetof(struct kvc_megakv_cost_profile, insert_high_load)},
-            {"drain", offsetof(struct kvc_megakv_cost_profile, drain)}};
+                   {"write", offsetof(struct kvc_megakv_cost_profile, write)},
+                   {"read", offsetof(struct kvc_megakv_cost_profile, read)},
+                   {"read_checked", offsetof(struct kvc_megakv_cost_profile, read_checked)},
+                   {"read_half_marked", offsetof(struct kvc_megakv_cost_profile, read_half_marked)},
+                   {"read_marked", offsetof(struct kvc_megakv_cost_profile, read_marked)},
+                   {"read_half_missed", offsetof(struct kvc_megakv_cost_profile, read_half_missed)},
+                   {"read_slowest", offsetof(struct kvc_megakv_cost_profile, read_slowest)},
+                   {"pass", offsetof(struct kvc_megakv_cost_profile, pass)},
+                   {"search", offsetof(struct kvc_megakv_cost_profile, search)},
+                   {"search_miss", offsetof(struct kvc_megakv_cost_profile, search_miss)},
+                   {"search_high_load", offsetof(struct kvc_megakv_cost_profile, search_high_load)},
+                   {"insert", offsetof(struct kvc_megakv_cost_profile, insert)},
+                   {"insert_high_load", offsetof(struct kvc_megakv_cost_profile, insert_high_load)},
+                   {"drain", offsetof(struct kvc_megakv_cost_profile, drain)}};
 
-enum { LAWS = sizeof cost_curves / sizeof *cost_curves };
+enum { LAWS = sizeof(cost_curves) / sizeof(*cost_curves) };
 
 static struct kvc_megakv_cost_curve *cost_curve_at(struct kvc_megakv_cost_profile *stages, size_t i)
 {
@@ -158,10 +169,11 @@ static struct kvc_megakv_cost_curve *cost_curve_at(struct kvc_megakv_cost_profil
 
 static struct kvc_megakv_cost_profile *all_cost_curves(void)
 {
-    struct kvc_megakv_cost_profile *stages = calloc(1, sizeof *stages);
+    struct kvc_megakv_cost_profile *stages = calloc(1, sizeof(*stages));
     cr_assert_not_null(stages);
-    for (size_t i = 0; i < LAWS; i++)
+    for (size_t i = 0; i < LAWS; i++) {
         *cost_curve_at(stages, i) = cost_curve_of(cost);
+    }
     return stages;
 }
 
@@ -184,10 +196,12 @@ Test(stages, all_laws_or_none)
     for (size_t i = 0; i < LAWS; i++) {
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(stages, i);
         cost_curve->count = 0;
-        if (strcmp(cost_curves[i].name, "read") == 0) /* it says whether the others are missing or too many */
-            snprintf(message, sizeof message, "stages.receive is given, stages.read is not");
-        else
-            snprintf(message, sizeof message, "stages.%s is missing", cost_curves[i].name);
+        if (strcmp(cost_curves[i].name, "read") ==
+            0) { /* it says whether the others are missing or too many */
+            snprintf(message, sizeof(message), "stages.receive is given, stages.read is not");
+        } else {
+            snprintf(message, sizeof(message), "stages.%s is missing", cost_curves[i].name);
+        }
         refuses(stages, message);
         *cost_curve = cost_curve_of(cost);
     }
@@ -201,14 +215,14 @@ Test(stages, full_grids_only)
         char message[96];
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(stages, i);
         cost_curve->count--;
-        snprintf(message, sizeof message,
+        snprintf(message, sizeof(message),
                  "stages.%s: found 11 points, 2 sizes, 3 footprints and 2 numbers of threads need 12",
                  cost_curves[i].name);
         refuses(stages, message);
         /* as many points as need be, one of them twice and one of them never */
         cost_curve->point[cost_curve->count] = cost_curve->point[0];
         cost_curve->count++;
-        snprintf(message, sizeof message, "stages.%s: no point of size 300, footprint 1000, 1 threads",
+        snprintf(message, sizeof(message), "stages.%s: no point of size 300, footprint 1000, 1 threads",
                  cost_curves[i].name);
         refuses(stages, message);
         *cost_curve = cost_curve_of(cost);
@@ -221,8 +235,9 @@ Test(stages, no_more_sizes_than_a_curve_holds)
     struct kvc_megakv_cost_profile *stages = all_cost_curves();
     struct kvc_diag diag = {0};
     stages->read.count = 0;
-    for (int i = 0; i < KVC_CURVE_POINTS_MAX; i++)
+    for (int i = 0; i < KVC_CURVE_POINTS_MAX; i++) {
         stages->read.point[stages->read.count++] = (struct kvc_megakv_cost_point){i, 1000, 1, 5};
+    }
     cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_OK, "%s", diag.message);
     stages->read.point[stages->read.count++] = (struct kvc_megakv_cost_point){1e6, 1000, 1, 5};
     refuses(stages, "stages.read: found 33 sizes and 1 footprints, allowed: 32");

@@ -40,9 +40,9 @@ static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_c
     double footprint_bytes[KVC_CURVE_POINTS_MAX];
     uint32_t footprints = kvc_megakv_cost_footprints(curve, footprint_bytes);
     if (footprints != use->footprints ||
-        memcmp(footprint_bytes, use->footprint_bytes, footprints * sizeof *footprint_bytes) != 0) {
+        memcmp(footprint_bytes, use->footprint_bytes, footprints * sizeof(*footprint_bytes)) != 0) {
         use->footprints = footprints;
-        memcpy(use->footprint_bytes, footprint_bytes, footprints * sizeof *footprint_bytes);
+        memcpy(use->footprint_bytes, footprint_bytes, footprints * sizeof(*footprint_bytes));
         kvc_reuse_shares(use->workload, &use->reuse, footprint_bytes, footprints, use->share);
     }
     return kvc_megakv_cost_curve_by_size(curve, threads, use->share);
@@ -76,9 +76,10 @@ static struct use index_of(const struct kvc_scenario *scenario, const struct kvc
     struct use use = {.workload = &scenario->workload,
                       .reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = system->index_bytes}};
     double passing_bytes = means->request_bytes + ROW_BYTES + means->dram_bytes;
-    if (system->index_on == KVC_MEGAKV_INDEX_ON_THREAD)
+    if (system->index_on == KVC_MEGAKV_INDEX_ON_THREAD) {
         use.reuse.stream_bytes = fmax(passing_bytes - CALIBRATED_PASSING_BYTES, 0) /
                                  (1 + (double)CALIBRATED_PASSING_BYTES / LINE_BYTES);
+    }
     return use;
 }
 
@@ -87,7 +88,8 @@ static double high_load(const struct kvc_scenario *scenario)
     const struct kvc_megakv_options *system = scenario->system;
     double keys = (double)scenario->workload.keys / kvc_scenario_shards(scenario);
     double load_frac = fmin(keys / (system->index_bytes / SLOT_BYTES), 1);
-    return (load_frac - KVC_MEGAKV_USUAL_LOAD_FRAC) / (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
+    return (load_frac - KVC_MEGAKV_USUAL_LOAD_FRAC) /
+           (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
 }
 
 /* The number of threads nearest to `threads` for which the law was measured. */
@@ -97,7 +99,8 @@ static double measured_threads(const struct kvc_megakv_cost_curve *curve, double
     return fmin(fmax(threads, range.threads_low), range.threads_high);
 }
 
-static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages, struct use *lines)
+static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages,
+                          struct use *lines)
 {
     double searches = measured_threads(&stages->search_high_load, costs->streams);
     double inserts = measured_threads(&stages->insert_high_load, costs->streams);
@@ -119,10 +122,12 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .measured = kvc_megakv_cost_profile_is_measured(stages),
                                      .slowest_sender = 1};
     double streams = (double)system.streams, threads = streams;
-    if (!costs.measured)
+    if (!costs.measured) {
         return costs;
-    if (system.threads == KVC_MEGAKV_SHARED_THREADS)
+    }
+    if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
         threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
+    }
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     struct kvc_workload uniform = scenario->workload;
     uniform.popularity = KVC_POPULARITY_UNIFORM;
@@ -146,7 +151,8 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     costs.insert = curve_of(&lines, &stages->insert, streams);
     set_high_load(&costs, stages, &lines);
     double slots = floor(system.slab_bytes / means.item_bytes);
-    costs.lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, kvc_scenario_shards(scenario) * slots);
+    costs.lookup_mix =
+        kvc_megakv_cache_lookup_mix(&scenario->workload, kvc_scenario_shards(scenario) * slots);
     costs.high_load = high_load(scenario);
     return costs;
 }
@@ -167,8 +173,9 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
                                                  int op, uint32_t key_bytes, uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {.stall_ns = kvc_curve_at(&costs->receive, frame_requests) / frame_requests};
-    if (op == KVC_OP_SET)
+    if (op == KVC_OP_SET) {
         cost.stall_ns += kvc_curve_at(&costs->write, kvc_megakv_touched_bytes(key_bytes, value_bytes));
+    }
     return cost;
 }
 
@@ -176,21 +183,24 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
                                             int op, uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_node *node = costs->node;
-    if (costs->measured)
+    if (costs->measured) {
         return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
+    }
     double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns,
                                 .stall_ns = kvc_dram_stream_ns(&node->dram, job_bytes)};
-    if (op == KVC_OP_SET)
+    if (op == KVC_OP_SET) {
         cost.stall_ns += kvc_dram_stream_ns(&node->dram, key_bytes + value_bytes) +
                          kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes));
+    }
     return cost;
 }
 
 static double response_payload(int api, int outcome, uint32_t key_bytes, uint32_t value_bytes)
 {
-    if (outcome != KVC_MEGAKV_HIT)
+    if (outcome != KVC_MEGAKV_HIT) {
         return 0;
+    }
     return api == KVC_MEGAKV_GETK ? key_bytes + value_bytes : value_bytes;
 }
 
@@ -220,18 +230,22 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
 {
     struct kvc_cpu_cost cost = {0};
     double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
-    if (outcome == KVC_MEGAKV_DONE)
+    if (outcome == KVC_MEGAKV_DONE) {
         return cost;
-    if (outcome == KVC_MEGAKV_MISS)
+    }
+    if (outcome == KVC_MEGAKV_MISS) {
         cost.stall_ns = kvc_curve_at(&costs->read, 0);
-    else if (outcome == KVC_MEGAKV_MISMATCH)
+    } else if (outcome == KVC_MEGAKV_MISMATCH) {
         cost.stall_ns = kvc_curve_at(&costs->read, kvc_megakv_touched_bytes(key_bytes, 0));
-    else if (checked < 1)
+    } else if (checked < 1) {
         cost.stall_ns = (1 - checked) * kvc_curve_at(&costs->read, bytes);
-    if (outcome == KVC_MEGAKV_HIT && checked > 0)
+    }
+    if (outcome == KVC_MEGAKV_HIT && checked > 0) {
         cost.stall_ns += checked * checked_read_ns(costs, bytes, lookup_mix->marked_frac / checked);
-    if (lookup_mix->missed_frac > 0)
+    }
+    if (lookup_mix->missed_frac > 0) {
         cost.stall_ns += surprise_ns(costs, bytes, lookup_mix->missed_frac);
+    }
     return cost;
 }
 
@@ -241,19 +255,24 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
 {
     const struct kvc_node *node = costs->node;
     int api = costs->api;
-    if (costs->measured)
+    if (costs->measured) {
         return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
+    }
     struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
-    if (outcome != KVC_MEGAKV_DONE)
+    if (outcome != KVC_MEGAKV_DONE) {
         cost.stall_ns = kvc_dram_stream_ns(&node->dram, LOCATION_BYTES);
-    if (outcome == KVC_MEGAKV_HIT)
+    }
+    if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
             kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes)) +
             kvc_dram_stream_ns(&node->dram, response_payload(api, outcome, key_bytes, value_bytes));
-    if (outcome == KVC_MEGAKV_MISMATCH)
+    }
+    if (outcome == KVC_MEGAKV_MISMATCH) {
         cost.stall_ns += kvc_dram_object_ns(&node->dram, 1);
-    if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH))
+    }
+    if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
         cost.stall_ns += kvc_dram_stream_ns(&node->dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(&node->cpu);
+    }
     return cost;
 }
 
@@ -283,10 +302,11 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_k
                             double hit_frac, double drained, const struct kvc_index_stats *stats)
 {
     const struct kvc_node *node = costs->node;
-    if (jobs > 0 && costs->measured)
+    if (jobs > 0 && costs->measured) {
         return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, drained)
                                         : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs),
                                                      &costs->insert_usual, &costs->insert_high_load, jobs);
+    }
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
     return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
 }
@@ -315,8 +335,9 @@ enum { SAMPLES_MAX = 4096 };
 static uint32_t sample_sizes(const struct kvc_workload *workload, struct sample *sample)
 {
     struct kvc_sizes *sizes = kvc_sizes_create(workload);
-    if (sizes == NULL)
+    if (sizes == NULL) {
         KVC_BUG("no memory for the size distribution");
+    }
     uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : SAMPLES_MAX;
     for (uint32_t i = 0; i < samples; i++) {
         uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);
@@ -356,9 +377,10 @@ struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
             means.request_bytes += weight * kvc_megakv_request_bytes(node, op, key_bytes, value_bytes);
             means.response_bytes +=
                 weight * kvc_megakv_response_bytes(node, system->api, outcome_of(op), key_bytes, value_bytes);
-            if (op != KVC_OP_DELETE)
+            if (op != KVC_OP_DELETE) {
                 means.dram_bytes +=
                     weight * kvc_megakv_item_lines(node, key_bytes, value_bytes) * node->dram.line_bytes;
+            }
         }
     }
     return means;

@@ -38,12 +38,13 @@ struct kvc_megakv_costs {
     const struct kvc_node *node;
     int api; /* enum kvc_megakv_api */
     uint32_t clock, streams;
-    bool on_thread;                /* index_on = "thread" */
-    bool measured;                 /* the curves are the costs, by what kvc_stages says */
-    double pass_ns;                /* of the CLOCK hand, an item */
-    double high_load;                 /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
-    double slowest_sender;         /* over the mean of all */
-    struct kvc_megakv_lookup_mix lookup_mix; /* as the closed form expects them; all 0 where nothing was measured */
+    bool on_thread;        /* index_on = "thread" */
+    bool measured;         /* the curves are the costs, by what kvc_stages says */
+    double pass_ns;        /* of the CLOCK hand, an item */
+    double high_load;      /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
+    double slowest_sender; /* over the mean of all */
+    struct kvc_megakv_lookup_mix
+        lookup_mix; /* as the closed form expects them; all 0 where nothing was measured */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
         search, search_miss, drain, insert;
     /* the fuller index, and the usual one with as many streams as that was measured with */

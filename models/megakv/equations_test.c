@@ -20,7 +20,7 @@ static const struct row table[] = {
     {324, {15.0, 176.9e3, 36.0, 282.5e3}, 318.15, 459.4, 62.3},
 };
 
-enum { ROWS = sizeof table / sizeof *table };
+enum { ROWS = sizeof(table) / sizeof(*table) };
 
 static const struct kvc_megakv_load delayed = {0.95, 2}, together = {0.95, 1};
 
@@ -57,9 +57,10 @@ Test(equations, delay_lowers_the_bound_by_43_4_percent)
 
 Test(equations, speed_limits)
 {
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
         cr_expect(
             prints_as(kvc_megakv_speed_limit(&table[i].fit, &delayed) * 1e3, table[i].speed_limit_mops, 1));
+    }
 }
 
 Test(equations, largest_speed_at_a_cycle)
@@ -67,7 +68,7 @@ Test(equations, largest_speed_at_a_cycle)
     /* eq. (4), 8 GPUs, 95 % GET; recomputed by hand from Table 2 */
     static const double expected[][2] = {{120, 289}, {140, 441}, {160, 555}, {200, 714},
                                          {240, 821}, {280, 897}, {320, 954}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
         double speed = kvc_megakv_speed_max(&table[0].fit, &delayed, expected[i][0] * 1e3);
         cr_expect(prints_as(8 * speed * 1e3, expected[i][1], 0), "C = %.0f: %.2f", expected[i][0],
                   8 * speed * 1e3);

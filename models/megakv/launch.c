@@ -12,10 +12,12 @@ struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs,
     /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full
      * table, and an insert reads both buckets and writes one. */
     double buckets = kernel == KVC_GPU_SEARCH ? 1.5 : 3;
-    if (stats != NULL && kernel == KVC_GPU_SEARCH && stats->searches > 0)
+    if (stats != NULL && kernel == KVC_GPU_SEARCH && stats->searches > 0) {
         buckets = (double)stats->search_lines / (double)stats->searches;
-    if (stats != NULL && kernel == KVC_GPU_INSERT && stats->inserts > 0)
+    }
+    if (stats != NULL && kernel == KVC_GPU_INSERT && stats->inserts > 0) {
         buckets = (double)stats->insert_lines / (double)stats->inserts;
+    }
     return (struct kvc_gpu_work){
         .jobs = jobs,
         .in_bytes =

@@ -12,8 +12,8 @@
 #include "models/megakv/run.h"
 #include "models/megakv/run_fixture.h"
 
-static const double receive_ns = 12, search_ns = 10, insert_ns = 20, drain_ns = 4, write_ns = 50, read_ns = 40,
-                    mixed_ns = 44, miss_ns = 8;
+static const double receive_ns = 12, search_ns = 10, insert_ns = 20, drain_ns = 4, write_ns = 50,
+                    read_ns = 40, mixed_ns = 44, miss_ns = 8;
 
 enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
 
@@ -71,9 +71,10 @@ static struct setup shared(uint64_t cores)
     struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
     add(&stages->receive, FRAME_REQUESTS, FRAME_REQUESTS * receive_ns);
     add(&stages->write, ITEM_BYTES, write_ns);
-    struct kvc_megakv_cost_curve *const reads[] = {&stages->read, &stages->read_slowest, &stages->read_half_missed};
+    struct kvc_megakv_cost_curve *const reads[] = {&stages->read, &stages->read_slowest,
+                                                   &stages->read_half_missed};
     struct kvc_megakv_cost_curve *const marks[] = {&stages->read_checked, &stages->read_half_marked,
-                                           &stages->read_marked};
+                                                   &stages->read_marked};
     for (int i = 0; i < 3; i++) {
         add(reads[i], 0, miss_ns);
         add(reads[i], ITEM_BYTES, i < 2 ? read_ns : (miss_ns + read_ns) / 2);
@@ -120,16 +121,17 @@ static void expect_near(const char *what, double found, double expected, double 
 /* Simulates and predicts. */
 static struct kvc_result *expect_throughput(struct setup *setup, double mops)
 {
-    struct kvc_result *result = simulate(setup, NULL), *closed_form = calloc(1, sizeof *closed_form);
+    struct kvc_result *result = simulate(setup, NULL), *closed_form = calloc(1, sizeof(*closed_form));
     struct kvc_diag diag = {0};
     cr_assert_not_null(closed_form);
     cr_assert_eq(kvc_megakv_predict(&setup->scenario, closed_form, &diag), KVC_OK);
     expect_near("throughput", result->throughput_mops, mops, 0.02);
     expect_near("closed form", closed_form->throughput_mops, result->throughput_mops, 0.05);
     cr_expect_str_eq(closed_form->bottleneck_stage, result->bottleneck_stage);
-    if (strcmp(result->bottleneck_stage, "load") == 0)
+    if (strcmp(result->bottleneck_stage, "load") == 0) {
         expect_near("closed form's latency", closed_form->latency_mean_us,
                     kvc_histogram_mean_ns(&result->latency) / 1e3, 0.05);
+    }
     free(closed_form);
     return result;
 }
@@ -295,15 +297,16 @@ static uint32_t read_pairs(const char *path, struct pair *pairs)
     uint32_t count[2] = {0};
     FILE *in = fopen(path, "r");
     cr_assert_not_null(in);
-    while (fgets(line, sizeof line, in) != NULL) {
+    while (fgets(line, sizeof(line), in) != NULL) {
         unsigned sender;
         double start_us, for_us;
         unsigned long long requests;
         if (sscanf(line,
                    "{\"ph\":\"X\",\"name\":\"send\",\"pid\":0,\"tid\":%u,\"ts\":%lf,\"dur\":%lf,\"args\":{"
                    "\"requests\":%llu}}",
-                   &sender, &start_us, &for_us, &requests) != 4)
+                   &sender, &start_us, &for_us, &requests) != 4) {
             continue;
+        }
         cr_assert(sender == 1 || sender == 2);
         uint32_t at = count[--sender]++;
         if (at < PAIRS_MAX) {
@@ -324,7 +327,7 @@ static uint32_t simulate_pairs(struct setup *setup, struct pair *pairs)
     setup->system.cycle_ns = 400e3;
     offer(setup, 12);
     cr_assert_not_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/timeline.json", folder);
+    snprintf(path, sizeof(path), "%s/timeline.json", folder);
     free(simulate(setup, path));
     uint32_t count = read_pairs(path, pairs);
     remove(path);
@@ -368,9 +371,11 @@ Test(measured, senders_with_cores_of_their_own_do_not)
     struct setup setups[] = {shared(3), own()};
     for (int s = 0; s < 2; s++) {
         uint32_t count = simulate_pairs(&setups[s], pairs);
-        for (uint32_t i = 0; i < count; i++)
-            for (int p = 0; p < 2; p++)
+        for (uint32_t i = 0; i < count; i++) {
+            for (int p = 0; p < 2; p++) {
                 cr_expect_float_eq(pairs[i].for_us[p], (double)pairs[i].requests[p] * read_ns / 1e3, 1e-3);
+            }
+        }
     }
 }
 
@@ -402,11 +407,11 @@ Test(measured, own_threads_are_as_many_as_they_are)
     struct kvc_result *many = simulate(&setup, NULL);
     kvc_test_forget_wall(few);
     kvc_test_forget_wall(many);
-    cr_expect_eq(memcmp(few, many, sizeof *few), 0);
+    cr_expect_eq(memcmp(few, many, sizeof(*few)), 0);
     setup.system.threads = KVC_MEGAKV_SHARED_THREADS;
     struct kvc_result *sharing = simulate(&setup, NULL);
     kvc_test_forget_wall(sharing);
-    cr_expect_neq(memcmp(few, sharing, sizeof *few), 0);
+    cr_expect_neq(memcmp(few, sharing, sizeof(*few)), 0);
     free(few);
     free(many);
     free(sharing);

@@ -118,16 +118,19 @@ static const struct kvc_option rows[] = {
      .help = "core clock that names one of the GPU's clock pairs; auto: the fastest"},
 };
 
-const struct kvc_option_table kvc_megakv_option_table = {
-    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_megakv_options)};
+const struct kvc_option_table kvc_megakv_option_table = {.name = "system",
+                                                         .rows = rows,
+                                                         .count = sizeof(rows) / sizeof(*rows),
+                                                         .size = sizeof(struct kvc_megakv_options)};
 
 enum { SHARED_STREAMS_MAX = 64 };
 
 static uint64_t streams_max(const struct kvc_scenario *scenario)
 {
     const struct kvc_cpu *cpu = &scenario->node.cpu;
-    if (((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS)
+    if (((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS) {
         return cpu->cores > 1 ? SHARED_STREAMS_MAX : 0;
+    }
     return (cpu->cores - 1) * cpu->threads_per_core / 2;
 }
 
@@ -143,16 +146,19 @@ static double slab_bytes_auto(const struct kvc_scenario *scenario)
 {
     double shards = kvc_scenario_shards(scenario);
     double item_bytes = kvc_megakv_means_of(scenario).item_bytes;
-    return fmax(ceil(1.1 * (double)scenario->workload.keys / shards * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
+    return fmax(ceil(1.1 * (double)scenario->workload.keys / shards * item_bytes),
+                16.0 * KVC_MEGAKV_SLAB_BYTES);
 }
 
 struct kvc_megakv_options kvc_megakv_resolve(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv_options system = *(const struct kvc_megakv_options *)scenario->system;
-    if (system.streams == 0)
+    if (system.streams == 0) {
         system.streams = streams_auto(scenario);
-    if (system.slab_bytes == 0)
+    }
+    if (system.slab_bytes == 0) {
         system.slab_bytes = slab_bytes_auto(scenario);
+    }
     return system;
 }
 
@@ -165,15 +171,19 @@ double kvc_megakv_full_bytes(const struct kvc_scenario *scenario)
 uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
 {
     const struct kvc_run *run = &scenario->run;
-    if (run->functional == KVC_FUNCTIONAL_FULL)
+    if (run->functional == KVC_FUNCTIONAL_FULL) {
         return 1;
-    if (run->functional == KVC_FUNCTIONAL_OFF)
+    }
+    if (run->functional == KVC_FUNCTIONAL_OFF) {
         return 0;
-    if (run->sample_rate > 0)
+    }
+    if (run->sample_rate > 0) {
         return run->sample_rate;
+    }
     uint64_t rate = 1;
-    while (kvc_megakv_full_bytes(scenario) / (double)rate > run->sample_bytes)
+    while (kvc_megakv_full_bytes(scenario) / (double)rate > run->sample_bytes) {
         rate *= 2;
+    }
     return rate;
 }
 
@@ -181,9 +191,11 @@ uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_options *system = scenario->system;
     const struct kvc_gpu *gpu = &scenario->node.gpu;
-    for (uint32_t i = 0; i < gpu->clock_count && system->gpu_core_hz > 0; i++)
-        if (fabs(gpu->clocks[i].core_hz - system->gpu_core_hz) < 5e5)
+    for (uint32_t i = 0; i < gpu->clock_count && system->gpu_core_hz > 0; i++) {
+        if (fabs(gpu->clocks[i].core_hz - system->gpu_core_hz) < 5e5) {
             return i;
+        }
+    }
     return 0;
 }
 
@@ -192,21 +204,24 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
     const struct kvc_megakv_options *system = scenario->system;
     const struct kvc_gpu *gpu = &scenario->node.gpu;
     char allowed[256] = "";
-    if (gpu->clock_count == 0)
+    if (gpu->clock_count == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
+    }
     for (uint32_t i = 0; i < gpu->clock_count; i++) {
         size_t used = strlen(allowed);
-        snprintf(allowed + used, sizeof allowed - used, "%s%.0fMHz", i > 0 ? ", " : "",
+        snprintf(allowed + used, sizeof(allowed) - used, "%s%.0fMHz", i > 0 ? ", " : "",
                  gpu->clocks[i].core_hz / 1e6);
     }
     uint32_t clock = kvc_megakv_clock(scenario);
-    if (system->gpu_core_hz > 0 && fabs(gpu->clocks[clock].core_hz - system->gpu_core_hz) >= 5e5)
+    if (system->gpu_core_hz > 0 && fabs(gpu->clocks[clock].core_hz - system->gpu_core_hz) >= 5e5) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
                              system->gpu_core_hz / 1e6, gpu->name, allowed);
-    if (gpu->clocks[clock].search_ns_per_op <= 0 && gpu->sectors_per_s <= 0)
+    }
+    if (gpu->clocks[clock].search_ns_per_op <= 0 && gpu->sectors_per_s <= 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
                              gpu->name, gpu->clocks[clock].core_hz / 1e6);
+    }
     return KVC_OK;
 }
 
@@ -215,37 +230,44 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     const struct kvc_megakv_options *system = scenario->system;
     uint64_t most = streams_max(scenario);
     uint64_t index = (uint64_t)system->index_bytes;
-    if (most == 0)
+    if (most == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two "
                              "for a pipeline (or 2 with "
                              "system.threads = \"shared\")",
                              (unsigned long long)scenario->node.cpu.cores);
-    if (system->streams > most)
+    }
+    if (system->streams > most) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.streams: found %llu, the cpu has room for 1 .. %llu pipelines beside the scheduler",
             (unsigned long long)system->streams, (unsigned long long)most);
-    if ((index & (index - 1)) != 0)
+    }
+    if ((index & (index - 1)) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.index: found %llu bytes, allowed is a power of two",
                              (unsigned long long)index);
-    if (system->index_bytes > scenario->node.gpu.memory_bytes)
+    }
+    if (system->index_bytes > scenario->node.gpu.memory_bytes) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.index: found %.3g GiB, gpu \"%s\" has %.3g GiB",
                              system->index_bytes / 0x1p30, scenario->node.gpu.name,
                              scenario->node.gpu.memory_bytes / 0x1p30);
+    }
     if (kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(&scenario->workload),
-                            kvc_workload_value_bytes_max(&scenario->workload)) == 0)
+                                   kvc_workload_value_bytes_max(&scenario->workload)) == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.value: found %u bytes, the slab store holds up to %d",
                              kvc_workload_value_bytes_max(&scenario->workload), KVC_MEGAKV_SLAB_VALUE_MAX);
-    if (kvc_megakv_sample_rate(scenario) > 1 && index / kvc_megakv_sample_rate(scenario) < 4096)
+    }
+    if (kvc_megakv_sample_rate(scenario) > 1 && index / kvc_megakv_sample_rate(scenario) < 4096) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
             (unsigned long long)kvc_megakv_sample_rate(scenario));
+    }
     struct kvc_diag inner = {0};
-    if (kvc_megakv_cost_profile_check(&scenario->node.stages, &inner) != KVC_OK)
+    if (kvc_megakv_cost_profile_check(&scenario->node.stages, &inner) != KVC_OK) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.%s", inner.message);
+    }
     return check_clock(scenario, diag);
 }

@@ -36,9 +36,10 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
     struct kvc_megakv_costs at_clock = *costs;
     double low = costs->measured ? MEASURED_FEW : FEW, high = costs->measured ? MEASURED_MANY : MANY,
            ns[2][2];
-    if (pair->search_ns_per_op > 0 && !costs->measured)
+    if (pair->search_ns_per_op > 0 && !costs->measured) {
         return (struct kvc_megakv_fit){pair->search_ns_per_op, pair->search_base_ns, pair->insert_ns_per_op,
                                        pair->insert_base_ns};
+    }
     double hit_frac = kvc_megakv_hit_frac(scenario);
     at_clock.clock = clock;
     for (int kernel = KVC_GPU_SEARCH; kernel <= KVC_GPU_INSERT; kernel++) {
@@ -64,8 +65,9 @@ static double thread_rate(struct kvc_cpu_cost own, struct kvc_cpu_cost sibling, 
 {
     double quadratic = shared ? own.compute_ns * sibling.compute_ns : 0;
     double linear = own.compute_ns + own.stall_ns;
-    if (linear <= 0)
+    if (linear <= 0) {
         return INFINITY;
+    }
     return 2 / (linear + sqrt(linear * linear + 4 * quadratic));
 }
 
@@ -123,13 +125,16 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     };
     /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its
      * asymptote. */
-    if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL)
+    if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL) {
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
+    }
     if (system.threads == KVC_MEGAKV_OWN_THREADS &&
-        system.streams > 1) /* the scheduler waits for all of them */
+        system.streams > 1) { /* the scheduler waits for all of them */
         limits.senders /= costs->slowest_sender;
-    if (system.threads == KVC_MEGAKV_SHARED_THREADS)
+    }
+    if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
         share_cores(scenario, &mean, &fit, &load, &limits);
+    }
     limits.lowest =
         fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
     return limits;
@@ -156,11 +161,12 @@ struct cycle_times {
 static void latency(const struct cycle_times *times, uint64_t delay, double *mean_ns, double *p95_ns)
 {
     uint64_t cycles = SETTLING_CYCLES * delay;
-    double *values = malloc(delay * POSITIONS * sizeof *values);
+    double *values = malloc(delay * POSITIONS * sizeof(*values));
     double gpu_free_ns = 0, sender_free_ns = 0, sum_ns = 0;
     size_t count = 0;
-    if (values == NULL)
+    if (values == NULL) {
         KVC_BUG("no memory for %d latencies", POSITIONS);
+    }
     for (uint64_t k = 1; k <= cycles; k++) {
         double launched_ns = (double)k * times->cycle_ns;
         double searched_ns = fmax(launched_ns, gpu_free_ns) + times->search_ns;
@@ -222,8 +228,9 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
 {
     const struct kvc_workload *workload = &scenario->workload;
     double speed = lowest;
-    if (workload->arrival != KVC_ARRIVAL_CLOSED)
+    if (workload->arrival != KVC_ARRIVAL_CLOSED) {
         return fmin(lowest, kvc_workload_rate_max_mops(workload) * 1e-3 * share);
+    }
     /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
     for (int i = 0; i < 32; i++) {
         double mean_ns, p95_ns;
@@ -246,8 +253,9 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
 {
     double cycle_ns = ((const struct kvc_megakv_options *)scenario->system)->cycle_ns;
     struct kvc_megakv_load delayed = kvc_megakv_load_of(scenario), together = {delayed.search_frac, 1};
-    if (delayed.delay < 2)
+    if (delayed.delay < 2) {
         delayed.delay = 2;
+    }
     for (uint32_t i = 0; i < scenario->node.gpu.clock_count; i++) {
         const struct kvc_gpu_clock *clock = &scenario->node.gpu.clocks[i];
         struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, i);
@@ -262,9 +270,9 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
             {"speed_max_delayed_mops", kvc_megakv_speed_max(&fit, &delayed, cycle_ns) * 1e3},
             {"speed_max_mops", kvc_megakv_speed_max(&fit, &together, cycle_ns) * 1e3},
         };
-        for (size_t j = 0; j < sizeof metrics / sizeof *metrics; j++) {
+        for (size_t j = 0; j < sizeof(metrics) / sizeof(*metrics); j++) {
             char name[KVC_NAME_MAX];
-            snprintf(name, sizeof name, "gpu%.0f_%s", clock->core_hz / 1e6, metrics[j].name);
+            snprintf(name, sizeof(name), "gpu%.0f_%s", clock->core_hz / 1e6, metrics[j].name);
             kvc_metrics_set(&result->model, name, metrics[j].value);
         }
     }
@@ -288,10 +296,12 @@ static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
 static double kept_cycle_ns(const struct kvc_megakv_options *system, const struct kvc_megakv_fit *fit,
                             const struct kvc_megakv_load *load, double *speed)
 {
-    if (kvc_megakv_feasible(fit, load, system->cycle_ns, *speed * (1 - 1e-9)))
+    if (kvc_megakv_feasible(fit, load, system->cycle_ns, *speed * (1 - 1e-9))) {
         return system->cycle_ns;
-    if (system->admission == KVC_MEGAKV_ADMIT_ALL)
+    }
+    if (system->admission == KVC_MEGAKV_ADMIT_ALL) {
         return kvc_megakv_cycle_min_ns(fit, load, fmin(*speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
+    }
     double rows = *speed * system->cycle_ns, cycles = load->delay >= 2 ? 2 : 1;
     double busy_ns = kvc_megakv_busiest_ns(fit, load, 1, rows) +
                      (cycles - 1) * kvc_megakv_search_ns(fit, load->search_frac * rows);
@@ -341,14 +351,17 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     add_clock_metrics(scenario, &costs, result, speed);
     kvc_metrics_set(&result->model, "feasible",
                     kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
-    if (cycle_ns > system.cycle_ns * (1 + 1e-9))
+    if (cycle_ns > system.cycle_ns * (1 + 1e-9)) {
         kvc_result_note(
             result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
             system.cycle_ns / 1e3, cycle_ns / 1e3);
-    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE)
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
         kvc_result_note(result,
                         "a trace has no rate beforehand: this is the largest load that the store sustains");
-    if (scenario->workload.arrival == KVC_ARRIVAL_CURVE)
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_CURVE) {
         kvc_result_note(result, "predicted for the highest rate of the curve");
+    }
     return KVC_OK;
 }

@@ -12,8 +12,9 @@ static const double beyond = 1.25;
 static void note(struct kvc_result *result, const char *what, double found, double low, double high,
                  const char *unit)
 {
-    if (!(found * beyond < low || found > high * beyond))
+    if (!(found * beyond < low || found > high * beyond)) {
         return;
+    }
     kvc_result_note(result, "outside what was calibrated: %s of %.4g%s, measured were %.4g .. %.4g%s", what,
                     found, unit, low, high, unit);
 }
@@ -24,11 +25,12 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
     const struct kvc_megakv_cost_profile *stages = &scenario->node.stages;
     const struct kvc_workload *workload = &scenario->workload;
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    if (!kvc_megakv_cost_profile_is_measured(stages))
+    if (!kvc_megakv_cost_profile_is_measured(stages)) {
         return;
+    }
     struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&stages->receive),
-                           items = kvc_megakv_cost_range_of(&stages->read),
-                           launches = kvc_megakv_cost_range_of(&stages->search);
+                                 items = kvc_megakv_cost_range_of(&stages->read),
+                                 launches = kvc_megakv_cost_range_of(&stages->search);
     double mib = 0x1p20, item_bytes = kvc_megakv_means_of(scenario).item_bytes;
     double items_bytes = item_bytes * (double)workload->keys / kvc_scenario_shards(scenario);
     double largest = kvc_megakv_touched_bytes(kvc_workload_key_bytes_max(workload),
@@ -41,12 +43,14 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
     note(result, "an index", system.index_bytes / mib, launches.footprint_low / mib,
          launches.footprint_high / mib, " MiB");
     double threads = (double)system.streams;
-    if (system.threads == KVC_MEGAKV_SHARED_THREADS)
+    if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
         threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
+    }
     note(result, "senders at once", threads, items.threads_low, items.threads_high, "");
     bool on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
-    if (jobs_per_search > 0)
+    if (jobs_per_search > 0) {
         note(result, on_thread ? "launches" : "launches in each stream",
              on_thread ? jobs_per_search : jobs_per_search / (double)system.streams, launches.size_low,
              launches.size_high, " searches");
+    }
 }

@@ -10,10 +10,11 @@
 /* Points at the corners of a range. */
 static void span(struct kvc_megakv_cost_curve *curve, struct kvc_megakv_cost_range range)
 {
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         curve->point[curve->count++] = (struct kvc_megakv_cost_point){
             i & 1 ? range.size_high : range.size_low, i & 2 ? range.footprint_high : range.footprint_low,
             (uint64_t)(i & 4 ? range.threads_high : range.threads_low), 5};
+    }
 }
 
 enum { STREAMS = 3 };
@@ -27,17 +28,19 @@ struct setup {
  * launches of 1000 to 32000; the scenario is inside all of it: 3 MiB of items of 24 bytes. */
 static struct setup *inside(void)
 {
-    struct setup *setup = calloc(1, sizeof *setup);
+    struct setup *setup = calloc(1, sizeof(*setup));
     cr_assert_not_null(setup);
     setup->scenario = (struct kvc_scenario){
         .system = &setup->system,
         .node = {.sockets = 1, .cpu = {.cores = 9, .threads_per_core = 1}, .dram = {.line_bytes = 64}},
         .cluster = {.nodes = 1},
         .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 1, .frame_requests = 20}};
-    setup->system = (struct kvc_megakv_options){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
+    setup->system =
+        (struct kvc_megakv_options){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
     span(&setup->scenario.node.stages.receive, (struct kvc_megakv_cost_range){10, 40, 0, 0, 2, 4});
     span(&setup->scenario.node.stages.read, (struct kvc_megakv_cost_range){0, 60, 0x1p21, 0x1p25, 2, 4});
-    span(&setup->scenario.node.stages.search, (struct kvc_megakv_cost_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
+    span(&setup->scenario.node.stages.search,
+         (struct kvc_megakv_cost_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
     return setup;
 }
 
@@ -45,7 +48,7 @@ static const double jobs = STREAMS * 5000;
 
 static void expect_none(const struct setup *setup, double jobs_per_search)
 {
-    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_result *result = calloc(1, sizeof(*result));
     kvc_megakv_note_range(&setup->scenario, jobs_per_search, result);
     cr_expect_eq(result->note_count, 0, "%s", result->note[0]);
     free(result);
@@ -53,7 +56,7 @@ static void expect_none(const struct setup *setup, double jobs_per_search)
 
 static void expect_one(const struct setup *setup, double jobs_per_search, const char *note)
 {
-    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_result *result = calloc(1, sizeof(*result));
     kvc_megakv_note_range(&setup->scenario, jobs_per_search, result);
     cr_expect_eq(result->note_count, 1, "%s: %u notes, %s", note, result->note_count, result->note[0]);
     cr_expect(strstr(result->note[0], note) != NULL, "found \"%s\", not \"%s\"", result->note[0], note);
@@ -159,7 +162,7 @@ Test(range, launches)
 Test(range, a_note_for_each_quantity)
 {
     struct setup *setup = inside();
-    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_result *result = calloc(1, sizeof(*result));
     setup->scenario.workload.frame_requests = 1000;
     setup->scenario.workload.value_bytes = 5000;
     setup->system.index_bytes = 0x1p30;
@@ -167,7 +170,7 @@ Test(range, a_note_for_each_quantity)
     kvc_megakv_note_range(&setup->scenario, 1e6, result);
     cr_expect_eq(result->note_count, 6);
     free(result);
-    memset(&setup->scenario.node.stages, 0, sizeof setup->scenario.node.stages);
+    memset(&setup->scenario.node.stages, 0, sizeof(setup->scenario.node.stages));
     expect_none(setup, STREAMS * 1e6); /* nothing was measured */
     free(setup);
 }

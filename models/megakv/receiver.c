@@ -10,24 +10,27 @@
 static void grow(uint64_t **hash, uint32_t **location, uint32_t *room)
 {
     *room = *room > 0 ? *room * 2 : 1024;
-    *hash = realloc(*hash, *room * sizeof **hash);
-    *location = realloc(*location, *room * sizeof **location);
-    if (*hash == NULL || *location == NULL)
+    *hash = realloc(*hash, *room * sizeof(**hash));
+    *location = realloc(*location, *room * sizeof(**location));
+    if (*hash == NULL || *location == NULL) {
         KVC_BUG("no memory for %u index jobs", *room);
+    }
 }
 
 void kvc_megakv_writes_insert(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location)
 {
-    if (writes->inserts == writes->insert_room)
+    if (writes->inserts == writes->insert_room) {
         grow(&writes->insert_hash, &writes->insert_location, &writes->insert_room);
+    }
     writes->insert_hash[writes->inserts] = hash;
     writes->insert_location[writes->inserts++] = location;
 }
 
 void kvc_megakv_writes_erase(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location)
 {
-    if (writes->erases == writes->erase_room)
+    if (writes->erases == writes->erase_room) {
         grow(&writes->erase_hash, &writes->erase_location, &writes->erase_room);
+    }
     writes->erase_hash[writes->erases] = hash;
     writes->erase_location[writes->erases++] = location;
 }
@@ -46,8 +49,9 @@ static double behind_ns(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double least_ns = INFINITY;
-    for (uint64_t i = 0; i < simulation->system.delay; i++)
+    for (uint64_t i = 0; i < simulation->system.delay; i++) {
         least_ns = fmin(least_ns, pipeline->waited_ns[i]);
+    }
     return least_ns;
 }
 
@@ -90,26 +94,32 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     uint32_t sets = 0, *rows = simulation->rows;
     uint64_t started = kvc_clock_ticks();
     for (uint32_t i = first; i < batch->count; i++) {
-        if (batch->op[i] == KVC_OP_GET)
+        if (batch->op[i] == KVC_OP_GET) {
             continue;
+        }
         socket->writes.jobs++;
-        if (!buffer->sampled[i])
+        if (!buffer->sampled[i]) {
             continue;
-        if (batch->op[i] == KVC_OP_SET)
+        }
+        if (batch->op[i] == KVC_OP_SET) {
             rows[sets++] = i;
-        else
+        } else {
             kvc_megakv_writes_erase(&socket->writes, batch->hash[i], KVC_LOCATION_ANY);
+        }
     }
     if (sets > 0) {
         uint64_t passed = socket->shard->slab_stats.clock_steps;
         uint32_t evicted = kvc_megakv_store_write(simulation->store, socket->shard, batch, rows, sets,
                                                   simulation->locations, simulation->evicted);
-        for (uint32_t i = 0; i < sets; i++)
-            if (simulation->locations[i] != KVC_LOCATION_NONE)
+        for (uint32_t i = 0; i < sets; i++) {
+            if (simulation->locations[i] != KVC_LOCATION_NONE) {
                 kvc_megakv_writes_insert(&socket->writes, batch->hash[rows[i]], simulation->locations[i]);
-        for (uint32_t i = 0; i < evicted; i++)
+            }
+        }
+        for (uint32_t i = 0; i < evicted; i++) {
             kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash,
                                     simulation->evicted[i].location);
+        }
         socket->writes.jobs += (double)evicted * (double)simulation->store->sample_rate;
         passed = socket->shard->slab_stats.clock_steps - passed;
         pass_items(pipeline, (double)passed * (double)simulation->store->sample_rate);
@@ -141,8 +151,9 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
         memset(buffer->sampled + first, store->sample_rate == 1, batch->count - first);
         return;
     }
-    for (uint32_t i = first; i < batch->count; i++)
+    for (uint32_t i = first; i < batch->count; i++) {
         buffer->sampled[i] = kvc_megakv_sampled(store, batch->key_id[i], &socket->thinning);
+    }
 }
 
 static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
@@ -161,13 +172,15 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double bytes = 0;
     if (simulation->fixed_sizes) {
-        for (int op = 0; op < KVC_OP_COUNT; op++)
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
             bytes += mix->count[op] * pipeline->request_bytes[op];
+        }
         return bytes;
     }
-    for (uint32_t i = first; i < batch->count; i++)
+    for (uint32_t i = first; i < batch->count; i++) {
         bytes += kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
                                           batch->value_bytes[i]);
+    }
     return bytes;
 }
 
@@ -185,10 +198,11 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is
          * done, and not before its turn at the admitted speed. */
-        double start_ns =
-            fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns), pipeline->next_frame_ns);
-        for (uint32_t i = first; i < batch->count; i++)
+        double start_ns = fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns),
+                               pipeline->next_frame_ns);
+        for (uint32_t i = first; i < batch->count; i++) {
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
+        }
         kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
         *arrived_ns = pipeline->rx_free_ns = start_ns;
         pipeline->next_frame_ns = start_ns + (batch->count - first) * pipeline->frame_step_ns;
@@ -199,8 +213,9 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);
     pipeline->rx_free_ns = *arrived_ns;
-    if (pipeline->frames >= nic->ring_frames && *slot_ns > *arrived_ns)
+    if (pipeline->frames >= nic->ring_frames && *slot_ns > *arrived_ns) {
         return NAN;
+    }
     *slot_ns = fmax(*arrived_ns, pipeline->receive_core->free_ns);
     pipeline->frames++;
     return *slot_ns;
@@ -214,7 +229,7 @@ static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kv
     const struct kvc_batch *batch = buffer->batch;
     double now_ns = start_ns, sum = 0, cost_ns[KVC_OP_COUNT];
     uint32_t count = batch->count;
-    memcpy(cost_ns, pipeline->receive_ns, sizeof cost_ns); /* a copy that the stores below cannot alias */
+    memcpy(cost_ns, pipeline->receive_ns, sizeof(cost_ns)); /* a copy that the stores below cannot alias */
     if (pipeline->socket->simulation->fixed_sizes) {
         for (uint32_t i = first; i < count; i++) {
             now_ns += cost_ns[batch->op[i]];
@@ -249,7 +264,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     }
     mark_rows(pipeline->socket, buffer, first);
     double through_ns = receive_rows(pipeline, buffer, first, start_ns, &sum_ns);
-    memset(buffer->location + first, 0xff, count * sizeof *buffer->location); /* KVC_LOCATION_NONE */
+    memset(buffer->location + first, 0xff, count * sizeof(*buffer->location)); /* KVC_LOCATION_NONE */
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
     pipeline->receive_core->free_ns = through_ns;
@@ -260,8 +275,9 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
         simulation->received += count;
         simulation->receive_sum_ns += sum_ns - count * arrived_ns;
     }
-    if (mix.count[KVC_OP_GET] < count)
+    if (mix.count[KVC_OP_GET] < count) {
         apply_writes(pipeline, buffer, first);
+    }
 }
 
 static uint32_t drain(struct kvc_megakv_socket *socket, double until_ns, struct kvc_batch *batch)
@@ -290,12 +306,14 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
         for (uint32_t i = 0; i < socket->simulation->streams; i++) {
             struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
             uint32_t first = pipeline->filling->batch->count;
-            if (fmax(pipeline->receive_core->free_ns, pipeline->next_frame_ns) >= until_ns)
+            if (fmax(pipeline->receive_core->free_ns, pipeline->next_frame_ns) >= until_ns) {
                 continue;
+            }
             if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
                 drain(socket, until_ns, pipeline->filling->batch) == 0) {
-                if (!socket->simulation->shared) /* a shared core goes on with other pipelines */
+                if (!socket->simulation->shared) { /* a shared core goes on with other pipelines */
                     pipeline->receive_core->free_ns = until_ns;
+                }
                 continue;
             }
             receive_frame(pipeline, first);
@@ -317,15 +335,18 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
             simulation->overflow->count = 0;
             uint32_t lost = drain(socket, until_ns, simulation->overflow);
             simulation->recorder.dropped += lost;
-            if (lost == 0)
+            if (lost == 0) {
                 return;
+            }
             continue;
         }
-        if (drain(socket, until_ns, pipeline->filling->batch) == 0)
+        if (drain(socket, until_ns, pipeline->filling->batch) == 0) {
             return;
+        }
         /* With a further buffer's worth of requests waiting, the receiver leaves the rest in the ring. */
-        if (first >= 2 * kvc_megakv_admitted(pipeline))
+        if (first >= 2 * kvc_megakv_admitted(pipeline)) {
             pipeline->receive_core->free_ns = fmax(pipeline->receive_core->free_ns, until_ns);
+        }
         receive_frame(pipeline, first);
     }
 }
@@ -342,10 +363,11 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
     pipeline->swapped_ns = now_ns;
     pipeline->frame_step_ns = simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
-                                 ? simulation->system.cycle_ns / kvc_megakv_admitted(pipeline)
-                                 : 0;
-    if (!simulation->fixed_sizes)
+                                  ? simulation->system.cycle_ns / kvc_megakv_admitted(pipeline)
+                                  : 0;
+    if (!simulation->fixed_sizes) {
         return;
+    }
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
              value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
@@ -358,12 +380,14 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
 
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
 {
-    for (uint32_t i = 0; i < socket->simulation->streams; i++)
+    for (uint32_t i = 0; i < socket->simulation->streams; i++) {
         update_costs(&socket->pipelines[i], until_ns);
-    if (socket->simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE)
+    }
+    if (socket->simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         receive_saturating(socket, until_ns);
-    else
+    } else {
         receive_arrived(socket, until_ns);
+    }
 }
 
 static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *to, uint32_t first)
@@ -375,17 +399,17 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
         gets += a->op[i] == KVC_OP_GET;
         received_ns += from->received_ns[i];
     }
-    memcpy(b->op, a->op + first, count * sizeof *a->op);
-    memcpy(b->key_bytes, a->key_bytes + first, count * sizeof *a->key_bytes);
-    memcpy(b->value_bytes, a->value_bytes + first, count * sizeof *a->value_bytes);
+    memcpy(b->op, a->op + first, count * sizeof(*a->op));
+    memcpy(b->key_bytes, a->key_bytes + first, count * sizeof(*a->key_bytes));
+    memcpy(b->value_bytes, a->value_bytes + first, count * sizeof(*a->value_bytes));
     memcpy(b->keys, a->keys + (size_t)first * a->key_stride, (size_t)count * a->key_stride);
-    memcpy(b->key_id, a->key_id + first, count * sizeof *a->key_id);
-    memcpy(b->hash, a->hash + first, count * sizeof *a->hash);
-    memcpy(b->sent_ns, a->sent_ns + first, count * sizeof *a->sent_ns);
-    memcpy(b->client, a->client + first, count * sizeof *a->client);
-    memcpy(to->received_ns, from->received_ns + first, count * sizeof *from->received_ns);
-    memcpy(to->location, from->location + first, count * sizeof *from->location);
-    memcpy(to->sampled, from->sampled + first, count * sizeof *from->sampled);
+    memcpy(b->key_id, a->key_id + first, count * sizeof(*a->key_id));
+    memcpy(b->hash, a->hash + first, count * sizeof(*a->hash));
+    memcpy(b->sent_ns, a->sent_ns + first, count * sizeof(*a->sent_ns));
+    memcpy(b->client, a->client + first, count * sizeof(*a->client));
+    memcpy(to->received_ns, from->received_ns + first, count * sizeof(*from->received_ns));
+    memcpy(to->location, from->location + first, count * sizeof(*from->location));
+    memcpy(to->sampled, from->sampled + first, count * sizeof(*from->sampled));
     a->count = first;
     b->count = count;
     from->gets -= gets;
@@ -398,10 +422,13 @@ void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_bu
 {
     struct kvc_megakv_buffer *buffer = pipeline->filling;
     uint32_t first = buffer->batch->count, admitted = (uint32_t)kvc_megakv_admitted(pipeline);
-    while (first > 0 && buffer->received_ns[first - 1] > until_ns)
+    while (first > 0 && buffer->received_ns[first - 1] > until_ns) {
         first--;
+    }
     /* Saturating clients keep to the limit themselves, on average. */
-    if (pipeline->socket->simulation->scenario->workload.arrival != KVC_ARRIVAL_SATURATE && first > admitted)
+    if (pipeline->socket->simulation->scenario->workload.arrival != KVC_ARRIVAL_SATURATE &&
+        first > admitted) {
         first = admitted;
+    }
     move_rows(buffer, next, first);
 }

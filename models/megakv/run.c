@@ -13,15 +13,18 @@
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
 {
     const struct kvc_recorder *recorder = &simulation->recorder;
-    if (now_ns < recorder->from_ns || now_ns >= recorder->until_ns)
+    if (now_ns < recorder->from_ns || now_ns >= recorder->until_ns) {
         return;
-    if (simulation->launches == 0)
+    }
+    if (simulation->launches == 0) {
         simulation->first_launch_ns = now_ns;
+    }
     simulation->last_launch_ns = now_ns;
     simulation->launches++;
     /* less than a nanosecond is rounding of the event times */
-    if (late_ns < 1)
+    if (late_ns < 1) {
         return;
+    }
     simulation->late_launches++;
     simulation->late_ns += late_ns;
     simulation->late_ns_max = fmax(simulation->late_ns_max, late_ns);
@@ -31,12 +34,13 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
                         uint32_t streams)
 {
     buffer->batch = kvc_batch_create(rows, key_stride);
-    if (buffer->batch == NULL)
+    if (buffer->batch == NULL) {
         KVC_BUG("no memory for a buffer of %u rows", rows);
-    buffer->received_ns = kvc_array_of(rows, sizeof *buffer->received_ns);
-    buffer->location = kvc_array_of(rows, sizeof *buffer->location);
-    buffer->sampled = kvc_array_of(rows, sizeof *buffer->sampled);
-    buffer->launched_gets = kvc_array_of(streams, sizeof *buffer->launched_gets);
+    }
+    buffer->received_ns = kvc_array_of(rows, sizeof(*buffer->received_ns));
+    buffer->location = kvc_array_of(rows, sizeof(*buffer->location));
+    buffer->sampled = kvc_array_of(rows, sizeof(*buffer->sampled));
+    buffer->launched_gets = kvc_array_of(streams, sizeof(*buffer->launched_gets));
 }
 
 static void close_buffer(struct kvc_megakv_buffer *buffer)
@@ -52,8 +56,9 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
 static double slowness_of(const struct kvc_megakv_simulation *simulation, uint32_t number)
 {
     double slowest = simulation->costs.slowest_sender, senders = simulation->streams;
-    if (simulation->shared || senders < 2)
+    if (simulation->shared || senders < 2) {
         return 1;
+    }
     return number == 0 ? slowest : (senders - slowest) / (senders - 1);
 }
 
@@ -70,8 +75,9 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     }
     pipeline->filling = pipeline->free_stack[buffers - 1];
     pipeline->receive_core = simulation->shared ? &socket->first_core : &pipeline->own_receive_core;
-    if (simulation->shared)
+    if (simulation->shared) {
         pipeline->send_core = &socket->send_cores[number % (simulation->scenario->node.cpu.cores - 1)];
+    }
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
@@ -79,13 +85,14 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->lookup_mix = simulation->costs.lookup_mix;
     pipeline->started_ns =
-        kvc_array_of(simulation->scenario->node.nic.ring_frames, sizeof *pipeline->started_ns);
+        kvc_array_of(simulation->scenario->node.nic.ring_frames, sizeof(*pipeline->started_ns));
 }
 
 static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
 {
-    for (uint32_t i = 0; i < KVC_MEGAKV_BUFFERS_MAX && pipeline->buffers[i].batch != NULL; i++)
+    for (uint32_t i = 0; i < KVC_MEGAKV_BUFFERS_MAX && pipeline->buffers[i].batch != NULL; i++) {
         close_buffer(&pipeline->buffers[i]);
+    }
     kvc_gate_free(pipeline->free_gate);
     kvc_gate_free(pipeline->ready_gate);
     free(pipeline->started_ns);
@@ -99,21 +106,22 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->number = number;
     socket->shard = simulation->store->shards != NULL ? &simulation->store->shards[number] : NULL;
     uint32_t sockets = (uint32_t)simulation->scenario->node.sockets;
-    snprintf(socket->host, sizeof socket->host, "node%u-socket%u", number / sockets, number % sockets);
+    snprintf(socket->host, sizeof(socket->host), "node%u-socket%u", number / sockets, number % sockets);
     kvc_rng_init(&socket->rss, seed, "megakv.rss", number);
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->launches_end = &socket->launches;
     socket->launch_gate = kvc_gate_create(0);
     socket->done_gate = kvc_gate_create(0);
-    if (simulation->shared)
+    if (simulation->shared) {
         socket->send_cores =
-            kvc_array_of(simulation->scenario->node.cpu.cores - 1, sizeof *socket->send_cores);
-    socket->pipelines = kvc_array_of(simulation->streams, sizeof *socket->pipelines);
+            kvc_array_of(simulation->scenario->node.cpu.cores - 1, sizeof(*socket->send_cores));
+    }
+    socket->pipelines = kvc_array_of(simulation->streams, sizeof(*socket->pipelines));
     kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
     for (uint32_t i = 0; i < simulation->streams; i++) {
         char row[32];
-        snprintf(row, sizeof row, "sender %u", i);
+        snprintf(row, sizeof(row), "sender %u", i);
         kvc_timeline_row(simulation->timeline, number, 1 + i, socket->host, row);
         open_pipeline(&socket->pipelines[i], socket, i, key_stride);
     }
@@ -121,8 +129,9 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
 
 static void close_socket(struct kvc_megakv_socket *socket)
 {
-    for (uint32_t i = 0; i < socket->simulation->streams; i++)
+    for (uint32_t i = 0; i < socket->simulation->streams; i++) {
         close_pipeline(&socket->pipelines[i]);
+    }
     while (socket->launches != NULL) {
         struct kvc_megakv_launch *launch = socket->launches;
         socket->launches = launch->next;
@@ -160,8 +169,9 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->admit_rows = rows_of_equation_4(simulation);
     simulation->paced = simulation->admit_rows >= 1;
     if (!simulation->paced || simulation->system.admission == KVC_MEGAKV_ADMIT_ALL ||
-        simulation->admit_rows > KVC_MEGAKV_ROWS_MAX)
+        simulation->admit_rows > KVC_MEGAKV_ROWS_MAX) {
         simulation->admit_rows = KVC_MEGAKV_ROWS_MAX;
+    }
     /* a full cycle's rows, as many again that wait for the next one, and a frame at either end */
     simulation->buffer_rows = 2 * (uint32_t)simulation->admit_rows + 4 * simulation->frame_requests;
     simulation->fixed_sizes =
@@ -179,26 +189,29 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
         .frame_requests = simulation->frame_requests,
     };
     simulation->source = kvc_source_create(&params, diag);
-    if (simulation->source == NULL)
+    if (simulation->source == NULL) {
         return diag->status;
+    }
 
     size_t rows = simulation->buffer_rows;
     size_t jobs = rows > KVC_MEGAKV_ROWS_MAX ? rows : KVC_MEGAKV_ROWS_MAX;
-    simulation->rows = kvc_array_of(rows, sizeof *simulation->rows);
-    simulation->hashes = kvc_array_of(rows, sizeof *simulation->hashes);
-    simulation->locations = kvc_array_of(jobs, sizeof *simulation->locations);
-    simulation->evicted = kvc_array_of(rows, sizeof *simulation->evicted);
-    simulation->read_result = kvc_array_of(rows, sizeof *simulation->read_result);
-    simulation->done_ns = kvc_array_of(rows, sizeof *simulation->done_ns);
-    simulation->column_a = kvc_array_of(rows, sizeof *simulation->column_a);
-    simulation->column_b = kvc_array_of(rows, sizeof *simulation->column_b);
+    simulation->rows = kvc_array_of(rows, sizeof(*simulation->rows));
+    simulation->hashes = kvc_array_of(rows, sizeof(*simulation->hashes));
+    simulation->locations = kvc_array_of(jobs, sizeof(*simulation->locations));
+    simulation->evicted = kvc_array_of(rows, sizeof(*simulation->evicted));
+    simulation->read_result = kvc_array_of(rows, sizeof(*simulation->read_result));
+    simulation->done_ns = kvc_array_of(rows, sizeof(*simulation->done_ns));
+    simulation->column_a = kvc_array_of(rows, sizeof(*simulation->column_a));
+    simulation->column_b = kvc_array_of(rows, sizeof(*simulation->column_b));
     simulation->response = kvc_array_of(KVC_MEGAKV_RESPONSE_BYTES, 1);
     simulation->overflow = kvc_batch_create(2 * simulation->frame_requests, key_stride);
-    if (simulation->overflow == NULL)
+    if (simulation->overflow == NULL) {
         KVC_BUG("no memory for a frame");
-    simulation->sockets = kvc_array_of(simulation->socket_count, sizeof *simulation->sockets);
-    for (uint32_t i = 0; i < simulation->socket_count; i++)
+    }
+    simulation->sockets = kvc_array_of(simulation->socket_count, sizeof(*simulation->sockets));
+    for (uint32_t i = 0; i < simulation->socket_count; i++) {
         open_socket(simulation, i, seed, key_stride);
+    }
     return kvc_recorder_open(&simulation->recorder,
                              simulation->system.cycle_ns * (double)simulation->system.delay,
                              scenario->run.warmup_ns, scenario->run.duration_ns, diag);
@@ -206,8 +219,9 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
 
 static void close_simulation(struct kvc_megakv_simulation *simulation)
 {
-    for (uint32_t i = 0; i < simulation->socket_count && simulation->sockets != NULL; i++)
+    for (uint32_t i = 0; i < simulation->socket_count && simulation->sockets != NULL; i++) {
         close_socket(&simulation->sockets[i]);
+    }
     free(simulation->sockets);
     kvc_source_free(simulation->source);
     kvc_batch_free(simulation->overflow);
@@ -229,9 +243,11 @@ static bool idle(const struct kvc_megakv_simulation *simulation)
         const struct kvc_megakv_socket *socket = &simulation->sockets[s];
         for (uint32_t p = 0; p < simulation->streams; p++) {
             const struct kvc_megakv_pipeline *pipeline = &socket->pipelines[p];
-            for (uint32_t b = 0; b < simulation->system.buffers; b++)
-                if (pipeline->buffers[b].batch->count > 0)
+            for (uint32_t b = 0; b < simulation->system.buffers; b++) {
+                if (pipeline->buffers[b].batch->count > 0) {
                     return false;
+                }
+            }
         }
     }
     return true;
@@ -251,18 +267,21 @@ static void monitor_main(void *data)
     for (uint64_t window = 1;; window++) {
         kvc_engine_sleep_until_ns((double)window * recorder->window_ns);
         double now_ns = kvc_engine_now_ns();
-        if (kvc_recorder_check(recorder, now_ns))
+        if (kvc_recorder_check(recorder, now_ns)) {
             kvc_engine_stop();
-        if (kvc_source_error(simulation->source, NULL) != KVC_OK)
+        }
+        if (kvc_source_error(simulation->source, NULL) != KVC_OK) {
             kvc_engine_stop();
+        }
         if (kvc_source_ended(simulation->source) && idle(simulation)) {
             kvc_recorder_cut(recorder, now_ns);
             kvc_engine_stop();
         }
-        if (monitor->progress != NULL && monitor->progress->report != NULL)
+        if (monitor->progress != NULL && monitor->progress->report != NULL) {
             monitor->progress->report(
                 monitor->progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
                 isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
+        }
     }
 }
 
@@ -271,11 +290,12 @@ static void spawn_all(struct kvc_megakv_simulation *simulation, struct monitor *
     for (uint32_t s = 0; s < simulation->socket_count; s++) {
         struct kvc_megakv_socket *socket = &simulation->sockets[s];
         char gpu_host[80];
-        snprintf(gpu_host, sizeof gpu_host, "%s-gpu", socket->host);
+        snprintf(gpu_host, sizeof(gpu_host), "%s-gpu", socket->host);
         kvc_engine_spawn("scheduler", socket->host, kvc_megakv_scheduler_main, socket);
         kvc_engine_spawn("gpu", gpu_host, kvc_megakv_gpu_main, socket);
-        for (uint32_t p = 0; p < simulation->streams; p++)
+        for (uint32_t p = 0; p < simulation->streams; p++) {
             kvc_engine_spawn("sender", socket->host, kvc_megakv_sender_main, &socket->pipelines[p]);
+        }
     }
     kvc_engine_spawn("monitor", simulation->sockets[0].host, monitor_main, monitor);
 }
@@ -284,11 +304,11 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
                                    struct kvc_diag *diag)
 {
     uint32_t sockets = (uint32_t)scenario->node.sockets, shards = (uint32_t)scenario->cluster.nodes * sockets;
-    struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof *hosts);
+    struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof(*hosts));
     for (uint32_t i = 0; i < shards; i++) {
-        snprintf(hosts[2 * i].name, sizeof hosts->name, "node%u-socket%u", i / sockets, i % sockets);
+        snprintf(hosts[2 * i].name, sizeof(hosts->name), "node%u-socket%u", i / sockets, i % sockets);
         hosts[2 * i].cores = (uint32_t)scenario->node.cpu.cores;
-        snprintf(hosts[2 * i + 1].name, sizeof hosts->name, "node%u-socket%u-gpu", i / sockets, i % sockets);
+        snprintf(hosts[2 * i + 1].name, sizeof(hosts->name), "node%u-socket%u-gpu", i / sockets, i % sockets);
         hosts[2 * i + 1].cores = 1;
     }
     enum kvc_status status = kvc_engine_open(platform_path, hosts, 2 * shards, diag);
@@ -297,7 +317,7 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
 }
 
 static struct kvc_stage_result *add_stage(struct kvc_result *result, const char *name, const char *device,
-                                   double busy_ns, double servers, double measured_ns, double mean_ns)
+                                          double busy_ns, double servers, double measured_ns, double mean_ns)
 {
     struct kvc_stage_result *stage =
         kvc_result_add_stage(result, name, device, measured_ns > 0 ? busy_ns / servers / measured_ns : 0);
@@ -317,19 +337,22 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     double index_ns = busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT];
     double send_cores =
         simulation->shared ? fmin((double)simulation->scenario->node.cpu.cores - 1, threads) : threads;
-    if (network)
+    if (network) {
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
+    }
     struct kvc_stage_result *receive =
         add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], shared ? gpus : threads, measured_ns,
                   simulation->receive_sum_ns / (double)simulation->received);
-    struct kvc_stage_result *index = add_stage(result, "index", simulation->on_thread ? "cpu" : "gpu", index_ns,
-                                        gpus, measured_ns, simulation->gpu_sum_ns / batched);
-    if (shared)
+    struct kvc_stage_result *index = add_stage(result, "index", simulation->on_thread ? "cpu" : "gpu",
+                                               index_ns, gpus, measured_ns, simulation->gpu_sum_ns / batched);
+    if (shared) {
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
+    }
     add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], send_cores, measured_ns,
               simulation->send_sum_ns / batched);
-    if (network)
+    if (network) {
         add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
+    }
     kvc_metrics_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
     kvc_metrics_set(&result->model, "gpu_search_utilization_frac",
                     busy_ns[KVC_MEGAKV_SEARCH] / gpus / measured_ns);
@@ -340,8 +363,9 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
 static void report_launches(const struct kvc_megakv_launches *launches, const char *time_name,
                             const char *jobs_name, struct kvc_result *result)
 {
-    if (launches->count == 0)
+    if (launches->count == 0) {
         return;
+    }
     kvc_metrics_set(&result->model, time_name, launches->ns / (double)launches->count / 1e3);
     kvc_metrics_set(&result->model, jobs_name, launches->jobs / (double)launches->count);
 }
@@ -366,13 +390,14 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
         &result->model, "overrun_mean_us",
         simulation->late_launches > 0 ? simulation->late_ns / (double)simulation->late_launches / 1e3 : 0);
     kvc_metrics_set(&result->model, "overrun_max_us", simulation->late_ns_max / 1e3);
-    if (late_frac > 0.01 && effective_ns > simulation->system.cycle_ns * 1.001)
+    if (late_frac > 0.01 && effective_ns > simulation->system.cycle_ns * 1.001) {
         kvc_result_note(
             result,
             "the cycle of %.4g us was not kept: %.3g %% of the launches were late, the mean cycle was %.4g "
             "us "
             "(at this speed T_S + T_max needs %.4g us); latencies are those of the stretched cycle",
             simulation->system.cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
+    }
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
@@ -438,21 +463,24 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
     report_cycle(simulation, result);
     report_kernel(simulation, result);
     kvc_bottleneck_find(result);
-    if (simulation->written > 0)
+    if (simulation->written > 0) {
         kvc_metrics_set(&result->model, "write_latency_mean_us",
                         simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
+    }
 
     double dram_rate = kvc_megakv_means_of(scenario).dram_bytes * (double)simulation->completed /
                        simulation->socket_count / measured_ns * 1e9;
     kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / scenario->node.dram.bytes_per_s);
-    if (dram_rate > scenario->node.dram.bytes_per_s)
+    if (dram_rate > scenario->node.dram.bytes_per_s) {
         kvc_result_note(result,
                         "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
                         dram_rate / 1e9, scenario->node.dram.bytes_per_s / 1e9);
-    if (result->dropped > 0)
+    }
+    if (result->dropped > 0) {
         kvc_result_note(result,
                         "%.3g %% of the requests were dropped at full receive rings: the load is too high",
                         100.0 * (double)result->dropped / (double)result->offered);
+    }
 }
 
 enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_megakv_store *store,
@@ -462,11 +490,12 @@ enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_m
 {
     double started_s = kvc_clock_wall_s();
     uint64_t started_ticks = kvc_clock_ticks();
-    struct kvc_megakv_simulation *simulation = calloc(1, sizeof *simulation);
+    struct kvc_megakv_simulation *simulation = calloc(1, sizeof(*simulation));
     struct monitor monitor = {simulation, progress};
     struct kvc_rng seeds;
-    if (simulation == NULL)
+    if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
+    }
     simulation->scenario = scenario;
     simulation->store = store;
     simulation->timeline = timeline;
@@ -477,8 +506,9 @@ enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_m
     kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
 
     enum kvc_status status = open_engine(scenario, platform_path, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
+    }
     if (status == KVC_OK) {
         spawn_all(simulation, &monitor);
         kvc_engine_run();

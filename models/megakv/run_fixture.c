@@ -14,30 +14,33 @@ static enum kvc_status run(const struct kvc_scenario *scenario, const char *path
     struct kvc_megakv_store *store = NULL;
     struct kvc_timeline *timeline = path != NULL ? kvc_timeline_open(path, 1000000, NULL) : NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, NULL, &store, NULL);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = kvc_megakv_run(scenario, store, 0, timeline, NULL, NULL, result, NULL);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_timeline_close(timeline, NULL);
+    }
     return status;
 }
 
 struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const char *timeline)
 {
-    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_result *result = calloc(1, sizeof(*result));
     int ends[2];
     cr_assert(result != NULL && pipe(ends) == 0);
     pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
         close(ends[0]);
-        if (run(scenario, timeline, result) != KVC_OK)
+        if (run(scenario, timeline, result) != KVC_OK) {
             _exit(1);
+        }
         FILE *out = fdopen(ends[1], "w");
-        _exit(fwrite(result, sizeof *result, 1, out) == 1 && fclose(out) == 0 ? 0 : 1);
+        _exit(fwrite(result, sizeof(*result), 1, out) == 1 && fclose(out) == 0 ? 0 : 1);
     }
     close(ends[1]);
     FILE *in = fdopen(ends[0], "r");
-    size_t got = fread(result, sizeof *result, 1, in);
+    size_t got = fread(result, sizeof(*result), 1, in);
     int status;
     fclose(in);
     cr_assert(waitpid(child, &status, 0) == child && status == 0 && got == 1, "the simulation failed");
@@ -58,9 +61,11 @@ double kvc_test_metric(const struct kvc_result *result, const char *name)
 
 const struct kvc_stage_result *kvc_test_stage(const struct kvc_result *result, const char *name)
 {
-    for (uint32_t i = 0; i < result->stage_count; i++)
-        if (strcmp(result->stage[i].name, name) == 0)
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        if (strcmp(result->stage[i].name, name) == 0) {
             return &result->stage[i];
+        }
+    }
     cr_assert_fail("no stage %s", name);
     return NULL;
 }

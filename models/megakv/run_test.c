@@ -90,9 +90,10 @@ Test(run, nothing_is_busier_than_always)
     setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
     setup.scenario.workload.rate_mops = 200;
     struct kvc_result *result = simulate(&setup);
-    for (uint32_t i = 0; i < result->stage_count; i++)
+    for (uint32_t i = 0; i < result->stage_count; i++) {
         cr_expect(result->stage[i].utilization_frac >= 0 && result->stage[i].utilization_frac <= 1 + 1e-9,
                   "%s: %g", result->stage[i].name, result->stage[i].utilization_frac);
+    }
     cr_expect_gt(result->dropped, 0);
     cr_expect_gt(result->note_count, 0);
     free(result);
@@ -154,8 +155,8 @@ Test(run, same_seed_same_bytes)
     kvc_test_forget_wall(first);
     kvc_test_forget_wall(second);
     kvc_test_forget_wall(other);
-    cr_expect(memcmp(first, second, sizeof *first) == 0);
-    cr_expect(memcmp(first, other, sizeof *first) != 0);
+    cr_expect(memcmp(first, second, sizeof(*first)) == 0);
+    cr_expect(memcmp(first, other, sizeof(*first)) != 0);
     free(first);
     free(second);
     free(other);
@@ -167,7 +168,7 @@ Test(run, longer_cycles_carry_more)
     double before = 0;
     for (int step = 0; step < 3; step++) {
         setup.system.cycle_ns = 24e3 + 3e3 * step;
-        struct kvc_result *result = simulate(&setup), *closed_form = calloc(1, sizeof *closed_form);
+        struct kvc_result *result = simulate(&setup), *closed_form = calloc(1, sizeof(*closed_form));
         struct kvc_diag diag = {0};
         cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
         cr_expect_gt(result->throughput_mops, before);
@@ -192,8 +193,9 @@ Test(run, an_infeasible_cycle_is_reported)
     cr_expect_gt(kvc_test_metric(result, "launches_late_frac"), 0.3);
     cr_expect_gt(kvc_test_metric(result, "overrun_mean_us"), 0);
     bool noted = false;
-    for (uint32_t i = 0; i < result->note_count; i++)
+    for (uint32_t i = 0; i < result->note_count; i++) {
         noted |= strstr(result->note[i], "was not kept") != NULL;
+    }
     cr_expect(noted);
     free(result);
 }

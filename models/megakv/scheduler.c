@@ -15,9 +15,10 @@ static void enqueue(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *
 
 static struct kvc_megakv_launch *new_launch(enum kvc_gpu_kernel kernel)
 {
-    struct kvc_megakv_launch *launch = calloc(1, sizeof *launch);
-    if (launch == NULL)
+    struct kvc_megakv_launch *launch = calloc(1, sizeof(*launch));
+    if (launch == NULL) {
         KVC_BUG("no memory for a launch");
+    }
     launch->kernel = kernel;
     return launch;
 }
@@ -27,8 +28,9 @@ static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
     uint32_t streams = socket->simulation->streams;
     struct kvc_megakv_launch *launch = new_launch(KVC_GPU_SEARCH);
     launch->buffers = calloc(streams, sizeof(struct kvc_megakv_buffer *));
-    if (launch->buffers == NULL)
+    if (launch->buffers == NULL) {
         KVC_BUG("no memory for a launch");
+    }
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         struct kvc_megakv_buffer *next = pipeline->free_stack[--pipeline->free_count];
@@ -44,8 +46,9 @@ static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
 
 static void launch_insert(struct kvc_megakv_socket *socket)
 {
-    if (socket->writes.jobs <= 0)
+    if (socket->writes.jobs <= 0) {
         return;
+    }
     struct kvc_megakv_launch *launch = new_launch(KVC_GPU_INSERT);
     launch->writes = socket->writes;
     socket->writes = (struct kvc_megakv_writes){0};
@@ -56,8 +59,9 @@ static void launch_insert(struct kvc_megakv_socket *socket)
  */
 static void wait_for_index(struct kvc_megakv_socket *socket)
 {
-    while (socket->launches != NULL || socket->launch_running)
+    while (socket->launches != NULL || socket->launch_running) {
         kvc_gate_wait(socket->done_gate);
+    }
     socket->first_core.free_ns = fmax(socket->first_core.free_ns, kvc_engine_now_ns());
 }
 
@@ -71,23 +75,28 @@ void kvc_megakv_scheduler_main(void *data)
         kvc_engine_sleep_until_ns(due_ns);
         /* No swap without a free buffer in every pipeline: senders that lag, or a GPU that does, hold the
          * launch back. */
-        for (uint32_t i = 0; i < simulation->streams; i++)
+        for (uint32_t i = 0; i < simulation->streams; i++) {
             kvc_gate_wait(socket->pipelines[i].free_gate);
+        }
         double now_ns = kvc_engine_now_ns();
         kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
         /* Launches are due on a grid: one that is a little late does not delay those behind it. */
-        if (now_ns - due_ns >= simulation->system.cycle_ns)
+        if (now_ns - due_ns >= simulation->system.cycle_ns) {
             due_ns = now_ns;
+        }
         kvc_megakv_receive(socket, now_ns);
         launch_search(socket, now_ns);
-        if (cycle % simulation->system.delay == 0)
+        if (cycle % simulation->system.delay == 0) {
             launch_insert(socket);
-        if (simulation->on_thread)
+        }
+        if (simulation->on_thread) {
             wait_for_index(socket);
+        }
         /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
         double end_ns = kvc_engine_now_ns();
-        if (simulation->shared && end_ns >= due_ns + simulation->system.cycle_ns)
+        if (simulation->shared && end_ns >= due_ns + simulation->system.cycle_ns) {
             due_ns = end_ns;
+        }
     }
 }
 
@@ -102,8 +111,9 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
         const struct kvc_batch *batch = buffer->batch;
         uint32_t count = 0;
         gets += buffer->gets;
-        if (socket->shard == NULL)
+        if (socket->shard == NULL) {
             continue;
+        }
         if (buffer->gets == batch->count && simulation->store->sample_rate == 1) {
             kvc_index_search(socket->shard->index, batch->hash, batch->count, buffer->location,
                              &socket->shard->index_stats);
@@ -116,8 +126,9 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
         }
         kvc_index_search(socket->shard->index, simulation->hashes, count, simulation->locations,
                          &socket->shard->index_stats);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             buffer->location[simulation->rows[i]] = simulation->locations[i];
+        }
     }
     simulation->kernel_ticks += kvc_clock_ticks() - started;
     return gets;
@@ -128,18 +139,22 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
     struct kvc_megakv_shard *shard = socket->shard;
-    if (shard == NULL)
+    if (shard == NULL) {
         return;
+    }
     uint64_t started = kvc_clock_ticks();
     for (uint32_t done = 0; done < writes->erases; done += KVC_MEGAKV_ROWS_MAX) {
         uint32_t count =
             writes->erases - done < KVC_MEGAKV_ROWS_MAX ? writes->erases - done : KVC_MEGAKV_ROWS_MAX;
         kvc_index_erase(shard->index, writes->erase_hash + done, writes->erase_location + done, count,
                         simulation->locations, &shard->index_stats);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             if (writes->erase_location[done + i] == KVC_LOCATION_ANY &&
-                simulation->locations[i] != KVC_LOCATION_NONE)
-                kvc_megakv_slab_release_key(shard->slab, simulation->locations[i], writes->erase_hash[done + i]);
+                simulation->locations[i] != KVC_LOCATION_NONE) {
+                kvc_megakv_slab_release_key(shard->slab, simulation->locations[i],
+                                            writes->erase_hash[done + i]);
+            }
+        }
     }
     kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
                      &shard->index_stats);
@@ -153,8 +168,9 @@ static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         launch->buffers[i]->searched_ns = now_ns;
-        for (uint32_t j = 0; socket->simulation->shared && j < streams; j++)
+        for (uint32_t j = 0; socket->simulation->shared && j < streams; j++) {
             launch->buffers[i]->launched_gets[j] = launch->buffers[j]->gets;
+        }
         pipeline->ready[pipeline->ready_tail++ % KVC_MEGAKV_BUFFERS_MAX] = launch->buffers[i];
         kvc_gate_post(pipeline->ready_gate);
     }
@@ -164,8 +180,9 @@ static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_
 static double hit_frac_since(const struct kvc_megakv_socket *socket, const struct kvc_index_stats *before)
 {
     const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
-    if (now->searches == before->searches)
+    if (now->searches == before->searches) {
         return socket->simulation->hit_frac;
+    }
     return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
 }
 
@@ -173,8 +190,9 @@ static void count_launch(const struct kvc_megakv_simulation *simulation, struct 
                          double jobs, double duration_ns)
 {
     double now_ns = kvc_engine_now_ns();
-    if (jobs <= 0 || now_ns < simulation->recorder.from_ns || now_ns >= simulation->recorder.until_ns)
+    if (jobs <= 0 || now_ns < simulation->recorder.from_ns || now_ns >= simulation->recorder.until_ns) {
         return;
+    }
     launches->count++;
     launches->jobs += jobs;
     launches->ns += duration_ns;
@@ -190,34 +208,39 @@ void kvc_megakv_gpu_main(void *data)
         struct kvc_megakv_launch *launch = socket->launches;
         socket->launches = launch->next;
         socket->launch_running = true;
-        if (socket->launches == NULL)
+        if (socket->launches == NULL) {
             socket->launches_end = &socket->launches;
+        }
 
         bool searching = launch->kernel == KVC_GPU_SEARCH;
         struct kvc_index_stats before = socket->shard != NULL ? socket->shard->index_stats : none;
         double start_ns = kvc_engine_now_ns(), jobs = launch->writes.jobs;
-        if (searching)
+        if (searching) {
             jobs = search(socket, launch);
-        else
+        } else {
             insert(socket, &launch->writes);
+        }
         double duration_ns =
             kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
                                  launch->drained, socket->shard != NULL ? &socket->shard->index_stats : NULL);
-        if (duration_ns > 0)
+        if (duration_ns > 0) {
             kvc_engine_occupy_ns(duration_ns);
+        }
         count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,
                      duration_ns);
         kvc_recorder_busy(&simulation->recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT, start_ns,
                           start_ns + duration_ns);
         kvc_timeline_event(simulation->timeline, socket->number, 0, searching ? "search" : "insert", start_ns,
                            duration_ns, (uint64_t)jobs);
-        if (searching)
+        if (searching) {
             hand_to_senders(socket, launch);
+        }
         free(launch->buffers);
         kvc_megakv_writes_free(&launch->writes);
         free(launch);
         socket->launch_running = false;
-        if (simulation->on_thread)
+        if (simulation->on_thread) {
             kvc_gate_post(socket->done_gate);
+        }
     }
 }

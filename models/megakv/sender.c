@@ -8,7 +8,7 @@
 enum { OUTCOMES_KEPT = 8192 };
 
 static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
-                       uint64_t checked, uint64_t marked)
+                            uint64_t checked, uint64_t marked)
 {
     const struct kvc_batch *batch = buffer->batch;
     const uint8_t *result = pipeline->socket->simulation->read_result;
@@ -17,9 +17,10 @@ static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct k
         gets += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
         hits += result[i] == KVC_MEGAKV_SLAB_HIT;
     }
-    if (hits > 0) /* none: what the batch before found will do */
+    if (hits > 0) { /* none: what the batch before found will do */
         pipeline->lookup_mix =
             (struct kvc_megakv_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
+    }
 }
 
 /* Reads the items for real; result[i] tells what was found. */
@@ -45,16 +46,18 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     uint64_t checked = stats->checked, marked = stats->marked;
     kvc_megakv_slab_read(pipeline->socket->shard->slab, &reads, stats);
     simulation->kernel_ticks += kvc_clock_ticks() - started;
-    if (simulation->costs.measured) /* others do not depend on it */
+    if (simulation->costs.measured) { /* others do not depend on it */
         note_lookup_mix(pipeline, buffer, stats->checked - checked, stats->marked - marked);
+    }
 }
 
 /* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
 static int drawn_outcome(struct kvc_megakv_socket *socket)
 {
     double hit_frac = socket->simulation->hit_frac;
-    if (socket->outcomes_known > 0)
+    if (socket->outcomes_known > 0) {
         hit_frac = (double)socket->outcomes_hit / (double)socket->outcomes_known;
+    }
     return kvc_rng_unit(&socket->outcome) < hit_frac ? KVC_MEGAKV_HIT : KVC_MEGAKV_MISS;
 }
 
@@ -81,17 +84,20 @@ static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_meg
         outcome[i] = batch->op[i] == KVC_OP_GET ? found : KVC_MEGAKV_DONE;
     }
     for (uint32_t i = 0; i < batch->count && !all_sampled; i++) {
-        if (batch->op[i] != KVC_OP_GET)
+        if (batch->op[i] != KVC_OP_GET) {
             continue;
-        if (buffer->sampled[i])
+        }
+        if (buffer->sampled[i]) {
             learn_outcome(socket, outcome[i] == KVC_MEGAKV_HIT);
-        else
+        } else {
             outcome[i] = (uint8_t)drawn_outcome(socket);
+        }
     }
 }
 
 _Static_assert((int)KVC_MEGAKV_HIT == KVC_MEGAKV_SLAB_HIT && (int)KVC_MEGAKV_MISS == KVC_MEGAKV_SLAB_ABSENT &&
-                   (int)KVC_MEGAKV_MISMATCH == KVC_MEGAKV_SLAB_MISMATCH && KVC_MEGAKV_SLAB_CHANGED > KVC_MEGAKV_SLAB_MISMATCH,
+                   (int)KVC_MEGAKV_MISMATCH == KVC_MEGAKV_SLAB_MISMATCH &&
+                   KVC_MEGAKV_SLAB_CHANGED > KVC_MEGAKV_SLAB_MISMATCH,
                "find_outcomes relies on it");
 
 /* A frame leaves when it is full or the batch is done: rows [first, last) arrive at the client together. */
@@ -105,8 +111,9 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
     pipeline->tx_free_ns = start_ns + wire_ns;
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_TX, start_ns, pipeline->tx_free_ns);
     double done_ns = pipeline->tx_free_ns + nic->latency_ns;
-    for (uint32_t i = first; i < last; i++)
+    for (uint32_t i = first; i < last; i++) {
         simulation->done_ns[i] = done_ns;
+    }
 }
 
 /* What a response costs its sender, and its bytes in a frame. */
@@ -135,12 +142,14 @@ static double others_ns(const struct kvc_megakv_pipeline *pipeline, const struct
     const struct kvc_megakv_socket *socket = pipeline->socket;
     double rows = 0;
     for (uint32_t i = 0; i < socket->simulation->streams; i++) {
-        if (i == pipeline->number || socket->pipelines[i].send_core != pipeline->send_core)
+        if (i == pipeline->number || socket->pipelines[i].send_core != pipeline->send_core) {
             continue;
+        }
         int64_t first = ((int64_t)chunk - (i > pipeline->number)) * KVC_MEGAKV_SEND_ROWS;
         int64_t left = (int64_t)buffer->launched_gets[i] - first;
-        if (first >= 0 && left > 0)
+        if (first >= 0 && left > 0) {
             rows += left < KVC_MEGAKV_SEND_ROWS ? (double)left : KVC_MEGAKV_SEND_ROWS;
+        }
     }
     return rows * pace_ns;
 }
@@ -150,26 +159,31 @@ static double pace_of(const struct kvc_megakv_pipeline *pipeline, const struct k
 {
     const struct kvc_batch *batch = buffer->batch;
     double sum_ns = 0;
-    for (uint32_t i = 0; i < batch->count; i++)
-        if (batch->op[i] == KVC_OP_GET)
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->op[i] == KVC_OP_GET) {
             sum_ns += response_of(pipeline, pipeline->socket->simulation->read_result[i], batch->key_bytes[i],
                                   batch->value_bytes[i])
                           .cost_ns;
+        }
+    }
     return buffer->gets > 0 ? sum_ns / buffer->gets : 0;
 }
 
 /* Takes the core for the batches of a launch; returns when it can begin with them. */
 static double drain_core(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
-                        double now_ns, double pace_ns)
+                         double now_ns, double pace_ns)
 {
     struct kvc_megakv_core *core = pipeline->send_core;
-    if (core->searched_ns == buffer->searched_ns)
+    if (core->searched_ns == buffer->searched_ns) {
         return core->began_ns;
+    }
     core->searched_ns = buffer->searched_ns;
     core->began_ns = core->free_ns = fmax(now_ns, core->free_ns);
-    for (uint32_t i = 0; i < pipeline->socket->simulation->streams; i++)
-        if (pipeline->socket->pipelines[i].send_core == core)
+    for (uint32_t i = 0; i < pipeline->socket->simulation->streams; i++) {
+        if (pipeline->socket->pipelines[i].send_core == core) {
             core->free_ns += buffer->launched_gets[i] * pace_ns;
+        }
+    }
     return core->began_ns;
 }
 
@@ -180,10 +194,12 @@ static void answer_together(struct kvc_megakv_simulation *simulation, const stru
     uint32_t first = 0, gets = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         gets += batch->op[i] == KVC_OP_GET;
-        if (gets < KVC_MEGAKV_SEND_ROWS && i + 1 < batch->count)
+        if (gets < KVC_MEGAKV_SEND_ROWS && i + 1 < batch->count) {
             continue;
-        for (; first <= i; first++)
+        }
+        for (; first <= i; first++) {
             simulation->done_ns[first] = simulation->done_ns[i];
+        }
         gets = 0;
     }
 }
@@ -200,35 +216,41 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     /* from memory, responses are not framed: every row is answered when it is through */
     double room = network ? kvc_nic_payload_bytes(&scenario->node.nic) : 0, frame_bytes = 0;
     struct response fixed[KVC_MEGAKV_OUTCOMES];
-    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++)
+    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++) {
         fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
                                      (uint32_t)scenario->workload.value_bytes);
+    }
     uint32_t first = 0, count = batch->count, gets = 0;
-    if (simulation->shared)
+    if (simulation->shared) {
         now_ns = drain_core(pipeline, buffer, now_ns, pace_ns);
+    }
     for (uint32_t i = 0; i < count; i++) {
         int outcome = simulation->read_result[i];
-        if (simulation->shared && batch->op[i] == KVC_OP_GET && gets++ % KVC_MEGAKV_SEND_ROWS == 0)
+        if (simulation->shared && batch->op[i] == KVC_OP_GET && gets++ % KVC_MEGAKV_SEND_ROWS == 0) {
             now_ns += others_ns(pipeline, buffer, (gets - 1) / KVC_MEGAKV_SEND_ROWS, pace_ns);
+        }
         struct response response =
             simulation->fixed_sizes
                 ? fixed[outcome]
                 : response_of(pipeline, outcome, batch->key_bytes[i], batch->value_bytes[i]);
         if (frame_bytes + response.bytes > room && i > first) {
-            if (network)
+            if (network) {
                 send_frame(pipeline, frame_bytes, now_ns, first, i);
+            }
             first = i;
             frame_bytes = 0;
         }
         frame_bytes += response.bytes;
         now_ns += response.cost_ns;
-        if (!network)
+        if (!network) {
             simulation->done_ns[i] = now_ns;
+        }
     }
-    if (network)
+    if (network) {
         send_frame(pipeline, frame_bytes, now_ns, first, count);
-    else if (simulation->costs.measured)
+    } else if (simulation->costs.measured) {
         answer_together(simulation, batch);
+    }
     return now_ns;
 }
 
@@ -241,8 +263,9 @@ static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation,
     const struct kvc_batch *batch = buffer->batch;
     *sent_ns = batch->sent_ns;
     *done_ns = simulation->done_ns;
-    if (buffer->gets == batch->count || simulation->scenario->workload.get_frac <= 0)
+    if (buffer->gets == batch->count || simulation->scenario->workload.get_frac <= 0) {
         return batch->count;
+    }
     uint32_t timed = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         simulation->column_a[timed] = batch->sent_ns[i];
@@ -261,8 +284,9 @@ static void record_stays(struct kvc_megakv_simulation *simulation, const struct 
     const struct kvc_batch *batch = buffer->batch;
     const struct kvc_recorder *recorder = &simulation->recorder;
     uint32_t count = batch->count;
-    if (simulation->done_ns[0] < recorder->from_ns || simulation->done_ns[count - 1] >= recorder->until_ns)
+    if (simulation->done_ns[0] < recorder->from_ns || simulation->done_ns[count - 1] >= recorder->until_ns) {
         return;
+    }
     double done_sum_ns = 0,
            latency_sum_ns = kvc_recorder_sum(batch->sent_ns, simulation->done_ns, count, &done_sum_ns);
     simulation->batched += count;
@@ -302,18 +326,21 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     struct kvc_megakv_socket *socket = pipeline->socket;
     struct kvc_megakv_simulation *simulation = socket->simulation;
     struct kvc_batch *batch = buffer->batch;
-    if (batch->count == 0)
+    if (batch->count == 0) {
         return;
+    }
     double now_ns = kvc_engine_now_ns();
     pipeline->waited_ns[pipeline->batches++ % simulation->system.delay] = now_ns - buffer->searched_ns;
-    if (socket->shard != NULL)
+    if (socket->shard != NULL) {
         read_items(pipeline, buffer);
+    }
     find_outcomes(socket, buffer);
     double pace_ns = simulation->shared ? pace_of(pipeline, buffer) : 0;
     double through_ns = send_rows(pipeline, buffer, now_ns, pace_ns);
     record(pipeline, buffer, now_ns);
-    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED)
+    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
         kvc_source_complete(simulation->source, batch->client, simulation->done_ns, batch->count);
+    }
     double own_ns = simulation->shared ? buffer->gets * pace_ns : through_ns - now_ns;
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
     kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,

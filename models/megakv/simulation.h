@@ -56,7 +56,7 @@ struct kvc_megakv_writes {
     uint32_t inserts, erases, insert_room, erase_room;
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;
-    double jobs;  /* as the GPU sees them: every insert and erase, sampled or not */
+    double jobs;    /* as the GPU sees them: every insert and erase, sampled or not */
     double drained; /* of them, by earlier cycles */
 };
 
@@ -84,10 +84,10 @@ struct kvc_megakv_pipeline {
 
     /* receiver */
     struct kvc_megakv_core own_receive_core, *receive_core;
-    double rx_free_ns;   /* its receive queue's share of the wire */
-    double next_frame_ns;      /* saturating: the next frame's turn */
+    double rx_free_ns;    /* its receive queue's share of the wire */
+    double next_frame_ns; /* saturating: the next frame's turn */
     double frame_step_ns; /* and the time per request between turns */
-    double *started_ns;  /* ring: when the last nic.ring_frames frames left the receive ring */
+    double *started_ns;   /* ring: when the last nic.ring_frames frames left the receive ring */
     uint64_t frames;
     double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
     double receive_compute_ns, send_compute_ns; /* since the last swap */
@@ -96,9 +96,9 @@ struct kvc_megakv_pipeline {
     double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
 
     /* sender */
-    struct kvc_megakv_lookup_mix lookup_mix;     /* what the GETs of its batch found */
-    struct kvc_megakv_core *send_core; /* NULL: its own */
-    double slowness;                   /* of its sender's core over the mean */
+    struct kvc_megakv_lookup_mix lookup_mix; /* what the GETs of its batch found */
+    struct kvc_megakv_core *send_core;       /* NULL: its own */
+    double slowness;                         /* of its sender's core over the mean */
     double tx_free_ns;
     double pace_ns;                         /* sender's time per request in its last batch */
     double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the
@@ -111,7 +111,7 @@ struct kvc_megakv_launch {
     struct kvc_megakv_launch *next;
     enum kvc_gpu_kernel kernel;
     struct kvc_megakv_buffer **buffers; /* SEARCH: one per pipeline */
-    double drained;                       /* SEARCH: index jobs that came with them */
+    double drained;                     /* SEARCH: index jobs that came with them */
     struct kvc_megakv_writes writes;    /* INSERT */
 };
 

@@ -41,8 +41,9 @@ double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
 
 void kvc_megakv_store_free(struct kvc_megakv_store *store)
 {
-    if (store == NULL)
+    if (store == NULL) {
         return;
+    }
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         kvc_index_free(store->shards[i].index);
         kvc_megakv_slab_free(store->shards[i].slab);
@@ -54,10 +55,12 @@ void kvc_megakv_store_free(struct kvc_megakv_store *store)
 
 static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint32_t count)
 {
-    for (uint32_t i = 1; i < count; i++)
+    for (uint32_t i = 1; i < count; i++) {
         if (batch->key_bytes[rows[i]] != batch->key_bytes[rows[0]] ||
-            batch->value_bytes[rows[i]] != batch->value_bytes[rows[0]])
+            batch->value_bytes[rows[i]] != batch->value_bytes[rows[0]]) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -71,19 +74,22 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
         uint32_t evicted_now = 0;
         uint32_t got =
             kvc_megakv_slab_alloc(shard->slab, batch->key_bytes[rows[i]], batch->value_bytes[rows[i]], step,
-                           location + i, evicted + evicted_total, &evicted_now, &shard->slab_stats);
+                                  location + i, evicted + evicted_total, &evicted_now, &shard->slab_stats);
         evicted_total += evicted_now;
         shard->rejected += step - got;
-        for (uint32_t j = got; j < step; j++)
+        for (uint32_t j = got; j < step; j++) {
             location[i + j] = KVC_LOCATION_NONE;
+        }
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = rows[i];
-        if (location[i] == KVC_LOCATION_NONE)
+        if (location[i] == KVC_LOCATION_NONE) {
             continue;
-        memcpy(store->value, &batch->hash[row], sizeof batch->hash[row]);
+        }
+        memcpy(store->value, &batch->hash[row], sizeof(batch->hash[row]));
         kvc_megakv_slab_write(shard->slab, location[i], batch->keys + (size_t)row * batch->key_stride,
-                       batch->key_bytes[row], store->value, batch->value_bytes[row], &shard->slab_stats);
+                              batch->key_bytes[row], store->value, batch->value_bytes[row],
+                              &shard->slab_stats);
     }
     return evicted_total;
 }
@@ -110,8 +116,9 @@ static void load_rows(struct preloader *loader, struct kvc_megakv_shard *shard, 
     }
     kvc_index_erase(shard->index, loader->hash, loader->erase_location, evicted, NULL, &shard->index_stats);
     for (uint32_t i = 0; i < count; i++) {
-        if (loader->location[i] == KVC_LOCATION_NONE)
+        if (loader->location[i] == KVC_LOCATION_NONE) {
             continue;
+        }
         loader->hash[inserts] = loader->batch->hash[loader->rows[i]];
         loader->location[inserts++] = loader->location[i];
     }
@@ -122,8 +129,9 @@ static void load_block(struct preloader *loader)
 {
     const struct kvc_batch *batch = loader->batch;
     uint16_t *shard_of = loader->shard_of;
-    for (uint32_t i = 0; i < batch->count; i++)
+    for (uint32_t i = 0; i < batch->count; i++) {
         shard_of[i] = (uint16_t)kvc_source_shard(loader->source, batch->hash[i]);
+    }
     for (uint32_t s = 0; s < loader->store->shard_count; s++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < batch->count; i++) {
@@ -146,8 +154,9 @@ static void gather_keys(struct preloader *loader, uint64_t first, uint32_t count
     }
     for (uint64_t stratum = first / rate; stratum < (first + count + rate - 1) / rate; stratum++) {
         uint64_t key_id = kvc_sampling_key(stratum, rate);
-        if (key_id >= first && key_id < first + count)
+        if (key_id >= first && key_id < first + count) {
             kvc_source_keys(loader->source, key_id, 1, loader->batch);
+        }
     }
 }
 
@@ -156,7 +165,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
 {
     uint64_t keys = (uint64_t)(scenario->workload.preload_frac * (double)scenario->workload.keys);
     uint64_t block = PRELOAD_BLOCK * store->sample_rate;
-    struct preloader *loader = calloc(1, sizeof *loader);
+    struct preloader *loader = calloc(1, sizeof(*loader));
     struct kvc_source_params params = {
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
@@ -164,14 +173,16 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
         .hash_seed = KVC_MEGAKV_HASH_SEED,
         .frame_requests = 1,
     };
-    if (loader == NULL)
+    if (loader == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+    }
     loader->store = store;
     loader->source = kvc_source_create(&params, diag);
     loader->batch = kvc_batch_create(PRELOAD_ROWS, kvc_workload_key_stride(&scenario->workload));
     enum kvc_status status = loader->source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && loader->batch == NULL)
+    if (status == KVC_OK && loader->batch == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+    }
     for (uint64_t end = keys; end > 0 && status == KVC_OK;) {
         /* hot keys are kept whole: blocks of their own size, so that a block never holds more than the batch
          */
@@ -181,8 +192,9 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
         gather_keys(loader, first, (uint32_t)(end - first));
         load_block(loader);
         end = first;
-        if (progress != NULL && progress->report != NULL)
+        if (progress != NULL && progress->report != NULL) {
             progress->report(progress->data, "preload", 1 - (double)end / (double)keys);
+        }
     }
     kvc_source_free(loader->source);
     kvc_batch_free(loader->batch);
@@ -196,12 +208,14 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     double rate = (double)store->sample_rate;
     /* The slab store would round up, by as much as a small sample's whole size. */
-    double slabs =
-        fmax(round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_MEGAKV_SLAB_BYTES), 1);
-    store->shards = calloc(store->shard_count, sizeof *store->shards);
+    double slabs = fmax(
+        round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_MEGAKV_SLAB_BYTES),
+        1);
+    store->shards = calloc(store->shard_count, sizeof(*store->shards));
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
-    if (store->shards == NULL || store->value == NULL)
+    if (store->shards == NULL || store->value == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u shards", store->shard_count);
+    }
     memset(store->value, 0x5a, kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_megakv_cuckoo_params params = {
@@ -210,10 +224,12 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
             .seed = i,
         };
         store->shards[i].index = kvc_megakv_cuckoo_create(&params);
-        store->shards[i].slab = kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
-        if (store->shards[i].index == NULL || store->shards[i].slab == NULL)
+        store->shards[i].slab =
+            kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
+        if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
                                  (system.index_bytes + system.slab_bytes) / rate / 0x1p30, strerror(errno));
+        }
     }
     return KVC_OK;
 }
@@ -232,19 +248,22 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
                                         struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_megakv_store *made = calloc(1, sizeof *made);
+    struct kvc_megakv_store *made = calloc(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
-    if (made == NULL)
+    if (made == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
+    }
     made->shard_count = kvc_scenario_shards(scenario);
     made->sample_rate = kvc_megakv_sample_rate(scenario);
     made->hot_keys = made->sample_rate > 0 ? hot_keys(scenario, made->sample_rate) : 0;
     if (made->sample_rate > 0) {
         status = create_shards(scenario, made, diag);
-        if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE)
+        if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
             status = preload(scenario, progress, made, diag);
-        if (status == KVC_OK)
+        }
+        if (status == KVC_OK) {
             reset_stats(made);
+        }
     }
     made->preload_wall_s = kvc_clock_wall_s() - started_s;
     if (status != KVC_OK) {

@@ -51,10 +51,12 @@ static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint
                                       struct kvc_rng *rng)
 {
     uint64_t rate = store->sample_rate;
-    if (rate == 1)
+    if (rate == 1) {
         return true;
-    if (key_id < store->hot_keys)
+    }
+    if (key_id < store->hot_keys) {
         return (kvc_rng_u64(rng) & (rate - 1)) == 0;
+    }
     return kvc_sampling_keeps(key_id, rate);
 }
 

@@ -9,12 +9,12 @@ enum { RDMA_REQUEST_BYTES = 16 };
 
 #define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
     {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_rdma_options, field), .min = low,     \
-        .max = high, .by_default = standard, .help = text                                                    \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_rdma_options, field),         \
+        .min = low, .max = high, .by_default = standard, .help = text                                        \
     }
 #define RATE_ROW(name_, field, standard, text)                                                               \
     {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_rdma_options, field),                  \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_rdma_options, field),          \
         .unit = KVC_UNIT_MOPS, .min = 1e-3, .max = 1e6, .by_default = standard, .help = text                 \
     }
 
@@ -50,32 +50,39 @@ static const struct kvc_option rows[] = {
               "operations that saturating clients have under way"),
 };
 
-const struct kvc_option_table kvc_rdma_option_table = {
-    .name = "system", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_rdma_options)};
+const struct kvc_option_table kvc_rdma_option_table = {.name = "system",
+                                                       .rows = rows,
+                                                       .count = sizeof(rows) / sizeof(*rows),
+                                                       .size = sizeof(struct kvc_rdma_options)};
 
 enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    if (scenario->cluster.nodes != 1)
+    if (scenario->cluster.nodes != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, rdma models one server",
                              (unsigned long long)scenario->cluster.nodes);
-    if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED)
+    }
+    if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: found %s, rdma takes saturate or an open load",
                              workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients");
-    if (workload->frame_requests > 1)
+    }
+    if (workload->frame_requests > 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.per_frame: found %llu, an RDMA message is one request",
                              (unsigned long long)workload->frame_requests);
+    }
     return KVC_OK;
 }
 
 enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma_options *system, int op)
 {
-    if (system->sides == KVC_RDMA_TWO_SIDED || op == KVC_OP_DELETE)
+    if (system->sides == KVC_RDMA_TWO_SIDED || op == KVC_OP_DELETE) {
         return KVC_RDMA_CORE;
-    if (op == KVC_OP_GET)
+    }
+    if (op == KVC_OP_GET) {
         return KVC_RDMA_NIC;
+    }
     return system->atomics ? KVC_RDMA_KEY : KVC_RDMA_CORE;
 }
 
@@ -84,10 +91,12 @@ double kvc_rdma_messages_of(const struct kvc_rdma_options *system, int op)
     return kvc_rdma_unit_of(system, op) == KVC_RDMA_NIC ? (double)system->reads : 1;
 }
 
-double kvc_rdma_request_bytes(const struct kvc_rdma_options *system, int op, uint32_t key_bytes, uint32_t value_bytes)
+double kvc_rdma_request_bytes(const struct kvc_rdma_options *system, int op, uint32_t key_bytes,
+                              uint32_t value_bytes)
 {
-    if (kvc_rdma_unit_of(system, op) != KVC_RDMA_CORE)
+    if (kvc_rdma_unit_of(system, op) != KVC_RDMA_CORE) {
         return RDMA_REQUEST_BYTES;
+    }
     return key_bytes + (op == KVC_OP_SET ? (double)value_bytes : 0);
 }
 

@@ -64,10 +64,11 @@ enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc
     double slowest_ns = fmax(fmax(loads.receive_ns, loads.send_ns),
                              fmax(loads.message_ns, fmax(loads.core_ns, loads.key_ns)));
     double per_ns = 1 / slowest_ns;
-    if (workload->arrival == KVC_ARRIVAL_SATURATE)
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
         per_ns = fmin(per_ns, (double)system->outstanding / loads.latency_ns);
-    else
+    } else {
         per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
+    }
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = loads.latency_ns / 1e3;
     result->latency_p95_us = NAN;

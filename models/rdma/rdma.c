@@ -57,10 +57,12 @@ static void note_busy(struct simulation *simulation, double now_ns)
                               kvc_rdma_server_core_busy_ns(server), server->key_busy_ns,
                               server->send_busy_ns};
     for (int i = 0; i < 5; i++) {
-        if (now_ns <= simulation->recorder.from_ns)
+        if (now_ns <= simulation->recorder.from_ns) {
             simulation->busy_from_ns[i] = busy_ns[i];
-        if (now_ns <= simulation->recorder.until_ns)
+        }
+        if (now_ns <= simulation->recorder.until_ns) {
             simulation->busy_ns[i] = busy_ns[i] - simulation->busy_from_ns[i];
+        }
     }
 }
 
@@ -77,20 +79,24 @@ static void server_main(void *data)
         note_busy(simulation, now_ns);
         kvc_recorder_latencies(recorder, now_ns, server->sent_ns, server->done_ns, server->answers);
         kvc_recorder_completions(recorder, now_ns, server->done_ns, server->answers, &first, &last);
-        for (uint32_t i = first; i < last; i++)
+        for (uint32_t i = first; i < last; i++) {
             simulation->done[server->op[i]]++;
+        }
         simulation->completed += last - first;
         kvc_timeline_event(simulation->timeline, 0, 0, "operations", now_ns - slice_ns, slice_ns,
                            server->answers);
         server->answers = 0;
-        if (fmod(now_ns, window_ns) >= slice_ns)
+        if (fmod(now_ns, window_ns) >= slice_ns) {
             continue;
-        if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(server->source, NULL) != KVC_OK)
+        }
+        if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(server->source, NULL) != KVC_OK) {
             kvc_engine_stop();
+        }
         if (simulation->progress != NULL && simulation->progress->report != NULL &&
-            isfinite(recorder->from_ns))
+            isfinite(recorder->from_ns)) {
             simulation->progress->report(simulation->progress->data, "measure",
                                          (now_ns - recorder->from_ns) / recorder->duration_ns);
+        }
     }
 }
 
@@ -108,7 +114,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     kvc_recorder_report(&simulation->recorder, result);
     for (int i = 0; i < 5; i++) {
         struct kvc_stage_result *stage = kvc_result_add_stage(result, names[i][0], names[i][1],
-                                                       fmin(simulation->busy_ns[i] / measured_ns, 1));
+                                                              fmin(simulation->busy_ns[i] / measured_ns, 1));
         stage->busy_s = simulation->busy_ns[i] * 1e-9;
         stage->served = simulation->completed;
     }
@@ -126,11 +132,12 @@ static enum kvc_status simulate(const struct kvc_scenario *scenario, struct simu
                                              .hash_seed = HASH_SEED,
                                              .frame_requests = 1};
     struct kvc_engine_host hosts = {.cores = 1};
-    snprintf(hosts.name, sizeof hosts.name, "%s", host);
+    snprintf(hosts.name, sizeof(hosts.name), "%s", host);
     enum kvc_status status = kvc_engine_open(platform_path, &hosts, 1, diag);
     struct kvc_source *source = status == KVC_OK ? kvc_source_create(&params, diag) : NULL;
-    if (source == NULL)
+    if (source == NULL) {
         return status != KVC_OK ? status : diag->status;
+    }
     kvc_rdma_server_open(&simulation->server, scenario, source);
     status = kvc_recorder_open(&simulation->recorder, window_ns, scenario->run.warmup_ns,
                                scenario->run.duration_ns, diag);
@@ -150,9 +157,10 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     double started_s = kvc_clock_wall_s();
     struct kvc_rng seeds;
     (void)state;
-    struct simulation *simulation = calloc(1, sizeof *simulation);
-    if (simulation == NULL)
+    struct simulation *simulation = calloc(1, sizeof(*simulation));
+    if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
+    }
     simulation->timeline = timeline;
     simulation->progress = progress;
     kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);

@@ -26,11 +26,12 @@ void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scena
     *server =
         (struct kvc_rdma_server){.scenario = scenario, .system = *system, .source = source, .keys = keys};
     server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
-    server->core_free_ns = kvc_array_of(system->cores, sizeof *server->core_free_ns);
-    server->core_busy_ns = kvc_array_of(system->cores, sizeof *server->core_busy_ns);
-    server->key_free_ns = kvc_array_of(keys, sizeof *server->key_free_ns);
-    if (server->batch == NULL)
+    server->core_free_ns = kvc_array_of(system->cores, sizeof(*server->core_free_ns));
+    server->core_busy_ns = kvc_array_of(system->cores, sizeof(*server->core_busy_ns));
+    server->key_free_ns = kvc_array_of(keys, sizeof(*server->key_free_ns));
+    if (server->batch == NULL) {
         KVC_BUG("no memory for a request of a workload with %llu keys", (unsigned long long)keys);
+    }
 }
 
 void kvc_rdma_server_close(struct kvc_rdma_server *server)
@@ -51,11 +52,12 @@ static uint32_t new_operation(struct kvc_rdma_server *server)
 {
     if (server->free_count == 0) {
         uint32_t count = server->operations > 0 ? 2 * server->operations : 1024;
-        server->operation = kvc_array_grown(server->operation, count, sizeof *server->operation);
+        server->operation = kvc_array_grown(server->operation, count, sizeof(*server->operation));
         server->free_operation =
-            kvc_array_grown(server->free_operation, count, sizeof *server->free_operation);
-        while (server->operations < count)
+            kvc_array_grown(server->free_operation, count, sizeof(*server->free_operation));
+        while (server->operations < count) {
             server->free_operation[server->free_count++] = server->operations++;
+        }
     }
     return server->free_operation[--server->free_count];
 }
@@ -65,8 +67,9 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
 {
     struct kvc_batch *batch = server->batch;
     batch->count = 0;
-    if (kvc_source_drain(server->source, 0, until_ns, batch) == 0)
+    if (kvc_source_drain(server->source, 0, until_ns, batch) == 0) {
         return false;
+    }
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     uint32_t number = new_operation(server);
     struct kvc_rdma_operation *operation = &server->operation[number];
@@ -123,9 +126,9 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
     const struct kvc_rdma_operation *operation = &server->operation[number];
     if (server->answers == server->answer_room) {
         server->answer_room = server->answer_room > 0 ? 2 * server->answer_room : 4096;
-        server->sent_ns = kvc_array_grown(server->sent_ns, server->answer_room, sizeof *server->sent_ns);
-        server->done_ns = kvc_array_grown(server->done_ns, server->answer_room, sizeof *server->done_ns);
-        server->op = kvc_array_grown(server->op, server->answer_room, sizeof *server->op);
+        server->sent_ns = kvc_array_grown(server->sent_ns, server->answer_room, sizeof(*server->sent_ns));
+        server->done_ns = kvc_array_grown(server->done_ns, server->answer_room, sizeof(*server->done_ns));
+        server->op = kvc_array_grown(server->op, server->answer_room, sizeof(*server->op));
     }
     server->sent_ns[server->answers] = operation->sent_ns;
     server->done_ns[server->answers] = done_ns;
@@ -147,31 +150,37 @@ static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns
         return;
     }
     answer(server, done_ns, number);
-    if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE)
+    if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         send_request(server, done_ns, until_ns);
+    }
 }
 
 double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server)
 {
     double most_ns = 0;
-    for (uint64_t core = 0; core < server->system.cores; core++)
+    for (uint64_t core = 0; core < server->system.cores; core++) {
         most_ns = fmax(most_ns, server->core_busy_ns[core]);
+    }
     return most_ns;
 }
 
 void kvc_rdma_server_advance(struct kvc_rdma_server *server, double until_ns)
 {
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    while (saturates && server->operations - server->free_count < server->system.outstanding)
-        if (!send_request(server, 0, until_ns))
+    while (saturates && server->operations - server->free_count < server->system.outstanding) {
+        if (!send_request(server, 0, until_ns)) {
             break;
-    while (!saturates && send_request(server, 0, until_ns))
+        }
+    }
+    while (!saturates && send_request(server, 0, until_ns)) {
         ;
+    }
     while (kvc_events_next_ns(&server->events) <= until_ns) {
         struct kvc_event event = kvc_events_pop(&server->events);
-        if (event.kind == ARRIVES)
+        if (event.kind == ARRIVES) {
             arrive(server, event.time_ns, event.tag);
-        else
+        } else {
             leave(server, event.time_ns, until_ns, event.tag);
+        }
     }
 }

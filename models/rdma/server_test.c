@@ -70,8 +70,9 @@ static struct outcome simulate(struct setup *setup)
         answered += server.answers;
         server.answers = 0;
     }
-    if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE)
+    if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) {
         cr_expect_eq(server.offered - answered, setup->system.outstanding);
+    }
     kvc_rdma_server_close(&server);
     kvc_source_free(source);
     return (struct outcome){(double)measured / (UNTIL_NS - FROM_NS) * 1e3, sum_ns / (double)measured};
@@ -86,9 +87,10 @@ static void expect_mops(struct setup *setup, double mops)
     cr_assert_eq(kvc_rdma_predict(&setup->scenario, &result, &diag), KVC_OK);
     cr_expect_float_eq(result.throughput_mops, mops, 0.02 * mops, "closed form: %g, not %g",
                        result.throughput_mops, mops);
-    if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) /* Little's law */
+    if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) { /* Little's law */
         cr_expect_float_eq(outcome.mean_ns * outcome.mops / 1e3, (double)setup->system.outstanding,
                            0.03 * (double)setup->system.outstanding);
+    }
 }
 
 /* Sec. 5.1.3: the throughput of one-sided atomics grows with the number of keys. */

@@ -23,20 +23,21 @@ static const struct common commons[] = {
     {KVC_TAKES_QUIET, {"--quiet", "-q", NULL, "no progress and no warnings"}},
 };
 
-enum { COMMONS = sizeof commons / sizeof *commons };
+enum { COMMONS = sizeof(commons) / sizeof(*commons) };
 
 static int flag_count(const struct kvc_usage *usage)
 {
     int count = 0;
-    while (usage->flags != NULL && usage->flags[count].name != NULL)
+    while (usage->flags != NULL && usage->flags[count].name != NULL) {
         count++;
+    }
     return count;
 }
 
 static void print_flag(const struct kvc_flag *flag)
 {
     char left[64];
-    snprintf(left, sizeof left, "%s%s%s%s%s", flag->letter != NULL ? flag->letter : "",
+    snprintf(left, sizeof(left), "%s%s%s%s%s", flag->letter != NULL ? flag->letter : "",
              flag->letter != NULL ? ", " : "", flag->name, flag->value != NULL ? " " : "",
              flag->value != NULL ? flag->value : "");
     printf("  %-24s %s\n", left, flag->help);
@@ -46,11 +47,14 @@ static void print_help(const struct kvc_usage *usage)
 {
     printf("usage: kvcast %s [options]%s%s\n\n%s\n\noptions:\n", usage->command,
            usage->positional[0] != '\0' ? " " : "", usage->positional, usage->help);
-    for (int i = 0; i < flag_count(usage); i++)
+    for (int i = 0; i < flag_count(usage); i++) {
         print_flag(&usage->flags[i]);
-    for (int i = 0; i < COMMONS; i++)
-        if (usage->takes & commons[i].takes)
+    }
+    for (int i = 0; i < COMMONS; i++) {
+        if (usage->takes & commons[i].takes) {
             print_flag(&commons[i].flag);
+        }
+    }
     print_flag(&(struct kvc_flag){"--help", "-h", NULL, "show this"});
 }
 
@@ -84,11 +88,14 @@ static void report_unknown(const struct kvc_usage *usage, const char *name)
 {
     const char *names[KVC_FLAGS_MAX + COMMONS + 2];
     int count = 0;
-    for (int i = 0; i < flag_count(usage); i++)
+    for (int i = 0; i < flag_count(usage); i++) {
         names[count++] = usage->flags[i].name;
-    for (int i = 0; i < COMMONS; i++)
-        if (usage->takes & commons[i].takes)
+    }
+    for (int i = 0; i < COMMONS; i++) {
+        if (usage->takes & commons[i].takes) {
             names[count++] = commons[i].flag.name;
+        }
+    }
     names[count++] = "--help";
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
@@ -102,8 +109,9 @@ static bool parse_jobs(const char *text, uint32_t *jobs)
     char *end;
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 || value > 1024)
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 || value > 1024) {
         return false;
+    }
     *jobs = (uint32_t)value;
     return true;
 }
@@ -156,17 +164,18 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
     const struct common *common;
     int own;
     bool is_long = text[1] == '-';
-    snprintf(name, sizeof name, "%.*s", equals != NULL && is_long ? (int)(equals - text) : (int)strlen(text),
+    snprintf(name, sizeof(name), "%.*s", equals != NULL && is_long ? (int)(equals - text) : (int)strlen(text),
              text);
     const struct kvc_flag *flag = find_flag(usage, name, &own, &common);
     if (flag == NULL) {
         report_unknown(usage, name);
         return false;
     }
-    if (equals != NULL && is_long)
+    if (equals != NULL && is_long) {
         value = equals + 1;
-    else if (flag->value != NULL && *at + 1 < argc)
+    } else if (flag->value != NULL && *at + 1 < argc) {
         value = argv[++*at];
+    }
     if ((value == NULL) != (flag->value == NULL)) {
         fprintf(stderr,
                 flag->value != NULL ? "kvcast %s: %s needs a value: %s\n"
@@ -188,8 +197,9 @@ static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, stru
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
         } else if (options && argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!parse_option(argc, argv, &i, usage, arguments))
+            if (!parse_option(argc, argv, &i, usage, arguments)) {
                 return false;
+            }
         } else if (arguments->positional_count == usage->positional_max ||
                    arguments->positional_count == KVC_POSITIONAL_MAX) {
             fprintf(stderr, "kvcast %s: \"%s\" is one argument too many; see kvcast %s --help\n",
@@ -223,8 +233,9 @@ bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
             return false;
         }
     }
-    if (parse_all(argc, argv, usage, arguments))
+    if (parse_all(argc, argv, usage, arguments)) {
         return true;
+    }
     kvc_arguments_free(arguments);
     *exit_status = KVC_ERR_SCENARIO;
     return false;

@@ -29,9 +29,10 @@ static bool parse(const char *words, const struct kvc_usage *of, struct kvc_argu
     static char text[256];
     static char *argv[WORDS_MAX];
     int argc = 0;
-    snprintf(text, sizeof text, "test %s", words);
-    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
+    snprintf(text, sizeof(text), "test %s", words);
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
         argv[argc++] = word;
+    }
     return kvc_arguments_parse(argc, argv, of, arguments, exit_status);
 }
 
@@ -138,7 +139,7 @@ Test(arguments, helps_on_stdout)
     cr_expect_not(parse("one --help", &usage, &arguments, &exit_status));
     fflush(stdout);
     cr_expect_eq(exit_status, 0);
-    size_t got = fread(text, 1, sizeof text - 1, cr_get_redirected_stdout());
+    size_t got = fread(text, 1, sizeof(text) - 1, cr_get_redirected_stdout());
     cr_assert_gt(got, 0);
     cr_expect(strncmp(text, "usage: kvcast test [options] FILE\n", 34) == 0);
     cr_expect(strstr(text, "-k, --kind KIND") != NULL && strstr(text, "--set PATH=VALUE") != NULL);

@@ -31,8 +31,9 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
 static void draw(const char *folder)
 {
     struct kvc_diag diag = {0};
-    if (kvc_answer_draw(folder, &diag) == KVC_OK)
+    if (kvc_answer_draw(folder, &diag) == KVC_OK) {
         return;
+    }
     fputs("kvcast: warning: ", stderr);
     kvc_diag_print(&diag, stderr);
     fputc('\n', stderr);
@@ -44,15 +45,19 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
     struct kvc_loaded *loaded = NULL;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     enum kvc_status status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
-    if (status == KVC_OK && !arguments.quiet)
+    if (status == KVC_OK && !arguments.quiet) {
         kvc_print_warnings(loaded);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = answer(&arguments, loaded, by, &diag);
-    if (status == KVC_OK && arguments.out != NULL && by != KVC_ANSWER_BY_PREDICTION)
+    }
+    if (status == KVC_OK && arguments.out != NULL && by != KVC_ANSWER_BY_PREDICTION) {
         draw(arguments.out);
+    }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);

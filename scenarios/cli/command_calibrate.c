@@ -44,8 +44,8 @@ static void print_report(const struct kvc_machine_report *report)
     double spread_frac = kvc_steadiness_spread_frac(&report->steadiness);
     printf("%u cores of %s\n", report->facts.cores, report->facts.cpu);
     printf("random line            %9.4g ns alone, %.4g ns with %d under way, in %llu MiB\n",
-           largest->line_ns[0], largest->line_ns[KVC_MEMORY_LATENCY_CHAINS - 1], 1 << (KVC_MEMORY_LATENCY_CHAINS - 1),
-           (unsigned long long)(largest->bytes >> 20));
+           largest->line_ns[0], largest->line_ns[KVC_MEMORY_LATENCY_CHAINS - 1],
+           1 << (KVC_MEMORY_LATENCY_CHAINS - 1), (unsigned long long)(largest->bytes >> 20));
     printf("sequential             %9.4g GB/s\n", memory->sequential_bytes_per_s / 1e9);
     printf("index on               %s\n", report->gpu.present ? report->gpu.name : "one thread");
     print_curve("receive a frame", &report->stages.receive.fit, "request");
@@ -53,18 +53,20 @@ static void print_report(const struct kvc_machine_report *report)
     print_curve("read an item", &report->stages.read.fit, "byte");
     print_curve("search", &report->stages.search.fit, "job");
     print_curve("insert and delete", &report->stages.insert.fit, "job");
-    if (kvc_cores_slowest_frac(&report->cores) < kvc_cores_shared_frac)
+    if (kvc_cores_slowest_frac(&report->cores) < kvc_cores_shared_frac) {
         fprintf(
             stderr,
             "kvcast: warning: a core ran at %.0f %% while all worked: it shares its units with another one "
             "or with a neighbour of this machine\n",
             100 * kvc_cores_slowest_frac(&report->cores));
-    if (spread_frac > KVC_MACHINE_BUSY_FRAC)
+    }
+    if (spread_frac > KVC_MACHINE_BUSY_FRAC) {
         fprintf(
             stderr,
             "kvcast: warning: the same arithmetic took up to %.0f %% longer at times: this machine is busy "
             "or its clock varies, calibrate again\n",
             100 * spread_frac);
+    }
 }
 
 static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct kvc_machine_report *report,
@@ -73,7 +75,7 @@ static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct k
     struct kvc_partial file = {0};
     struct kvc_bar bar;
     const struct kvc_calibration_options calibration = {.quick = arguments->flag[FLAG_QUICK] != NULL,
-                                                .version = KVC_VERSION};
+                                                        .version = KVC_VERSION};
     /* before measuring: a minute is too long to learn that the file cannot be written */
     enum kvc_status status = kvc_partial_open(&file, arguments->flag[FLAG_FILE], diag);
     if (status == KVC_OK) {
@@ -94,15 +96,19 @@ int kvc_command_calibrate(int argc, char **argv)
     struct kvc_machine_report report;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     enum kvc_status status = KVC_OK;
-    if (arguments.flag[FLAG_FILE] == NULL)
+    if (arguments.flag[FLAG_FILE] == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "calibrate: -o FILE.lua is missing");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = calibrate(&arguments, &report, &diag);
-    if (status == KVC_OK && !arguments.quiet)
+    }
+    if (status == KVC_OK && !arguments.quiet) {
         print_report(&report);
+    }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);
 }

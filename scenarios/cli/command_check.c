@@ -21,8 +21,9 @@ static json_t *sweep_document(const struct kvc_sweep *sweep)
     json_t *axes = json_array();
     for (uint32_t i = 0; i < sweep->count; i++) {
         json_t *axis = json_object(), *values = json_array();
-        for (uint32_t j = 0; j < sweep->axis[i].count; j++)
+        for (uint32_t j = 0; j < sweep->axis[i].count; j++) {
             json_array_append_new(values, json_string(sweep->axis[i].value[j]));
+        }
         json_object_set_new(axis, "path", json_string(sweep->axis[i].path));
         json_object_set_new(axis, "values", values);
         json_array_append_new(axes, axis);
@@ -33,8 +34,9 @@ static json_t *sweep_document(const struct kvc_sweep *sweep)
 static json_t *document(const struct kvc_loaded *loaded)
 {
     json_t *object = json_object(), *warnings = json_array();
-    for (uint32_t i = 0; i < loaded->warning_count; i++)
+    for (uint32_t i = 0; i < loaded->warning_count; i++) {
         json_array_append_new(warnings, json_string(loaded->warning[i]));
+    }
     json_object_set_new(object, "scenario", json_string(loaded->scenario.name));
     json_object_set_new(object, "system", json_string(loaded->scenario.model->name));
     json_object_set_new(object, "parameters", kvc_json_values(&loaded->parameters));
@@ -48,8 +50,9 @@ static void print_summary(const struct kvc_loaded *loaded, bool quiet)
 {
     struct kvc_grid grid = {.columns = 3};
     printf("scenario ok: %s, system %s\n", loaded->scenario.name, loaded->scenario.model->name);
-    if (quiet)
+    if (quiet) {
         return;
+    }
     for (uint32_t i = 0; i < loaded->parameters.count; i++) {
         kvc_grid_add(&grid, loaded->parameters.entry[i].path);
         kvc_grid_add(&grid, loaded->parameters.entry[i].value);
@@ -59,8 +62,9 @@ static void print_summary(const struct kvc_loaded *loaded, bool quiet)
     for (uint32_t i = 0; i < loaded->sweep.count; i++) {
         const struct kvc_sweep_axis *axis = &loaded->sweep.axis[i];
         printf("  sweep %s:", axis->path);
-        for (uint32_t j = 0; j < axis->count; j++)
+        for (uint32_t j = 0; j < axis->count; j++) {
             printf(" %s", axis->value[j]);
+        }
         putchar('\n');
     }
 }
@@ -71,18 +75,21 @@ int kvc_command_check(int argc, char **argv)
     struct kvc_loaded *loaded;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     if (kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag) != KVC_OK) {
         kvc_arguments_free(&arguments);
         return kvc_print_failure(&diag);
     }
-    if (!arguments.quiet)
+    if (!arguments.quiet) {
         kvc_print_warnings(loaded);
-    if (arguments.json != NULL)
+    }
+    if (arguments.json != NULL) {
         exit_status = kvc_print_json(document(loaded), arguments.json);
-    else
+    } else {
         print_summary(loaded, arguments.quiet);
+    }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);
     return exit_status;

@@ -70,13 +70,14 @@ struct topic {
     size_t extra_count;
 };
 
-#define EXTRA(rows) rows, sizeof(rows) / sizeof *(rows)
+#define EXTRA(rows) rows, sizeof(rows) / sizeof(*(rows))
 
 static const struct topic sections[] = {
     {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
     {"node", "section of a scenario: one machine", &kvc_node_option_table, EXTRA(node_extra)},
     {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
-    {"workload", "section of a scenario: the offered load", &kvc_workload_option_table, EXTRA(workload_extra)},
+    {"workload", "section of a scenario: the offered load", &kvc_workload_option_table,
+     EXTRA(workload_extra)},
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
@@ -92,7 +93,7 @@ static const struct topic sections[] = {
     {"stages", "measured costs of a pipeline's stages", &kvc_megakv_cost_profile_option_table, NULL, 0},
 };
 
-enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
+enum { SECTIONS = sizeof(sections) / sizeof(*sections), NAMES_MAX = 512 };
 
 static const char *const unit_names[] = {
     [KVC_UNIT_NONE] = "",        [KVC_UNIT_NS] = "time",
@@ -112,19 +113,21 @@ static void show_range(const struct kvc_option *row, char *out, size_t size)
     size_t used = 0;
     out[0] = '\0';
     if (row->type == KVC_OPTION_CHOICE) {
-        for (size_t i = 0; row->choices[i] != NULL && used < size; i++)
+        for (size_t i = 0; row->choices[i] != NULL && used < size; i++) {
             used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", row->choices[i]);
+        }
     } else if (row->type == KVC_OPTION_LIST) {
         snprintf(out, size, "up to %zu tables", row->element->max_list);
     } else if (row->type == KVC_OPTION_COUNT) {
         used = (size_t)snprintf(out, size, "%.0f .. %.0f", row->min, row->max);
     } else if (row->type == KVC_OPTION_REAL) {
-        kvc_quantity_print(row->min, row->unit, low, sizeof low);
-        kvc_quantity_print(row->max, row->unit, high, sizeof high);
+        kvc_quantity_print(row->min, row->unit, low, sizeof(low));
+        kvc_quantity_print(row->max, row->unit, high, sizeof(high));
         used = (size_t)snprintf(out, size, "%s .. %s", low, high);
     }
-    if (row->auto_word != NULL && used < size)
+    if (row->auto_word != NULL && used < size) {
         snprintf(out + used, size - used, ", %s", row->auto_word);
+    }
 }
 
 static const char *show_unit(const struct kvc_option *row)
@@ -135,15 +138,16 @@ static const char *show_unit(const struct kvc_option *row)
 
 static const char *show_default(const struct kvc_option *row)
 {
-    if (row->type == KVC_OPTION_LIST)
+    if (row->type == KVC_OPTION_LIST) {
         return "empty";
+    }
     return row->by_default == NULL ? "(required)" : row->by_default[0] == '\0' ? "\"\"" : row->by_default;
 }
 
 static void add_row(struct kvc_grid *grid, const struct kvc_option *row)
 {
     char range[256];
-    show_range(row, range, sizeof range);
+    show_range(row, range, sizeof(range));
     kvc_grid_add(grid, row->name);
     kvc_grid_add(grid, show_unit(row));
     kvc_grid_add(grid, range);
@@ -154,15 +158,16 @@ static void add_row(struct kvc_grid *grid, const struct kvc_option *row)
 static void print_header(struct kvc_grid *grid)
 {
     static const char *const titles[] = {"OPTION", "UNIT", "RANGE", "DEFAULT", "MEANING"};
-    grid->columns = sizeof titles / sizeof *titles;
-    for (size_t i = 0; i < grid->columns; i++)
+    grid->columns = sizeof(titles) / sizeof(*titles);
+    for (size_t i = 0; i < grid->columns; i++) {
         kvc_grid_add(grid, titles[i]);
+    }
 }
 
 static json_t *row_document(const struct kvc_option *row)
 {
     char range[256];
-    show_range(row, range, sizeof range);
+    show_range(row, range, sizeof(range));
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(row->name));
     json_object_set_new(object, "type", json_string(type_names[row->type]));
@@ -184,14 +189,16 @@ static int describe_topic(const struct topic *topic, const char *option, const c
     for (size_t i = 0; i < topic->extra_count + topic->options->count; i++) {
         const struct kvc_option *row =
             i < topic->extra_count ? &topic->extra[i] : &topic->options->rows[i - topic->extra_count];
-        if (option != NULL && strcmp(option, row->name) != 0)
+        if (option != NULL && strcmp(option, row->name) != 0) {
             continue;
+        }
         add_row(&grid, row);
         json_array_append_new(list, row_document(row));
     }
     if (json != NULL) {
-        for (size_t i = 0; i < grid.count; i++)
+        for (size_t i = 0; i < grid.count; i++) {
             free(grid.cell[i]);
+        }
         free(grid.cell);
         return kvc_print_json(
             json_pack("{s:s, s:s, s:o}", "name", topic->name, "what", topic->what, "options", list), json);
@@ -210,30 +217,37 @@ static struct topic model_topic(const struct kvc_model *model, char what[512])
 
 static bool has_option(const struct topic *topic, const char *name)
 {
-    for (size_t i = 0; i < topic->extra_count; i++)
-        if (strcmp(topic->extra[i].name, name) == 0)
+    for (size_t i = 0; i < topic->extra_count; i++) {
+        if (strcmp(topic->extra[i].name, name) == 0) {
             return true;
-    for (size_t i = 0; i < topic->options->count; i++)
-        if (strcmp(topic->options->rows[i].name, name) == 0)
+        }
+    }
+    for (size_t i = 0; i < topic->options->count; i++) {
+        if (strcmp(topic->options->rows[i].name, name) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
 /* A section, a system, "system" for the first that has the option, or a node's device. */
 static bool find_topic(const char *name, const char *option, struct topic *topic, char what[512])
 {
-    if (strncmp(name, "node.", 5) == 0)
+    if (strncmp(name, "node.", 5) == 0) {
         name += 5;
+    }
     for (int i = 0; i < SECTIONS; i++) {
         *topic = sections[i];
-        if (strcmp(name, topic->name) == 0 && (option == NULL || has_option(topic, option)))
+        if (strcmp(name, topic->name) == 0 && (option == NULL || has_option(topic, option))) {
             return true;
+        }
     }
     for (size_t i = 0; kvc_models[i] != NULL; i++) {
         *topic = model_topic(kvc_models[i], what);
         if ((strcmp(name, topic->name) == 0 || strcmp(name, "system") == 0) &&
-            (option == NULL || has_option(topic, option)))
+            (option == NULL || has_option(topic, option))) {
             return true;
+        }
     }
     return false;
 }
@@ -258,13 +272,15 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
         return kvc_print_json(object, json);
     }
     printf("%s: workload preset (%s)\n", preset->name, preset->source);
-    if (preset->has_sizes)
+    if (preset->has_sizes) {
         printf("  sizes   mean key %.6g bytes, mean value %.6g bytes%s\n",
                kvc_workload_key_bytes_mean(&workload), kvc_workload_value_bytes_mean(&workload),
                preset->sizes == KVC_SIZES_FIXED ? ", all equal" : "");
-    if (preset->has_mix)
+    }
+    if (preset->has_mix) {
         printf("  mix     get %.6g, set %.6g, delete %.6g\n", preset->get_frac, preset->set_frac,
                preset->delete_frac);
+    }
     return KVC_OK;
 }
 
@@ -303,15 +319,19 @@ static int report_unknown(const char *name)
     struct kvc_profiles profiles;
     size_t count = 0;
     names[count++] = "system";
-    for (int i = 0; i < SECTIONS; i++)
+    for (int i = 0; i < SECTIONS; i++) {
         names[count++] = sections[i].name;
-    for (size_t i = 0; kvc_models[i] != NULL && count < NAMES_MAX; i++)
+    }
+    for (size_t i = 0; kvc_models[i] != NULL && count < NAMES_MAX; i++) {
         names[count++] = kvc_models[i]->name;
-    for (size_t i = 0; kvc_workload_presets[i].name != NULL && count < NAMES_MAX; i++)
+    }
+    for (size_t i = 0; kvc_workload_presets[i].name != NULL && count < NAMES_MAX; i++) {
         names[count++] = kvc_workload_presets[i].name;
+    }
     kvc_hardware_list(&profiles);
-    for (size_t i = 0; i < profiles.count && count < NAMES_MAX; i++)
+    for (size_t i = 0; i < profiles.count && count < NAMES_MAX; i++) {
         names[count++] = profiles.name[i];
+    }
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
     fprintf(stderr, "kvcast describe: nothing is called \"%s\"%s%s%s; kvcast list shows names\n", name,
@@ -324,19 +344,23 @@ static int describe(const char *name, const char *json)
 {
     struct topic topic;
     char what[512], parent[128], file[1024];
-    if (find_topic(name, NULL, &topic, what))
+    if (find_topic(name, NULL, &topic, what)) {
         return describe_topic(&topic, NULL, json);
+    }
     const struct kvc_workload_preset *preset = kvc_workload_preset_find(name);
-    if (preset != NULL)
+    if (preset != NULL) {
         return describe_preset(preset, json);
-    int bytes = snprintf(file, sizeof file, "%s/%s.lua", kvc_hardware_dir(), name);
-    if (strchr(name, '/') == NULL && bytes < (int)sizeof file && access(file, R_OK) == 0)
+    }
+    int bytes = snprintf(file, sizeof(file), "%s/%s.lua", kvc_hardware_dir(), name);
+    if (strchr(name, '/') == NULL && bytes < (int)sizeof(file) && access(file, R_OK) == 0) {
         return describe_profile(name, file, json);
+    }
     const char *dot = strrchr(name, '.');
-    if (dot != NULL && (size_t)(dot - name) < sizeof parent) {
-        snprintf(parent, sizeof parent, "%.*s", (int)(dot - name), name);
-        if (find_topic(parent, dot + 1, &topic, what))
+    if (dot != NULL && (size_t)(dot - name) < sizeof(parent)) {
+        snprintf(parent, sizeof(parent), "%.*s", (int)(dot - name), name);
+        if (find_topic(parent, dot + 1, &topic, what)) {
             return describe_topic(&topic, dot + 1, json);
+        }
     }
     return report_unknown(name);
 }
@@ -345,8 +369,9 @@ int kvc_command_describe(int argc, char **argv)
 {
     struct kvc_arguments arguments;
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     exit_status = describe(arguments.positional[0], arguments.json);
     kvc_arguments_free(&arguments);
     return exit_status;

@@ -35,8 +35,9 @@ static void add(struct group *group, const char *name, const char *note)
 
 static void add_systems(struct group *group)
 {
-    for (size_t i = 0; kvc_models[i] != NULL; i++)
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
         add(group, kvc_models[i]->name, kvc_models[i]->help);
+    }
 }
 
 static void add_hardware(struct group *group)
@@ -50,15 +51,18 @@ static void add_hardware(struct group *group)
         struct kvc_diag diag = {0};
         const struct kvc_device_kind *kind = NULL;
         const char *called = "";
-        snprintf(file, sizeof file, "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
+        snprintf(file, sizeof(file), "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
         enum kvc_status status = kvc_hardware_read(file, &kind, &node, &loaded, &diag);
-        for (uint32_t j = 0; status == KVC_OK && j < loaded.parameters.count; j++)
-            if (strcmp(loaded.parameters.entry[j].path, "name") == 0)
+        for (uint32_t j = 0; status == KVC_OK && j < loaded.parameters.count; j++) {
+            if (strcmp(loaded.parameters.entry[j].path, "name") == 0) {
                 called = loaded.parameters.entry[j].value;
-        if (status == KVC_OK)
-            snprintf(note, sizeof note, "%-4s  %s", kind->name, called);
-        else
-            snprintf(note, sizeof note, "cannot be used: %.200s", diag.message);
+            }
+        }
+        if (status == KVC_OK) {
+            snprintf(note, sizeof(note), "%-4s  %s", kind->name, called);
+        } else {
+            snprintf(note, sizeof(note), "cannot be used: %.200s", diag.message);
+        }
         add(group, profiles.name[i], note);
         free(loaded.parameters.entry);
         free(loaded.provenance.entry);
@@ -67,8 +71,9 @@ static void add_hardware(struct group *group)
 
 static void add_presets(struct group *group)
 {
-    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++)
+    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++) {
         add(group, preset->name, preset->source);
+    }
 }
 
 /* The first sentence of the comment that a scenario starts with. */
@@ -78,9 +83,10 @@ static void first_sentence(const char *file, char *out, size_t size)
     size_t used = 0;
     FILE *in = fopen(file, "r");
     out[0] = '\0';
-    if (in == NULL)
+    if (in == NULL) {
         return;
-    while (used < size && fgets(line, sizeof line, in) != NULL && strncmp(line, "--", 2) == 0) {
+    }
+    while (used < size && fgets(line, sizeof(line), in) != NULL && strncmp(line, "--", 2) == 0) {
         const char *text = line + 2 + strspn(line + 2, " ");
         used += (size_t)snprintf(out + used, size - used, "%s%.*s", used > 0 ? " " : "",
                                  (int)strcspn(text, "\n"), text);
@@ -105,25 +111,26 @@ static void add_folder(struct group *group, const char *folder, int depth)
     struct dirent **entries;
     char path[1024], relative[512], note[400];
     struct stat info;
-    snprintf(path, sizeof path, "%s/%s", KVC_SOURCE_DIR, folder);
+    snprintf(path, sizeof(path), "%s/%s", KVC_SOURCE_DIR, folder);
     int count = scandir(path, &entries, is_listed, alphasort);
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
         size_t bytes = strlen(name);
-        int fit = snprintf(relative, sizeof relative, "%s/%s", folder, name);
-        snprintf(path, sizeof path, "%s/%s", KVC_SOURCE_DIR, relative);
-        if (fit < (int)sizeof relative && stat(path, &info) == 0) {
+        int fit = snprintf(relative, sizeof(relative), "%s/%s", folder, name);
+        snprintf(path, sizeof(path), "%s/%s", KVC_SOURCE_DIR, relative);
+        if (fit < (int)sizeof(relative) && stat(path, &info) == 0) {
             if (S_ISDIR(info.st_mode) && depth > 0) {
                 add_folder(group, relative, depth - 1);
             } else if (bytes > 4 && strcmp(name + bytes - 4, ".lua") == 0) {
-                first_sentence(path, note, sizeof note);
+                first_sentence(path, note, sizeof(note));
                 add(group, relative, note);
             }
         }
         free(entries[i]);
     }
-    if (count >= 0)
+    if (count >= 0) {
         free(entries);
+    }
 }
 
 static void add_scenarios(struct group *group)
@@ -143,21 +150,23 @@ static const struct {
     {"scenarios", add_scenarios},
 };
 
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static json_t *group_document(const struct kvc_grid *grid)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i + 1 < grid->count; i += 2)
+    for (size_t i = 0; i + 1 < grid->count; i += 2) {
         json_array_append_new(list,
                               json_pack("{s:s, s:s}", "name", grid->cell[i], "note", grid->cell[i + 1]));
+    }
     return list;
 }
 
 static void discard(struct kvc_grid *grid)
 {
-    for (size_t i = 0; i < grid->count; i++)
+    for (size_t i = 0; i < grid->count; i++) {
         free(grid->cell[i]);
+    }
     free(grid->cell);
 }
 
@@ -165,8 +174,9 @@ static bool is_kind(const char *name)
 {
     const char *names[KINDS + 1] = {NULL};
     for (int i = 0; i < KINDS; i++) {
-        if (strcmp(kinds[i].name, name) == 0)
+        if (strcmp(kinds[i].name, name) == 0) {
             return true;
+        }
         names[i] = kinds[i].name;
     }
     const char *nearest = kvc_nearest_name(name, names);
@@ -180,8 +190,9 @@ int kvc_command_list(int argc, char **argv)
 {
     struct kvc_arguments arguments;
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     const char *wanted = arguments.positional_count > 0 ? arguments.positional[0] : NULL;
     if (wanted != NULL && !is_kind(wanted)) {
         kvc_arguments_free(&arguments);
@@ -190,8 +201,9 @@ int kvc_command_list(int argc, char **argv)
     json_t *document = arguments.json != NULL ? json_object() : NULL;
     for (int i = 0; i < KINDS; i++) {
         struct group group = {kinds[i].name, {.columns = 2}};
-        if (wanted != NULL && strcmp(wanted, kinds[i].name) != 0)
+        if (wanted != NULL && strcmp(wanted, kinds[i].name) != 0) {
             continue;
+        }
         kinds[i].fill(&group);
         if (document != NULL) {
             json_object_set_new(document, group.name, group_document(&group.grid));
@@ -201,8 +213,9 @@ int kvc_command_list(int argc, char **argv)
             kvc_grid_print(&group.grid, 2, stdout);
         }
     }
-    if (document != NULL)
+    if (document != NULL) {
         exit_status = kvc_print_json(document, arguments.json);
+    }
     kvc_arguments_free(&arguments);
     return exit_status;
 }

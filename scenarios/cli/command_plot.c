@@ -32,9 +32,10 @@ static const struct kvc_usage usage = {
 
 static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, struct kvc_diag *diag)
 {
-    if (name == NULL)
+    if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "plot: --kind is missing: cdf, throughput, timeline or error");
+    }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
             *kind = (enum kvc_plot_kind)i;
@@ -53,8 +54,9 @@ int kvc_command_plot(int argc, char **argv)
     struct kvc_arguments arguments;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     struct kvc_plot_options plot = {
         .input_count = arguments.positional_count,
         .inputs = arguments.positional,
@@ -62,11 +64,13 @@ int kvc_command_plot(int argc, char **argv)
         .wide = arguments.flag[FLAG_WIDE] != NULL,
     };
     enum kvc_status status = find_kind(arguments.flag[FLAG_KIND], &plot.kind, &diag);
-    if (status == KVC_OK && plot.output == NULL)
+    if (status == KVC_OK && plot.output == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                                "plot: --output is missing: FILE.svg, FILE.pdf or FILE.png");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_plot_draw(&plot, &diag);
+    }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);
 }

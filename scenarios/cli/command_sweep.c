@@ -53,16 +53,19 @@ int kvc_command_sweep(int argc, char **argv)
     struct kvc_sweep_done done;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     enum kvc_status status = KVC_OK;
-    if (arguments.out == NULL)
+    if (arguments.out == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                                "sweep: --out DIR is missing: where the points shall be kept");
-    else
+    } else {
         status = sweep(&arguments, &done, &diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         printf("%u points (%u kept from before): %s/sweep.csv\n", done.points, done.kept, arguments.out);
+    }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);
 }

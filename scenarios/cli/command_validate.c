@@ -54,14 +54,17 @@ struct validation {
 static enum kvc_status open_errors(const char *folder, struct kvc_partial *errors, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
-    if (folder == NULL)
+    if (folder == NULL) {
         return KVC_OK;
-    snprintf(path, sizeof path, "%s/errors.csv", folder);
+    }
+    snprintf(path, sizeof(path), "%s/errors.csv", folder);
     enum kvc_status status = kvc_folder_create(folder, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = kvc_partial_open(errors, path, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         fprintf(errors->file, "case,metric,held,published,measured,predicted\n");
+    }
     return status;
 }
 
@@ -72,10 +75,12 @@ static enum kvc_status judge(struct validation *validation, const struct kvc_sub
 {
     char path[PATH_MAX];
     kvc_subject_path(subject, "baseline.csv", path);
-    if (validation->arguments->flag[FLAG_UPDATE] != NULL)
+    if (validation->arguments->flag[FLAG_UPDATE] != NULL) {
         return kvc_baseline_write(path, cases, scores, diag);
-    for (size_t i = 0; i < cases->count; i++)
+    }
+    for (size_t i = 0; i < cases->count; i++) {
         validation->regressed |= scores[i].verdict == KVC_VERDICT_REGRESSED;
+    }
     return KVC_OK;
 }
 
@@ -88,15 +93,18 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
     drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
     enum kvc_status status = kvc_paper_score(subject, &drive, &paper, diag);
     kvc_bar_close(&bar);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = judge(validation, subject, &paper.cases, paper.scores, diag);
+    }
     if (status == KVC_OK) {
         validation->system = validation->system != NULL ? validation->system : subject->name;
         kvc_paper_list(&paper, validation->cases);
-        if (validation->errors.file != NULL)
+        if (validation->errors.file != NULL) {
             kvc_paper_write_errors(&paper, validation->errors.file);
-        if (validation->told)
+        }
+        if (validation->told) {
             kvc_paper_print(&paper);
+        }
     }
     kvc_paper_free(&paper);
     return status;
@@ -107,9 +115,11 @@ static enum kvc_status judge_machine(struct validation *validation, const struct
                                      const struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     const struct kvc_comparison *comparison = &machine->comparison;
-    for (size_t i = 0; i < comparison->cases.count; i++)
-        if (!kvc_measured_machine_shows(machine, comparison->entry[i].run))
+    for (size_t i = 0; i < comparison->cases.count; i++) {
+        if (!kvc_measured_machine_shows(machine, comparison->entry[i].run)) {
             comparison->score[i].verdict = KVC_VERDICT_OK;
+        }
+    }
     return judge(validation, subject, &comparison->cases, comparison->score, diag);
 }
 
@@ -123,15 +133,18 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     enum kvc_status status = kvc_measured_machine_score(
         subject, validation->arguments->flag[FLAG_SEEN] != NULL, &drive, &machine, diag);
     kvc_bar_close(&bar);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = judge_machine(validation, subject, &machine, diag);
+    }
     if (status == KVC_OK) {
         json_array_append_new(validation->machines, kvc_measured_machine_summary(&machine));
         kvc_measured_machine_list(&machine, validation->cases);
-        if (validation->errors.file != NULL)
+        if (validation->errors.file != NULL) {
             kvc_measured_machine_write_errors(&machine, validation->errors.file);
-        if (validation->told)
+        }
+        if (validation->told) {
             kvc_measured_machine_print(&machine);
+        }
     }
     kvc_measured_machine_free(&machine);
     return status;
@@ -141,8 +154,9 @@ static enum kvc_status validate_machine(struct validation *validation, const str
 static enum kvc_status write_document(const struct validation *validation)
 {
     const char *destination = validation->arguments->json;
-    if (destination == NULL)
+    if (destination == NULL) {
         return KVC_OK;
+    }
     json_t *document =
         json_pack("{s:s, s:s?, s:O, s:O}", "schema", "kvcast.validation/1", "system", validation->system,
                   "machines", validation->machines, "cases", validation->cases);
@@ -157,17 +171,20 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
     enum kvc_status status = open_errors(validation->arguments->out, &validation->errors, diag);
     for (size_t i = 0; i < subjects->count && status == KVC_OK; i++) {
         const struct kvc_subject *subject = &subjects->entry[i];
-        if (only != NULL ? subject != only : subject->is_machine && !subject->is_measured)
+        if (only != NULL ? subject != only : subject->is_machine && !subject->is_measured) {
             continue;
-        if (validation->told && only == NULL)
+        }
+        if (validation->told && only == NULL) {
             printf("%s%s\n", several ? "\n" : "", subject->name);
+        }
         several = true;
         fflush(NULL); /* or the children that simulate write what is buffered once more */
         status = subject->is_machine ? validate_machine(validation, subject, diag)
                                      : validate_paper(validation, subject, diag);
     }
-    if (status == KVC_OK && validation->errors.file != NULL)
+    if (status == KVC_OK && validation->errors.file != NULL) {
         status = kvc_partial_commit(&validation->errors, diag);
+    }
     kvc_partial_discard(&validation->errors);
     return status;
 }
@@ -192,13 +209,15 @@ static enum kvc_status parse_repetitions(const char *text, uint32_t *repetitions
 {
     char *end = NULL;
     *repetitions = REPETITIONS_DEFAULT;
-    if (text == NULL)
+    if (text == NULL) {
         return KVC_OK;
+    }
     unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > REPETITIONS_MAX)
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > REPETITIONS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --repetitions: found \"%.40s\", allowed: a whole number from 1 to %d", text,
-                             REPETITIONS_MAX);
+                             "validate: --repetitions: found \"%.40s\", allowed: a whole number from 1 to %d",
+                             text, REPETITIONS_MAX);
+    }
     *repetitions = (uint32_t)value;
     return KVC_OK;
 }
@@ -209,22 +228,26 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
     struct kvc_bar bar;
     struct kvc_run_options drive = {.jobs = arguments->jobs};
     uint32_t repetitions;
-    if (subject == NULL || !subject->is_machine)
+    if (subject == NULL || !subject->is_machine) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure needs the NAME of a machine: a folder with a plan.csv");
+    }
     if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL ||
-        arguments->flag[FLAG_SEEN] != NULL)
+        arguments->flag[FLAG_SEEN] != NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure writes runs.csv only, without --json, --out, --seen and "
                              "--update-baseline");
+    }
     enum kvc_status status = parse_repetitions(arguments->flag[FLAG_REPETITIONS], &repetitions, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     drive.progress = kvc_bar_open(&bar, arguments->quiet);
     status = kvc_measured_machine_run(subject, repetitions, &drive, diag);
     kvc_bar_close(&bar);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         printf("%s/runs.csv\n", subject->folder);
+    }
     return status;
 }
 
@@ -235,23 +258,27 @@ int kvc_command_validate(int argc, char **argv)
     const struct kvc_subject *only = NULL;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status))
+    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
     kvc_subjects_find(&subjects);
     enum kvc_status status = KVC_OK;
-    if (arguments.positional_count > 0)
+    if (arguments.positional_count > 0) {
         status = kvc_subjects_choose(&subjects, arguments.positional[0], &only, &diag);
-    if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL)
+    }
+    if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL) {
         status = measure(&arguments, only, &diag);
-    else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL)
+    } else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                                "validate: --seen and --update-baseline: a baseline is of all runs");
-    else if (status == KVC_OK && arguments.flag[FLAG_REPETITIONS] != NULL)
+    } else if (status == KVC_OK && arguments.flag[FLAG_REPETITIONS] != NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --repetitions belongs to --measure");
-    else if (status == KVC_OK)
+    } else if (status == KVC_OK) {
         exit_status = score_and_write(&arguments, &subjects, only, &diag);
-    if (status != KVC_OK)
+    }
+    if (status != KVC_OK) {
         exit_status = kvc_print_failure(&diag);
+    }
     kvc_arguments_free(&arguments);
     return exit_status;
 }

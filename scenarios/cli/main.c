@@ -24,14 +24,15 @@ static const struct {
     {"describe", "one of them, or an option: unit, range, default, source", kvc_command_describe},
 };
 
-enum { COMMANDS = sizeof commands / sizeof *commands };
+enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
 static void print_help(FILE *out)
 {
     fprintf(out, "usage: kvcast COMMAND [options] ...\n\n"
                  "Forecasts how heterogeneous in-memory key-value stores perform.\n\ncommands:\n");
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < COMMANDS; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    }
     fprintf(out,
             "\nkvcast COMMAND --help shows its options.\n"
             "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure.\n");
@@ -40,8 +41,9 @@ static void print_help(FILE *out)
 static int report_unknown(const char *name)
 {
     const char *names[COMMANDS + 1];
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < COMMANDS; i++) {
         names[i] = commands[i].name;
+    }
     names[COMMANDS] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
     fprintf(stderr, "kvcast: unknown command \"%s\"%s%s%s; see kvcast --help\n", name,
@@ -58,8 +60,9 @@ static bool is_help(const char *text)
 /* Results count only when they were written. */
 static int finish(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
         return status;
+    }
     fprintf(stderr, "kvcast: stdout cannot be written\n");
     return status != KVC_OK ? status : KVC_ERR_RUNTIME;
 }
@@ -78,8 +81,10 @@ int main(int argc, char **argv)
         printf("kvcast %s\n", KVC_VERSION);
         return finish(KVC_OK);
     }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
             return finish(commands[i].function(argc - 1, argv + 1));
+        }
+    }
     return report_unknown(argv[1]);
 }

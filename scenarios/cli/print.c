@@ -9,9 +9,10 @@ enum { COLUMNS_MAX = 16 };
 
 void kvc_grid_add(struct kvc_grid *grid, const char *text)
 {
-    char **grown = realloc(grid->cell, (grid->count + 1) * sizeof *grown);
-    if (grown == NULL)
+    char **grown = realloc(grid->cell, (grid->count + 1) * sizeof(*grown));
+    if (grown == NULL) {
         return;
+    }
     grid->cell = grown;
     grown[grid->count++] = strdup(text);
 }
@@ -53,16 +54,19 @@ static enum kvc_status write_json(const json_t *document, const char *destinatio
 {
     const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12);
     if (strcmp(destination, "-") == 0) {
-        if (json_dumpf(document, stdout, flags) != 0 || putchar('\n') == EOF)
+        if (json_dumpf(document, stdout, flags) != 0 || putchar('\n') == EOF) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "stdout cannot be written");
+        }
         return KVC_OK;
     }
     struct kvc_partial file = {0};
     enum kvc_status status = kvc_partial_open(&file, destination, diag);
-    if (status == KVC_OK && (json_dumpf(document, file.file, flags) != 0 || fputc('\n', file.file) == EOF))
+    if (status == KVC_OK && (json_dumpf(document, file.file, flags) != 0 || fputc('\n', file.file) == EOF)) {
         status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, destination, 0, "cannot be written");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_partial_commit(&file, diag);
+    }
     kvc_partial_discard(&file);
     return status;
 }
@@ -77,6 +81,7 @@ int kvc_print_json(json_t *document, const char *destination)
 
 void kvc_print_warnings(const struct kvc_loaded *loaded)
 {
-    for (uint32_t i = 0; i < loaded->warning_count; i++)
+    for (uint32_t i = 0; i < loaded->warning_count; i++) {
         fprintf(stderr, "kvcast: warning: %s\n", loaded->warning[i]);
+    }
 }

@@ -16,8 +16,9 @@ static void draw(struct kvc_bar *bar, double fraction, double now_s)
 {
     char cells[WIDTH + 1];
     int full = (int)lrint(fraction * WIDTH);
-    for (int i = 0; i < WIDTH; i++)
+    for (int i = 0; i < WIDTH; i++) {
         cells[i] = i < full ? '#' : '.';
+    }
     cells[WIDTH] = '\0';
     double rate = (fraction - bar->step_fraction) / (now_s - bar->step_s);
     fprintf(stderr, "\r\033[K%s%-24s%s [%s] %5.1f %%", bar->color ? "\033[1m" : "", bar->step,
@@ -36,13 +37,14 @@ static void report(void *data, const char *step, double fraction)
     struct kvc_bar *bar = data;
     double now_s = kvc_clock_wall_s();
     fraction = fmin(fmax(fraction, 0), 1);
-    if (strncmp(bar->step, step, sizeof bar->step - 1) != 0 && fraction <= bar->step_fraction) {
+    if (strncmp(bar->step, step, sizeof(bar->step) - 1) != 0 && fraction <= bar->step_fraction) {
         bar->step_s = now_s;
         bar->step_fraction = fraction;
     }
-    snprintf(bar->step, sizeof bar->step, "%s", step);
-    if (now_s - bar->started_s >= first_after_s && now_s - bar->drawn_s >= between_s && now_s > bar->step_s)
+    snprintf(bar->step, sizeof(bar->step), "%s", step);
+    if (now_s - bar->started_s >= first_after_s && now_s - bar->drawn_s >= between_s && now_s > bar->step_s) {
         draw(bar, fraction, now_s);
+    }
 }
 
 const struct kvc_progress *kvc_bar_open(struct kvc_bar *bar, bool quiet)
@@ -55,7 +57,8 @@ const struct kvc_progress *kvc_bar_open(struct kvc_bar *bar, bool quiet)
 
 void kvc_bar_close(struct kvc_bar *bar)
 {
-    if (bar->visible)
+    if (bar->visible) {
         fputs("\r\033[K", stderr);
+    }
     bar->visible = false;
 }

@@ -11,13 +11,15 @@ static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const stru
 {
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     kvc_readings_of(&outcome->result, &forecast->closed_form);
     kvc_outcome_free(outcome);
     status = kvc_driver_run(&loaded->scenario, drive, &outcome, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->simulated);
+    }
     kvc_outcome_free(outcome);
     return status;
 }
@@ -47,12 +49,14 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
         .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
     struct kvc_loaded *loaded = NULL;
     *forecast = machine->forecasts[task];
-    if (!kvc_measured_machine_shows(machine, task))
+    if (!kvc_measured_machine_shows(machine, task)) {
         return KVC_OK;
+    }
     enum kvc_status status =
         kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = forecast_line(loaded, &drive, forecast, diag);
+    }
     kvc_loaded_free(loaded);
     return status;
 }
@@ -104,19 +108,23 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
     char path[PATH_MAX];
     kvc_subject_path(machine->subject, "plan.csv", path);
     enum kvc_status status = kvc_plan_read(path, &machine->plan, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
-    machine->runs = calloc(machine->plan.count, sizeof *machine->runs);
-    machine->forecasts = calloc(machine->plan.count, sizeof *machine->forecasts);
-    if (machine->runs == NULL || machine->forecasts == NULL)
+    }
+    machine->runs = calloc(machine->plan.count, sizeof(*machine->runs));
+    machine->forecasts = calloc(machine->plan.count, sizeof(*machine->forecasts));
+    if (machine->runs == NULL || machine->forecasts == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", machine->plan.count);
+    }
     kvc_subject_path(machine->subject, "runs.csv", path);
     status = kvc_runs_read(path, &machine->plan, machine->runs, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = find_arrivals(machine, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_comparison_list(&machine->plan, machine->runs, machine->forecasts, &machine->comparison,
                                      diag);
+    }
     kvc_subject_path(machine->subject, "baseline.csv", path);
     return status != KVC_OK
                ? status
@@ -129,9 +137,11 @@ enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bo
 {
     *machine = (struct kvc_measured_machine){.subject = subject, .seen_only = seen_only};
     enum kvc_status status = read_all(machine, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = forecast_all(machine, drive, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         kvc_comparison_score(&machine->comparison, machine->forecasts);
+    }
     return status;
 }

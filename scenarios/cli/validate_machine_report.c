@@ -20,7 +20,7 @@ static const struct {
     {KVC_READING_T_INSERT, "T_I"},
 };
 
-enum { CLASSES = sizeof classes / sizeof *classes };
+enum { CLASSES = sizeof(classes) / sizeof(*classes) };
 
 static const char *part_name(bool held_out)
 {
@@ -31,7 +31,7 @@ static const char *part_name(bool held_out)
 static void add_number(struct kvc_grid *grid, const char *format, double value)
 {
     char text[64];
-    snprintf(text, sizeof text, format, value);
+    snprintf(text, sizeof(text), format, value);
     kvc_grid_add(grid, isnan(value) ? "-" : text);
 }
 
@@ -57,26 +57,33 @@ static void print_cases(const struct kvc_measured_machine *machine)
 {
     static const char *const head[] = {"case",  "part",     "metric",    "closed form", "error", "simulation",
                                        "error", "measured", "tolerance", "verdict",     "spread"};
-    struct kvc_grid grid = {.columns = sizeof head / sizeof *head};
-    for (size_t i = 0; i < grid.columns; i++)
+    struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
+    for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
-    for (size_t i = 0; i < machine->comparison.cases.count; i++)
-        if (kvc_measured_machine_shows(machine, machine->comparison.entry[i].run))
+    }
+    for (size_t i = 0; i < machine->comparison.cases.count; i++) {
+        if (kvc_measured_machine_shows(machine, machine->comparison.entry[i].run)) {
             add_row(machine, i, &grid);
+        }
+    }
     kvc_grid_print(&grid, 0, stdout);
 }
 
 static void print_noisy(const struct kvc_measured_machine *machine)
 {
-    for (size_t i = 0; i < machine->plan.count; i++)
-        if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC)
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC) {
             printf("noisy machine: %s, %u repetitions differ by %.0f %%\n", machine->plan.entry[i].id,
                    machine->runs[i].repetitions, 100 * machine->runs[i].spread_frac);
-    for (size_t i = 0; i < machine->plan.count; i++)
+        }
+    }
+    for (size_t i = 0; i < machine->plan.count; i++) {
         if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
-            machine->runs[i].stalled_frac > kvc_megakv_measure_stalled_frac)
+            machine->runs[i].stalled_frac > kvc_megakv_measure_stalled_frac) {
             printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
                    machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
+        }
+    }
 }
 
 static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
@@ -84,10 +91,11 @@ static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
     for (size_t i = 0; i < machine->plan.count; i++) {
         const char *measured = machine->runs[i].readings.bottleneck;
         const struct kvc_forecast *forecast = &machine->forecasts[i];
-        if (kvc_measured_machine_shows(machine, i) && strcmp(forecast->simulated.bottleneck, measured) != 0)
+        if (kvc_measured_machine_shows(machine, i) && strcmp(forecast->simulated.bottleneck, measured) != 0) {
             printf("bottleneck of %s: measured %s, simulation %s, closed form %s\n",
                    machine->plan.entry[i].id, measured, forecast->simulated.bottleneck,
                    forecast->closed_form.bottleneck);
+        }
     }
 }
 
@@ -112,30 +120,35 @@ static void print_repeatability(const struct kvc_measured_machine *machine, bool
     double sum_frac = 0, most_frac = 0;
     uint32_t runs = 0;
     for (size_t i = 0; i < machine->plan.count; i++) {
-        if (machine->forecasts[i].open_loop || kvc_plan_held_out(i) != held_out)
+        if (machine->forecasts[i].open_loop || kvc_plan_held_out(i) != held_out) {
             continue;
+        }
         sum_frac += machine->runs[i].spread_frac;
         most_frac = fmax(most_frac, machine->runs[i].spread_frac);
         runs++;
     }
-    if (runs > 0)
-        printf("  repetitions of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
-               100 * sum_frac / runs, runs, 100 * most_frac);
+    if (runs > 0) {
+        printf(
+            "  repetitions of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
+            100 * sum_frac / runs, runs, 100 * most_frac);
+    }
 }
 
 static void print_errors(const struct kvc_measured_machine *machine, bool held_out)
 {
     static const char *const head[] = {
         "metric", "predictions", "simulation: mean", "p95", "max", "closed form: mean", "p95", "max"};
-    struct kvc_grid grid = {.columns = sizeof head / sizeof *head};
+    struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
     printf("\n%s: absolute errors\n", part_name(held_out));
-    for (size_t i = 0; i < grid.columns; i++)
+    for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
+    }
     for (int i = 0; i < CLASSES; i++) {
         struct kvc_error_summary simulated = summary_of(machine, i, held_out, false);
         struct kvc_error_summary closed_form = summary_of(machine, i, held_out, true);
-        if (simulated.count + closed_form.count == 0)
+        if (simulated.count + closed_form.count == 0) {
             continue;
+        }
         kvc_grid_add(&grid, classes[i].title);
         add_number(&grid, "%.0f", (double)simulated.count);
         add_errors(&grid, &simulated);
@@ -145,12 +158,13 @@ static void print_errors(const struct kvc_measured_machine *machine, bool held_o
     print_repeatability(machine, held_out);
     struct kvc_bottlenecks found =
         kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
-    if (found.runs > 0)
+    if (found.runs > 0) {
         printf(
             "  bottleneck named right: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%)\n",
             found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
             found.right_closed_form, found.runs,
             100.0 * (double)found.right_closed_form / (double)found.runs);
+    }
 }
 
 void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
@@ -176,8 +190,9 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_case *scored = &comparison->cases.entry[i];
         const struct kvc_compared *compared = &comparison->entry[i];
-        if (!kvc_measured_machine_shows(machine, compared->run))
+        if (!kvc_measured_machine_shows(machine, compared->run)) {
             continue;
+        }
         const struct kvc_plan_line *line = &machine->plan.entry[compared->run];
         const struct kvc_score *score = &comparison->score[i];
         bool counted = scored->role == KVC_CASE_PREDICTION;
@@ -199,8 +214,9 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
             {"spread_frac", machine->runs[compared->run].spread_frac},
             {"stalled_frac", machine->runs[compared->run].stalled_frac},
         };
-        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
+        for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
             json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));
+        }
         json_object_set_new(entry, "verdict",
                             counted ? json_string(kvc_verdict_names[score->verdict]) : json_null());
         json_array_append_new(cases, entry);
@@ -236,14 +252,16 @@ static json_t *part_document(const struct kvc_measured_machine *machine, bool he
 json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine)
 {
     json_t *bottlenecks = json_array();
-    for (size_t i = 0; i < machine->plan.count; i++)
-        if (kvc_measured_machine_shows(machine, i))
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        if (kvc_measured_machine_shows(machine, i)) {
             json_array_append_new(bottlenecks,
                                   json_pack("{s:s, s:b, s:s, s:s, s:s}", "case", machine->plan.entry[i].id,
                                             "held", (int)kvc_plan_held_out(i), "measured",
                                             machine->runs[i].readings.bottleneck, "simulated",
                                             machine->forecasts[i].simulated.bottleneck, "closed_form",
                                             machine->forecasts[i].closed_form.bottleneck));
+        }
+    }
     return json_pack("{s:s, s:i, s:o, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
                      "seen", part_document(machine, false), "held",
                      machine->seen_only ? json_null() : part_document(machine, true), "bottlenecks",
@@ -255,8 +273,9 @@ void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machin
     for (size_t i = 0; i < machine->comparison.cases.count; i++) {
         const struct kvc_case *scored = &machine->comparison.cases.entry[i];
         size_t run = machine->comparison.entry[i].run;
-        if (scored->role == KVC_CASE_PREDICTION && kvc_measured_machine_shows(machine, run))
+        if (scored->role == KVC_CASE_PREDICTION && kvc_measured_machine_shows(machine, run)) {
             fprintf(out, "%s,%s,%d,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->metric,
                     kvc_plan_held_out(run), scored->published, machine->comparison.score[i].predicted);
+        }
     }
 }

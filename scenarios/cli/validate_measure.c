@@ -22,14 +22,16 @@ static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag
 {
     size_t count = measurement->plan.count;
     enum kvc_status status = KVC_OK;
-    measurement->loaded = calloc(count, sizeof *measurement->loaded);
-    measurement->readings = calloc(count * measurement->repetitions, sizeof *measurement->readings);
-    measurement->runs = calloc(count, sizeof *measurement->runs);
-    if (measurement->loaded == NULL || measurement->readings == NULL || measurement->runs == NULL)
+    measurement->loaded = calloc(count, sizeof(*measurement->loaded));
+    measurement->readings = calloc(count * measurement->repetitions, sizeof(*measurement->readings));
+    measurement->runs = calloc(count, sizeof(*measurement->runs));
+    if (measurement->loaded == NULL || measurement->readings == NULL || measurement->runs == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", count);
-    for (size_t i = 0; i < count && status == KVC_OK; i++)
+    }
+    for (size_t i = 0; i < count && status == KVC_OK; i++) {
         status = kvc_validate_load_line(measurement->subject, &measurement->plan.entry[i],
                                         &measurement->loaded[i], diag);
+    }
     return status;
 }
 
@@ -42,8 +44,9 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
     const struct kvc_scenario *scenario = &measurement->loaded[line]->scenario;
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_measure(scenario, &silent, &outcome, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     double found_frac = kvc_metrics_get(&outcome->result.model, "stalled_frac");
     if (found_frac < *stalled_frac) {
         *stalled_frac = found_frac;
@@ -56,7 +59,7 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
 /* A turn of an open load whose threads were kept from running for long is taken again, a few times: its
  * highest latencies would be those of the machine's other work. Loads that saturate have no time to lose. */
 static enum kvc_status measure_repetition(struct measurement *measurement, size_t line, uint32_t repetition,
-                                    struct kvc_diag *diag)
+                                          struct kvc_diag *diag)
 {
     struct kvc_readings *readings = &measurement->readings[line * measurement->repetitions + repetition];
     struct kvc_measured_run *run = &measurement->runs[line];
@@ -64,8 +67,9 @@ static enum kvc_status measure_repetition(struct measurement *measurement, size_
     int tries = workload->arrival == KVC_ARRIVAL_SATURATE ? 1 : TRIES_MAX;
     double stalled_frac = INFINITY;
     enum kvc_status status = KVC_OK;
-    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_megakv_measure_stalled_frac; i++)
+    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_megakv_measure_stalled_frac; i++) {
         status = measure_once(measurement, line, readings, &stalled_frac, diag);
+    }
     run->stalled_frac = fmax(run->stalled_frac, stalled_frac);
     return status;
 }
@@ -77,12 +81,14 @@ static enum kvc_status measure_all(struct measurement *measurement, struct kvc_d
     const struct kvc_progress *progress = measurement->drive->progress;
     size_t count = measurement->plan.count, total = count * measurement->repetitions;
     for (size_t i = 0; i < total; i++) {
-        if (progress != NULL)
+        if (progress != NULL) {
             progress->report(progress->data, measurement->plan.entry[i % count].id,
                              (double)i / (double)total);
+        }
         enum kvc_status status = measure_repetition(measurement, i % count, (uint32_t)(i / count), diag);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
     }
     return KVC_OK;
 }
@@ -99,8 +105,9 @@ static void take_medians(struct measurement *measurement)
 
 static void free_all(struct measurement *measurement)
 {
-    for (size_t i = 0; measurement->loaded != NULL && i < measurement->plan.count; i++)
+    for (size_t i = 0; measurement->loaded != NULL && i < measurement->plan.count; i++) {
         kvc_loaded_free(measurement->loaded[i]);
+    }
     free(measurement->loaded);
     free(measurement->readings);
     free(measurement->runs);
@@ -115,13 +122,16 @@ enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint
     char path[PATH_MAX];
     kvc_subject_path(subject, "plan.csv", path);
     enum kvc_status status = kvc_plan_read(path, &measurement.plan, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = load_all(&measurement, diag);
+    }
     kvc_subject_path(subject, "runs.csv", path);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = kvc_partial_open(&file, path, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = measure_all(&measurement, diag);
+    }
     if (status == KVC_OK) {
         take_medians(&measurement);
         kvc_runs_write(file.file, &measurement.plan, measurement.runs);

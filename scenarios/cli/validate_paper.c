@@ -31,9 +31,11 @@ static double metric_of(const struct answer *answer, const char *metric)
         {"watts_mean", answer->watts},
         {"kops_per_watt", answer->throughput_mops * 1e3 / answer->watts},
     };
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        if (strcmp(common[i].name, metric) == 0)
+    for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++) {
+        if (strcmp(common[i].name, metric) == 0) {
             return common[i].value;
+        }
+    }
     double value = kvc_metrics_get(&answer->model, metric);
     return isnan(value) ? kvc_metrics_get(&answer->kernel, metric) : value;
 }
@@ -59,13 +61,15 @@ static enum kvc_status answer_case(const struct kvc_case *asked, const struct kv
     char path[512];
     struct kvc_loaded *loaded = NULL;
     struct kvc_outcome *outcome = NULL;
-    snprintf(path, sizeof path, "%s/%s", KVC_SOURCE_DIR, asked->scenario);
+    snprintf(path, sizeof(path), "%s/%s", KVC_SOURCE_DIR, asked->scenario);
     enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = asked->mode == KVC_CASE_PREDICT ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
                                                  : kvc_driver_run(&loaded->scenario, drive, &outcome, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         keep(outcome, asked->mode == KVC_CASE_PREDICT, answer);
+    }
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
     return status;
@@ -76,7 +80,7 @@ static enum kvc_status answered(struct answers *answers, const struct kvc_case *
                                 const struct kvc_run_options *drive, double *value, struct kvc_diag *diag)
 {
     struct answer answer = {0};
-    snprintf(answer.key, sizeof answer.key, "%d %s %s", (int)asked->mode, asked->scenario, asked->overrides);
+    snprintf(answer.key, sizeof(answer.key), "%d %s %s", (int)asked->mode, asked->scenario, asked->overrides);
     for (size_t i = 0; i < answers->count; i++) {
         if (strcmp(answers->entry[i].key, answer.key) == 0) {
             *value = metric_of(&answers->entry[i], asked->metric);
@@ -84,11 +88,13 @@ static enum kvc_status answered(struct answers *answers, const struct kvc_case *
         }
     }
     enum kvc_status status = answer_case(asked, drive, &answer, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
-    struct answer *bigger = realloc(answers->entry, (answers->count + 1) * sizeof *bigger);
-    if (bigger == NULL)
+    }
+    struct answer *bigger = realloc(answers->entry, (answers->count + 1) * sizeof(*bigger));
+    if (bigger == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu answers", answers->count + 1);
+    }
     answers->entry = bigger;
     answers->entry[answers->count++] = answer;
     *value = metric_of(&answer, asked->metric);
@@ -102,10 +108,11 @@ static enum kvc_status quotient(const struct kvc_cases *cases, const struct kvc_
     const char *slash = strchr(asked->scenario, '/');
     long a = slash != NULL ? kvc_cases_find(cases, asked->scenario, (size_t)(slash - asked->scenario)) : -1;
     long b = slash != NULL ? kvc_cases_find(cases, slash + 1, strlen(slash + 1)) : -1;
-    if (a < 0 || b < 0 || (size_t)a >= done || (size_t)b >= done)
+    if (a < 0 || b < 0 || (size_t)a >= done || (size_t)b >= done) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "case %s: found \"%s\", expected two earlier cases as a/b", asked->id,
                              asked->scenario);
+    }
     *value = scores[a].predicted / scores[b].predicted;
     return KVC_OK;
 }
@@ -122,12 +129,14 @@ static enum kvc_status score_all(const struct kvc_run_options *drive, struct kvc
         const struct kvc_case *asked = &cases->entry[i];
         struct kvc_score *score = &paper->scores[i];
         double value = NAN;
-        if (progress != NULL)
+        if (progress != NULL) {
             progress->report(progress->data, asked->id, (double)i / (double)cases->count);
+        }
         status = asked->mode == KVC_CASE_RATIO ? quotient(cases, asked, i, paper->scores, &value, diag)
                                                : answered(&answers, asked, &silent, &value, diag);
-        if (status == KVC_OK)
+        if (status == KVC_OK) {
             *score = kvc_score_case(asked, value, score->baseline_frac);
+        }
     }
     free(answers.entry);
     return status;
@@ -147,11 +156,13 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
     *paper = (struct kvc_paper){.subject = subject};
     kvc_subject_path(subject, "cases.csv", path);
     enum kvc_status status = kvc_cases_read(path, &paper->cases, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
-    paper->scores = calloc(paper->cases.count + 1, sizeof *paper->scores);
-    if (paper->scores == NULL)
+    }
+    paper->scores = calloc(paper->cases.count + 1, sizeof(*paper->scores));
+    if (paper->scores == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu cases", paper->cases.count);
+    }
     kvc_subject_path(subject, "baseline.csv", path);
     status = kvc_baseline_read(path, &paper->cases, paper->scores, diag);
     return status != KVC_OK ? status : score_all(drive, paper, diag);

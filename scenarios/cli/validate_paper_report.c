@@ -10,13 +10,14 @@ const char *const kvc_verdict_names[] = {"ok", "missed", "REGRESSED"};
 
 static void published_text(const struct kvc_case *scored, char *out, size_t size)
 {
-    if (!isnan(scored->published))
+    if (!isnan(scored->published)) {
         snprintf(out, size, "%.5g", scored->published);
-    else if (!isnan(scored->low) && !isnan(scored->high))
+    } else if (!isnan(scored->low) && !isnan(scored->high)) {
         snprintf(out, size, "%g .. %g", scored->low, scored->high);
-    else
+    } else {
         snprintf(out, size, "%s%g",
                  isnan(scored->low) ? "<= " : ">= ", isnan(scored->low) ? scored->high : scored->low);
+    }
 }
 
 /* What explains the figures that are missed. */
@@ -24,13 +25,15 @@ static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *s
 {
     struct kvc_grid grid = {.columns = 2};
     for (size_t i = 0; i < cases->count; i++) {
-        if (scores[i].verdict == KVC_VERDICT_OK || cases->entry[i].lacks[0] == '\0')
+        if (scores[i].verdict == KVC_VERDICT_OK || cases->entry[i].lacks[0] == '\0') {
             continue;
+        }
         kvc_grid_add(&grid, cases->entry[i].id);
         kvc_grid_add(&grid, cases->entry[i].lacks);
     }
-    if (grid.count > 0)
+    if (grid.count > 0) {
         printf("\nwhat the model lacks where a figure is missed\n");
+    }
     kvc_grid_print(&grid, 2, stdout);
 }
 
@@ -41,21 +44,22 @@ void kvc_paper_print(const struct kvc_paper *paper)
     struct kvc_grid grid = {.columns = 8};
     static const char *const head[] = {"case",  "metric",    "predicted", "published",
                                        "error", "tolerance", "verdict",   "source"};
-    for (size_t i = 0; i < grid.columns; i++)
+    for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
+    }
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *scored = &cases->entry[i];
         char text[64];
         bool input = scored->role == KVC_CASE_INPUT;
         kvc_grid_add(&grid, scored->id);
         kvc_grid_add(&grid, scored->metric);
-        snprintf(text, sizeof text, "%.5g", scores[i].predicted);
+        snprintf(text, sizeof(text), "%.5g", scores[i].predicted);
         kvc_grid_add(&grid, text);
-        published_text(scored, text, sizeof text);
+        published_text(scored, text, sizeof(text));
         kvc_grid_add(&grid, input ? "-" : text);
-        snprintf(text, sizeof text, "%+.1f %%", 100 * scores[i].error_frac);
+        snprintf(text, sizeof(text), "%+.1f %%", 100 * scores[i].error_frac);
         kvc_grid_add(&grid, input ? "-" : text);
-        snprintf(text, sizeof text, "%g %%", 100 * scored->tolerance_frac);
+        snprintf(text, sizeof(text), "%g %%", 100 * scored->tolerance_frac);
         kvc_grid_add(&grid, input ? "-" : text);
         kvc_grid_add(&grid, input ? "-" : kvc_verdict_names[scores[i].verdict]);
         kvc_grid_add(&grid, scored->fact);
@@ -99,8 +103,9 @@ void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
             {"tolerance_frac", scored->tolerance_frac},
             {"baseline_frac", scores[i].baseline_frac},
         };
-        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
+        for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
             json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));
+        }
         json_object_set_new(entry, "verdict", json_string(kvc_verdict_names[scores[i].verdict]));
         json_array_append_new(list, entry);
     }
@@ -111,8 +116,9 @@ void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out)
     for (size_t i = 0; i < paper->cases.count; i++) {
         const struct kvc_case *scored = &paper->cases.entry[i];
         if (scored->role == KVC_CASE_PREDICTION && scored->mode != KVC_CASE_RATIO &&
-            !isnan(scored->published))
+            !isnan(scored->published)) {
             fprintf(out, "%s,%s,,%.6g,,%.6g\n", scored->id, scored->metric, scored->published,
                     paper->scores[i].predicted);
+        }
     }
 }

@@ -21,17 +21,21 @@ static bool is_below(const char *path, const char *ancestor)
 
 static bool was_set(const struct kvc_decoder *decoder, const char *path)
 {
-    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++)
-        if (strcmp(path, decoder->set->entry[i].path) == 0 || is_below(path, decoder->set->entry[i].path))
+    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
+        if (strcmp(path, decoder->set->entry[i].path) == 0 || is_below(path, decoder->set->entry[i].path)) {
             return true;
+        }
+    }
     return false;
 }
 
 static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
 {
-    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++)
-        if (is_below(decoder->set->entry[i].path, path))
+    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
+        if (is_below(decoder->set->entry[i].path, path)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -41,20 +45,21 @@ static const char *place_of(const struct kvc_decoder *decoder, const char *path,
     const char *source = kvc_sandbox_source(decoder->sandbox, &bytes);
     struct kvc_location location = kvc_locate(source, bytes, path);
     *line = 0;
-    if (was_set(decoder, path) || (!location.exact && was_made_by_set(decoder, path)))
+    if (was_set(decoder, path) || (!location.exact && was_made_by_set(decoder, path))) {
         return "--set";
+    }
     *line = location.line;
     return kvc_sandbox_file(decoder->sandbox);
 }
 
 enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
 {
-    char message[sizeof decoder->diag->message];
+    char message[sizeof(decoder->diag->message)];
     int line;
     const char *file = place_of(decoder, path, &line);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, file, line, "%s", message);
 }
@@ -72,23 +77,26 @@ void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const 
     const char *file = place_of(decoder, path, &line);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    void *grown = realloc(loaded->warning, (loaded->warning_count + 1) * sizeof *loaded->warning);
-    if (grown == NULL)
+    void *grown = realloc(loaded->warning, (loaded->warning_count + 1) * sizeof(*loaded->warning));
+    if (grown == NULL) {
         return;
+    }
     loaded->warning = grown;
     char *out = loaded->warning[loaded->warning_count++];
-    if (line > 0)
-        snprintf(out, sizeof *loaded->warning, "%.240s:%d: %s", file, line, message);
-    else
-        snprintf(out, sizeof *loaded->warning, "%.240s: %s", file, message);
+    if (line > 0) {
+        snprintf(out, sizeof(*loaded->warning), "%.240s:%d: %s", file, line, message);
+    } else {
+        snprintf(out, sizeof(*loaded->warning), "%.240s: %s", file, message);
+    }
 }
 
 void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name)
 {
-    if (snprintf(out, KVC_PATH_MAX, "%s%s%s", path, path[0] != '\0' ? "." : "", name) >= KVC_PATH_MAX)
+    if (snprintf(out, KVC_PATH_MAX, "%s%s%s", path, path[0] != '\0' ? "." : "", name) >= KVC_PATH_MAX) {
         out[KVC_PATH_MAX - 1] = '\0'; /* cut: only unknown keys are so long */
+    }
 }
 
 void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
@@ -98,10 +106,11 @@ void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
         snprintf(out, size, "%s", lua_toboolean(lua, index) ? "true" : "false");
         break;
     case LUA_TNUMBER:
-        if (isnan(lua_tonumber(lua, index)))
+        if (isnan(lua_tonumber(lua, index))) {
             snprintf(out, size, "NaN");
-        else
+        } else {
             snprintf(out, size, "%.14g", lua_tonumber(lua, index));
+        }
         break;
     case LUA_TSTRING:
         snprintf(out, size, "\"%.60s\"", lua_tostring(lua, index));
@@ -114,10 +123,11 @@ void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
 void kvc_decode_suggest(const char *found, const char *const *names, char *out, size_t size)
 {
     const char *nearest = kvc_nearest_name(found, names);
-    if (nearest != NULL)
+    if (nearest != NULL) {
         snprintf(out, size, "; did you mean \"%s\"?", nearest);
-    else
+    } else {
         out[0] = '\0';
+    }
 }
 
 bool kvc_decode_has(lua_State *lua, int index, const char *name)
@@ -137,14 +147,17 @@ enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *p
     const char *text =
         lua_type(decoder->lua, -1) == LUA_TSTRING ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
     if (text == NULL) {
-        kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
+        kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
         return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
     }
-    if (bytes >= size)
+    if (bytes >= size) {
         return kvc_decode_fail(decoder, path, "%s: the text is longer than %zu bytes", path, size - 1);
-    for (size_t i = 0; i < bytes; i++)
-        if ((unsigned char)text[i] < ' ')
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        if ((unsigned char)text[i] < ' ') {
             return kvc_decode_fail(decoder, path, "%s: the text has control characters", path);
+        }
+    }
     memcpy(out, text, bytes + 1);
     return KVC_OK;
 }
@@ -164,9 +177,10 @@ static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *para
     }
     if ((list->count & (list->count - 1)) == 0) { /* full at every power of two */
         void *grown =
-            realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof *list->entry);
-        if (grown == NULL)
+            realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof(*list->entry));
+        if (grown == NULL) {
             return false;
+        }
         list->entry = grown;
     }
     list->entry[list->count++] = *parameter;
@@ -176,9 +190,11 @@ static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *para
 static void forget_below(struct kvc_parameters *list, const char *path)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < list->count; i++)
-        if (!is_below(list->entry[i].path, path))
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!is_below(list->entry[i].path, path)) {
             list->entry[kept++] = list->entry[i];
+        }
+    }
     list->count = kept;
 }
 
@@ -187,11 +203,12 @@ enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char 
 {
     struct kvc_parameter parameter = {.bare = bare};
     kvc_decode_join(parameter.path, decoder->prefix, path);
-    snprintf(parameter.value, sizeof parameter.value, "%s", value);
-    snprintf(parameter.source, sizeof parameter.source, "%s", source);
+    snprintf(parameter.value, sizeof(parameter.value), "%s", value);
+    snprintf(parameter.source, sizeof(parameter.source), "%s", source);
     if (!upsert(&decoder->loaded->parameters, &parameter) ||
-        (hardware && !upsert(&decoder->loaded->provenance, &parameter)))
+        (hardware && !upsert(&decoder->loaded->provenance, &parameter))) {
         return out_of_memory(decoder);
+    }
     return KVC_OK;
 }
 
@@ -209,25 +226,26 @@ static void show_allowed(const struct kvc_option *row, char *out, size_t size)
     char low[48], high[48];
     size_t used = 0;
     if (row->type == KVC_OPTION_COUNT) {
-        snprintf(low, sizeof low, "%.0f", row->min);
-        snprintf(high, sizeof high, "%.0f", row->max);
+        snprintf(low, sizeof(low), "%.0f", row->min);
+        snprintf(high, sizeof(high), "%.0f", row->max);
         used = (size_t)snprintf(out, size, "a whole number");
     } else {
-        kvc_quantity_print(row->min, row->unit, low, sizeof low);
-        kvc_quantity_print(row->max, row->unit, high, sizeof high);
+        kvc_quantity_print(row->min, row->unit, low, sizeof(low));
+        kvc_quantity_print(row->max, row->unit, high, sizeof(high));
         used = (size_t)snprintf(out, size, "%s", expected_quantity(row->unit));
     }
     used += (size_t)snprintf(out + used, size - used, ", from %s to %s", low, high);
-    if (row->auto_word != NULL)
+    if (row->auto_word != NULL) {
         snprintf(out + used, size - used, ", or \"%s\"", row->auto_word);
+    }
 }
 
 static enum kvc_status fail_found(const struct kvc_decoder *decoder, const char *path,
                                   const struct kvc_option *row)
 {
     char shown[80], allowed[256];
-    kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
-    show_allowed(row, allowed, sizeof allowed);
+    kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+    show_allowed(row, allowed, sizeof(allowed));
     return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
 }
 
@@ -244,30 +262,35 @@ static enum kvc_status decode_number(const struct kvc_decoder *decoder, const ch
     double value;
     const char *expected;
     if (text && row->auto_word != NULL && strcmp(lua_tostring(lua, -1), row->auto_word) == 0) {
-        if (is_count)
+        if (is_count) {
             *(uint64_t *)field = (uint64_t)row->auto_value;
-        else
+        } else {
             *(double *)field = row->auto_value;
+        }
         return KVC_OK;
     }
     if (text && !is_count) {
         size_t bytes;
         const char *written = lua_tolstring(lua, -1, &bytes);
-        if (strlen(written) != bytes || !kvc_quantity_parse(written, row->unit, &value, &expected))
+        if (strlen(written) != bytes || !kvc_quantity_parse(written, row->unit, &value, &expected)) {
             return fail_found(decoder, path, row);
+        }
     } else if (lua_type(lua, -1) == LUA_TNUMBER && (is_count || takes_plain_number(row->unit))) {
         value = lua_tonumber(lua, -1);
     } else {
         return fail_found(decoder, path, row);
     }
-    if (!(value >= row->min && value <= row->max) || (is_count && (value != floor(value) || value >= 0x1p64)))
+    if (!(value >= row->min && value <= row->max) ||
+        (is_count && (value != floor(value) || value >= 0x1p64))) {
         return fail_found(decoder, path, row);
-    if (!is_count)
+    }
+    if (!is_count) {
         *(double *)field = value;
-    else if (lua_isinteger(lua, -1))
+    } else if (lua_isinteger(lua, -1)) {
         *(uint64_t *)field = (uint64_t)lua_tointeger(lua, -1);
-    else
+    } else {
         *(uint64_t *)field = (uint64_t)value;
+    }
     return KVC_OK;
 }
 
@@ -275,8 +298,9 @@ static void list_names(const char *const *names, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; names[i] != NULL && used < size; i++)
+    for (size_t i = 0; names[i] != NULL && used < size; i++) {
         used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
 }
 
 static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const char *path,
@@ -291,10 +315,10 @@ static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const ch
                 return KVC_OK;
             }
         }
-        kvc_decode_suggest(found, row->choices, suggestion, sizeof suggestion);
+        kvc_decode_suggest(found, row->choices, suggestion, sizeof(suggestion));
     }
-    kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
-    list_names(row->choices, names, sizeof names);
+    kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+    list_names(row->choices, names, sizeof(names));
     return kvc_decode_fail(decoder, path, "%s: found %s%s%s allowed: %s", path, shown, suggestion,
                            suggestion[0] != '\0' ? "" : ",", names);
 }
@@ -307,7 +331,7 @@ static enum kvc_status decode_scalar(const struct kvc_decoder *decoder, const ch
     switch (row->type) {
     case KVC_OPTION_BOOL:
         if (!lua_isboolean(decoder->lua, -1)) {
-            kvc_decode_show(decoder->lua, -1, shown, sizeof shown);
+            kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
             return kvc_decode_fail(decoder, path, "%s: found %s, allowed: true or false", path, shown);
         }
         *(bool *)field = lua_toboolean(decoder->lua, -1);
@@ -362,22 +386,26 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
         if (lua_rawget(lua, index) != LUA_TNIL) {
             enum kvc_status status = kvc_decode_text(
                 decoder, path, "{ value, source = \"where it is from\" }", source, KVC_TEXT_MAX);
-            if (status != KVC_OK)
+            if (status != KVC_OK) {
                 return status;
+            }
         }
         lua_pop(lua, 1);
         for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
             bool first = lua_isinteger(lua, -2) && lua_tointeger(lua, -2) == 1;
-            if (!first && (lua_type(lua, -2) != LUA_TSTRING || strcmp(lua_tostring(lua, -2), "source") != 0))
+            if (!first &&
+                (lua_type(lua, -2) != LUA_TSTRING || strcmp(lua_tostring(lua, -2), "source") != 0)) {
                 return kvc_decode_fail(decoder, path,
                                        "%s: found a table, allowed: { value, source = \"...\" }", path);
+            }
         }
         lua_rawgeti(lua, index, 1);
         lua_replace(lua, index);
     }
-    if (decoder->sourcing == KVC_SOURCING_REQUIRED && row->type != KVC_OPTION_TEXT && source[0] == '\0')
+    if (decoder->sourcing == KVC_SOURCING_REQUIRED && row->type != KVC_OPTION_TEXT && source[0] == '\0') {
         return kvc_decode_fail(decoder, path,
                                "%s has no source: write { value, source = \"where it is from\" }", path);
+    }
     return KVC_OK;
 }
 
@@ -392,27 +420,31 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
     char shown[80], element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24], source[KVC_TEXT_MAX];
     static const char *const extra[] = {"source", NULL};
     if (!lua_istable(lua, -1)) {
-        kvc_decode_show(lua, -1, shown, sizeof shown);
+        kvc_decode_show(lua, -1, shown, sizeof(shown));
         return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a list of tables", path, shown);
     }
     int list = lua_gettop(lua);
     size_t length = lua_rawlen(lua, list);
-    for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1))
-        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 || (size_t)lua_tointeger(lua, -2) > length)
+    for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1)) {
+        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 ||
+            (size_t)lua_tointeger(lua, -2) > length) {
             return kvc_decode_fail(decoder, path, "%s: allowed is a list of tables without keys", path);
-    if (length > row->element->max_list)
+        }
+    }
+    if (length > row->element->max_list) {
         return kvc_decode_fail(decoder, path, "%s: found %zu elements, allowed: up to %zu", path, length,
                                row->element->max_list);
+    }
     kvc_decode_join(record_path, decoder->prefix, path);
     forget_below(&decoder->loaded->parameters, record_path);
     forget_below(&decoder->loaded->provenance, record_path);
     for (size_t i = 0; i < length; i++) {
         void *element = object + row->offset + i * row->element->size;
-        snprintf(number, sizeof number, "%zu", i + 1);
+        snprintf(number, sizeof(number), "%zu", i + 1);
         kvc_decode_join(element_path, path, number);
         lua_rawgeti(lua, list, (lua_Integer)i + 1);
         if (!lua_istable(lua, -1)) {
-            kvc_decode_show(lua, -1, shown, sizeof shown);
+            kvc_decode_show(lua, -1, shown, sizeof(shown));
             return kvc_decode_fail(decoder, element_path, "%s: found %s, allowed: a table", element_path,
                                    shown);
         }
@@ -420,9 +452,10 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
         lua_pushliteral(lua, "source");
         if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
             enum kvc_status status =
-                kvc_decode_text(decoder, element_path, "a text as source", source, sizeof source);
-            if (status != KVC_OK)
+                kvc_decode_text(decoder, element_path, "a text as source", source, sizeof(source));
+            if (status != KVC_OK) {
                 return status;
+            }
         }
         lua_pop(lua, 1);
         kvc_option_table_set_defaults(row->element, element);
@@ -431,8 +464,9 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
                                   .object = element,
                                   .extra = decoder->sourcing != KVC_SOURCING_NONE ? extra : NULL};
         enum kvc_status status = decode_options(decoder, lua_gettop(lua), &inner, source);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
         lua_pop(lua, 1);
     }
     *(uint32_t *)(void *)(object + row->count_offset) = (uint32_t)length;
@@ -455,32 +489,38 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
         return KVC_OK;
     }
     if (row->type == KVC_OPTION_LIST) {
-        if (present)
+        if (present) {
             status = decode_list(decoder, path, row, table->object);
-        if (status == KVC_OK)
+        }
+        if (status == KVC_OK) {
             lua_pop(lua, 1);
+        }
         return status;
     }
     if (present) {
         source[0] = '\0';
-        if (decoder->sourcing != KVC_SOURCING_NONE)
+        if (decoder->sourcing != KVC_SOURCING_NONE) {
             status = unwrap(decoder, path, table_source, row, source);
-        if (status == KVC_OK)
+        }
+        if (status == KVC_OK) {
             status = decode_scalar(decoder, path, row, field);
-        if (status == KVC_OK && source[0] == '\0')
-            snprintf(source, sizeof source, "%s",
+        }
+        if (status == KVC_OK && source[0] == '\0') {
+            snprintf(source, sizeof(source), "%s",
                      decoder->sourcing == KVC_SOURCING_REQUIRED ? "profile"
                                                                 : kvc_decode_origin(decoder, path));
+        }
     } else if (row->by_default == NULL) {
         status = kvc_decode_fail(decoder, table->path, "%s is missing: %s", path, row->help);
     } else {
         const char *from = table->absent_source != NULL ? table->absent_source[at] : NULL;
-        snprintf(source, sizeof source, "%s", from != NULL ? from : "default");
+        snprintf(source, sizeof(source), "%s", from != NULL ? from : "default");
     }
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     lua_pop(lua, 1);
-    bool bare = print_value(row, field, value, sizeof value);
+    bool bare = print_value(row, field, value, sizeof(value));
     bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
     return kvc_decode_record(decoder, path, value, bare, source, hardware);
 }
@@ -488,19 +528,23 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
 static size_t known_names(const struct kvc_table *table, const char *names[NAMES_MAX + 1])
 {
     size_t count = 0;
-    for (size_t i = 0; table->extra != NULL && table->extra[i] != NULL && count < NAMES_MAX; i++)
+    for (size_t i = 0; table->extra != NULL && table->extra[i] != NULL && count < NAMES_MAX; i++) {
         names[count++] = table->extra[i];
-    for (size_t i = 0; table->options != NULL && i < table->options->count && count < NAMES_MAX; i++)
+    }
+    for (size_t i = 0; table->options != NULL && i < table->options->count && count < NAMES_MAX; i++) {
         names[count++] = table->options->rows[i].name;
+    }
     names[count] = NULL;
     return count;
 }
 
 static bool is_known(const char *const *names, const char *name)
 {
-    for (; *names != NULL; names++)
-        if (strcmp(*names, name) == 0)
+    for (; *names != NULL; names++) {
+        if (strcmp(*names, name) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -515,18 +559,19 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
     size_t bytes, first_offset = 0;
     const char *text = kvc_sandbox_source(decoder->sandbox, &bytes);
     known_names(table, names);
-    list_names(names, allowed, sizeof allowed);
+    list_names(names, allowed, sizeof(allowed));
     const char *where = table->path[0] != '\0' ? table->path : "the returned table";
     for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
         if (lua_type(lua, -2) != LUA_TSTRING) {
-            kvc_decode_show(lua, -2, shown, sizeof shown);
+            kvc_decode_show(lua, -2, shown, sizeof(shown));
             return kvc_decode_fail(decoder, table->path,
                                    "found the element %s without a name in %s; allowed: %s", shown, where,
                                    allowed);
         }
         const char *name = lua_tostring(lua, -2);
-        if (is_known(names, name))
+        if (is_known(names, name)) {
             continue;
+        }
         kvc_decode_join(path, table->path, name);
         struct kvc_location location = kvc_locate(text, bytes, path);
         size_t offset = location.exact ? location.offset : bytes;
@@ -535,10 +580,11 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
             first_offset = offset;
         }
     }
-    if (first == NULL)
+    if (first == NULL) {
         return KVC_OK;
+    }
     kvc_decode_join(path, table->path, first);
-    kvc_decode_suggest(first, names, suggestion, sizeof suggestion);
+    kvc_decode_suggest(first, names, suggestion, sizeof(suggestion));
     return kvc_decode_fail(decoder, path, "unknown key \"%.60s\" in %s%s%s allowed: %s", first, where,
                            suggestion, suggestion[0] != '\0' ? "" : ";", allowed);
 }
@@ -547,8 +593,9 @@ static enum kvc_status decode_options(const struct kvc_decoder *decoder, int ind
                                       const struct kvc_table *table, const char *table_source)
 {
     enum kvc_status status = refuse_unknown(decoder, index, table);
-    for (size_t i = 0; status == KVC_OK && table->options != NULL && i < table->options->count; i++)
+    for (size_t i = 0; status == KVC_OK && table->options != NULL && i < table->options->count; i++) {
         status = decode_row(decoder, index, table, i, table_source);
+    }
     return status;
 }
 

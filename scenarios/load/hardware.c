@@ -47,18 +47,20 @@ void kvc_hardware_list(struct kvc_profiles *profiles)
 {
     profiles->count = 0;
     DIR *folder = opendir(kvc_hardware_dir());
-    if (folder == NULL)
+    if (folder == NULL) {
         return;
+    }
     for (struct dirent *entry; (entry = readdir(folder)) != NULL && profiles->count < KVC_PROFILES_MAX;) {
         size_t bytes = strlen(entry->d_name);
         if (entry->d_name[0] == '.' || bytes <= 4 || bytes - 4 >= KVC_PROFILE_NAME_MAX ||
-            strcmp(entry->d_name + bytes - 4, ".lua") != 0)
+            strcmp(entry->d_name + bytes - 4, ".lua") != 0) {
             continue;
+        }
         memcpy(profiles->name[profiles->count], entry->d_name, bytes - 4);
         profiles->name[profiles->count++][bytes - 4] = '\0';
     }
     closedir(folder);
-    qsort(profiles->name, profiles->count, sizeof profiles->name[0], compare_names);
+    qsort(profiles->name, profiles->count, sizeof(profiles->name[0]), compare_names);
 }
 
 /* A profile being read in its own sandbox; `kind` NULL: whatever the file says. */
@@ -81,20 +83,25 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
     static const char allowed[] = "cpu, dma, dram, fpga, gpu, nic, pcie, stages or machine";
     lua_pushliteral(decoder->lua, "kind");
     lua_rawget(decoder->lua, 1);
-    enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof found);
+    enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof(found));
     lua_pop(decoder->lua, 1);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     *said = strcmp(found, machine_kind.name) == 0 ? &machine_kind : NULL;
-    for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++)
-        if (strcmp(found, kind->name) == 0)
+    for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++) {
+        if (strcmp(found, kind->name) == 0) {
             *said = kind;
-    if (*said == NULL)
+        }
+    }
+    if (*said == NULL) {
         return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", allowed: %s", found, allowed);
+    }
     const struct kvc_device_kind *needed = profile->machine_only ? &machine_kind : profile->kind;
-    if (needed != NULL && *said != needed && *said != &machine_kind)
+    if (needed != NULL && *said != needed && *said != &machine_kind) {
         return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"",
                                found, needed->name);
+    }
     return KVC_OK;
 }
 
@@ -104,11 +111,12 @@ static enum kvc_status check_device(const struct kvc_decoder *decoder, const str
 {
     struct kvc_diag inner = {0};
     char place[KVC_PATH_MAX], field[KVC_PATH_MAX];
-    if (kind->check == NULL || kind->check(device, &inner) == KVC_OK)
+    if (kind->check == NULL || kind->check(device, &inner) == KVC_OK) {
         return KVC_OK;
+    }
     const char *dot = strchr(inner.message, '.');
     size_t bytes = dot != NULL ? strcspn(dot + 1, " :") : 0;
-    snprintf(field, sizeof field, "%.*s", (int)bytes, dot != NULL ? dot + 1 : "");
+    snprintf(field, sizeof(field), "%.*s", (int)bytes, dot != NULL ? dot + 1 : "");
     kvc_decode_join(place, path, field);
     return kvc_decode_fail(decoder, place, "%s", inner.message);
 }
@@ -130,37 +138,43 @@ static enum kvc_status decode_device(const struct kvc_decoder *decoder, const st
 static void add_version(struct kvc_diag *diag, const struct kvc_machine *machine)
 {
     size_t used = strlen(diag->message);
-    if (machine->commit[0] != '\0' && strcmp(machine->commit, KVC_VERSION) != 0)
-        snprintf(diag->message + used, sizeof diag->message - used,
+    if (machine->commit[0] != '\0' && strcmp(machine->commit, KVC_VERSION) != 0) {
+        snprintf(diag->message + used, sizeof(diag->message) - used,
                  "; kvcast %s wrote the file, this is %s: calibrate again", machine->commit, KVC_VERSION);
+    }
 }
 
 /* The frame of a machine file, and of its devices the one that is wanted, or all. */
 static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profile *profile)
 {
     const char *extra[KVC_DEVICE_KINDS_MAX] = {"kind"};
-    for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++)
+    for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++) {
         extra[i + 1] = kvc_device_kinds[i].name;
+    }
     bool alone = profile->kind == NULL;
     decoder->prefix = alone ? "" : "node.machine";
     enum kvc_status status = decode_device(decoder, &machine_kind, "", extra, profile->node);
     decoder->prefix = alone ? "" : "node";
     for (const struct kvc_device_kind *kind = kvc_device_kinds; status == KVC_OK && kind->name != NULL;
          kind++) {
-        if (!alone && kind != profile->kind)
+        if (!alone && kind != profile->kind) {
             continue;
+        }
         lua_pushstring(decoder->lua, kind->name);
         int type = lua_rawget(decoder->lua, 1);
         profile->has_device = type != LUA_TNIL;
-        if (type == LUA_TTABLE)
+        if (type == LUA_TTABLE) {
             status = decode_device(decoder, kind, kind->name, NULL, profile->node);
-        else if (type != LUA_TNIL)
+        } else if (type != LUA_TNIL) {
             status = kvc_decode_fail(decoder, kind->name, "%s: allowed is a table", kind->name);
-        if (status == KVC_OK)
+        }
+        if (status == KVC_OK) {
             lua_pop(decoder->lua, 1);
+        }
     }
-    if (status != KVC_OK && decoder->diag != NULL)
+    if (status != KVC_OK && decoder->diag != NULL) {
         add_version(decoder->diag, &profile->node->machine);
+    }
     return status;
 }
 
@@ -175,11 +189,13 @@ static enum kvc_status decode_profile(lua_State *lua, void *data)
                                   .sourcing = KVC_SOURCING_REQUIRED,
                                   .prefix = profile->prefix,
                                   .diag = profile->diag};
-    if (!lua_checkstack(lua, 64))
+    if (!lua_checkstack(lua, 64)) {
         return kvc_diag_fail(profile->diag, KVC_ERR_RUNTIME, "out of memory");
+    }
     enum kvc_status status = check_kind(&decoder, profile, &said);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     profile->has_device = true;
     status = said == &machine_kind ? decode_machine(&decoder, profile)
                                    : decode_device(&decoder, said, "", extra, profile->node);
@@ -191,8 +207,9 @@ static enum kvc_status read_profile(const char *file, struct profile *profile)
 {
     struct kvc_sandbox *sandbox;
     enum kvc_status status = kvc_sandbox_run(file, &sandbox, profile->diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     profile->sandbox = sandbox;
     status = kvc_sandbox_protect(sandbox, decode_profile, profile, profile->diag);
     kvc_sandbox_free(sandbox);
@@ -222,14 +239,16 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
     int folder = slash != NULL ? (int)(slash + 1 - scenario) : 0, bytes;
     if (ends_in_lua(name)) {
         bytes = snprintf(file, FILE_NAME_MAX, "%.*s%s", name[0] == '/' ? 0 : folder, scenario, name);
-        if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0)
+        if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {
             return KVC_OK;
+        }
         return kvc_decode_fail(decoder, path, "%s: the profile %s cannot be read: %s", path, file,
                                strerror(errno));
     }
     bytes = snprintf(file, FILE_NAME_MAX, "%s/%s.lua", kvc_hardware_dir(), name);
-    if (strchr(name, '/') == NULL && bytes < FILE_NAME_MAX && access(file, R_OK) == 0)
+    if (strchr(name, '/') == NULL && bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {
         return KVC_OK;
+    }
 
     struct kvc_profiles profiles;
     const char *names[KVC_PROFILES_MAX + 1];
@@ -238,12 +257,13 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
     kvc_hardware_list(&profiles);
     for (size_t i = 0; i < profiles.count; i++) {
         names[i] = profiles.name[i];
-        if (used < sizeof allowed)
+        if (used < sizeof(allowed)) {
             used +=
-                (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "", names[i]);
+                (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        }
     }
     names[profiles.count] = NULL;
-    kvc_decode_suggest(name, names, suggestion, sizeof suggestion);
+    kvc_decode_suggest(name, names, suggestion, sizeof(suggestion));
     return kvc_decode_fail(
         decoder, path, "%s: no hardware profile \"%.60s\"%s%s allowed: a file that ends in .lua, or %s", path,
         name, suggestion, suggestion[0] != '\0' ? "" : ";", used > 0 ? allowed : "(the library is empty)");
@@ -263,8 +283,9 @@ static enum kvc_status load_device(const struct kvc_decoder *decoder, const stru
                               .machine_only = strcmp(place, "node.machine") == 0,
                               .diag = decoder->diag};
     enum kvc_status status = find_file(decoder, place, name, file);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = read_profile(file, &profile);
+    }
     *found = profile.has_device;
     return status;
 }
@@ -284,11 +305,13 @@ static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct
 {
     bool found = false;
     enum kvc_status status = record_base(decoder, path, name, origin);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = load_device(decoder, kind, path, place, name, node, &found);
-    if (status == KVC_OK && !found)
+    }
+    if (status == KVC_OK && !found) {
         status =
             kvc_decode_fail(decoder, place, "%s: the machine file %s has no %s", place, name, kind->name);
+    }
     return status;
 }
 
@@ -301,20 +324,22 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
     lua_State *lua = decoder->lua;
     int table = lua_gettop(lua);
     const char *origin = "default";
-    snprintf(name, sizeof name, "%s", by_default);
+    snprintf(name, sizeof(name), "%s", by_default);
     kvc_decode_join(base_path, path, "base");
     lua_pushliteral(lua, "base");
     if (lua_rawget(lua, table) != LUA_TNIL) {
         enum kvc_status status =
-            kvc_decode_text(decoder, base_path, "the name of a hardware profile", name, sizeof name);
-        if (status != KVC_OK)
+            kvc_decode_text(decoder, base_path, "the name of a hardware profile", name, sizeof(name));
+        if (status != KVC_OK) {
             return status;
+        }
         origin = kvc_decode_origin(decoder, base_path);
     }
     lua_pop(lua, 1);
     enum kvc_status status = load_base(decoder, kind, path, base_path, name, origin, node);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     struct kvc_decoder overriding = *decoder;
     overriding.sourcing = KVC_SOURCING_OPTIONAL;
     return kvc_decode_table(&overriding, table,
@@ -333,18 +358,23 @@ enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const str
     if (lua_isnil(decoder->lua, -1) && machine[0] != '\0') {
         bool found = false;
         enum kvc_status status = load_device(decoder, kind, path, "node.machine", machine, node, &found);
-        if (status == KVC_OK && found)
+        if (status == KVC_OK && found) {
             status = record_base(decoder, path, machine, kvc_decode_origin(decoder, "node.machine"));
-        if (status != KVC_OK || found)
+        }
+        if (status != KVC_OK || found) {
             return status;
+        }
     }
-    if (lua_isnil(decoder->lua, -1))
+    if (lua_isnil(decoder->lua, -1)) {
         return load_base(decoder, kind, path, path, by_default, "default", node);
-    if (lua_istable(decoder->lua, -1))
+    }
+    if (lua_istable(decoder->lua, -1)) {
         return decode_inline(decoder, kind, by_default, path, node);
+    }
     enum kvc_status status = kvc_decode_text(
-        decoder, path, "the name of a hardware profile, or a table with base", name, sizeof name);
-    if (status != KVC_OK)
+        decoder, path, "the name of a hardware profile, or a table with base", name, sizeof(name));
+    if (status != KVC_OK) {
         return status;
+    }
     return load_base(decoder, kind, path, path, name, kvc_decode_origin(decoder, path), node);
 }

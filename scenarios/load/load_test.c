@@ -16,13 +16,13 @@ static char file[64];
 static void make_folder(void)
 {
     cr_assert_not_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/s.lua", folder);
+    snprintf(file, sizeof(file), "%s/s.lua", folder);
 }
 
 static void remove_folder(void)
 {
     char command[96];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
     cr_assert_eq(system(command), 0);
 }
 
@@ -31,7 +31,7 @@ TestSuite(load, .init = make_folder, .fini = remove_folder);
 static void write_file(const char *name, const char *text)
 {
     char path[96];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
     FILE *out = fopen(path, "w");
     cr_assert_not_null(out);
     cr_assert_geq(fputs(text, out), 0);
@@ -43,12 +43,13 @@ static enum kvc_status load(const char *text, const char *set, struct kvc_loaded
                             struct kvc_diag *diag)
 {
     struct kvc_overrides overrides = {0};
-    memset(diag, 0, sizeof *diag);
+    memset(diag, 0, sizeof(*diag));
     write_file("s.lua", text);
     *loaded = NULL;
     enum kvc_status status = set != NULL ? kvc_overrides_parse(&overrides, set, diag) : KVC_OK;
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = kvc_scenario_load(file, &overrides, loaded, diag);
+    }
     kvc_overrides_clear(&overrides);
     return status;
 }
@@ -84,15 +85,17 @@ static void refuses(const char *text, int line, const char *part)
 static void refuses_line(const char *text, const char *part)
 {
     char source[512];
-    snprintf(source, sizeof source, "return {\n  system = { kind = \"megakv\" },\n  %s,\n}\n", text);
+    snprintf(source, sizeof(source), "return {\n  system = { kind = \"megakv\" },\n  %s,\n}\n", text);
     refuses(source, 3, part);
 }
 
 static const struct kvc_parameter *find(const struct kvc_parameters *list, const char *path)
 {
-    for (uint32_t i = 0; i < list->count; i++)
-        if (strcmp(list->entry[i].path, path) == 0)
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->entry[i].path, path) == 0) {
             return &list->entry[i];
+        }
+    }
     return NULL;
 }
 
@@ -183,15 +186,17 @@ Test(load, gives_every_hardware_number_a_source)
         struct kvc_node node;
         struct kvc_diag diag = {0};
         const struct kvc_device_kind *kind;
-        snprintf(path, sizeof path, "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
+        snprintf(path, sizeof(path), "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
         cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
                      diag.line, diag.message);
-        bool derived = kind->options == &kvc_megakv_cost_profile_option_table && !kvc_megakv_cost_profile_is_measured(&node.stages);
+        bool derived = kind->options == &kvc_megakv_cost_profile_option_table &&
+                       !kvc_megakv_cost_profile_is_measured(&node.stages);
         cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
                      loaded.provenance.count);
-        for (uint32_t j = 0; j < loaded.provenance.count; j++)
+        for (uint32_t j = 0; j < loaded.provenance.count; j++) {
             cr_expect_gt(strlen(loaded.provenance.entry[j].source), 0, "%s %s", profiles.name[i],
                          loaded.provenance.entry[j].path);
+        }
         free(loaded.parameters.entry);
         free(loaded.provenance.entry);
     }
@@ -227,19 +232,21 @@ Test(load, reads_each_kind_of_arrival)
     };
     char source[1024];
     write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(source, sizeof source,
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(source, sizeof(source),
                  "return { system = { kind = 'megakv' }, workload = { arrival = %s } }", cases[i].text);
         struct kvc_loaded *loaded = accepts(source, NULL);
         cr_expect_eq(loaded->scenario.workload.arrival, (int)cases[i].arrival);
-        if (cases[i].arrival == KVC_ARRIVAL_FIXED)
+        if (cases[i].arrival == KVC_ARRIVAL_FIXED) {
             cr_expect_float_eq(loaded->scenario.workload.rate_mops, 0.5, 1e-12);
+        }
         if (cases[i].arrival == KVC_ARRIVAL_CURVE) {
             cr_expect_eq(loaded->scenario.workload.curve_points, 2);
             cr_expect_float_eq(loaded->scenario.workload.curve[1].time_ns, 1e6, 1e-6);
         }
-        if (cases[i].arrival == KVC_ARRIVAL_TRACE)
+        if (cases[i].arrival == KVC_ARRIVAL_TRACE) {
             cr_expect_eq(access(loaded->scenario.workload.trace, R_OK), 0);
+        }
         kvc_loaded_free(loaded);
     }
 }
@@ -284,8 +291,9 @@ Test(load, keeps_the_written_order_of_the_sweep)
                                         NULL);
     static const char *const paths[] = {"workload.value", "system.cycle", "cluster.nodes", "workload.get"};
     cr_assert_eq(loaded->sweep.count, 4);
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 4; i++) {
         cr_expect_str_eq(loaded->sweep.axis[i].path, paths[i]);
+    }
     cr_expect_eq(loaded->sweep.axis[1].count, 3);
     cr_expect_str_eq(loaded->sweep.axis[1].value[2], "200us");
     cr_expect_str_eq(loaded->sweep.axis[3].value[0], "0.95");
@@ -300,8 +308,9 @@ Test(load, is_the_same_every_time)
         "return { system = { kind = 'megakv' }, workload = w }";
     struct kvc_loaded *first = accepts(text, NULL), *second = accepts(text, NULL);
     cr_assert_eq(first->parameters.count, second->parameters.count);
-    for (uint32_t i = 0; i < first->parameters.count; i++)
+    for (uint32_t i = 0; i < first->parameters.count; i++) {
         cr_expect_str_eq(first->parameters.entry[i].path, second->parameters.entry[i].path);
+    }
     kvc_loaded_free(first);
     kvc_loaded_free(second);
 }
@@ -384,7 +393,7 @@ Test(load, refuses_profiles_without_sources)
     struct kvc_loaded *loaded;
     struct kvc_diag diag;
     char profile[96];
-    snprintf(profile, sizeof profile, "%s/p.lua", folder);
+    snprintf(profile, sizeof(profile), "%s/p.lua", folder);
     cr_expect_eq(
         load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL, &loaded, &diag),
         KVC_ERR_SCENARIO);
@@ -445,7 +454,7 @@ Test(load, refuses_bad_machine_files)
          "  cpu = { cores = 2 } }",
          "cpu.cores has no source"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         write_file("m.lua", bad[i].text);
         cr_expect_eq(load("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }", NULL,
                           &loaded, &diag),
@@ -460,8 +469,8 @@ static void refuses_in_profile(const char *key, const char *profile, int line, c
     struct kvc_loaded *loaded;
     struct kvc_diag diag;
     char text[128], path[96];
-    snprintf(text, sizeof text, "return { system = { kind = 'megakv' }, node = { %s = 'm.lua' } }", key);
-    snprintf(path, sizeof path, "%s/m.lua", folder);
+    snprintf(text, sizeof(text), "return { system = { kind = 'megakv' }, node = { %s = 'm.lua' } }", key);
+    snprintf(path, sizeof(path), "%s/m.lua", folder);
     write_file("m.lua", profile);
     cr_expect_eq(load(text, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "accepted: %s", profile);
     cr_expect(strcmp(diag.file, path) == 0 && diag.line == line && strstr(diag.message, message) != NULL,
@@ -489,9 +498,10 @@ Test(load, refuses_absurd_machines)
     LAW("receive")                                                                                           \
     LAW("write")                                                                                             \
     LAW("pass")                                                                                              \
-    LAW("read_checked") LAW("read_half_marked") LAW("read_marked") LAW("read_half_missed")                   \
-        LAW("read_slowest") LAW("search") LAW("search_high_load") LAW("drain") LAW("insert")                     \
-            LAW("insert_high_load")
+    LAW("read_checked")                                                                                      \
+    LAW("read_half_marked")                                                                                  \
+    LAW("read_marked") LAW("read_half_missed") LAW("read_slowest") LAW("search") LAW("search_high_load")     \
+        LAW("drain") LAW("insert") LAW("insert_high_load")
 
 Test(load, takes_measured_stages)
 {
@@ -604,8 +614,8 @@ Test(load, refuses_too_long_a_path)
     struct kvc_loaded *loaded;
     struct kvc_diag diag = {0};
     char path[400];
-    memset(path, 'a', sizeof path - 1);
-    path[sizeof path - 1] = '\0';
+    memset(path, 'a', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
     cr_expect_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
     cr_expect(strstr(diag.message, "is longer than 255 bytes") != NULL, "%s", diag.message);
 }

@@ -49,8 +49,9 @@ static int peek(const struct lexer *lexer, size_t ahead)
 
 static void step(struct lexer *lexer)
 {
-    if (peek(lexer, 0) == '\n')
+    if (peek(lexer, 0) == '\n') {
         lexer->line++;
+    }
     lexer->at++;
 }
 
@@ -58,17 +59,20 @@ static void step(struct lexer *lexer)
 static int long_bracket(const struct lexer *lexer)
 {
     size_t level = 0;
-    if (peek(lexer, 0) != '[')
+    if (peek(lexer, 0) != '[') {
         return -1;
-    while (peek(lexer, 1 + level) == '=')
+    }
+    while (peek(lexer, 1 + level) == '=') {
         level++;
+    }
     return peek(lexer, 1 + level) == '[' ? (int)level : -1;
 }
 
 static void append(struct token *token, size_t *used, int c)
 {
-    if (*used + 1 < sizeof token->text)
+    if (*used + 1 < sizeof(token->text)) {
         token->text[(*used)++] = (char)c;
+    }
     token->text[*used] = '\0';
 }
 
@@ -78,15 +82,18 @@ static void skip_long(struct lexer *lexer, int level, struct token *token)
     lexer->at += (size_t)level + 2;
     while (peek(lexer, 0) >= 0) {
         int closing = 0;
-        if (peek(lexer, 0) == ']')
-            while (peek(lexer, 1 + (size_t)closing) == '=')
+        if (peek(lexer, 0) == ']') {
+            while (peek(lexer, 1 + (size_t)closing) == '=') {
                 closing++;
+            }
+        }
         if (peek(lexer, 0) == ']' && closing == level && peek(lexer, 1 + (size_t)level) == ']') {
             lexer->at += (size_t)level + 2;
             return;
         }
-        if (token != NULL)
+        if (token != NULL) {
             append(token, &used, peek(lexer, 0));
+        }
         step(lexer);
     }
 }
@@ -94,18 +101,21 @@ static void skip_long(struct lexer *lexer, int level, struct token *token)
 static void skip_blank_and_comments(struct lexer *lexer)
 {
     for (;;) {
-        while (isspace(peek(lexer, 0)))
+        while (isspace(peek(lexer, 0))) {
             step(lexer);
-        if (peek(lexer, 0) != '-' || peek(lexer, 1) != '-')
+        }
+        if (peek(lexer, 0) != '-' || peek(lexer, 1) != '-') {
             return;
+        }
         lexer->at += 2;
         int level = long_bracket(lexer);
         if (level >= 0) {
             skip_long(lexer, level, NULL);
             continue;
         }
-        while (peek(lexer, 0) >= 0 && peek(lexer, 0) != '\n')
+        while (peek(lexer, 0) >= 0 && peek(lexer, 0) != '\n') {
             step(lexer);
+        }
     }
 }
 
@@ -115,8 +125,9 @@ static void read_quoted(struct lexer *lexer, struct token *token)
     int quote = peek(lexer, 0);
     step(lexer);
     while (peek(lexer, 0) >= 0 && peek(lexer, 0) != quote && peek(lexer, 0) != '\n') {
-        if (peek(lexer, 0) == '\\')
+        if (peek(lexer, 0) == '\\') {
             step(lexer);
+        }
         append(token, &used, peek(lexer, 0));
         step(lexer);
     }
@@ -131,19 +142,22 @@ static struct token next_token(struct lexer *lexer)
     token.line = lexer->line;
     token.offset = lexer->at;
     int c = peek(lexer, 0);
-    if (c < 0)
+    if (c < 0) {
         return token;
+    }
     if (isalpha(c) || c == '_') {
         token.kind = TOKEN_NAME;
-        for (; isalnum(peek(lexer, 0)) || peek(lexer, 0) == '_'; step(lexer))
+        for (; isalnum(peek(lexer, 0)) || peek(lexer, 0) == '_'; step(lexer)) {
             append(&token, &used, peek(lexer, 0));
+        }
     } else if (isdigit(c) || (c == '.' && isdigit(peek(lexer, 1)))) {
         token.kind = TOKEN_NUMBER;
         for (int last = 0;
              isalnum(peek(lexer, 0)) || peek(lexer, 0) == '.' ||
              (strchr("eEpP", last) != NULL && last != 0 && strchr("+-", peek(lexer, 0)) != NULL);
-             step(lexer))
+             step(lexer)) {
             append(&token, &used, last = peek(lexer, 0));
+        }
     } else if (c == '"' || c == '\'') {
         token.kind = TOKEN_STRING;
         read_quoted(lexer, &token);
@@ -176,8 +190,9 @@ static bool is_word(const struct token *token, const char *word)
 static size_t covers(const struct search *search, const char *path)
 {
     size_t bytes = strlen(path);
-    if (bytes == 0 || bytes > search->wanted_bytes || strncmp(path, search->wanted, bytes) != 0)
+    if (bytes == 0 || bytes > search->wanted_bytes || strncmp(path, search->wanted, bytes) != 0) {
         return 0;
+    }
     return bytes == search->wanted_bytes || search->wanted[bytes] == '.' ? bytes : 0;
 }
 
@@ -186,11 +201,13 @@ static void consider(struct search *search, const char *path, bool returned, con
 {
     size_t covered = covers(search, path);
     const char *below = strchr(path, '.');
-    if (covered == 0 && !returned && below != NULL)
+    if (covered == 0 && !returned && below != NULL) {
         covered = covers(search, below + 1);
+    }
     int rank = (int)covered * 2 + returned;
-    if (covered == 0 || rank < search->best_rank)
+    if (covered == 0 || rank < search->best_rank) {
         return;
+    }
     search->best_rank = rank;
     search->best.line = token->line;
     search->best.offset = token->offset;
@@ -222,7 +239,7 @@ static bool in_brace(struct walk *walk)
 static void set_path(struct walk *walk, const char *name)
 {
     size_t base = walk->depth > 0 ? top(walk)->path_bytes : 0;
-    snprintf(walk->path + base, sizeof walk->path - base, "%s%s", base > 0 ? "." : "", name);
+    snprintf(walk->path + base, sizeof(walk->path) - base, "%s%s", base > 0 ? "." : "", name);
 }
 
 static void push(struct walk *walk, enum scope_kind kind)
@@ -232,8 +249,9 @@ static void push(struct walk *walk, enum scope_kind kind)
         return;
     }
     struct scope scope = {.kind = kind, .fresh = true};
-    if (kind == SCOPE_BLOCK)
-        snprintf(scope.around, sizeof scope.around, "%s", walk->path);
+    if (kind == SCOPE_BLOCK) {
+        snprintf(scope.around, sizeof(scope.around), "%s", walk->path);
+    }
     if (kind == SCOPE_BRACE) {
         if (in_brace(walk)) {
             scope.returned = top(walk)->returned;
@@ -241,7 +259,7 @@ static void push(struct walk *walk, enum scope_kind kind)
             scope.returned = true;
             walk->path[0] = '\0';
         } else if (walk->depth == 0 || top(walk)->kind == SCOPE_BLOCK) {
-            snprintf(walk->path, sizeof walk->path, "%s", walk->assigning ? walk->chain : "");
+            snprintf(walk->path, sizeof(walk->path), "%s", walk->assigning ? walk->chain : "");
         } else { /* a call's argument stands for the key that the call's result goes to */
             scope.returned = top(walk)->returned;
         }
@@ -260,10 +278,12 @@ static void pop(struct walk *walk)
         walk->skipped--;
         return;
     }
-    if (walk->depth > 0 && top(walk)->kind == SCOPE_BLOCK)
-        snprintf(walk->path, sizeof walk->path, "%s", top(walk)->around);
-    if (walk->depth > 0)
+    if (walk->depth > 0 && top(walk)->kind == SCOPE_BLOCK) {
+        snprintf(walk->path, sizeof(walk->path), "%s", top(walk)->around);
+    }
+    if (walk->depth > 0) {
         walk->depth--;
+    }
     walk->path[walk->depth > 0 ? top(walk)->path_bytes : 0] = '\0';
 }
 
@@ -275,8 +295,9 @@ static bool take_key(struct walk *walk, const struct token *first)
     if (is_sign(first, '[')) {
         name = next_token(&walk->lexer);
         after = next_token(&walk->lexer);
-        if (!is_sign(&after, ']') || name.kind == TOKEN_NAME || name.kind == TOKEN_SIGN)
+        if (!is_sign(&after, ']') || name.kind == TOKEN_NAME || name.kind == TOKEN_SIGN) {
             name.text[0] = '\0';
+        }
     }
     if (name.text[0] != '\0' && (first->kind == TOKEN_NAME || is_sign(first, '['))) {
         after = next_token(&walk->lexer);
@@ -295,9 +316,10 @@ static bool start_element(struct walk *walk, const struct token *token)
 {
     char number[16];
     top(walk)->fresh = false;
-    if (take_key(walk, token))
+    if (take_key(walk, token)) {
         return true;
-    snprintf(number, sizeof number, "%d", ++top(walk)->elements);
+    }
+    snprintf(number, sizeof(number), "%d", ++top(walk)->elements);
     set_path(walk, number);
     consider(walk->search, walk->path, top(walk)->returned, token);
     return false;
@@ -308,7 +330,7 @@ static void track_statement(struct walk *walk, const struct token *token, const 
 {
     if (token->kind == TOKEN_NAME) {
         size_t used = is_sign(before, '.') ? strlen(walk->chain) : 0;
-        snprintf(walk->chain + used, sizeof walk->chain - used, "%s%s", used > 0 ? "." : "", token->text);
+        snprintf(walk->chain + used, sizeof(walk->chain) - used, "%s%s", used > 0 ? "." : "", token->text);
         walk->assigning = false;
         walk->returning = walk->depth == 0 && is_word(token, "return");
         if (walk->returning) {
@@ -336,18 +358,20 @@ static void walk_token(struct walk *walk, const struct token *token, const struc
     } else if (in_brace(walk) && (is_sign(token, ',') || is_sign(token, ';'))) {
         top(walk)->fresh = true;
     } else {
-        if (in_brace(walk) && top(walk)->fresh && start_element(walk, token))
+        if (in_brace(walk) && top(walk)->fresh && start_element(walk, token)) {
             return;
-        if (is_sign(token, '{'))
+        }
+        if (is_sign(token, '{')) {
             push(walk, SCOPE_BRACE);
-        else if (is_sign(token, '('))
+        } else if (is_sign(token, '(')) {
             push(walk, SCOPE_PAREN);
-        else if (opens_block(token))
+        } else if (opens_block(token)) {
             push(walk, SCOPE_BLOCK);
-        else if (is_sign(token, ')') || is_word(token, "end") || is_word(token, "until"))
+        } else if (is_sign(token, ')') || is_word(token, "end") || is_word(token, "until")) {
             pop(walk);
-        else if (walk->depth == 0 || top(walk)->kind == SCOPE_BLOCK)
+        } else if (walk->depth == 0 || top(walk)->kind == SCOPE_BLOCK) {
             track_statement(walk, token, before);
+        }
     }
 }
 
@@ -366,8 +390,9 @@ struct kvc_location kvc_locate(const char *source, size_t bytes, const char *pat
 {
     struct search search = {.wanted = path, .wanted_bytes = strlen(path)};
     walk_source(source, bytes, &search);
-    if (search.wanted_bytes == 0 || search.best_rank == 0)
+    if (search.wanted_bytes == 0 || search.best_rank == 0) {
         return (struct kvc_location){search.return_line, search.return_offset, search.wanted_bytes == 0};
+    }
     return search.best;
 }
 

@@ -117,8 +117,9 @@ Test(locate, survives_broken_text)
     static const char *const sources[] = {
         "return { a = {{{{", "}}})end end", "return { a = \"unfinished", "--[[ unfinished", "x = [==[ y ]=]",
         "return { [",        "1e+ 0x '\\",  "repeat until until {"};
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
         cr_expect_leq(locate(sources[i], "a.b.c").line, 1);
+    }
 }
 
 Test(locate, survives_deep_nesting)

@@ -8,10 +8,12 @@ static bool is_path(const char *path)
 {
     bool inside = false;
     for (; *path != '\0'; path++) {
-        if (*path == '.' && !inside)
+        if (*path == '.' && !inside) {
             return false;
-        if (*path != '.' && !isalnum((unsigned char)*path) && *path != '_' && *path != '-')
+        }
+        if (*path != '.' && !isalnum((unsigned char)*path) && *path != '_' && *path != '-') {
             return false;
+        }
         inside = *path != '.';
     }
     return inside;
@@ -20,18 +22,22 @@ static bool is_path(const char *path)
 enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *path, const char *value,
                                   struct kvc_diag *diag)
 {
-    if (!is_path(path))
+    if (!is_path(path)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
                                 "found \"%.100s\", allowed is a path such as system.cycle", path);
-    if (strlen(path) >= KVC_PATH_MAX)
+    }
+    if (strlen(path) >= KVC_PATH_MAX) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
                                 "the path \"%.40s...\" is longer than %d bytes", path, KVC_PATH_MAX - 1);
-    if (strlen(value) >= KVC_TEXT_MAX)
+    }
+    if (strlen(value) >= KVC_TEXT_MAX) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the value of %s is longer than %d bytes",
                                 path, KVC_TEXT_MAX - 1);
-    struct kvc_override *grown = realloc(overrides->entry, (overrides->count + 1) * sizeof *grown);
-    if (grown == NULL)
+    }
+    struct kvc_override *grown = realloc(overrides->entry, (overrides->count + 1) * sizeof(*grown));
+    if (grown == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
     overrides->entry = grown;
     strcpy(grown[overrides->count].path, path);
     strcpy(grown[overrides->count].value, value);
@@ -44,15 +50,17 @@ enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char 
 {
     char path[KVC_PATH_MAX];
     const char *equals = strchr(assignment, '=');
-    if (equals == NULL || equals == assignment)
+    if (equals == NULL || equals == assignment) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
                                 "found \"%.100s\", allowed is PATH=VALUE such as system.cycle=120us",
                                 assignment);
+    }
     size_t bytes = (size_t)(equals - assignment);
-    if (bytes >= sizeof path)
+    if (bytes >= sizeof(path)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
                                 "the path \"%.40s...\" is longer than %d bytes", assignment,
                                 KVC_PATH_MAX - 1);
+    }
     memcpy(path, assignment, bytes);
     path[bytes] = '\0';
     return kvc_overrides_add(overrides, path, equals + 1, diag);

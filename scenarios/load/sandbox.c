@@ -64,19 +64,22 @@ static void note_lines(struct kvc_sandbox *sandbox)
     sandbox->trace_count = 0;
     for (int level = 0; sandbox->lua != NULL && lua_getstack(sandbox->lua, level, &frame); level++) {
         if (!lua_getinfo(sandbox->lua, "Sl", &frame) || frame.currentline <= 0 ||
-            strcmp(frame.short_src, CHUNK) != 0)
+            strcmp(frame.short_src, CHUNK) != 0) {
             continue;
-        if (sandbox->line == 0)
+        }
+        if (sandbox->line == 0) {
             sandbox->line = frame.currentline;
-        else if (sandbox->trace_count < TRACE_MAX)
+        } else if (sandbox->trace_count < TRACE_MAX) {
             sandbox->trace[sandbox->trace_count++] = frame.currentline;
+        }
     }
 }
 
 static void hit_limit(struct kvc_sandbox *sandbox, enum limit limit)
 {
-    if (sandbox->limit != LIMIT_NONE)
+    if (sandbox->limit != LIMIT_NONE) {
         return;
+    }
     note_lines(sandbox);
     sandbox->limit = limit;
 }
@@ -91,17 +94,20 @@ static void *allocate(void *data, void *block, size_t old_bytes, size_t bytes)
         return NULL;
     }
     if (bytes > had && sandbox->used - had + bytes > sandbox->used_max) {
-        if (sandbox->failed == bytes)
+        if (sandbox->failed == bytes) {
             hit_limit(sandbox, LIMIT_MEMORY);
+        }
         sandbox->failed = bytes;
         return NULL;
     }
     void *moved = realloc(block, bytes);
-    if (moved == NULL)
+    if (moved == NULL) {
         return NULL;
+    }
     sandbox->used = sandbox->used - had + bytes;
-    if (bytes > had)
+    if (bytes > had) {
         sandbox->failed = 0;
+    }
     return moved;
 }
 
@@ -123,12 +129,15 @@ static void count_hook(lua_State *lua, lua_Debug *frame)
     struct kvc_sandbox *sandbox = sandbox_of(lua);
     (void)frame;
     sandbox->instructions += HOOK_EVERY;
-    if (sandbox->instructions > INSTRUCTIONS_MAX)
+    if (sandbox->instructions > INSTRUCTIONS_MAX) {
         raise_limit(lua, LIMIT_INSTRUCTIONS);
-    if (thread_seconds() - sandbox->start_s > SECONDS_MAX)
+    }
+    if (thread_seconds() - sandbox->start_s > SECONDS_MAX) {
         raise_limit(lua, LIMIT_SECONDS);
-    if (sandbox->limit != LIMIT_NONE)
+    }
+    if (sandbox->limit != LIMIT_NONE) {
         luaL_error(lua, "limit");
+    }
 }
 
 /* pcall that lets limits through. */
@@ -136,10 +145,12 @@ static int guarded_pcall(lua_State *lua)
 {
     luaL_checkany(lua, 1);
     int status = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
-    if (status == LUA_ERRMEM)
+    if (status == LUA_ERRMEM) {
         return raise_limit(lua, LIMIT_MEMORY);
-    if (sandbox_of(lua)->limit != LIMIT_NONE)
+    }
+    if (sandbox_of(lua)->limit != LIMIT_NONE) {
         return luaL_error(lua, "limit");
+    }
     lua_pushboolean(lua, status == LUA_OK);
     lua_insert(lua, 1);
     return lua_gettop(lua);
@@ -150,8 +161,9 @@ static int guarded_setmetatable(lua_State *lua)
     luaL_checktype(lua, 1, LUA_TTABLE);
     if (lua_type(lua, 2) == LUA_TTABLE) {
         lua_pushliteral(lua, "__gc");
-        if (lua_rawget(lua, 2) != LUA_TNIL)
+        if (lua_rawget(lua, 2) != LUA_TNIL) {
             return luaL_error(lua, "metatables cannot have __gc in scenarios");
+        }
         lua_pop(lua, 1);
     }
     lua_pushvalue(lua, lua_upvalueindex(1));
@@ -166,10 +178,11 @@ static int stable_tostring(lua_State *lua)
     luaL_checkany(lua, 1);
     int type = lua_type(lua, 1);
     bool plain = type != LUA_TTABLE && type != LUA_TFUNCTION;
-    if (plain || luaL_getmetafield(lua, 1, "__tostring") != LUA_TNIL)
+    if (plain || luaL_getmetafield(lua, 1, "__tostring") != LUA_TNIL) {
         luaL_tolstring(lua, 1, NULL);
-    else
+    } else {
         lua_pushstring(lua, luaL_typename(lua, 1));
+    }
     return 1;
 }
 
@@ -184,14 +197,17 @@ static int call_original(lua_State *lua)
 
 static int guarded_format(lua_State *lua)
 {
-    for (int i = 2; i <= lua_gettop(lua); i++)
-        if (lua_type(lua, i) == LUA_TTABLE || lua_type(lua, i) == LUA_TFUNCTION)
+    for (int i = 2; i <= lua_gettop(lua); i++) {
+        if (lua_type(lua, i) == LUA_TTABLE || lua_type(lua, i) == LUA_TFUNCTION) {
             return luaL_argerror(lua, i, "a table or function has no text; use tostring");
+        }
+    }
     const char *format = luaL_checkstring(lua, 1);
     for (const char *at = strchr(format, '%'); at != NULL; at = strchr(at, '%')) {
         at += 1 + strspn(at + 1, "-+ #0123456789.");
-        if (*at == 'p')
+        if (*at == 'p') {
             return luaL_argerror(lua, 1, "%p shows an address, which differs from run to run");
+        }
         at += *at != '\0';
     }
     return call_original(lua);
@@ -203,8 +219,9 @@ static int guarded_rep(lua_State *lua)
     luaL_checklstring(lua, 1, &length);
     lua_Integer count = luaL_checkinteger(lua, 2);
     luaL_optlstring(lua, 3, "", &separator);
-    if (count > MEMORY_MAX || (double)count * (double)(length + separator) > MEMORY_MAX)
+    if (count > MEMORY_MAX || (double)count * (double)(length + separator) > MEMORY_MAX) {
         return raise_limit(lua, LIMIT_MEMORY);
+    }
     return call_original(lua);
 }
 
@@ -212,15 +229,17 @@ static int guarded_rep(lua_State *lua)
 static int guarded_walk(lua_State *lua)
 {
     luaL_checktype(lua, 1, LUA_TTABLE);
-    if (luaL_len(lua, 1) > LENGTH_MAX)
+    if (luaL_len(lua, 1) > LENGTH_MAX) {
         return luaL_argerror(lua, 1, "the table is too long");
+    }
     return call_original(lua);
 }
 
 static int guarded_move(lua_State *lua)
 {
-    if ((lua_Number)luaL_checkinteger(lua, 3) - (lua_Number)luaL_checkinteger(lua, 2) > LENGTH_MAX)
+    if ((lua_Number)luaL_checkinteger(lua, 3) - (lua_Number)luaL_checkinteger(lua, 2) > LENGTH_MAX) {
         return luaL_argerror(lua, 3, "too many elements to move");
+    }
     return call_original(lua);
 }
 
@@ -232,15 +251,17 @@ static int guarded_pattern(lua_State *lua)
     const char *pattern = luaL_checklstring(lua, 2, &pattern_bytes);
     double steps = (double)length + 1;
     for (size_t i = 0; i < pattern_bytes; i++) {
-        if (pattern[i] == '%')
+        if (pattern[i] == '%') {
             i++;
-        else if (pattern[i] == '*' || pattern[i] == '+' || pattern[i] == '-')
+        } else if (pattern[i] == '*' || pattern[i] == '+' || pattern[i] == '-') {
             steps *= (double)length + 1;
-        else if (pattern[i] == '?')
+        } else if (pattern[i] == '?') {
             steps *= 2;
+        }
     }
-    if (steps > PATTERN_STEPS_MAX)
+    if (steps > PATTERN_STEPS_MAX) {
         return luaL_argerror(lua, 2, "the pattern has too many repetitions for so long a string");
+    }
     return call_original(lua);
 }
 
@@ -260,14 +281,18 @@ static int read_undefined(lua_State *lua)
 {
     const char *library = lua_tostring(lua, lua_upvalueindex(1));
     const char *name = luaL_tolstring(lua, 2, NULL);
-    if (library != NULL)
+    if (library != NULL) {
         return luaL_error(lua, "%s.%s is not available in scenarios", library, name);
-    for (size_t i = 0; known_absent[i] != NULL; i++)
-        if (strcmp(known_absent[i], name) == 0)
+    }
+    for (size_t i = 0; known_absent[i] != NULL; i++) {
+        if (strcmp(known_absent[i], name) == 0) {
             return luaL_error(lua, "\"%s\" is not available in scenarios", name);
+        }
+    }
     const char *nearest = kvc_nearest_name(name, globals);
-    if (nearest != NULL)
+    if (nearest != NULL) {
         return luaL_error(lua, "undefined global \"%s\"; did you mean \"%s\"?", name, nearest);
+    }
     return luaL_error(lua, "undefined global \"%s\"", name);
 }
 
@@ -340,8 +365,9 @@ static const char ordered_pairs[] =
 
 static void install_pairs(lua_State *lua)
 {
-    if (luaL_loadbufferx(lua, ordered_pairs, sizeof ordered_pairs - 1, "=(pairs)", "t") != LUA_OK)
+    if (luaL_loadbufferx(lua, ordered_pairs, sizeof(ordered_pairs) - 1, "=(pairs)", "t") != LUA_OK) {
         lua_error(lua);
+    }
     lua_getglobal(lua, "next");
     lua_getglobal(lua, "type");
     lua_getglobal(lua, "error");
@@ -362,13 +388,15 @@ static void restrict_libraries(lua_State *lua)
     drop_field(lua, "dump");
     guard_field(lua, "rep", guarded_rep);
     guard_field(lua, "format", guarded_format);
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
         guard_field(lua, patterns[i], guarded_pattern);
+    }
     make_strict(lua, "string");
 
     lua_getglobal(lua, "table");
-    for (size_t i = 0; i < sizeof walks / sizeof *walks; i++)
+    for (size_t i = 0; i < sizeof(walks) / sizeof(*walks); i++) {
         guard_field(lua, walks[i], guarded_walk);
+    }
     guard_field(lua, "move", guarded_move);
     make_strict(lua, "table");
 
@@ -389,7 +417,7 @@ static void open_libraries(lua_State *lua)
                                          {LUA_STRLIBNAME, luaopen_string},
                                          {LUA_MATHLIBNAME, luaopen_math},
                                          {LUA_UTF8LIBNAME, luaopen_utf8}};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
         luaL_requiref(lua, libraries[i].name, libraries[i].func, 1);
         lua_pop(lua, 1);
     }
@@ -401,8 +429,9 @@ static void open_libraries(lua_State *lua)
     lua_setfield(lua, -2, "pcall");
     lua_pushcfunction(lua, stable_tostring);
     lua_setfield(lua, -2, "tostring");
-    for (size_t i = 0; removed[i] != NULL; i++)
+    for (size_t i = 0; removed[i] != NULL; i++) {
         drop_field(lua, removed[i]);
+    }
     make_strict(lua, NULL);
     lua_pop(lua, 1);
 }
@@ -411,8 +440,9 @@ static void open_libraries(lua_State *lua)
 static int note_error(lua_State *lua)
 {
     struct kvc_sandbox *sandbox = sandbox_of(lua);
-    if (sandbox->limit == LIMIT_NONE)
+    if (sandbox->limit == LIMIT_NONE) {
         note_lines(sandbox);
+    }
     return 1;
 }
 
@@ -421,8 +451,9 @@ static int run_source(lua_State *lua)
 {
     struct kvc_sandbox *sandbox = sandbox_of(lua);
     open_libraries(lua);
-    if (luaL_loadbufferx(lua, sandbox->source, sandbox->bytes, "=" CHUNK, "t") != LUA_OK)
+    if (luaL_loadbufferx(lua, sandbox->source, sandbox->bytes, "=" CHUNK, "t") != LUA_OK) {
         return lua_error(lua);
+    }
     sandbox->start_s = thread_seconds();
     lua_sethook(lua, count_hook, LUA_MASKCOUNT, HOOK_EVERY);
     lua_call(lua, 0, 1);
@@ -432,13 +463,15 @@ static int run_source(lua_State *lua)
 
 static enum kvc_status fail_limit(const struct kvc_sandbox *sandbox, struct kvc_diag *diag)
 {
-    if (sandbox->limit == LIMIT_MEMORY)
+    if (sandbox->limit == LIMIT_MEMORY) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->line,
                                 "the script needs more memory than the limit of %d MiB", MEMORY_MAX >> 20);
-    if (sandbox->limit == LIMIT_SECONDS)
+    }
+    if (sandbox->limit == LIMIT_SECONDS) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->line,
                                 "the script runs longer than the limit of %d s; an endless loop?",
                                 SECONDS_MAX);
+    }
     return kvc_diag_fail_at(
         diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->line,
         "the script runs longer than the limit of %d million instructions; an endless loop?",
@@ -453,21 +486,25 @@ static enum kvc_status fail_error(const struct kvc_sandbox *sandbox, struct kvc_
     int line = sandbox->line;
     size_t used = 0;
     if (message == NULL) {
-        snprintf(text, sizeof text, "error object is a %s", luaL_typename(sandbox->lua, -1));
+        snprintf(text, sizeof(text), "error object is a %s", luaL_typename(sandbox->lua, -1));
         message = text;
-    } else if (strncmp(message, CHUNK ":", sizeof CHUNK) == 0) {
+    } else if (strncmp(message, CHUNK ":", sizeof(CHUNK)) == 0) {
         char *end;
-        line = (int)strtol(message + sizeof CHUNK, &end, 10);
+        line = (int)strtol(message + sizeof(CHUNK), &end, 10);
         message = end + strspn(end, ": ");
     }
-    if (message != text)
-        snprintf(text, sizeof text, "%s", message);
-    for (char *at = text; *at != '\0'; at++)
-        if ((unsigned char)*at < ' ')
+    if (message != text) {
+        snprintf(text, sizeof(text), "%s", message);
+    }
+    for (char *at = text; *at != '\0'; at++) {
+        if ((unsigned char)*at < ' ') {
             *at = ' ';
-    for (int i = 0; i < sandbox->trace_count; i++)
-        used += (size_t)snprintf(trace + used, sizeof trace - used, "%s%d",
+        }
+    }
+    for (int i = 0; i < sandbox->trace_count; i++) {
+        used += (size_t)snprintf(trace + used, sizeof(trace) - used, "%s%d",
                                  i == 0 ? " (called from line " : ", line ", sandbox->trace[i]);
+    }
     return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, line, "%s%s%s", text, trace,
                             used > 0 ? ")" : "");
 }
@@ -479,16 +516,20 @@ static enum kvc_status run(struct kvc_sandbox *sandbox, struct kvc_diag *diag)
     lua_pushcfunction(lua, run_source);
     int status = lua_pcall(lua, 0, 1, 1);
     lua_sethook(lua, NULL, 0, 0);
-    if (sandbox->limit != LIMIT_NONE)
+    if (sandbox->limit != LIMIT_NONE) {
         return fail_limit(sandbox, diag);
-    if (status == LUA_ERRMEM)
+    }
+    if (status == LUA_ERRMEM) {
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, sandbox->file, 0, "out of memory");
-    if (status != LUA_OK)
+    }
+    if (status != LUA_OK) {
         return fail_error(sandbox, diag);
-    if (!lua_istable(lua, -1))
+    }
+    if (!lua_istable(lua, -1)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file,
                                 kvc_locate_return(sandbox->source, sandbox->bytes),
                                 "the file must return a table, found %s", luaL_typename(lua, -1));
+    }
     lua_remove(lua, 1);
     sandbox->used_max = DECODE_MEMORY_MAX;
     return KVC_OK;
@@ -497,37 +538,45 @@ static enum kvc_status run(struct kvc_sandbox *sandbox, struct kvc_diag *diag)
 static enum kvc_status read_open_file(struct kvc_sandbox *sandbox, int descriptor, struct kvc_diag *diag)
 {
     struct stat info;
-    if (fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode))
+    if (fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "is a directory, not a Lua file");
+    }
     sandbox->source = malloc(FILE_MAX + 1);
-    if (sandbox->source == NULL)
+    if (sandbox->source == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
     for (;;) {
         ssize_t got = read(descriptor, sandbox->source + sandbox->bytes, FILE_MAX + 1 - sandbox->bytes);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
-        if (got < 0)
+        }
+        if (got < 0) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "cannot be read: %s",
                                     strerror(errno));
-        if (got == 0)
+        }
+        if (got == 0) {
             break;
+        }
         sandbox->bytes += (size_t)got;
-        if (sandbox->bytes > FILE_MAX)
+        if (sandbox->bytes > FILE_MAX) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0,
                                     "is larger than the limit of 1 MiB");
+        }
     }
-    if (sandbox->bytes > 0 && sandbox->source[0] == LUA_SIGNATURE[0])
+    if (sandbox->bytes > 0 && sandbox->source[0] == LUA_SIGNATURE[0]) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0,
                                 "is a compiled Lua chunk; only Lua text is accepted");
+    }
     return KVC_OK;
 }
 
 static enum kvc_status read_source(struct kvc_sandbox *sandbox, struct kvc_diag *diag)
 {
     int descriptor = open(sandbox->file, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
+    if (descriptor < 0) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0, "cannot be opened: %s",
                                 strerror(errno));
+    }
     enum kvc_status status = read_open_file(sandbox, descriptor, diag);
     close(descriptor);
     return status;
@@ -535,8 +584,9 @@ static enum kvc_status read_source(struct kvc_sandbox *sandbox, struct kvc_diag 
 
 void kvc_sandbox_free(struct kvc_sandbox *sandbox)
 {
-    if (sandbox == NULL)
+    if (sandbox == NULL) {
         return;
+    }
     if (sandbox->lua != NULL) {
         lua_State *lua = sandbox->lua;
         sandbox->lua = NULL;
@@ -550,23 +600,28 @@ void kvc_sandbox_free(struct kvc_sandbox *sandbox)
 enum kvc_status kvc_sandbox_run(const char *file, struct kvc_sandbox **out, struct kvc_diag *diag)
 {
     *out = NULL;
-    struct kvc_sandbox *sandbox = calloc(1, sizeof *sandbox);
-    if (sandbox == NULL)
+    struct kvc_sandbox *sandbox = calloc(1, sizeof(*sandbox));
+    if (sandbox == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
     sandbox->file = strdup(file);
     sandbox->used_max = MEMORY_MAX;
     enum kvc_status status = KVC_OK;
-    if (sandbox->file == NULL)
+    if (sandbox->file == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = read_source(sandbox, diag);
+    }
     if (status == KVC_OK) {
         sandbox->lua = lua_newstate(allocate, sandbox);
-        if (sandbox->lua == NULL)
+        if (sandbox->lua == NULL) {
             status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+        }
     }
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = run(sandbox, diag);
+    }
     if (status != KVC_OK) {
         kvc_sandbox_free(sandbox);
         return status;

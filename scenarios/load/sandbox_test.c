@@ -20,7 +20,7 @@ static void write_file(const char *bytes, size_t count)
 
 static enum kvc_status run(const char *source, struct kvc_sandbox **sandbox, struct kvc_diag *diag)
 {
-    memset(diag, 0, sizeof *diag);
+    memset(diag, 0, sizeof(*diag));
     strcpy(file, "/tmp/kvc_sandbox_XXXXXX");
     write_file(source, strlen(source));
     enum kvc_status status = kvc_sandbox_run(file, sandbox, diag);
@@ -94,9 +94,9 @@ Test(sandbox, leaves_out_what_reaches_outside)
                                         "loadfile",  "dofile", "print", "warn",    "collectgarbage", "next",
                                         "coroutine", "xpcall"};
     char source[128], part[128];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(source, sizeof source, "local a = 1\nlocal b = %s\nreturn {}", names[i]);
-        snprintf(part, sizeof part, "\"%s\" is not available in scenarios", names[i]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(source, sizeof(source), "local a = 1\nlocal b = %s\nreturn {}", names[i]);
+        snprintf(part, sizeof(part), "\"%s\" is not available in scenarios", names[i]);
         refuses(source, 2, part);
     }
     refuses("return { string.dump(function() end) }", 1, "string.dump is not available");

@@ -14,9 +14,9 @@ static const struct kvc_option dist_rows[] = {
 };
 
 const struct kvc_option_table kvc_dist_option_table = {.name = "workload.dist",
-                                             .rows = dist_rows,
-                                             .count = sizeof dist_rows / sizeof *dist_rows,
-                                             .size = sizeof(struct kvc_workload)};
+                                                       .rows = dist_rows,
+                                                       .count = sizeof(dist_rows) / sizeof(*dist_rows),
+                                                       .size = sizeof(struct kvc_workload)};
 
 static const struct kvc_option arrival_rows[] = {
     {.name = "poisson_mops",
@@ -59,9 +59,10 @@ static const struct kvc_option arrival_rows[] = {
 };
 
 const struct kvc_option_table kvc_arrival_option_table = {.name = "workload.arrival",
-                                                .rows = arrival_rows,
-                                                .count = sizeof arrival_rows / sizeof *arrival_rows,
-                                                .size = sizeof(struct kvc_workload)};
+                                                          .rows = arrival_rows,
+                                                          .count =
+                                                              sizeof(arrival_rows) / sizeof(*arrival_rows),
+                                                          .size = sizeof(struct kvc_workload)};
 
 static const struct kvc_option slo_rows[] = {
     {.name = "p50",
@@ -95,6 +96,6 @@ static const struct kvc_option slo_rows[] = {
 };
 
 const struct kvc_option_table kvc_slo_option_table = {.name = "slo",
-                                            .rows = slo_rows,
-                                            .count = sizeof slo_rows / sizeof *slo_rows,
-                                            .size = sizeof(struct kvc_slo)};
+                                                      .rows = slo_rows,
+                                                      .count = sizeof(slo_rows) / sizeof(*slo_rows),
+                                                      .size = sizeof(struct kvc_slo)};

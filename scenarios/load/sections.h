@@ -4,8 +4,9 @@
 
 #include "sim/base/option.h"
 
-extern const struct kvc_option_table kvc_dist_option_table;    /* of struct kvc_workload: zipf_s */
-extern const struct kvc_option_table kvc_arrival_option_table; /* of struct kvc_workload; one kind at a time */
-extern const struct kvc_option_table kvc_slo_option_table;     /* of struct kvc_slo */
+extern const struct kvc_option_table kvc_dist_option_table; /* of struct kvc_workload: zipf_s */
+extern const struct kvc_option_table
+    kvc_arrival_option_table;                              /* of struct kvc_workload; one kind at a time */
+extern const struct kvc_option_table kvc_slo_option_table; /* of struct kvc_slo */
 
 #endif

@@ -20,7 +20,7 @@ static void make_root(void)
 static void remove_root(void)
 {
     char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
+    snprintf(command, sizeof(command), "rm -rf %s", root);
     cr_assert_eq(system(command), 0);
 }
 
@@ -29,7 +29,7 @@ static const char *in_root(const char *name)
     static char path[4][160];
     static int next;
     next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", root, name);
+    snprintf(path[next], sizeof(path[next]), "%s/%s", root, name);
     return path[next];
 }
 
@@ -46,7 +46,7 @@ static void assert_holds(const char *path, const char *text)
     char found[256] = "";
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s", path);
-    cr_assert_gt(fread(found, 1, sizeof found - 1, file), 0);
+    cr_assert_gt(fread(found, 1, sizeof(found) - 1, file), 0);
     fclose(file);
     cr_assert_eq(strncmp(found, text, strlen(text)), 0, "%s begins with %.40s", path, found);
 }
@@ -54,7 +54,7 @@ static void assert_holds(const char *path, const char *text)
 static int files_in(const char *folder)
 {
     char command[256];
-    snprintf(command, sizeof command, "ls -A %s | wc -l", folder);
+    snprintf(command, sizeof(command), "ls -A %s | wc -l", folder);
     FILE *pipe = popen(command, "r");
     int count = -1;
     cr_assert_eq(fscanf(pipe, "%d", &count), 1);

@@ -27,12 +27,14 @@ static json_t *count(uint64_t value)
 static json_t *text(const char *bytes)
 {
     json_t *string = json_string(bytes);
-    if (string != NULL)
+    if (string != NULL) {
         return string;
+    }
     char ascii[KVC_TEXT_MAX * 2];
     size_t length = 0;
-    for (; bytes[length] != '\0' && length + 1 < sizeof ascii; length++)
+    for (; bytes[length] != '\0' && length + 1 < sizeof(ascii); length++) {
         ascii[length] = (bytes[length] & 0x80) != 0 ? '?' : bytes[length];
+    }
     ascii[length] = '\0';
     return json_string(ascii);
 }
@@ -51,16 +53,18 @@ static json_t *parameter_value(const struct kvc_parameter *parameter)
 json_t *kvc_json_values(const struct kvc_parameters *list)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < list->count; i++)
+    for (uint32_t i = 0; i < list->count; i++) {
         json_object_set_new(object, list->entry[i].path, parameter_value(&list->entry[i]));
+    }
     return object;
 }
 
 json_t *kvc_json_sources(const struct kvc_parameters *list)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < list->count; i++)
+    for (uint32_t i = 0; i < list->count; i++) {
         json_object_set_new(object, list->entry[i].path, text(list->entry[i].source));
+    }
     return object;
 }
 
@@ -68,8 +72,9 @@ static json_t *throughput(const struct kvc_outcome *outcome)
 {
     json_t *object = json_object();
     json_t *replicas = json_array();
-    for (uint32_t i = 0; outcome->replica_mops != NULL && i < outcome->replicas; i++)
+    for (uint32_t i = 0; outcome->replica_mops != NULL && i < outcome->replicas; i++) {
         json_array_append_new(replicas, number(outcome->replica_mops[i]));
+    }
     json_object_set_new(object, "mean", number(outcome->throughput.mean));
     json_object_set_new(object, "ci95", number(outcome->throughput.half_width));
     json_object_set_new(object, "replicas", replicas);
@@ -89,8 +94,9 @@ static json_t *cdf(const struct kvc_histogram *histogram)
     static double value_ns[KVC_CDF_POINTS], fraction[KVC_CDF_POINTS];
     json_t *array = json_array();
     uint32_t points = kvc_histogram_cdf(histogram, KVC_CDF_POINTS, value_ns, fraction);
-    for (uint32_t i = 0; i < points; i++)
+    for (uint32_t i = 0; i < points; i++) {
         json_array_append_new(array, json_pack("[o,o]", number(value_ns[i] * 1e-3), number(fraction[i])));
+    }
     return array;
 }
 
@@ -105,8 +111,9 @@ static json_t *latency(const struct kvc_result *result)
         double us = kvc_histogram_percentile_ns(histogram, kvc_percentiles[i]) * 1e-3;
         json_array_append_new(percentiles, percentile(kvc_percentiles[i], us));
     }
-    if (!result->has_histogram)
+    if (!result->has_histogram) {
         json_array_append_new(percentiles, percentile(0.95, result->latency_p95_us));
+    }
     json_object_set_new(object, "mean", number(measured || !result->has_histogram ? mean_us : NAN));
     json_object_set_new(object, "min", number(measured ? histogram->min_ns * 1e-3 : NAN));
     json_object_set_new(object, "max", number(measured ? histogram->max_ns * 1e-3 : NAN));
@@ -159,8 +166,9 @@ static json_t *bottleneck(const struct kvc_result *result)
 static json_t *metrics(const struct kvc_metrics *list)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < list->count; i++)
+    for (uint32_t i = 0; i < list->count; i++) {
         json_object_set_new(object, list->entry[i].name, number(list->entry[i].value));
+    }
     return object;
 }
 
@@ -168,8 +176,9 @@ static json_t *windows(const struct kvc_result *result)
 {
     json_t *object = json_object();
     json_t *mops = json_array();
-    for (uint32_t i = 0; i < result->window_count; i++)
+    for (uint32_t i = 0; i < result->window_count; i++) {
         json_array_append_new(mops, number((double)result->window_mops[i]));
+    }
     json_object_set_new(object, "length_us", number(result->window_us));
     json_object_set_new(object, "mops", mops);
     return object;
@@ -178,8 +187,9 @@ static json_t *windows(const struct kvc_result *result)
 static json_t *energy(const struct kvc_result *result)
 {
     double watts = result->watts_mean;
-    if (watts <= 0)
+    if (watts <= 0) {
         return json_null();
+    }
     /* a prediction has no duration */
     json_t *joules = result->simulated_s > 0 ? json_real(watts * result->simulated_s) : json_null();
     return json_pack("{s:o, s:f, s:f}", "joules", joules, "watts_mean", watts, "kops_per_watt",
@@ -190,12 +200,15 @@ static json_t *notes(const struct kvc_report *report)
 {
     const struct kvc_result *result = &report->outcome->result;
     json_t *array = json_array();
-    for (uint32_t i = 0; i < report->loaded->warning_count; i++)
+    for (uint32_t i = 0; i < report->loaded->warning_count; i++) {
         json_array_append_new(array, text(report->loaded->warning[i]));
-    for (uint32_t i = 0; i < result->note_count; i++)
+    }
+    for (uint32_t i = 0; i < result->note_count; i++) {
         json_array_append_new(array, text(result->note[i]));
-    if (result->watts_mean <= 0)
+    }
+    if (result->watts_mean <= 0) {
         json_array_append_new(array, text("energy is null: no power is stated"));
+    }
     return array;
 }
 
@@ -265,9 +278,13 @@ static bool is_one_line(const json_t *value)
 {
     size_t index;
     json_t *element;
-    if (json_is_object(value))
+    if (json_is_object(value)) {
         return json_object_size(value) == 0;
-    json_array_foreach(value, index, element) if (json_is_object(element)) return false;
+    }
+    json_array_foreach(value, index, element) if (json_is_object(element))
+    {
+        return false;
+    }
     return true;
 }
 
@@ -284,8 +301,9 @@ static bool write_members(const json_t *object, int depth, FILE *out)
                        json_dumpf(name, out, JSON_ENCODE_ANY) == 0 && fputs(": ", out) >= 0 &&
                        write_value(member, depth, out);
         json_decref(name);
-        if (!written)
+        if (!written) {
             return false;
+        }
         separator = ",";
     }
     return true;
@@ -297,14 +315,18 @@ static bool write_elements(const json_t *array, int depth, FILE *out)
     json_t *element;
     json_array_foreach(array, index,
                        element) if (fprintf(out, "%s\n%*s", index > 0 ? "," : "", 2 * depth, "") < 0 ||
-                                    !write_value(element, depth, out)) return false;
+                                    !write_value(element, depth, out))
+    {
+        return false;
+    }
     return true;
 }
 
 static bool write_value(const json_t *value, int depth, FILE *out)
 {
-    if (is_one_line(value))
+    if (is_one_line(value)) {
         return json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) == 0;
+    }
     bool object = json_is_object(value);
     return fputc(object ? '{' : '[', out) != EOF &&
            (object ? write_members(value, depth + 1, out) : write_elements(value, depth + 1, out)) &&
@@ -317,8 +339,9 @@ enum kvc_status kvc_json_write(const struct kvc_report *report, FILE *out, struc
     errno = 0;
     bool written = write_value(object, 0, out) && fputc('\n', out) != EOF && fflush(out) == 0;
     json_decref(object);
-    if (!written)
+    if (!written) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the result: %s", strerror(errno));
+    }
     return KVC_OK;
 }
 

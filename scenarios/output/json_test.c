@@ -16,10 +16,10 @@ static json_t *answer(struct kvc_loaded *loaded, uint32_t jobs, bool predict)
     struct kvc_diag diag = {0};
     FILE *out = open_memstream(&text, &bytes);
     const struct kvc_answer_options task = {.loaded = loaded,
-                                         .path = "fake.lua",
-                                         .jobs = jobs,
-                                         .json = "-",
-                                         .by = predict ? KVC_ANSWER_BY_PREDICTION : KVC_ANSWER_BY_RUN};
+                                            .path = "fake.lua",
+                                            .jobs = jobs,
+                                            .json = "-",
+                                            .by = predict ? KVC_ANSWER_BY_PREDICTION : KVC_ANSWER_BY_RUN};
     cr_assert_eq(kvc_answer(&task, out, &diag), KVC_OK, "%s", diag.message);
     fclose(out);
     cr_assert_eq(text[bytes - 1], '\n');
@@ -40,8 +40,9 @@ static void strip_wall_clock(json_t *document)
     json_object_foreach_safe(simulation, next, key, value)
     {
         const char *end = strstr(key, "_per_wall_s");
-        if (strncmp(key, "wall_", 5) == 0 || (end != NULL && end[strlen("_per_wall_s")] == '\0'))
+        if (strncmp(key, "wall_", 5) == 0 || (end != NULL && end[strlen("_per_wall_s")] == '\0')) {
             json_object_del(simulation, key);
+        }
     }
 }
 
@@ -74,10 +75,10 @@ Test(json, has_the_documented_keys_in_order)
     size_t at = 0;
     json_object_foreach(document, key, value)
     {
-        cr_assert_lt(at, sizeof keys / sizeof *keys);
+        cr_assert_lt(at, sizeof(keys) / sizeof(*keys));
         cr_assert_str_eq(key, keys[at++]);
     }
-    cr_assert_eq(at, sizeof keys / sizeof *keys);
+    cr_assert_eq(at, sizeof(keys) / sizeof(*keys));
     cr_assert_str_eq(json_string_value(json_object_get(document, "schema")), "kvcast.result/1");
     cr_assert(json_is_null(json_object_get(document, "energy")));
     json_decref(document);
@@ -113,14 +114,17 @@ Test(json, latency_is_the_histograms)
         cr_assert_geq(us, before);
         cr_assert_leq(us, largest * (1 + 1.0 / 1024));
         before = us;
-        if (json_number_value(json_object_get(entry, "p")) == 0.95)
+        if (json_number_value(json_object_get(entry, "p")) == 0.95) {
             p95 = us;
+        }
     }
     cr_assert_eq(index, KVC_PERCENTILES);
     double fraction_below = NAN;
     json_array_foreach(json_object_get(latency, "cdf"), index,
-                       entry) if (json_number_value(json_array_get(entry, 0)) <= p95) fraction_below =
-        json_number_value(json_array_get(entry, 1));
+                       entry) if (json_number_value(json_array_get(entry, 0)) <= p95)
+    {
+        fraction_below = json_number_value(json_array_get(entry, 1));
+    }
     cr_assert_float_eq(fraction_below, 0.95, 0.01);
     cr_assert_eq(
         json_number_value(json_array_get(json_array_get(json_object_get(latency, "cdf"), index - 1), 1)), 1);

@@ -35,15 +35,17 @@ enum kvc_status kvc_sweep_table_add(struct kvc_sweep_table *table, const char *p
     json_error_t error;
     if (table->count == table->room) {
         uint32_t room = table->room == 0 ? 64 : 2 * table->room;
-        struct kvc_sweep_row *row = realloc(table->row, room * sizeof *row);
-        if (row == NULL)
+        struct kvc_sweep_row *row = realloc(table->row, room * sizeof(*row));
+        if (row == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u points", room);
+        }
         table->row = row;
         table->room = room;
     }
-    struct kvc_sweep_row row = {.value = calloc(table->sweep->count, sizeof *row.value)};
-    if (row.value == NULL)
+    struct kvc_sweep_row row = {.value = calloc(table->sweep->count, sizeof(*row.value))};
+    if (row.value == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the points");
+    }
     row.document = json_load_file(path, 0, &error);
     if (row.document == NULL) {
         free(row.value);
@@ -67,8 +69,9 @@ static void write_text(const char *text, FILE *out)
     }
     fputc('"', out);
     for (; *text != '\0'; text++) {
-        if (*text == '"')
+        if (*text == '"') {
             fputc('"', out);
+        }
         fputc(*text, out);
     }
     fputc('"', out);
@@ -77,8 +80,9 @@ static void write_text(const char *text, FILE *out)
 static void write_number(const json_t *value, FILE *out)
 {
     fputc(',', out);
-    if (json_is_number(value))
+    if (json_is_number(value)) {
         fprintf(out, "%.12g", json_number_value(value));
+    }
 }
 
 static const json_t *member(const json_t *document, const char *object, const char *key)
@@ -91,8 +95,10 @@ static const json_t *percentile(const json_t *document, double p)
     size_t index;
     json_t *entry;
     json_array_foreach(member(document, "latency_us", "percentiles"), index,
-                       entry) if (json_number_value(json_object_get(entry, "p")) ==
-                                  p) return json_object_get(entry, "us");
+                       entry) if (json_number_value(json_object_get(entry, "p")) == p)
+    {
+        return json_object_get(entry, "us");
+    }
     return NULL;
 }
 
@@ -101,8 +107,10 @@ static const json_t *stage(const json_t *document, const char *name)
     size_t index;
     json_t *entry;
     json_array_foreach(json_object_get(document, "stages"), index,
-                       entry) if (strcmp(json_string_value(json_object_get(entry, "name")), name) ==
-                                  0) return json_object_get(entry, "utilization_frac");
+                       entry) if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
+    {
+        return json_object_get(entry, "utilization_frac");
+    }
     return NULL;
 }
 
@@ -194,8 +202,9 @@ void kvc_sweep_table_write(const struct kvc_sweep_table *table, FILE *out)
     write_names(columns.kernel, "", out);
     write_names(columns.model, "", out);
     fputc('\n', out);
-    for (uint32_t i = 0; i < table->count; i++)
+    for (uint32_t i = 0; i < table->count; i++) {
         write_row(table, i, &columns, out);
+    }
     json_decref(columns.stages);
     json_decref(columns.kernel);
     json_decref(columns.model);

@@ -24,17 +24,19 @@ bool kvc_table_color(FILE *out)
 static const char *digits(double value, char text[32])
 {
     double size = fabs(value);
-    if (isnan(value))
+    if (isnan(value)) {
         return "-";
-    if (value != 0 && (size < 1e-3 || size >= 1e7))
+    }
+    if (value != 0 && (size < 1e-3 || size >= 1e7)) {
         snprintf(text, 32, "%.3e", value);
-    else
+    } else {
         snprintf(text, 32, "%.*f",
                  size >= 1000 || value == floor(value) ? 0
                  : size >= 100                         ? 1
                  : size >= 10                          ? 2
                                                        : 3,
                  value);
+    }
     return text;
 }
 
@@ -47,8 +49,9 @@ static void heading(const struct table *table, const char *name)
 static long days_since(const char *date)
 {
     struct tm day = {.tm_hour = 12};
-    if (sscanf(date, "%d-%d-%d", &day.tm_year, &day.tm_mon, &day.tm_mday) != 3)
+    if (sscanf(date, "%d-%d-%d", &day.tm_year, &day.tm_mon, &day.tm_mday) != 3) {
         return -1;
+    }
     day.tm_year -= 1900;
     day.tm_mon -= 1;
     return (long)(difftime(time(NULL), timegm(&day)) / 86400 + 0.5);
@@ -58,12 +61,14 @@ static long days_since(const char *date)
 static void write_machine(const struct table *table, const struct kvc_machine *machine)
 {
     long days = days_since(machine->date);
-    if (machine->name[0] == '\0')
+    if (machine->name[0] == '\0') {
         return;
+    }
     heading(table, "machine");
     fprintf(table->out, "%s, calibrated %s", machine->name, machine->date);
-    if (days >= 0)
+    if (days >= 0) {
         fprintf(table->out, " (%ld day%s ago)", days, days == 1 ? "" : "s");
+    }
     fprintf(table->out, " by kvcast %s\n\n", machine->commit);
 }
 
@@ -81,9 +86,10 @@ static void write_throughput(const struct table *table, const struct kvc_outcome
     char a[32], b[32];
     heading(table, "throughput");
     fprintf(table->out, "%s Mops", digits(outcome->throughput.mean, a));
-    if (!isnan(outcome->throughput.half_width))
+    if (!isnan(outcome->throughput.half_width)) {
         fprintf(table->out, "  +- %s (95 %% over %u replicas)", digits(outcome->throughput.half_width, b),
                 outcome->replicas);
+    }
     fputc('\n', table->out);
 }
 
@@ -106,29 +112,33 @@ static void write_latency(const struct table *table, const struct kvc_result *re
         return;
     }
     fprintf(table->out, "mean %s", digits(kvc_histogram_mean_ns(histogram) * 1e-3, text));
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
         fprintf(table->out, "   %s %s", shown[i].name,
                 digits(kvc_histogram_percentile_ns(histogram, shown[i].p) * 1e-3, text));
+    }
     fprintf(table->out, "   max %s us\n", digits(histogram->max_ns * 1e-3, text));
 }
 
 static void write_requests(const struct table *table, const struct kvc_result *result)
 {
-    if (result->offered + result->completed == 0)
+    if (result->offered + result->completed == 0) {
         return;
+    }
     heading(table, "requests");
     fprintf(table->out, "%" PRIu64 " completed, %" PRIu64 " dropped", result->completed, result->dropped);
-    if (result->hits + result->misses > 0)
+    if (result->hits + result->misses > 0) {
         fprintf(table->out, ", hit ratio %.2f %%",
                 100 * (double)result->hits / (double)(result->hits + result->misses));
+    }
     fputc('\n', table->out);
 }
 
 static void write_stages(const struct table *table, const struct kvc_result *result)
 {
     char text[32];
-    if (result->stage_count == 0)
+    if (result->stage_count == 0) {
         return;
+    }
     fprintf(table->out, "\n%s%-14s%-8s%12s%14s%12s%s\n", table->bold, "stage", "device", "utilisation",
             "served", "mean us", table->plain);
     for (uint32_t i = 0; i < result->stage_count; i++) {
@@ -142,14 +152,16 @@ static void write_stages(const struct table *table, const struct kvc_result *res
 
 static void write_bottleneck(const struct table *table, const struct kvc_result *result)
 {
-    if (result->bottleneck_stage[0] == '\0')
+    if (result->bottleneck_stage[0] == '\0') {
         return;
+    }
     fputc('\n', table->out);
     heading(table, "bottleneck");
-    if (result->bottleneck_why[0] != '\0') /* names the stage itself */
+    if (result->bottleneck_why[0] != '\0') { /* names the stage itself */
         fprintf(table->out, "%s\n", result->bottleneck_why);
-    else
+    } else {
         fprintf(table->out, "%s (%s)\n", result->bottleneck_stage, result->bottleneck_device);
+    }
     if (result->watts_mean > 0) {
         heading(table, "power");
         fprintf(table->out, "%.4g W, %.4g kops/W\n", result->watts_mean,
@@ -177,8 +189,9 @@ static void write_notes(const struct table *table, const struct kvc_report *repo
 
 static void write_speed(const struct table *table, const struct kvc_result *result)
 {
-    if (result->wall_s <= 0)
+    if (result->wall_s <= 0) {
         return;
+    }
     double share = 100 / result->wall_s;
     heading(table, "simulation");
     fprintf(table->out,
@@ -209,14 +222,17 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_requests(&table, result);
     write_stages(&table, result);
     write_bottleneck(&table, result);
-    if (result->kernel.count + result->model.count > 0)
+    if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);
+    }
     write_metrics(&table, "index, slabs", &result->kernel);
     write_metrics(&table, "model", &result->model);
-    if (result->note_count > 0)
+    if (result->note_count > 0) {
         fputc('\n', out);
+    }
     write_notes(&table, report);
-    if (result->wall_s > 0)
+    if (result->wall_s > 0) {
         fputc('\n', out);
+    }
     write_speed(&table, result);
 }

@@ -13,10 +13,10 @@ static char *table(bool predict, bool color)
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     const struct kvc_answer_options task = {.loaded = loaded,
-                                         .path = "fake.lua",
-                                         .jobs = 1,
-                                         .by = predict ? KVC_ANSWER_BY_PREDICTION : KVC_ANSWER_BY_RUN,
-                                         .color = color};
+                                            .path = "fake.lua",
+                                            .jobs = 1,
+                                            .by = predict ? KVC_ANSWER_BY_PREDICTION : KVC_ANSWER_BY_RUN,
+                                            .color = color};
     cr_assert_eq(kvc_answer(&task, out, &diag), KVC_OK, "%s", diag.message);
     fclose(out);
     kvc_loaded_free(loaded);

@@ -32,20 +32,23 @@ static bool to_stdout(const struct kvc_answer_options *task)
 static void write_command_line(const struct kvc_answer_options *task, char *text, size_t size)
 {
     size_t length = (size_t)snprintf(text, size, "kvcast %s %s", command_of(task), task->path);
-    for (uint32_t i = 0; task->set != NULL && i < task->set->count && length < size; i++)
+    for (uint32_t i = 0; task->set != NULL && i < task->set->count && length < size; i++) {
         length += (size_t)snprintf(text + length, size - length, " --set %s=%s", task->set->entry[i].path,
                                    task->set->entry[i].value);
+    }
 }
 
 static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_options *task,
                                     struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
-    memset(outputs, 0, sizeof *outputs);
-    if (task->out != NULL)
+    memset(outputs, 0, sizeof(*outputs));
+    if (task->out != NULL) {
         status = kvc_folder_open(&outputs->folder, task->out, task->by != KVC_ANSWER_BY_PREDICTION, diag);
-    if (status == KVC_OK && task->json != NULL && !to_stdout(task))
+    }
+    if (status == KVC_OK && task->json != NULL && !to_stdout(task)) {
         status = kvc_partial_open(&outputs->json, task->json, diag);
+    }
     return status;
 }
 
@@ -59,10 +62,12 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
         .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
         .progress = task->progress,
     };
-    if (task->by == KVC_ANSWER_BY_PREDICTION)
+    if (task->by == KVC_ANSWER_BY_PREDICTION) {
         return kvc_driver_predict(scenario, outcome, diag);
-    if (task->by == KVC_ANSWER_BY_MEASUREMENT)
+    }
+    if (task->by == KVC_ANSWER_BY_MEASUREMENT) {
         return kvc_driver_measure(scenario, &drive, outcome, diag);
+    }
     return kvc_driver_run(scenario, &drive, outcome, diag);
 }
 
@@ -70,12 +75,15 @@ static enum kvc_status write_files(struct outputs *outputs, const struct kvc_ans
                                    const struct kvc_report *report, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
-    if (outputs->json.file != NULL)
+    if (outputs->json.file != NULL) {
         status = kvc_json_write(report, outputs->json.file, diag);
-    if (status == KVC_OK && task->out != NULL)
+    }
+    if (status == KVC_OK && task->out != NULL) {
         status = kvc_folder_commit(&outputs->folder, report, diag);
-    if (status == KVC_OK && outputs->json.file != NULL)
+    }
+    if (status == KVC_OK && outputs->json.file != NULL) {
         status = kvc_partial_commit(&outputs->json, diag);
+    }
     return status;
 }
 
@@ -84,20 +92,23 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
     char command_line[COMMAND_LINE_MAX];
     struct outputs outputs;
     struct kvc_outcome *outcome = NULL;
-    write_command_line(task, command_line, sizeof command_line);
+    write_command_line(task, command_line, sizeof(command_line));
     enum kvc_status status = open_outputs(&outputs, task, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = find(task, &outputs, &outcome, diag);
+    }
     const struct kvc_report report = {.command = command_of(task),
                                       .command_line = command_line,
                                       .loaded = task->loaded,
                                       .outcome = outcome};
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = write_files(&outputs, task, &report, diag);
-    if (status == KVC_OK && to_stdout(task))
+    }
+    if (status == KVC_OK && to_stdout(task)) {
         status = kvc_json_write(&report, out, diag);
-    else if (status == KVC_OK)
+    } else if (status == KVC_OK) {
         kvc_table_write(&report, task->color, out);
+    }
     kvc_partial_discard(&outputs.json);
     kvc_folder_discard(&outputs.folder);
     kvc_outcome_free(outcome);
@@ -110,9 +121,9 @@ enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag)
     char result[PATH_MAX], picture[PATH_MAX];
     const char *const inputs[] = {result};
     enum kvc_status status = KVC_OK;
-    snprintf(result, sizeof result, "%s/result.json", folder);
-    for (size_t i = 0; i < sizeof formats / sizeof *formats && status == KVC_OK; i++) {
-        snprintf(picture, sizeof picture, "%s/latency_cdf.%s", folder, formats[i]);
+    snprintf(result, sizeof(result), "%s/result.json", folder);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && status == KVC_OK; i++) {
+        snprintf(picture, sizeof(picture), "%s/latency_cdf.%s", folder, formats[i]);
         const struct kvc_plot_options plot = {
             .kind = KVC_PLOT_CDF, .input_count = 1, .inputs = inputs, .output = picture};
         status = kvc_plot_draw(&plot, diag);

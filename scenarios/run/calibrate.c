@@ -14,15 +14,17 @@ static const double beside_bytes = 0x1p30;
 static enum kvc_status check_memory(double needed, struct kvc_diag *diag)
 {
     double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (free_bytes >= needed)
+    if (free_bytes >= needed) {
         return KVC_OK;
+    }
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                          "calibration needs %.0f MiB of memory, %.0f MiB are free; --quick needs less",
                          needed / 0x1p20, free_bytes / 0x1p20);
 }
 
-enum kvc_status kvc_calibrate(const struct kvc_calibration_options *calibration, const struct kvc_progress *progress,
-                              struct kvc_machine_report *report, struct kvc_diag *diag)
+enum kvc_status kvc_calibrate(const struct kvc_calibration_options *calibration,
+                              const struct kvc_progress *progress, struct kvc_machine_report *report,
+                              struct kvc_diag *diag)
 {
     struct kvc_megakv_measurement_options params = calibration->quick ? quick : full;
     double largest_bytes = params.slab_bytes[params.footprints - 1];
@@ -31,22 +33,30 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *calibration,
     kvc_machine_ask(&report->facts);
     params.cores = kvc_pin_cores();
     kvc_pin_core(0);
-    if (status == KVC_OK && progress != NULL)
+    if (status == KVC_OK && progress != NULL) {
         progress->report(progress->data, "memory", 0);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_memory_latency_measure((uint64_t)largest_bytes, &report->memory, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_handoffs_measure(params.cores, &report->handoffs, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_cores_measure(&report->cores, diag);
-    if (status == KVC_OK && progress != NULL)
+    }
+    if (status == KVC_OK && progress != NULL) {
         progress->report(progress->data, "launches", 0);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_gpu_measure(&report->gpu, diag);
+    }
     params.on_gpu = report->gpu.present;
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = kvc_megakv_measure_launches(params.on_gpu, &report->launches, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_megakv_measure_stages(&params, &report->steadiness, progress, &report->stages, diag);
+    }
     return status;
 }

@@ -13,7 +13,8 @@ struct kvc_calibration_options {
 
 /* Fills `report`. KVC_ERR_RUNTIME: too little memory, or times that are none. The calling thread stays on
  * its first core afterwards. */
-enum kvc_status kvc_calibrate(const struct kvc_calibration_options *calibration, const struct kvc_progress *progress,
-                              struct kvc_machine_report *report, struct kvc_diag *diag);
+enum kvc_status kvc_calibrate(const struct kvc_calibration_options *calibration,
+                              const struct kvc_progress *progress, struct kvc_machine_report *report,
+                              struct kvc_diag *diag);
 
 #endif

@@ -19,8 +19,9 @@ struct drive_run {
 
 void kvc_outcome_free(struct kvc_outcome *outcome)
 {
-    if (outcome == NULL)
+    if (outcome == NULL) {
         return;
+    }
     free(outcome->replica_mops);
     free(outcome);
 }
@@ -38,18 +39,21 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
         kvc_unshare_huge_pages(progress);
     } else {
         enum kvc_status status = model->prepare(run->scenario, &run->state, progress, diag);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
     }
     if (timeline_path != NULL) {
         timeline = kvc_timeline_open(timeline_path, KVC_TIMELINE_EVENTS_MAX, diag);
-        if (timeline == NULL)
+        if (timeline == NULL) {
             return diag->status;
+        }
     }
     enum kvc_status status =
         model->run(run->scenario, run->state, replica, timeline, progress, platform_path, answer, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     return kvc_timeline_close(timeline, diag);
 }
 
@@ -65,12 +69,13 @@ static enum kvc_status take_replica(void *data, uint32_t replica, const void *an
 
 static struct kvc_outcome *new_outcome(uint32_t replicas)
 {
-    struct kvc_outcome *outcome = calloc(1, sizeof *outcome);
-    if (outcome == NULL)
+    struct kvc_outcome *outcome = calloc(1, sizeof(*outcome));
+    if (outcome == NULL) {
         return NULL;
+    }
     outcome->replicas = replicas;
     if (replicas > 0) {
-        outcome->replica_mops = calloc(replicas, sizeof *outcome->replica_mops);
+        outcome->replica_mops = calloc(replicas, sizeof(*outcome->replica_mops));
         if (outcome->replica_mops == NULL) {
             free(outcome);
             return NULL;
@@ -92,17 +97,20 @@ static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct
         .take = take_replica,
     };
     enum kvc_status status = KVC_OK;
-    if (run->shared)
+    if (run->shared) {
         status = model->prepare(run->scenario, &run->state, run->drive->progress, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_pool_run(&pool, run->drive->progress, diag);
-    if (run->state != NULL)
+    }
+    if (run->state != NULL) {
         model->free(run->state);
+    }
     return status;
 }
 
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
-                              struct kvc_outcome **out, struct kvc_diag *diag)
+                               struct kvc_outcome **out, struct kvc_diag *diag)
 {
     uint32_t replicas = (uint32_t)scenario->run.replicas;
     struct kvc_memory_plan plan;
@@ -110,11 +118,13 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     double available = drive->available_bytes > 0 ? drive->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status = kvc_memory_plan(scenario->model->memory_bytes(scenario), available, replicas,
                                              drive->jobs, kvc_pool_processors(), &plan, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     struct kvc_outcome *outcome = new_outcome(replicas);
-    if (outcome == NULL)
+    if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    }
     struct drive_run run = {.scenario = scenario, .drive = drive, .shared = plan.shared, .outcome = outcome};
     status = run_replicas(&run, plan.jobs, diag);
     if (status != KVC_OK) {
@@ -140,7 +150,7 @@ static enum kvc_status hand_out(struct kvc_outcome *outcome, enum kvc_status sta
 }
 
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
-                                  struct kvc_outcome **out, struct kvc_diag *diag)
+                                   struct kvc_outcome **out, struct kvc_diag *diag)
 {
     struct kvc_memory_plan plan;
     double available = drive->available_bytes > 0 ? drive->available_bytes : kvc_memory_available_bytes();
@@ -148,24 +158,29 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
         kvc_memory_plan(scenario->model->memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
-    if (status == KVC_OK && strcmp(scenario->model->name, "megakv") != 0)
+    if (status == KVC_OK && strcmp(scenario->model->name, "megakv") != 0) {
         status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.kind: found \"%s\", measured can be megakv",
                                scenario->model->name);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_megakv_measure_check(scenario, diag);
-    if (status == KVC_OK && (outcome = new_outcome(0)) == NULL)
+    }
+    if (status == KVC_OK && (outcome = new_outcome(0)) == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_megakv_measure(scenario, drive->progress, &outcome->result, diag);
+    }
     return hand_out(outcome, status, out);
 }
 
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
-                                  struct kvc_diag *diag)
+                                   struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = new_outcome(0);
     *out = NULL;
-    if (outcome == NULL)
+    if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    }
     return hand_out(outcome, scenario->model->predict(scenario, &outcome->result, diag), out);
 }

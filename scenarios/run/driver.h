@@ -35,14 +35,14 @@ void kvc_outcome_free(struct kvc_outcome *outcome); /* NULL is allowed */
 
 /* Simulates all replicas. *out is NULL unless KVC_OK is returned. */
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
-                              struct kvc_outcome **out, struct kvc_diag *diag);
+                               struct kvc_outcome **out, struct kvc_diag *diag);
 
 /* Runs the store's real pipeline on this machine, once, whatever run.replicas says. */
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
-                                  struct kvc_outcome **out, struct kvc_diag *diag);
+                                   struct kvc_outcome **out, struct kvc_diag *diag);
 
 /* The closed-form answer. *out is NULL unless KVC_OK is returned. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
-                                  struct kvc_diag *diag);
+                                   struct kvc_diag *diag);
 
 #endif

@@ -42,7 +42,7 @@ Test(driver, merges_the_replicas_in_order)
     cr_assert_arr_eq(one->replica_mops, three->replica_mops, 5 * sizeof(double));
     cr_assert_neq(one->replica_mops[0], one->replica_mops[1]);
     one->result.wall_s = three->result.wall_s = 0;
-    cr_assert_arr_eq(&one->result, &three->result, sizeof one->result);
+    cr_assert_arr_eq(&one->result, &three->result, sizeof(one->result));
     kvc_outcome_free(one);
     kvc_outcome_free(three);
     kvc_loaded_free(loaded);
@@ -155,8 +155,9 @@ static enum kvc_status sleep_long(void *data, uint32_t task, const struct kvc_pr
     pid_t self = getpid();
     int *out = data;
     (void)task;
-    if (write(*out, &self, sizeof self) != sizeof self)
+    if (write(*out, &self, sizeof(self)) != sizeof(self)) {
         _exit(1);
+    }
     sleep(60);
     return KVC_OK;
 }
@@ -176,7 +177,7 @@ Test(driver, a_signal_ends_children_and_removes_files)
         kvc_pool_run(&pool, NULL, NULL);
         _exit(1);
     }
-    cr_assert_eq(read(ends[0], &child, sizeof child), (ssize_t)sizeof child);
+    cr_assert_eq(read(ends[0], &child, sizeof(child)), (ssize_t)sizeof(child));
     int status;
     kill(middle, SIGTERM);
     cr_assert_eq(waitpid(middle, &status, 0), middle);

@@ -11,10 +11,12 @@ static double number_in_file(const char *path)
 {
     double value = -1;
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (file == NULL) {
         return -1;
-    if (fscanf(file, "%lf", &value) != 1) /* "max": no limit */
+    }
+    if (fscanf(file, "%lf", &value) != 1) { /* "max": no limit */
         value = -1;
+    }
     fclose(file);
     return value;
 }
@@ -24,11 +26,14 @@ static double meminfo_available_bytes(void)
     char line[256];
     double kib = 0;
     FILE *file = fopen("/proc/meminfo", "re");
-    if (file == NULL)
+    if (file == NULL) {
         return 0;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "MemAvailable: %lf kB", &kib) == 1)
+    }
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "MemAvailable: %lf kB", &kib) == 1) {
             break;
+        }
+    }
     fclose(file);
     return kib * 1024;
 }
@@ -38,8 +43,9 @@ double kvc_memory_available_bytes(void)
     double available = meminfo_available_bytes();
     double limit = number_in_file("/sys/fs/cgroup/memory.max");
     double used = number_in_file("/sys/fs/cgroup/memory.current");
-    if (limit >= 0 && used >= 0)
+    if (limit >= 0 && used >= 0) {
         available = fmin(available, fmax(limit - used, 0));
+    }
     return available;
 }
 
@@ -60,26 +66,30 @@ enum kvc_status kvc_memory_plan(double needed, double available, uint32_t replic
 {
     uint32_t wanted = least(jobs != 0 ? jobs : processors, replicas);
     *plan = (struct kvc_memory_plan){.jobs = wanted, .shared = replicas > 1};
-    if (available <= 0 || needed <= 0)
+    if (available <= 0 || needed <= 0) {
         return KVC_OK;
+    }
     uint32_t apart = jobs_that_fit(needed, available, 0);
     uint32_t sharing = replicas > 1 ? jobs_that_fit(needed, available, 1) : 0;
-    if (apart == 0)
+    if (apart == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "needs %.1f GiB, this machine has %.1f GiB available; "
                              "use functional = \"sampled\" (run.functional)",
                              needed / bytes_per_gib, available / bytes_per_gib);
-    if (sharing >= wanted)
+    }
+    if (sharing >= wanted) {
         return KVC_OK;
+    }
     plan->shared = jobs == 0 && sharing > 0;
-    if (plan->shared)
+    if (plan->shared) {
         plan->jobs = sharing;
-    else if (jobs == 0)
+    } else if (jobs == 0) {
         plan->jobs = least(wanted, apart);
-    else if (apart < wanted)
+    } else if (apart < wanted) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "%u jobs need %.1f GiB, this machine has %.1f GiB available; use --jobs %u, or "
                              "functional = \"sampled\" (run.functional)",
                              wanted, needed * wanted / bytes_per_gib, available / bytes_per_gib, apart);
+    }
     return KVC_OK;
 }

@@ -46,10 +46,12 @@ static bool write_all(int fd, const void *data, size_t bytes)
     const char *at = data;
     while (bytes > 0) {
         ssize_t count = write(fd, at, bytes);
-        if (count < 0 && errno == EINTR)
+        if (count < 0 && errno == EINTR) {
             continue;
-        if (count <= 0)
+        }
+        if (count <= 0) {
             return false;
+        }
         at += count;
         bytes -= (size_t)count;
     }
@@ -61,10 +63,12 @@ static bool read_all(int fd, void *data, size_t bytes)
     char *at = data;
     while (bytes > 0) {
         ssize_t count = read(fd, at, bytes);
-        if (count < 0 && errno == EINTR)
+        if (count < 0 && errno == EINTR) {
             continue;
-        if (count <= 0)
+        }
+        if (count <= 0) {
             return false;
+        }
         at += count;
         bytes -= (size_t)count;
     }
@@ -82,13 +86,14 @@ static void report_to_parent(void *data, const char *step, double fraction)
 {
     struct reporter *reporter = data;
     bool same_step = strncmp(step, reporter->sent_step, STEP_BYTES - 1) == 0;
-    if (same_step && fraction - reporter->sent_fraction < 0.004)
+    if (same_step && fraction - reporter->sent_fraction < 0.004) {
         return;
+    }
     struct message message = {.kind = MESSAGE_PROGRESS, .fraction = fraction};
-    snprintf(message.step, sizeof message.step, "%s", step);
-    snprintf(reporter->sent_step, sizeof reporter->sent_step, "%s", step);
+    snprintf(message.step, sizeof(message.step), "%s", step);
+    snprintf(reporter->sent_step, sizeof(reporter->sent_step), "%s", step);
     reporter->sent_fraction = fraction;
-    write_all(reporter->fd, &message, sizeof message);
+    write_all(reporter->fd, &message, sizeof(message));
 }
 
 _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int fd)
@@ -105,11 +110,11 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
             : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
     bool sent;
     if (status == KVC_OK) {
-        sent = write_all(fd, &message, sizeof message) && write_all(fd, answer, pool->answer_bytes);
+        sent = write_all(fd, &message, sizeof(message)) && write_all(fd, answer, pool->answer_bytes);
     } else {
         message.kind = MESSAGE_FAILURE;
         diag.status = status;
-        sent = write_all(fd, &message, sizeof message) && write_all(fd, &diag, sizeof diag);
+        sent = write_all(fd, &message, sizeof(message)) && write_all(fd, &diag, sizeof(diag));
     }
     /* Not exit: buffers and exit handlers copied from the parent are the parent's. */
     _exit(sent ? 0 : 1);
@@ -118,9 +123,10 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
 static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_diag *diag)
 {
     int ends[2];
-    if (pipe(ends) != 0)
+    if (pipe(ends) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task,
                              strerror(errno));
+    }
     pid_t pid = kvc_cleanup_fork();
     if (pid < 0) {
         int error = errno;
@@ -131,8 +137,9 @@ static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_dia
     }
     if (pid == 0) {
         close(ends[0]);
-        for (uint32_t i = 0; i < run->running; i++)
+        for (uint32_t i = 0; i < run->running; i++) {
             close(run->children[i].fd);
+        }
         child_main(run, task, ends[1]);
     }
     close(ends[1]);
@@ -157,34 +164,39 @@ static void forget(struct pool_run *run, uint32_t index)
 
 static void show(const struct pool_run *run)
 {
-    if (run->progress == NULL)
+    if (run->progress == NULL) {
         return;
+    }
     double sum = run->ended;
     const struct child *oldest = NULL;
     for (uint32_t i = 0; i < run->running; i++) {
         const struct child *child = &run->children[i];
         sum += child->fraction;
-        if (oldest == NULL || child->task < oldest->task)
+        if (oldest == NULL || child->task < oldest->task) {
             oldest = child;
+        }
     }
     char step[2 * STEP_BYTES];
-    if (run->pool->tasks == 1)
-        snprintf(step, sizeof step, "%s", oldest != NULL ? oldest->step : "");
-    else
-        snprintf(step, sizeof step, "%s %u/%u", run->pool->noun, run->ended + (run->running > 0),
+    if (run->pool->tasks == 1) {
+        snprintf(step, sizeof(step), "%s", oldest != NULL ? oldest->step : "");
+    } else {
+        snprintf(step, sizeof(step), "%s %u/%u", run->pool->noun, run->ended + (run->running > 0),
                  run->pool->tasks);
+    }
     run->progress->report(run->progress->data, step, sum / run->pool->tasks);
 }
 
 static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int status, struct kvc_diag *diag)
 {
     const char *noun = run->pool->noun;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory",
                              noun, task);
-    if (WIFSIGNALED(status))
+    }
+    if (WIFSIGNALED(status)) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u crashed: signal %d (%s)", noun, task,
                              WTERMSIG(status), strsignal(WTERMSIG(status)));
+    }
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u ended without an answer: exit status %d", noun, task,
                          WEXITSTATUS(status));
 }
@@ -197,17 +209,18 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
     struct message message;
     struct kvc_diag failure;
     void *answer = NULL;
-    if (read_all(child->fd, &message, sizeof message)) {
+    if (read_all(child->fd, &message, sizeof(message))) {
         if (message.kind == MESSAGE_PROGRESS) {
             child->fraction = message.fraction;
-            memcpy(child->step, message.step, sizeof child->step);
+            memcpy(child->step, message.step, sizeof(child->step));
             return KVC_OK;
         }
-        if (message.kind == MESSAGE_FAILURE && read_all(child->fd, &failure, sizeof failure)) {
+        if (message.kind == MESSAGE_FAILURE && read_all(child->fd, &failure, sizeof(failure))) {
             kvc_cleanup_reap(child->pid);
             forget(run, index);
-            if (diag != NULL)
+            if (diag != NULL) {
                 *diag = failure;
+            }
             return failure.status;
         }
         answer = malloc(run->pool->answer_bytes + 1);
@@ -232,12 +245,14 @@ static enum kvc_status start_what_may(struct pool_run *run, struct kvc_diag *dia
     while (run->started < pool->tasks && run->running < pool->jobs) {
         double needed_bytes = memory_of(run, run->started);
         bool fits = pool->available_bytes <= 0 || run->reserved_bytes + needed_bytes <= pool->available_bytes;
-        if (!fits && run->running > 0)
+        if (!fits && run->running > 0) {
             break;
+        }
         run->reserved_bytes += needed_bytes;
         enum kvc_status status = start(run, run->started, diag);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
         run->started++;
     }
     return KVC_OK;
@@ -251,8 +266,9 @@ static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *
             run->pool->take != NULL ? run->pool->take(run->pool->data, run->taken, answer, diag) : KVC_OK;
         free(answer);
         run->answers[run->taken++] = NULL;
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
     }
     return KVC_OK;
 }
@@ -260,22 +276,27 @@ static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *
 static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
 {
     enum kvc_status status = start_what_may(run, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
-    for (uint32_t i = 0; i < run->running; i++)
+    }
+    for (uint32_t i = 0; i < run->running; i++) {
         run->polls[i] = (struct pollfd){.fd = run->children[i].fd, .events = POLLIN};
+    }
     uint32_t polled = run->running;
     if (poll(run->polls, polled, -1) < 0) {
-        if (errno == EINTR)
+        if (errno == EINTR) {
             return KVC_OK;
+        }
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot wait for children: %s", strerror(errno));
     }
     for (uint32_t i = polled; i-- > 0;) { /* downwards: `forget` moves the last one into the gap */
-        if (run->polls[i].revents == 0)
+        if (run->polls[i].revents == 0) {
             continue;
+        }
         status = hear(run, i, diag);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
     }
     status = take_what_is_next(run, diag);
     show(run);
@@ -289,9 +310,11 @@ static void end_all(struct pool_run *run)
         kvc_cleanup_reap(run->children[i].pid);
         close(run->children[i].fd);
     }
-    if (run->answers != NULL)
-        for (uint32_t i = 0; i < run->pool->tasks; i++)
+    if (run->answers != NULL) {
+        for (uint32_t i = 0; i < run->pool->tasks; i++) {
             free(run->answers[i]);
+        }
+    }
     free(run->answers);
     free(run->children);
     free(run->polls);
@@ -301,17 +324,20 @@ enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct k
                              struct kvc_diag *diag)
 {
     struct kvc_pool_options limited = *pool;
-    if (limited.jobs > KVC_CLEANUP_CHILDREN_MAX)
+    if (limited.jobs > KVC_CLEANUP_CHILDREN_MAX) {
         limited.jobs = KVC_CLEANUP_CHILDREN_MAX;
+    }
     struct pool_run run = {.pool = &limited, .progress = progress};
-    run.children = calloc(limited.jobs, sizeof *run.children);
-    run.polls = calloc(limited.jobs, sizeof *run.polls);
-    run.answers = calloc(limited.tasks, sizeof *run.answers);
+    run.children = calloc(limited.jobs, sizeof(*run.children));
+    run.polls = calloc(limited.jobs, sizeof(*run.polls));
+    run.answers = calloc(limited.tasks, sizeof(*run.answers));
     enum kvc_status status = KVC_OK;
-    if (run.children == NULL || run.polls == NULL || run.answers == NULL)
+    if (run.children == NULL || run.polls == NULL || run.answers == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u children", limited.jobs);
-    while (status == KVC_OK && run.taken < limited.tasks)
+    }
+    while (status == KVC_OK && run.taken < limited.tasks) {
         status = step(&run, diag);
+    }
     end_all(&run);
     return status;
 }
@@ -319,8 +345,9 @@ enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct k
 uint32_t kvc_pool_processors(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
         return (uint32_t)CPU_COUNT(&set);
+    }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (uint32_t)online : 1;
 }

@@ -34,14 +34,17 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
 static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    uint64_t *cells = kvc_pages_alloc(CELLS * sizeof *cells);
+    uint64_t *cells = kvc_pages_alloc(CELLS * sizeof(*cells));
     (void)scenario;
-    if (cells == NULL)
+    if (cells == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cells");
-    for (uint32_t i = 0; i < CELLS; i++)
+    }
+    for (uint32_t i = 0; i < CELLS; i++) {
         cells[i] = i;
-    if (progress != NULL)
+    }
+    if (progress != NULL) {
         progress->report(progress->data, "prepare", 1);
+    }
     kvc_fake_prepared++;
     *state = cells;
     return KVC_OK;
@@ -93,8 +96,9 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     struct kvc_rng rng;
     enum kvc_status status = replica == 1 ? have_accident(fake->accident, diag) : KVC_OK;
     (void)platform_path;
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     kvc_fake_ran++;
     kvc_rng_init(&rng, scenario->run.seed, "fake", replica);
     simulate(state, &rng, result);
@@ -108,17 +112,20 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     strcpy(result->bottleneck_device, "cpu");
     kvc_metrics_set(&result->model, "fake_us", fake->wild_numbers ? INFINITY : 3);
     kvc_metrics_set(&result->kernel, "fake_frac", fake->wild_numbers ? NAN : 0.25);
-    if (fake->wild_numbers)
+    if (fake->wild_numbers) {
         kvc_result_note(result, "quotes \" and a \\ and \x01");
+    }
     result->window_us = 100;
     result->window_count = 4;
-    for (uint32_t i = 0; i < result->window_count; i++)
+    for (uint32_t i = 0; i < result->window_count; i++) {
         result->window_mops[i] = (float)(fake->rate_mops + i);
+    }
     result->simulated_s = 1e-3;
     result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* differs from run to run, as a clock would */
     result->requests_simulated = REQUESTS;
-    if (progress != NULL)
+    if (progress != NULL) {
         progress->report(progress->data, "simulate", 1);
+    }
     return KVC_OK;
 }
 
@@ -144,18 +151,18 @@ struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded)
 static void add_parameter(struct kvc_parameters *list, const char *path, const char *value, bool bare,
                           const char *source)
 {
-    list->entry = realloc(list->entry, (list->count + 1) * sizeof *list->entry);
+    list->entry = realloc(list->entry, (list->count + 1) * sizeof(*list->entry));
     struct kvc_parameter *parameter = &list->entry[list->count++];
     *parameter = (struct kvc_parameter){.bare = bare};
-    snprintf(parameter->path, sizeof parameter->path, "%s", path);
-    snprintf(parameter->value, sizeof parameter->value, "%s", value);
-    snprintf(parameter->source, sizeof parameter->source, "%s", source);
+    snprintf(parameter->path, sizeof(parameter->path), "%s", path);
+    snprintf(parameter->value, sizeof(parameter->value), "%s", value);
+    snprintf(parameter->source, sizeof(parameter->source), "%s", source);
 }
 
 struct kvc_loaded *kvc_fake_loaded(uint32_t replicas)
 {
-    struct kvc_loaded *loaded = calloc(1, sizeof *loaded);
-    struct kvc_fake *fake = calloc(1, sizeof *fake);
+    struct kvc_loaded *loaded = calloc(1, sizeof(*loaded));
+    struct kvc_fake *fake = calloc(1, sizeof(*fake));
     fake->rate_mops = 100;
     strcpy(loaded->scenario.name, "fake");
     loaded->scenario.model = &fake_model;
@@ -171,13 +178,14 @@ struct kvc_loaded *kvc_fake_loaded(uint32_t replicas)
 
 static void add_axis(struct kvc_sweep *sweep, const char *path, uint32_t count, const char *const *values)
 {
-    sweep->axis = realloc(sweep->axis, (sweep->count + 1) * sizeof *sweep->axis);
+    sweep->axis = realloc(sweep->axis, (sweep->count + 1) * sizeof(*sweep->axis));
     struct kvc_sweep_axis *axis = &sweep->axis[sweep->count++];
-    snprintf(axis->path, sizeof axis->path, "%s", path);
+    snprintf(axis->path, sizeof(axis->path), "%s", path);
     axis->count = count;
-    axis->value = calloc(count, sizeof *axis->value);
-    for (uint32_t i = 0; i < count; i++)
-        snprintf(axis->value[i], sizeof axis->value[i], "%s", values[i]);
+    axis->value = calloc(count, sizeof(*axis->value));
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(axis->value[i], sizeof(axis->value[i]), "%s", values[i]);
+    }
 }
 
 enum kvc_status kvc_fake_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
@@ -189,12 +197,13 @@ enum kvc_status kvc_fake_load(const char *path, const struct kvc_overrides *set,
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
     for (uint32_t i = 0; set != NULL && i < set->count; i++) {
         double value = strtod(set->entry[i].value, NULL);
-        if (strcmp(set->entry[i].path, "system.rate") == 0)
+        if (strcmp(set->entry[i].path, "system.rate") == 0) {
             kvc_fake_of(loaded)->rate_mops = value;
-        else if (strcmp(set->entry[i].path, "system.accident") == 0)
+        } else if (strcmp(set->entry[i].path, "system.accident") == 0) {
             kvc_fake_of(loaded)->accident = (int)value;
-        else
+        } else {
             loaded->scenario.run.seed = (uint64_t)value;
+        }
         add_parameter(&loaded->parameters, set->entry[i].path, set->entry[i].value, true, "--set");
     }
     add_axis(&loaded->sweep, "system.rate", 3, rates);

@@ -36,8 +36,9 @@ static const char *command_of(const struct kvc_sweep_options *task)
 /* Which value of each axis a point has: digits of its number, the last axis the lowest. */
 static const char *value_of(const struct kvc_sweep *sweep, uint32_t point, uint32_t axis)
 {
-    for (uint32_t i = sweep->count - 1; i > axis; i--)
+    for (uint32_t i = sweep->count - 1; i > axis; i--) {
         point /= sweep->axis[i].count;
+    }
     return sweep->axis[axis].value[point % sweep->axis[axis].count];
 }
 
@@ -48,12 +49,15 @@ static enum kvc_status load_point(const struct sweep_run *run, uint32_t point, s
     const struct kvc_sweep *sweep = &run->base->sweep;
     struct kvc_overrides overrides = {0};
     enum kvc_status status = KVC_OK;
-    for (uint32_t i = 0; set != NULL && i < set->count && status == KVC_OK; i++)
+    for (uint32_t i = 0; set != NULL && i < set->count && status == KVC_OK; i++) {
         status = kvc_overrides_add(&overrides, set->entry[i].path, set->entry[i].value, diag);
-    for (uint32_t i = 0; i < sweep->count && status == KVC_OK; i++)
+    }
+    for (uint32_t i = 0; i < sweep->count && status == KVC_OK; i++) {
         status = kvc_overrides_add(&overrides, sweep->axis[i].path, value_of(sweep, point, i), diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = run->task->load(run->task->path, &overrides, out, diag);
+    }
     kvc_overrides_clear(&overrides);
     return status;
 }
@@ -62,21 +66,24 @@ static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag
 {
     const struct kvc_sweep *sweep = &run->base->sweep;
     uint64_t count = 1;
-    if (sweep->count == 0)
+    if (sweep->count == 0) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, run->task->path, 0,
                                 "nothing to sweep: the scenario has no table such as "
                                 "sweep = { [\"system.cycle\"] = { \"120us\", \"160us\" } }");
+    }
     for (uint32_t i = 0; i < sweep->count; i++) {
         count *= sweep->axis[i].count;
-        if (count > KVC_SWEEP_POINTS_MAX)
+        if (count > KVC_SWEEP_POINTS_MAX) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, run->task->path, 0,
                                     "the sweep has more than %d points", KVC_SWEEP_POINTS_MAX);
+        }
     }
     run->count = (uint32_t)count;
-    run->points = calloc(run->count, sizeof *run->points);
-    run->due = calloc(run->count, sizeof *run->due);
-    if (run->points == NULL || run->due == NULL)
+    run->points = calloc(run->count, sizeof(*run->points));
+    run->due = calloc(run->count, sizeof(*run->due));
+    if (run->points == NULL || run->due == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u points", run->count);
+    }
     return KVC_OK;
 }
 
@@ -98,18 +105,22 @@ static enum kvc_status check_points(struct sweep_run *run, struct kvc_diag *diag
     for (uint32_t i = 0; i < run->count; i++) {
         struct point *point = &run->points[i];
         struct kvc_loaded *loaded = NULL;
-        if (snprintf(point->path, sizeof point->path, "%s/points/%04u.json", run->task->folder, i + 1) >=
-            (int)sizeof point->path)
+        if (snprintf(point->path, sizeof(point->path), "%s/points/%04u.json", run->task->folder, i + 1) >=
+            (int)sizeof(point->path)) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
                                  run->task->folder);
+        }
         enum kvc_status status = load_point(run, i, &loaded, diag);
-        if (status == KVC_OK && !run->task->predict)
+        if (status == KVC_OK && !run->task->predict) {
             status = reserve(run, point, &loaded->scenario, diag);
-        if (status == KVC_OK && !kvc_json_answers(point->path, command_of(run->task), loaded))
+        }
+        if (status == KVC_OK && !kvc_json_answers(point->path, command_of(run->task), loaded)) {
             run->due[run->due_count++] = i;
+        }
         kvc_loaded_free(loaded);
-        if (status != KVC_OK)
+        if (status != KVC_OK) {
             return status;
+        }
     }
     return KVC_OK;
 }
@@ -125,16 +136,18 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
                                     struct kvc_diag *diag)
 {
     const struct point *point = &run->points[number];
-    const struct kvc_run_options drive = {.jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
+    const struct kvc_run_options drive = {
+        .jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
     char command_line[PATH_MAX + 64];
     struct kvc_outcome *outcome = NULL;
     struct kvc_partial partial = {0};
     enum kvc_status status = kvc_partial_open(&partial, point->path, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = run->task->predict ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
                                     : kvc_driver_run(&loaded->scenario, &drive, &outcome, diag);
+    }
     if (status == KVC_OK) {
-        snprintf(command_line, sizeof command_line, "kvcast sweep %s%s (point %u)", run->task->path,
+        snprintf(command_line, sizeof(command_line), "kvcast sweep %s%s (point %u)", run->task->path,
                  run->task->predict ? " --predict" : "", number + 1);
         const struct kvc_report report = {.command = command_of(run->task),
                                           .command_line = command_line,
@@ -142,8 +155,9 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
                                           .outcome = outcome};
         status = kvc_json_write(&report, partial.file, diag);
     }
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = kvc_partial_commit(&partial, diag);
+    }
     kvc_partial_discard(&partial);
     kvc_outcome_free(outcome);
     return status;
@@ -156,8 +170,9 @@ static enum kvc_status point_body(void *data, uint32_t task, const struct kvc_pr
     struct kvc_loaded *loaded = NULL;
     (void)answer;
     enum kvc_status status = load_point(run, run->due[task], &loaded, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = answer_point(run, run->due[task], loaded, progress, diag);
+    }
     kvc_loaded_free(loaded);
     return status;
 }
@@ -168,18 +183,22 @@ static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag 
     char path[PATH_MAX];
     struct kvc_partial partial = {0};
     struct kvc_sweep_table table = {.sweep = sweep};
-    if (snprintf(path, sizeof path, "%s/sweep.csv", run->task->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof(path), "%s/sweep.csv", run->task->folder) >= (int)sizeof(path)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long");
+    }
     enum kvc_status status = kvc_partial_open(&partial, path, diag);
     for (uint32_t i = 0; i < run->count && status == KVC_OK; i++) {
         status = kvc_sweep_table_add(&table, run->points[i].path, diag);
-        for (uint32_t axis = 0; axis < sweep->count && status == KVC_OK; axis++)
+        for (uint32_t axis = 0; axis < sweep->count && status == KVC_OK; axis++) {
             kvc_sweep_table_value(&table, axis, value_of(sweep, i, axis));
+        }
     }
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         kvc_sweep_table_write(&table, partial.file);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_partial_commit(&partial, diag);
+    }
     kvc_sweep_table_free(&table);
     kvc_partial_discard(&partial);
     return status;
@@ -188,9 +207,10 @@ static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag 
 static enum kvc_status make_folder(const struct kvc_sweep_options *task, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/points", task->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof(path), "%s/points", task->folder) >= (int)sizeof(path)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
                              task->folder);
+    }
     return kvc_folder_create(path, diag);
 }
 
@@ -214,18 +234,24 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
     struct sweep_run run = {.task = task, .available_bytes = kvc_memory_available_bytes()};
     *done = (struct kvc_sweep_done){0};
     enum kvc_status status = task->load(task->path, task->set, &run.base, diag);
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = count_points(&run, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = make_folder(task, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = check_points(&run, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = run_points(&run, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = write_table(&run, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         *done = (struct kvc_sweep_done){.points = run.count, .kept = run.count - run.due_count};
+    }
     kvc_loaded_free(run.base);
     free(run.points);
     free(run.due);

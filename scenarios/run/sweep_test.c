@@ -18,14 +18,14 @@ static void make_folder(void)
 static void remove_folder(void)
 {
     char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
     cr_assert_eq(system(command), 0);
 }
 
 static char *file_text(const char *name)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s", path);
     char *text = calloc(1, 1 << 20);
@@ -49,7 +49,7 @@ static ino_t inode_of_point(unsigned number)
 {
     char path[128];
     struct stat found;
-    snprintf(path, sizeof path, "%s/points/%04u.json", folder, number);
+    snprintf(path, sizeof(path), "%s/points/%04u.json", folder, number);
     cr_assert_eq(stat(path, &found), 0);
     return found.st_ino;
 }
@@ -98,9 +98,9 @@ Test(sweep, keeps_finished_points_and_repeats_missing_ones)
     sweep((struct kvc_sweep_options){.jobs = 2});
     char *before = file_text("sweep.csv");
     ino_t kept = inode_of_point(2);
-    snprintf(path, sizeof path, "%s/points/0003.json", folder);
+    snprintf(path, sizeof(path), "%s/points/0003.json", folder);
     cr_assert_eq(unlink(path), 0);
-    snprintf(path, sizeof path, "%s/points/0005.json", folder);
+    snprintf(path, sizeof(path), "%s/points/0005.json", folder);
     cr_assert_eq(truncate(path, 100), 0);
     struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 2});
     char *after = file_text("sweep.csv");
@@ -134,9 +134,9 @@ Test(sweep, a_failing_point_leaves_no_table_and_no_partial_files)
         .path = "fake.lua", .set = &set, .load = kvc_fake_load, .folder = folder, .jobs = 2};
     cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_RUNTIME);
     cr_assert_not_null(strstr(diag.message, "replica 1 crashed"), "%s", diag.message);
-    snprintf(path, sizeof path, "%s/sweep.csv", folder);
+    snprintf(path, sizeof(path), "%s/sweep.csv", folder);
     cr_assert_eq(access(path, F_OK), -1);
-    snprintf(command, sizeof command, "test -z \"$(find %s -type f)\"", folder);
+    snprintf(command, sizeof(command), "test -z \"$(find %s -type f)\"", folder);
     cr_assert_eq(system(command), 0);
     kvc_overrides_clear(&set);
 }

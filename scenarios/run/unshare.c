@@ -23,9 +23,10 @@ static int find_mappings(struct mapping *found, int room)
     bool candidate = false;
     int count = 0;
     FILE *file = fopen("/proc/self/smaps", "re");
-    if (file == NULL)
+    if (file == NULL) {
         return 0;
-    while (fgets(line, sizeof line, file) != NULL && count < room) {
+    }
+    while (fgets(line, sizeof(line), file) != NULL && count < room) {
         if (sscanf(line, "%lx-%lx %7s %*s %*s %lu", &start, &end, permissions, &inode) == 4) {
             current = (struct mapping){.start = start, .end = end};
             candidate = inode == 0 && strcmp(permissions, "rw-p") == 0;
@@ -47,8 +48,9 @@ static void copy_chunks(char *to, const char *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += huge_page_bytes) {
         size_t chunk = bytes - at < huge_page_bytes ? bytes - at : huge_page_bytes;
-        if (!is_zero(from + at, chunk))
+        if (!is_zero(from + at, chunk)) {
             memcpy(to + at, from + at, chunk);
+        }
     }
 }
 
@@ -58,19 +60,23 @@ static void unshare(const struct mapping *mapping)
     size_t room = bytes + huge_page_bytes;
     char *start = (char *)mapping->start;
     char *fresh = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED)
+    if (fresh == MAP_FAILED) {
         return;
+    }
     /* As far from a huge page's edge as the original: the copy's pages can then be moved whole. */
     size_t head = (mapping->start - (uintptr_t)fresh) & (huge_page_bytes - 1);
     char *copy = fresh + head;
-    if (head > 0)
+    if (head > 0) {
         munmap(fresh, head);
-    if (room - head > bytes)
+    }
+    if (room - head > bytes) {
         munmap(copy + bytes, room - head - bytes);
+    }
     (void)madvise(copy, bytes, MADV_HUGEPAGE);
     copy_chunks(copy, start, bytes);
-    if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == MAP_FAILED)
+    if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == MAP_FAILED) {
         munmap(copy, bytes);
+    }
 }
 
 void kvc_unshare_huge_pages(const struct kvc_progress *progress)
@@ -78,8 +84,9 @@ void kvc_unshare_huge_pages(const struct kvc_progress *progress)
     struct mapping mappings[MAPPINGS_MAX];
     int count = find_mappings(mappings, MAPPINGS_MAX);
     for (int i = 0; i < count; i++) {
-        if (progress != NULL)
+        if (progress != NULL) {
             progress->report(progress->data, "copy the store", (double)i / count);
+        }
         unshare(&mappings[i]);
     }
 }

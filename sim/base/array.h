@@ -12,8 +12,9 @@
 static inline void *kvc_array_of(size_t count, size_t size)
 {
     void *array = calloc(count, size);
-    if (array == NULL)
+    if (array == NULL) {
         KVC_BUG("no memory for %zu entries of %zu bytes", count, size);
+    }
     return array;
 }
 
@@ -21,8 +22,9 @@ static inline void *kvc_array_of(size_t count, size_t size)
 static inline void *kvc_array_grown(void *array, size_t count, size_t size)
 {
     void *larger = realloc(array, count * size);
-    if (larger == NULL)
+    if (larger == NULL) {
         KVC_BUG("no memory for %zu entries of %zu bytes", count, size);
+    }
     return larger;
 }
 

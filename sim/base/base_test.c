@@ -33,7 +33,7 @@ Test(quantity, parses_what_users_write)
         {".5us", KVC_UNIT_NS, 500},
         {"1E6", KVC_UNIT_NONE, 1e6},
     };
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
         double value;
         const char *expected;
         cr_expect(kvc_quantity_parse(good[i].text, good[i].unit, &value, &expected), "%s", good[i].text);
@@ -54,7 +54,7 @@ Test(quantity, refuses_everything_else)
         {"-", KVC_UNIT_NONE, 0},       {"NaNus", KVC_UNIT_NS, 0},   {"-infus", KVC_UNIT_NS, 0},
         {"1,5us", KVC_UNIT_NS, 0},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         double value;
         const char *expected = NULL;
         cr_expect_not(kvc_quantity_parse(bad[i].text, bad[i].unit, &value, &expected), "%s", bad[i].text);
@@ -79,9 +79,9 @@ Test(quantity, prints_what_users_would_write)
         {48e6, KVC_UNIT_NONE, "48000000"},    {1e-5, KVC_UNIT_NONE, "1e-05"},
         {0.5, KVC_UNIT_MOPS, "500Kops"},
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
         char text[64];
-        kvc_quantity_print(pairs[i].value, pairs[i].unit, text, sizeof text);
+        kvc_quantity_print(pairs[i].value, pairs[i].unit, text, sizeof(text));
         cr_expect_str_eq(text, pairs[i].text);
     }
 }
@@ -95,7 +95,7 @@ Test(quantity, prints_and_parses_back)
         double value = exp(40 * kvc_rng_unit(&rng) - 5), back;
         const char *expected;
         char text[64];
-        kvc_quantity_print(value, unit, text, sizeof text);
+        kvc_quantity_print(value, unit, text, sizeof(text));
         cr_expect(kvc_quantity_parse(text, unit, &back, &expected), "%s", text);
         cr_expect_eq(back, value, "%s", text);
     }
@@ -144,8 +144,8 @@ Test(options, defaults)
          .by_default = "true"},
         {.name = "text", .type = KVC_OPTION_TEXT, .offset = offsetof(struct target, text), .by_default = "x"},
     };
-    static const struct kvc_option_table options = {"test", rows, sizeof rows / sizeof *rows,
-                                               sizeof(struct target), 0};
+    static const struct kvc_option_table options = {"test", rows, sizeof(rows) / sizeof(*rows),
+                                                    sizeof(struct target), 0};
     struct target target = {0};
     kvc_option_table_set_defaults(&options, &target);
     cr_expect_eq(target.time_ns, -1);
@@ -190,8 +190,9 @@ Test(rng, streams_differ_and_repeat)
 static double chi_square(const uint32_t *seen, double expected)
 {
     double sum = 0;
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 64; i++) {
         sum += (seen[i] - expected) * (seen[i] - expected) / expected;
+    }
     return sum;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
+enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
 
 static bool installed;
 static struct sigaction before[ENDING_SIGNALS];
@@ -19,15 +19,21 @@ static char files[KVC_CLEANUP_FILES_MAX][PATH_MAX]; /* "": free slot */
 
 static void on_signal(int number)
 {
-    for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++)
-        if (children[i] > 0)
+    for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++) {
+        if (children[i] > 0) {
             kill(children[i], SIGTERM);
-    for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++)
-        if (children[i] > 0)
+        }
+    }
+    for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++) {
+        if (children[i] > 0) {
             waitpid(children[i], NULL, 0);
-    for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++)
-        if (files[i][0] != '\0')
+        }
+    }
+    for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++) {
+        if (files[i][0] != '\0') {
             unlink(files[i]);
+        }
+    }
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -37,8 +43,9 @@ static void block(sigset_t *old)
 {
     sigset_t set;
     sigemptyset(&set);
-    for (int i = 0; i < ENDING_SIGNALS; i++)
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
         sigaddset(&set, ending_signals[i]);
+    }
     sigprocmask(SIG_BLOCK, &set, old);
 }
 
@@ -49,42 +56,49 @@ static void unblock(const sigset_t *old)
 
 static void install(void)
 {
-    if (installed)
+    if (installed) {
         return;
+    }
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < ENDING_SIGNALS; i++)
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
         sigaddset(&action.sa_mask, ending_signals[i]);
+    }
     for (int i = 0; i < ENDING_SIGNALS; i++) {
         sigaction(ending_signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) /* nohup stays nohup */
+        if (before[i].sa_handler != SIG_IGN) { /* nohup stays nohup */
             sigaction(ending_signals[i], &action, NULL);
+        }
     }
     installed = true;
 }
 
 static void become_child(pid_t parent)
 {
-    if (installed)
-        for (int i = 0; i < ENDING_SIGNALS; i++)
+    if (installed) {
+        for (int i = 0; i < ENDING_SIGNALS; i++) {
             sigaction(ending_signals[i], &before[i], NULL);
+        }
+    }
     /* A Ctrl-C reaches the whole group; the parent alone decides, so that no child looks as if it had
      * crashed. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     installed = false;
-    memset(children, 0, sizeof children);
-    memset(files, 0, sizeof files);
+    memset(children, 0, sizeof(children));
+    memset(files, 0, sizeof(files));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before prctl */
+    if (getppid() != parent) { /* it died before prctl */
         _exit(1);
+    }
 }
 
 pid_t kvc_cleanup_fork(void)
 {
     int slot = 0;
-    while (slot < KVC_CLEANUP_CHILDREN_MAX && children[slot] != 0)
+    while (slot < KVC_CLEANUP_CHILDREN_MAX && children[slot] != 0) {
         slot++;
+    }
     if (slot == KVC_CLEANUP_CHILDREN_MAX) {
         errno = EAGAIN;
         return -1;
@@ -94,10 +108,11 @@ pid_t kvc_cleanup_fork(void)
     install();
     block(&old);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
         become_child(parent);
-    else if (child > 0)
+    } else if (child > 0) {
         children[slot] = child;
+    }
     int error = errno;
     unblock(&old);
     errno = error;
@@ -107,13 +122,16 @@ pid_t kvc_cleanup_fork(void)
 int kvc_cleanup_reap(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         ;
+    }
     sigset_t old;
     block(&old);
-    for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++)
-        if (children[i] == child)
+    for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++) {
+        if (children[i] == child) {
             children[i] = 0;
+        }
+    }
     unblock(&old);
     return status;
 }
@@ -121,15 +139,17 @@ int kvc_cleanup_reap(pid_t child)
 void kvc_cleanup_file(const char *path)
 {
     sigset_t old;
-    if (strlen(path) >= PATH_MAX)
+    if (strlen(path) >= PATH_MAX) {
         return;
+    }
     install();
     block(&old);
-    for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++)
+    for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++) {
         if (files[i][0] == '\0') {
             strcpy(files[i], path);
             break;
         }
+    }
     unblock(&old);
 }
 
@@ -137,8 +157,10 @@ void kvc_cleanup_forget_file(const char *path)
 {
     sigset_t old;
     block(&old);
-    for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++)
-        if (strcmp(files[i], path) == 0)
+    for (int i = 0; i < KVC_CLEANUP_FILES_MAX; i++) {
+        if (strcmp(files[i], path) == 0) {
             files[i][0] = '\0';
+        }
+    }
     unblock(&old);
 }

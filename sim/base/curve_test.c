@@ -6,8 +6,9 @@ static const struct kvc_curve bent = {.count = 3, .x = {10, 20, 40}, .y = {5, 15
 
 Test(curve, lines_join_the_points)
 {
-    for (uint32_t i = 0; i < bent.count; i++)
+    for (uint32_t i = 0; i < bent.count; i++) {
         cr_expect_float_eq(kvc_curve_at(&bent, bent.x[i]), bent.y[i], 1e-12);
+    }
     cr_expect_float_eq(kvc_curve_at(&bent, 12), 7, 1e-12);
     cr_expect_float_eq(kvc_curve_at(&bent, 19), 14, 1e-12);
     cr_expect_float_eq(kvc_curve_at(&bent, 21), 15.5, 1e-12);

@@ -6,13 +6,14 @@
 static void fill_message(struct kvc_diag *diag, enum kvc_status status, const char *format, va_list arguments)
 {
     diag->status = status;
-    vsnprintf(diag->message, sizeof diag->message, format, arguments);
+    vsnprintf(diag->message, sizeof(diag->message), format, arguments);
 }
 
 enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, const char *format, ...)
 {
-    if (diag == NULL)
+    if (diag == NULL) {
         return status;
+    }
     va_list arguments;
     va_start(arguments, format);
     fill_message(diag, status, format, arguments);
@@ -23,22 +24,24 @@ enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, con
 enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, const char *file, int line,
                                  const char *format, ...)
 {
-    if (diag == NULL)
+    if (diag == NULL) {
         return status;
+    }
     va_list arguments;
     va_start(arguments, format);
     fill_message(diag, status, format, arguments);
     va_end(arguments);
-    snprintf(diag->file, sizeof diag->file, "%s", file);
+    snprintf(diag->file, sizeof(diag->file), "%s", file);
     diag->line = line;
     return status;
 }
 
 void kvc_diag_print(const struct kvc_diag *diag, FILE *out)
 {
-    if (diag->file[0] != '\0' && diag->line > 0)
+    if (diag->file[0] != '\0' && diag->line > 0) {
         fprintf(out, "%s:%d: ", diag->file, diag->line);
-    else if (diag->file[0] != '\0')
+    } else if (diag->file[0] != '\0') {
         fprintf(out, "%s: ", diag->file);
+    }
     fputs(diag->message, out);
 }

@@ -22,9 +22,10 @@ static bool before(const struct kvc_event *left, const struct kvc_event *right)
 static void grow(struct kvc_events *events)
 {
     uint32_t capacity = events->capacity > 0 ? 2 * events->capacity : CAPACITY_FIRST;
-    struct kvc_event *heap = realloc(events->heap, capacity * sizeof *heap);
-    if (heap == NULL)
+    struct kvc_event *heap = realloc(events->heap, capacity * sizeof(*heap));
+    if (heap == NULL) {
         KVC_BUG("no memory for %u events", capacity);
+    }
     events->heap = heap;
     events->capacity = capacity;
 }
@@ -32,8 +33,9 @@ static void grow(struct kvc_events *events)
 void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, uint16_t unit, uint32_t tag)
 {
     struct kvc_event event = {time_ns, events->added++, kind, unit, tag};
-    if (events->count == events->capacity)
+    if (events->count == events->capacity) {
         grow(events);
+    }
     uint32_t at = events->count++;
     while (at > 0 && before(&event, &events->heap[(at - 1) / CHILDREN])) {
         events->heap[at] = events->heap[(at - 1) / CHILDREN];
@@ -49,11 +51,14 @@ struct kvc_event kvc_events_pop(struct kvc_events *events)
     for (;;) {
         uint32_t child = CHILDREN * at + 1, end = child + CHILDREN < count ? child + CHILDREN : count;
         uint32_t least = child;
-        for (uint32_t other = child + 1; other < end; other++)
-            if (before(&events->heap[other], &events->heap[least]))
+        for (uint32_t other = child + 1; other < end; other++) {
+            if (before(&events->heap[other], &events->heap[least])) {
                 least = other;
-        if (child >= count || !before(&events->heap[least], &last))
+            }
+        }
+        if (child >= count || !before(&events->heap[least], &last)) {
             break;
+        }
         events->heap[at] = events->heap[least];
         at = least;
     }

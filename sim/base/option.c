@@ -65,8 +65,9 @@ static size_t decimal_length(const char *text)
         fraction = strspn(text + at + 1, digits);
         at += 1 + fraction;
     }
-    if (whole + fraction == 0)
+    if (whole + fraction == 0) {
         return 0;
+    }
     if (text[at] == 'e' || text[at] == 'E') {
         size_t sign = text[at + 1] == '+' || text[at + 1] == '-';
         size_t exponent = strspn(text + at + 1 + sign, digits);
@@ -103,16 +104,18 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
     text += strspn(text, " ");
     size_t length = decimal_length(text);
     double number = length > 0 ? read_number(text) : NAN;
-    if (!isfinite(number))
+    if (!isfinite(number)) {
         return false;
+    }
     const char *end = text + length + strspn(text + length, " ");
     if (*end == '\0') {
         *value = number;
         return units[unit].plain;
     }
     for (const struct unit_word *word = units[unit].words; word->word != NULL; word++) {
-        if (strcmp(word->word, end) != 0)
+        if (strcmp(word->word, end) != 0) {
             continue;
+        }
         *value = number * word->factor;
         return isfinite(*value);
     }
@@ -127,8 +130,9 @@ static bool shortest(double value, double factor, const char *word, char *out, s
         write_number(value / factor, digits, out, size);
         /* %g turns to exponents where it has fewer digits than the number has in front of the point */
         bool shortened = strchr(out, 'e') != NULL && fabs(value / factor) >= 1 && digits < 17;
-        if (read_number(out) * factor != value || shortened)
+        if (read_number(out) * factor != value || shortened) {
             continue;
+        }
         size_t used = strlen(out);
         snprintf(out + used, size - used, "%s", word);
         return true;
@@ -144,14 +148,17 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
      * always is. */
     for (const struct unit_word *word = units[unit].words; word->word != NULL; word++) {
         if ((fabs(value) < word->factor && word->factor != 1) ||
-            !shortest(value, word->factor, word->word, candidate, sizeof candidate))
+            !shortest(value, word->factor, word->word, candidate, sizeof(candidate))) {
             continue;
-        if (!any || strlen(candidate) < strlen(out))
+        }
+        if (!any || strlen(candidate) < strlen(out)) {
             snprintf(out, size, "%s", candidate);
+        }
         any = true;
     }
-    if (!any && !shortest(value, 1, "", out, size))
+    if (!any && !shortest(value, 1, "", out, size)) {
         snprintf(out, size, "%g", value); /* not a finite number */
+    }
 }
 
 /* Edits (insert, drop, replace, swap neighbours) between two names; names longer than 63 count as far apart.
@@ -161,18 +168,21 @@ static size_t edit_distance(const char *a, const char *b)
     enum { MAX = 64 };
     size_t rows[3][MAX], *before = rows[0], *last = rows[1], *now = rows[2];
     size_t a_length = strlen(a), b_length = strlen(b);
-    if (a_length >= MAX || b_length >= MAX)
+    if (a_length >= MAX || b_length >= MAX) {
         return MAX;
-    for (size_t j = 0; j <= b_length; j++)
+    }
+    for (size_t j = 0; j <= b_length; j++) {
         last[j] = j;
+    }
     for (size_t i = 1; i <= a_length; i++) {
         now[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
             size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
             best = last[j] + 1 < best ? last[j] + 1 : best;
             best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) {
                 best = before[j - 2] + 1;
+            }
             now[j] = best;
         }
         size_t *spare = before;
@@ -210,21 +220,25 @@ static void set_default(const struct kvc_option *row, char *field)
         snprintf(field, KVC_TEXT_MAX, "%s", text);
         return;
     case KVC_OPTION_CHOICE:
-        while (row->choices[choice] != NULL && strcmp(row->choices[choice], text) != 0)
+        while (row->choices[choice] != NULL && strcmp(row->choices[choice], text) != 0) {
             choice++;
-        if (row->choices[choice] == NULL)
+        }
+        if (row->choices[choice] == NULL) {
             KVC_BUG("default \"%s\" of %s is no choice", text, row->name);
+        }
         *(int *)(void *)field = choice;
         return;
     case KVC_OPTION_COUNT:
     case KVC_OPTION_REAL:
         if ((row->auto_word == NULL || strcmp(text, row->auto_word) != 0) &&
-            !kvc_quantity_parse(text, row->unit, &value, &expected))
+            !kvc_quantity_parse(text, row->unit, &value, &expected)) {
             KVC_BUG("default \"%s\" of %s is not %s", text, row->name, expected);
-        if (row->type == KVC_OPTION_COUNT)
+        }
+        if (row->type == KVC_OPTION_COUNT) {
             *(uint64_t *)(void *)field = (uint64_t)value;
-        else
+        } else {
             *(double *)(void *)field = value;
+        }
         return;
     case KVC_OPTION_LIST:
         KVC_BUG("list %s has a default", row->name);
@@ -233,7 +247,9 @@ static void set_default(const struct kvc_option *row, char *field)
 
 void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object)
 {
-    for (size_t i = 0; i < options->count; i++)
-        if (options->rows[i].by_default != NULL)
+    for (size_t i = 0; i < options->count; i++) {
+        if (options->rows[i].by_default != NULL) {
             set_default(&options->rows[i], (char *)object + options->rows[i].offset);
+        }
+    }
 }

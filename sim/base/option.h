@@ -40,10 +40,10 @@ struct kvc_option {
     const char *by_default; /* as the user would write it; NULL: must be given */
     const char *auto_word;  /* REAL, COUNT: a word taken instead of a number ("auto"), stored as auto_value */
     double auto_value;
-    const char *help;                  /* one sentence: meaning, and what a larger value does */
-    const char *const *choices;        /* CHOICE: NULL-terminated */
+    const char *help;                       /* one sentence: meaning, and what a larger value does */
+    const char *const *choices;             /* CHOICE: NULL-terminated */
     const struct kvc_option_table *element; /* LIST */
-    size_t count_offset;               /* LIST: of a uint32_t */
+    size_t count_offset;                    /* LIST: of a uint32_t */
 };
 
 /* The options of one struct. */

@@ -11,9 +11,10 @@ enum kvc_status kvc_partial_reserve(struct kvc_partial *partial, const char *pat
 {
     partial->file = NULL;
     partial->path[0] = '\0';
-    if (strlen(path) + sizeof ".partial" > sizeof partial->partial)
+    if (strlen(path) + sizeof(".partial") > sizeof(partial->partial)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the output file is too long: %.200s...",
                              path);
+    }
     strcpy(partial->path, path);
     strcpy(partial->partial, path);
     strcat(partial->partial, ".partial");
@@ -24,11 +25,13 @@ enum kvc_status kvc_partial_reserve(struct kvc_partial *partial, const char *pat
 enum kvc_status kvc_partial_open(struct kvc_partial *partial, const char *path, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_partial_reserve(partial, path, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
+    }
     partial->file = fopen(partial->partial, "we");
-    if (partial->file != NULL)
+    if (partial->file != NULL) {
         return KVC_OK;
+    }
     status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be written: %s", strerror(errno));
     kvc_cleanup_forget_file(partial->partial);
     partial->path[0] = '\0';
@@ -37,10 +40,12 @@ enum kvc_status kvc_partial_open(struct kvc_partial *partial, const char *path, 
 
 void kvc_partial_discard(struct kvc_partial *partial)
 {
-    if (partial->path[0] == '\0')
+    if (partial->path[0] == '\0') {
         return;
-    if (partial->file != NULL)
+    }
+    if (partial->file != NULL) {
         fclose(partial->file);
+    }
     partial->file = NULL;
     unlink(partial->partial);
     kvc_cleanup_forget_file(partial->partial);
@@ -55,8 +60,9 @@ enum kvc_status kvc_partial_commit(struct kvc_partial *partial, struct kvc_diag 
         int error = errno;
         written &= fclose(partial->file) == 0;
         partial->file = NULL;
-        if (!written && error != 0)
+        if (!written && error != 0) {
             errno = error;
+        }
     }
     if (!written || rename(partial->partial, partial->path) != 0) {
         enum kvc_status status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial->path, 0,

@@ -6,8 +6,9 @@
 static uint64_t name_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325ull;
-    for (; *name != '\0'; name++)
+    for (; *name != '\0'; name++) {
         hash = (hash ^ (uint8_t)*name) * 0x100000001b3ull;
+    }
     return hash;
 }
 

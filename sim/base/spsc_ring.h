@@ -21,8 +21,9 @@ struct kvc_spsc_ring {
 static inline bool kvc_spsc_ring_push(struct kvc_spsc_ring *ring, void *item)
 {
     unsigned tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    if (tail - atomic_load_explicit(&ring->head, memory_order_acquire) == KVC_SPSC_RING_SLOTS)
+    if (tail - atomic_load_explicit(&ring->head, memory_order_acquire) == KVC_SPSC_RING_SLOTS) {
         return false;
+    }
     ring->slot[tail % KVC_SPSC_RING_SLOTS] = item;
     atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
     return true;
@@ -32,8 +33,9 @@ static inline bool kvc_spsc_ring_push(struct kvc_spsc_ring *ring, void *item)
 static inline void *kvc_spsc_ring_pop(struct kvc_spsc_ring *ring)
 {
     unsigned head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    if (head == atomic_load_explicit(&ring->tail, memory_order_acquire))
+    if (head == atomic_load_explicit(&ring->tail, memory_order_acquire)) {
         return NULL;
+    }
     void *item = ring->slot[head % KVC_SPSC_RING_SLOTS];
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
     return item;

@@ -14,8 +14,9 @@ static void *produce(void *data)
 {
     for (uint64_t i = 0; i < ITEMS; i++) {
         cell[i % CELLS] = i;
-        while (!kvc_spsc_ring_push(&ring, &cell[i % CELLS]))
+        while (!kvc_spsc_ring_push(&ring, &cell[i % CELLS])) {
             sched_yield();
+        }
     }
     return data;
 }
@@ -24,12 +25,14 @@ int main(void)
 {
     pthread_t producer;
     uint64_t wrong = 0;
-    if (kvc_spsc_ring_pop(&ring) != NULL || pthread_create(&producer, NULL, produce, NULL) != 0)
+    if (kvc_spsc_ring_pop(&ring) != NULL || pthread_create(&producer, NULL, produce, NULL) != 0) {
         return 1;
+    }
     for (uint64_t i = 0; i < ITEMS; i++) {
         const uint64_t *item;
-        while ((item = kvc_spsc_ring_pop(&ring)) == NULL)
+        while ((item = kvc_spsc_ring_pop(&ring)) == NULL) {
             sched_yield();
+        }
         wrong += *item != i;
     }
     pthread_join(producer, NULL);

@@ -43,7 +43,7 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_cpu_option_table = {
-    .name = "cpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_cpu)};
+    .name = "cpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_cpu)};
 
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 {

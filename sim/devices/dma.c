@@ -45,7 +45,7 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_dma_option_table = {
-    .name = "dma", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_dma)};
+    .name = "dma", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_dma)};
 
 /* PCI Express Base Specification: 2.5 and 5 GT/s with 8b/10b, from generation 3 on 8, 16, 32 GT/s with
  * 128b/130b. */
@@ -90,9 +90,9 @@ struct kvc_dma_packet {
 static void open_lane(struct kvc_dma_queue *lane, uint64_t limit)
 {
     *lane = (struct kvc_dma_queue){.limit = (uint32_t)limit, .waiting_capacity = 64};
-    lane->packet = kvc_array_of(limit, sizeof *lane->packet);
-    lane->free = kvc_array_of(limit, sizeof *lane->free);
-    lane->waiting = kvc_array_of(lane->waiting_capacity, sizeof *lane->waiting);
+    lane->packet = kvc_array_of(limit, sizeof(*lane->packet));
+    lane->free = kvc_array_of(limit, sizeof(*lane->free));
+    lane->waiting = kvc_array_of(lane->waiting_capacity, sizeof(*lane->waiting));
     while (lane->free_count < lane->limit) {
         lane->free[lane->free_count] = lane->limit - 1 - lane->free_count;
         lane->free_count++;
@@ -134,9 +134,10 @@ uint32_t kvc_dma_packets(const struct kvc_dma *dma, uint32_t bytes)
 static void push_waiting(struct kvc_dma_queue *lane, struct kvc_dma_packet packet)
 {
     if (lane->waiting_count == lane->waiting_capacity) {
-        struct kvc_dma_packet *larger = kvc_array_of(2 * (size_t)lane->waiting_capacity, sizeof *larger);
-        for (uint32_t i = 0; i < lane->waiting_count; i++)
+        struct kvc_dma_packet *larger = kvc_array_of(2 * (size_t)lane->waiting_capacity, sizeof(*larger));
+        for (uint32_t i = 0; i < lane->waiting_count; i++) {
             larger[i] = lane->waiting[(lane->waiting_head + i) % lane->waiting_capacity];
+        }
         free(lane->waiting);
         lane->waiting = larger;
         lane->waiting_head = 0;
@@ -209,8 +210,9 @@ static void ask_all(struct kvc_dma_engine *engine, struct kvc_dma_queue *lane, s
                     uint32_t bytes, uint32_t tag)
 {
     uint32_t most = (uint32_t)engine->dma->payload_max_bytes;
-    for (; bytes > most; bytes -= most)
+    for (; bytes > most; bytes -= most) {
         ask(engine, lane, start, now_ns, (struct kvc_dma_packet){tag, most, 0});
+    }
     ask(engine, lane, start, now_ns, (struct kvc_dma_packet){tag, bytes, 0});
 }
 

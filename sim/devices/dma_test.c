@@ -45,8 +45,9 @@ static struct outcome saturate(const struct kvc_dma *dma, uint32_t clients, uint
         struct kvc_event event = kvc_events_pop(&events);
         cr_assert_geq(event.time_ns, now_ns);
         now_ns = event.time_ns;
-        if (!kvc_dma_handle(&engine[event.unit], &event, &tag))
+        if (!kvc_dma_handle(&engine[event.unit], &event, &tag)) {
             continue;
+        }
         done++;
         sum_ns += now_ns - asked_ns[event.unit * 4096 + tag];
         asked_ns[event.unit * 4096 + tag] = now_ns;

@@ -37,7 +37,7 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_dram_option_table = {
-    .name = "dram", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_dram)};
+    .name = "dram", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_dram)};
 
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 {

@@ -20,4 +20,4 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_fpga_option_table = {
-    .name = "fpga", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_fpga)};
+    .name = "fpga", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_fpga)};

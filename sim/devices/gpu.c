@@ -54,10 +54,10 @@ static const struct kvc_option clock_rows[] = {
 };
 
 const struct kvc_option_table kvc_gpu_clock_option_table = {.name = "clocks",
-                                                  .rows = clock_rows,
-                                                  .count = sizeof clock_rows / sizeof *clock_rows,
-                                                  .size = sizeof(struct kvc_gpu_clock),
-                                                  .max_list = KVC_GPU_CLOCKS_MAX};
+                                                            .rows = clock_rows,
+                                                            .count = sizeof(clock_rows) / sizeof(*clock_rows),
+                                                            .size = sizeof(struct kvc_gpu_clock),
+                                                            .max_list = KVC_GPU_CLOCKS_MAX};
 
 static const struct kvc_option rows[] = {
     {.name = "name",
@@ -110,7 +110,7 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_gpu_option_table = {
-    .name = "gpu", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_gpu)};
+    .name = "gpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_gpu)};
 
 /* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine: the first job passes
  * through all three, each further one leaves the slowest stage later by its time there (exact for equal
@@ -134,11 +134,14 @@ double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, uint32_t clock, const struct
                          enum kvc_gpu_kernel kernel, const struct kvc_gpu_work *work)
 {
     const struct kvc_gpu_clock *pair = &gpu->clocks[clock];
-    if (work->jobs <= 0)
+    if (work->jobs <= 0) {
         return 0;
-    if (pair->search_ns_per_op <= 0)
+    }
+    if (pair->search_ns_per_op <= 0) {
         return mechanistic_ns(gpu, pcie, work);
-    if (kernel == KVC_GPU_SEARCH)
+    }
+    if (kernel == KVC_GPU_SEARCH) {
         return pair->search_ns_per_op * work->jobs + pair->search_base_ns;
+    }
     return pair->insert_ns_per_op * work->jobs + pair->insert_base_ns;
 }

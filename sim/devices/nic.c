@@ -40,7 +40,7 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_nic_option_table = {
-    .name = "nic", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_nic)};
+    .name = "nic", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_nic)};
 
 double kvc_nic_payload_bytes(const struct kvc_nic *nic)
 {

@@ -30,7 +30,7 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_pcie_option_table = {
-    .name = "pcie", .rows = rows, .count = sizeof rows / sizeof *rows, .size = sizeof(struct kvc_pcie)};
+    .name = "pcie", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_pcie)};
 
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes)
 {

@@ -16,13 +16,16 @@ static bool is_busier(const struct kvc_stage_result *stage, const struct kvc_sta
 }
 
 /* NULL when no other stage knows its utilisation. */
-static const struct kvc_stage_result *busiest(const struct kvc_result *result, const struct kvc_stage_result *except)
+static const struct kvc_stage_result *busiest(const struct kvc_result *result,
+                                              const struct kvc_stage_result *except)
 {
     const struct kvc_stage_result *found = NULL;
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
-        if (stage != except && !isnan(stage->utilization_frac) && (found == NULL || is_busier(stage, found)))
+        if (stage != except && !isnan(stage->utilization_frac) &&
+            (found == NULL || is_busier(stage, found))) {
             found = stage;
+        }
     }
     return found;
 }
@@ -34,13 +37,15 @@ void kvc_bottleneck_find(struct kvc_result *result)
     snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
     snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");
     result->bottleneck_why[0] = '\0';
-    if (first == NULL)
+    if (first == NULL) {
         return;
+    }
     snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s%.32s (%.32s) is busy %.1f %% of the time",
              saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name,
              first->device, 100 * first->utilization_frac);
     size_t used = strlen(result->bottleneck_why);
-    if (second != NULL)
+    if (second != NULL) {
         snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used, ", next is %.32s (%.32s) with %.1f %%",
                  second->name, second->device, 100 * second->utilization_frac);
+    }
 }

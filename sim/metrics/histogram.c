@@ -20,7 +20,7 @@ _Static_assert(KVC_HISTOGRAM_MAX_BITS == 40, "LIMIT_NS is 2^KVC_HISTOGRAM_MAX_BI
 static uint32_t slot_of(double value_ns)
 {
     uint64_t bits;
-    memcpy(&bits, &value_ns, sizeof bits);
+    memcpy(&bits, &value_ns, sizeof(bits));
     return (uint32_t)(bits >> DROPPED_BITS) - SLOT_OF_ONE;
 }
 
@@ -28,7 +28,7 @@ static double slot_low_ns(uint32_t slot)
 {
     uint64_t bits = (uint64_t)(slot + SLOT_OF_ONE) << DROPPED_BITS;
     double low_ns;
-    memcpy(&low_ns, &bits, sizeof low_ns);
+    memcpy(&low_ns, &bits, sizeof(low_ns));
     return low_ns;
 }
 
@@ -40,7 +40,7 @@ static double slot_value_ns(uint32_t slot)
 
 void kvc_histogram_reset(struct kvc_histogram *histogram)
 {
-    memset(histogram, 0, sizeof *histogram);
+    memset(histogram, 0, sizeof(*histogram));
 }
 
 /* What is exact: sum, least and greatest, on four lanes side by side: one alone would wait for every
@@ -78,34 +78,42 @@ void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns
 {
     struct exact exact;
     uint32_t i = 0;
-    if (count == 0)
+    if (count == 0) {
         return;
+    }
     for (int lane = 0; lane < LANES; lane++) {
         exact.sum_ns[lane] = 0;
         exact.low_ns[lane] = INFINITY;
         exact.high_ns[lane] = -INFINITY;
     }
-    for (; i + LANES <= count; i += LANES)
-        for (int lane = 0; lane < LANES; lane++)
+    for (; i + LANES <= count; i += LANES) {
+        for (int lane = 0; lane < LANES; lane++) {
             record_one(histogram, &exact, lane, done_ns[i + lane] - sent_ns[i + lane]);
-    for (; i < count; i++)
+        }
+    }
+    for (; i < count; i++) {
         record_one(histogram, &exact, 0, done_ns[i] - sent_ns[i]);
+    }
     take_exact(histogram, &exact, count);
 }
 
 void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *other)
 {
-    if (other->count == 0)
+    if (other->count == 0) {
         return;
-    if (sum->count == 0 || other->min_ns < sum->min_ns)
+    }
+    if (sum->count == 0 || other->min_ns < sum->min_ns) {
         sum->min_ns = other->min_ns;
-    if (sum->count == 0 || other->max_ns > sum->max_ns)
+    }
+    if (sum->count == 0 || other->max_ns > sum->max_ns) {
         sum->max_ns = other->max_ns;
+    }
     sum->count += other->count;
     sum->clipped += other->clipped;
     sum->sum_ns += other->sum_ns;
-    for (uint32_t i = 0; i < KVC_HISTOGRAM_SLOTS; i++)
+    for (uint32_t i = 0; i < KVC_HISTOGRAM_SLOTS; i++) {
         sum->slot[i] += other->slot[i];
+    }
 }
 
 double kvc_histogram_mean_ns(const struct kvc_histogram *histogram)
@@ -121,14 +129,16 @@ static double bounded_ns(const struct kvc_histogram *histogram, uint32_t slot)
 
 double kvc_histogram_percentile_ns(const struct kvc_histogram *histogram, double p)
 {
-    if (histogram->count == 0)
+    if (histogram->count == 0) {
         return NAN;
+    }
     double wanted = fmax(ceil(p * (double)histogram->count - 1e-9), 1);
     uint64_t seen = 0;
     for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
         seen += histogram->slot[slot];
-        if ((double)seen >= wanted)
+        if ((double)seen >= wanted) {
             return bounded_ns(histogram, slot);
+        }
     }
     return histogram->max_ns;
 }
@@ -137,19 +147,23 @@ uint32_t kvc_histogram_cdf(const struct kvc_histogram *histogram, uint32_t max, 
                            double *fraction)
 {
     uint32_t used = 0, points = 0;
-    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++)
+    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
         used += histogram->slot[slot] > 0;
-    if (used == 0 || max == 0)
+    }
+    if (used == 0 || max == 0) {
         return 0;
+    }
     /* every n-th used slot, counted so that the last one is among them */
     uint32_t step = (used + max - 1) / max, until_next = (used - 1) % step;
     uint64_t seen = 0;
     for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
-        if (histogram->slot[slot] == 0)
+        if (histogram->slot[slot] == 0) {
             continue;
+        }
         seen += histogram->slot[slot];
-        if (until_next-- > 0)
+        if (until_next-- > 0) {
             continue;
+        }
         until_next = step - 1;
         value_ns[points] = bounded_ns(histogram, slot);
         fraction[points++] = (double)seen / (double)histogram->count;
@@ -171,8 +185,9 @@ static void write_line(FILE *out, const struct kvc_histogram *histogram, uint32_
                        uint64_t seen)
 {
     fprintf(out, "%12.3f %2.12f %10llu", bounded_ns(histogram, slot) / 1e3, p, (unsigned long long)seen);
-    if (p < 1)
+    if (p < 1) {
         fprintf(out, " %14.2f", 1 / (1 - p));
+    }
     fputc('\n', out);
 }
 
@@ -182,22 +197,25 @@ int kvc_histogram_write_hgrm(const struct kvc_histogram *histogram, FILE *out)
     double p = 0;
     fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
     for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS && seen < histogram->count; slot++) {
-        if (histogram->slot[slot] == 0)
+        if (histogram->slot[slot] == 0) {
             continue;
+        }
         seen += histogram->slot[slot];
         while (p < 1 && (double)seen >= p * (double)histogram->count && seen < histogram->count) {
             write_line(out, histogram, slot, p, seen);
             p += ldexp(1, -((int)floor(-log2(1 - p)) + 1)) / PERCENTILE_TICKS;
         }
-        if (seen == histogram->count)
+        if (seen == histogram->count) {
             write_line(out, histogram, slot, 1, seen);
+        }
     }
-    if (histogram->count > 0)
+    if (histogram->count > 0) {
         fprintf(out,
                 "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n"
                 "#[Max     = %12.3f, Total count    = %12llu]\n",
                 kvc_histogram_mean_ns(histogram) / 1e3, deviation_ns(histogram) / 1e3,
                 histogram->max_ns / 1e3, (unsigned long long)histogram->count);
+    }
     fprintf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", KVC_HISTOGRAM_MAX_BITS, SUB);
     return fflush(out) != 0 || ferror(out) ? -1 : 0;
 }

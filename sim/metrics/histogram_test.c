@@ -42,7 +42,7 @@ Test(histogram, percentiles_of_known_values)
     for (int shape = 0; shape < 3; shape++) {
         draw(shape);
         record(&histogram, 0, VALUES);
-        for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++) {
             double rank = fmax(ceil(p[i] * VALUES - 1e-6), 1);
             double exact = sorted[(int)rank - 1], found = kvc_histogram_percentile_ns(&histogram, p[i]);
             cr_expect_float_eq(found, exact, precision * exact, "shape %d p %g: %.9g, exact %.9g", shape,
@@ -80,7 +80,7 @@ Test(histogram, sum_of_parts_is_the_whole)
     }
     kvc_histogram_reset(&other);
     kvc_histogram_add(&sum, &other);
-    cr_expect_arr_eq(sum.slot, histogram.slot, sizeof sum.slot);
+    cr_expect_arr_eq(sum.slot, histogram.slot, sizeof(sum.slot));
     cr_expect_eq(sum.count, histogram.count);
     cr_expect_eq(sum.min_ns, histogram.min_ns);
     cr_expect_eq(sum.max_ns, histogram.max_ns);
@@ -96,8 +96,9 @@ Test(histogram, values_at_the_edges)
     cr_expect_eq(histogram.clipped, 1);
     cr_expect_eq(histogram.slot[0], 4);
     cr_expect_eq(histogram.slot[KVC_HISTOGRAM_SLOTS - 1], 2);
-    for (int i = 0; i < KVC_HISTOGRAM_SLOTS; i++)
+    for (int i = 0; i < KVC_HISTOGRAM_SLOTS; i++) {
         counted += histogram.slot[i];
+    }
     cr_expect_eq(counted, 6);
     kvc_histogram_reset(&other);
     kvc_histogram_add(&other, &histogram);
@@ -162,15 +163,16 @@ Test(histogram, hgrm_format)
     cr_expect_str_eq(header[1], "Percentile");
     cr_expect_str_eq(header[2], "TotalCount");
     cr_expect_str_eq(header[3], "1/(1-Percentile)");
-    while (fgets(line, sizeof line, in) != NULL && line[0] != '#') {
+    while (fgets(line, sizeof(line), in) != NULL && line[0] != '#') {
         int columns = sscanf(line, "%lf %lf %llu %lf", &value, &p, &seen, &inverse);
         cr_assert_eq(columns, p < 1 ? 4 : 3, "%s", line);
         cr_assert(value >= last_value && p > last_p && seen >= last_seen, "%s", line);
         cr_assert_float_eq(value * 1e3, kvc_histogram_percentile_ns(&histogram, p),
                            2 * precision * value * 1e3 + 0.5);
         cr_assert_geq((double)seen, p * VALUES - 1e-6);
-        if (p < 1)
+        if (p < 1) {
             cr_assert_float_eq(inverse, 1 / (1 - p), 0.006 + 1e-6 * inverse);
+        }
         last_value = value;
         last_p = p;
         last_seen = seen;
@@ -182,14 +184,14 @@ Test(histogram, hgrm_format)
     cr_expect_eq(sscanf(line, "#[Mean = %lf, StdDeviation = %lf]", &mean, &deviation), 2);
     cr_expect_float_eq(mean * 1e3, gsl_stats_mean(sorted, 1, VALUES), 1);
     cr_expect_float_eq(deviation * 1e3, gsl_stats_sd(sorted, 1, VALUES), 1e-3 * deviation * 1e3);
-    cr_assert_not_null(fgets(line, sizeof line, in));
+    cr_assert_not_null(fgets(line, sizeof(line), in));
     cr_expect_eq(sscanf(line, "#[Max = %lf, Total count = %llu]", &most, &total), 2);
     cr_expect_float_eq(most * 1e3, sorted[VALUES - 1], 1);
     cr_expect_eq(total, VALUES);
-    cr_assert_not_null(fgets(line, sizeof line, in));
+    cr_assert_not_null(fgets(line, sizeof(line), in));
     cr_expect_eq(sscanf(line, "#[Buckets = %d, SubBuckets = %d]", &buckets, &sub_buckets), 2);
     cr_expect(buckets == KVC_HISTOGRAM_MAX_BITS && sub_buckets == 1 << KVC_HISTOGRAM_SUB_BITS);
-    cr_expect_null(fgets(line, sizeof line, in));
+    cr_expect_null(fgets(line, sizeof(line), in));
     fclose(in);
     free(text);
 }

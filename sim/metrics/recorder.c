@@ -14,7 +14,7 @@ enum {
 enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
                                   double duration_ns, struct kvc_diag *diag)
 {
-    memset(recorder, 0, sizeof *recorder);
+    memset(recorder, 0, sizeof(*recorder));
     recorder->window_ns = window_ns;
     recorder->duration_ns = duration_ns;
     recorder->detect = warmup_ns < 0;
@@ -22,10 +22,11 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
     recorder->from_ns = recorder->detect ? INFINITY : warmup_ns;
     recorder->until_ns = recorder->from_ns + duration_ns;
     recorder->window_room = 1024;
-    recorder->window_completions = calloc(recorder->window_room, sizeof *recorder->window_completions);
-    recorder->window_latency_ns = calloc(recorder->window_room, sizeof *recorder->window_latency_ns);
-    if (recorder->window_completions == NULL || recorder->window_latency_ns == NULL)
+    recorder->window_completions = calloc(recorder->window_room, sizeof(*recorder->window_completions));
+    recorder->window_latency_ns = calloc(recorder->window_room, sizeof(*recorder->window_latency_ns));
+    if (recorder->window_completions == NULL || recorder->window_latency_ns == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the recorder");
+    }
     return KVC_OK;
 }
 
@@ -38,8 +39,9 @@ void kvc_recorder_close(struct kvc_recorder *recorder)
 static void *grown(void *array, uint32_t from, uint32_t to, size_t size)
 {
     char *bigger = realloc(array, to * size);
-    if (bigger == NULL)
+    if (bigger == NULL) {
         KVC_BUG("no memory for %u windows", to);
+    }
     memset(bigger + from * size, 0, (to - from) * size);
     return bigger;
 }
@@ -49,16 +51,18 @@ static uint32_t window_of(struct kvc_recorder *recorder, double time_ns)
     uint32_t window = (uint32_t)(time_ns / recorder->window_ns);
     if (window >= recorder->window_room) {
         uint32_t room = recorder->window_room;
-        while (window >= room)
+        while (window >= room) {
             room *= 2;
+        }
         recorder->window_completions = grown(recorder->window_completions, recorder->window_room, room,
-                                             sizeof *recorder->window_completions);
+                                             sizeof(*recorder->window_completions));
         recorder->window_latency_ns = grown(recorder->window_latency_ns, recorder->window_room, room,
-                                            sizeof *recorder->window_latency_ns);
+                                            sizeof(*recorder->window_latency_ns));
         recorder->window_room = room;
     }
-    if (window >= recorder->windows)
+    if (window >= recorder->windows) {
         recorder->windows = window + 1;
+    }
     return window;
 }
 
@@ -68,10 +72,11 @@ static uint32_t lower_bound(const double *time_ns, uint32_t count, double bound_
     uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (time_ns[middle] < bound_ns)
+        if (time_ns[middle] < bound_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -82,8 +87,9 @@ static uint32_t window_rows(struct kvc_recorder *recorder, const double *done_ns
 {
     uint32_t window = window_of(recorder, done_ns[first]);
     *end = first + lower_bound(done_ns + first, count - first, (window + 1) * recorder->window_ns);
-    if (*end == first) /* rounding put it on the edge */
+    if (*end == first) { /* rounding put it on the edge */
         *end = first + 1;
+    }
     return window;
 }
 
@@ -110,8 +116,9 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
                               const double *done_ns, uint32_t count)
 {
     double total_ns = 0, done_ns_sum = 0;
-    if (count == 0)
+    if (count == 0) {
         return 0;
+    }
     for (uint32_t i = 0, end; i < count; i = end) {
         uint32_t window = window_rows(recorder, done_ns, i, count, &end);
         double sum_ns = kvc_recorder_sum(sent_ns + i, done_ns + i, end - i, &done_ns_sum);
@@ -134,15 +141,17 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
         uint32_t window = window_rows(recorder, done_ns, i, count, &end);
         recorder->window_completions[window] += end - i;
     }
-    if (count > 0)
+    if (count > 0) {
         recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);
+    }
 }
 
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns)
 {
     double overlap_ns = fmin(end_ns, recorder->until_ns) - fmax(start_ns, recorder->from_ns);
-    if (overlap_ns > 0)
+    if (overlap_ns > 0) {
         recorder->busy_ns[stage] += overlap_ns;
+    }
 }
 
 static double window_mean_ns(const struct kvc_recorder *recorder, uint32_t window)
@@ -162,27 +171,33 @@ static void start_measuring(struct kvc_recorder *recorder, double now_ns)
 bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
 {
     uint32_t complete = (uint32_t)(now_ns / recorder->window_ns);
-    if (isfinite(recorder->from_ns))
+    if (isfinite(recorder->from_ns)) {
         return now_ns >= recorder->until_ns;
+    }
     if (complete < WINDOWS_FIRST_LOOK || complete % WINDOWS_BETWEEN_LOOKS != 0 ||
-        complete > recorder->window_room)
+        complete > recorder->window_room) {
         return false;
-    double *means = malloc(complete * sizeof *means);
-    if (means == NULL)
+    }
+    double *means = malloc(complete * sizeof(*means));
+    if (means == NULL) {
         KVC_BUG("no memory for %u windows", complete);
-    for (uint32_t i = 0; i < complete; i++)
+    }
+    for (uint32_t i = 0; i < complete; i++) {
         means[i] = window_mean_ns(recorder, i);
+    }
     recorder->settled = kvc_mser5(means, complete) >= 0;
     free(means);
-    if (recorder->settled || complete >= WINDOWS_LAST_LOOK)
+    if (recorder->settled || complete >= WINDOWS_LAST_LOOK) {
         start_measuring(recorder, now_ns);
+    }
     return false;
 }
 
 void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns)
 {
-    if (recorder->from_ns > now_ns)
+    if (recorder->from_ns > now_ns) {
         recorder->from_ns = now_ns;
+    }
     recorder->until_ns = fmin(recorder->until_ns, now_ns);
 }
 
@@ -190,15 +205,17 @@ static void report_windows(const struct kvc_recorder *recorder, struct kvc_resul
 {
     uint32_t first = (uint32_t)ceil(recorder->from_ns / recorder->window_ns - 1e-9);
     uint32_t last = (uint32_t)floor(recorder->until_ns / recorder->window_ns + 1e-9);
-    if (last > recorder->windows)
+    if (last > recorder->windows) {
         last = recorder->windows;
+    }
     uint32_t count = last > first ? last - first : 0;
     uint32_t joined = (count + KVC_WINDOWS_MAX - 1) / KVC_WINDOWS_MAX;
     result->window_us = recorder->window_ns * joined / 1e3;
     for (uint32_t i = first; joined > 0 && i + joined <= last; i += joined) {
         uint64_t completions = 0;
-        for (uint32_t j = i; j < i + joined; j++)
+        for (uint32_t j = i; j < i + joined; j++) {
             completions += recorder->window_completions[j];
+        }
         result->window_mops[result->window_count++] = (float)((double)completions / result->window_us);
     }
 }
@@ -212,8 +229,9 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->latency = recorder->latency;
     result->has_histogram = true;
     report_windows(recorder, result);
-    if (!recorder->settled)
+    if (!recorder->settled) {
         kvc_result_note(
             result, "no steady state was found within %.3g ms: the result depends on when it was measured",
             recorder->from_ns * 1e-6);
+    }
 }

@@ -4,8 +4,8 @@
 
 Test(recorder, measures_only_its_time)
 {
-    struct kvc_recorder *recorder = calloc(1, sizeof *recorder);
-    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
     double sent[100], done[100];
     uint32_t first, last;
     struct kvc_diag diag;
@@ -39,7 +39,7 @@ Test(recorder, measures_only_its_time)
 
 Test(recorder, waits_for_the_steady_state)
 {
-    struct kvc_recorder *recorder = calloc(1, sizeof *recorder);
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
     struct kvc_diag diag;
     cr_assert_eq(kvc_recorder_open(recorder, 100, -1, 1000, &diag), KVC_OK);
     for (int window = 0; window < 400 && !kvc_recorder_check(recorder, window * 100); window++) {

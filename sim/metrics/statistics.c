@@ -12,11 +12,13 @@ enum {
 
 struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
 {
-    if (count == 0)
+    if (count == 0) {
         return (struct kvc_interval){NAN, NAN};
+    }
     double mean = gsl_stats_mean(values, 1, count);
-    if (count == 1)
+    if (count == 1) {
         return (struct kvc_interval){mean, NAN};
+    }
     double error = gsl_stats_sd_m(values, 1, count, mean) / sqrt(count);
     return (struct kvc_interval){mean, gsl_cdf_tdist_Pinv(0.975, count - 1) * error};
 }
@@ -32,14 +34,16 @@ int64_t kvc_mser5(const double *values, uint32_t count)
 {
     uint32_t batches = count / BATCH, best = 0;
     double mean = 0, squares = 0, least = INFINITY;
-    if (batches < BATCHES_MIN)
+    if (batches < BATCHES_MIN) {
         return -1;
+    }
     for (uint32_t first = batches; first-- > 0;) {
         double value = batch_mean(values, first), kept = batches - first, delta = value - mean;
         mean += delta / kept;
         squares += delta * (value - mean);
-        if (kept < KEPT_MIN)
+        if (kept < KEPT_MIN) {
             continue;
+        }
         double statistic = squares / (kept * kept);
         if (statistic <= least) {
             least = statistic;

@@ -28,8 +28,9 @@ Test(interval, agrees_with_the_normal_limit_and_gsl)
     static double values[COUNT];
     struct kvc_rng rng;
     kvc_rng_init(&rng, 1, "normal", 0);
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
         values[i] = 1e9 + normal(&rng); /* a large mean must not eat the variance */
+    }
     struct kvc_interval interval = kvc_interval_of(values, COUNT);
     double error = gsl_stats_sd(values, 1, COUNT) / sqrt(COUNT);
     cr_expect_float_eq(interval.mean, gsl_stats_mean(values, 1, COUNT), 1e-6);
@@ -57,8 +58,9 @@ Test(interval, covers_the_mean)
         int covered = 0;
         kvc_rng_init(&rng, 2, "coverage", counts[c]);
         for (int i = 0; i < EXPERIMENTS; i++) {
-            for (uint32_t j = 0; j < counts[c]; j++)
+            for (uint32_t j = 0; j < counts[c]; j++) {
                 values[j] = 7 + 3 * normal(&rng);
+            }
             struct kvc_interval interval = kvc_interval_of(values, counts[c]);
             covered += fabs(interval.mean - 7) <= interval.half_width;
         }
@@ -77,8 +79,9 @@ Test(mser5, cuts_a_known_transient)
         double values[WINDOWS];
         kvc_rng_init(&rng, seed, "transient", 0);
         for (int i = 0; i < WINDOWS;
-             i++) /* 100 + 50 e^(-i/20) + noise of 2: gone in the noise after about 75 */
+             i++) { /* 100 + 50 e^(-i/20) + noise of 2: gone in the noise after about 75 */
             values[i] = 100 + 50 * exp(-i / 20.0) + 2 * normal(&rng);
+        }
         int64_t cut = kvc_mser5(values, WINDOWS);
         cr_expect(cut >= 40 && cut <= 200, "seed %d: cut at %d", (int)seed, (int)cut);
         cr_expect_eq(cut % 5, 0);
@@ -88,17 +91,19 @@ Test(mser5, cuts_a_known_transient)
 Test(mser5, cuts_exactly_before_a_step)
 {
     double values[WINDOWS];
-    for (int i = 0; i < WINDOWS; i++)
+    for (int i = 0; i < WINDOWS; i++) {
         values[i] =
             (i < 60 ? 10 : 20) + (i % 5 == 0) - (i % 10 == 0); /* ripple that batches do not average out */
+    }
     cr_expect_eq(kvc_mser5(values, WINDOWS), 60);
 }
 
 Test(mser5, keeps_all_of_a_constant)
 {
     double values[WINDOWS];
-    for (int i = 0; i < WINDOWS; i++)
+    for (int i = 0; i < WINDOWS; i++) {
         values[i] = 0.1;
+    }
     cr_expect_eq(kvc_mser5(values, WINDOWS), 0);
 }
 
@@ -121,8 +126,9 @@ Test(mser5, does_not_settle_on_a_trend)
 Test(mser5, needs_some_batches)
 {
     double values[50] = {0}, rising[50];
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 50; i++) {
         rising[i] = i;
+    }
     cr_expect_eq(kvc_mser5(rising, 50), -1);
     cr_expect_eq(kvc_mser5(values, 0), -1);
     cr_expect_eq(kvc_mser5(values, 49), -1);

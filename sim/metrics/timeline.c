@@ -15,14 +15,14 @@ struct kvc_timeline {
 
 struct kvc_timeline *kvc_timeline_open(const char *path, uint64_t max_events, struct kvc_diag *diag)
 {
-    struct kvc_timeline *timeline = calloc(1, sizeof *timeline);
+    struct kvc_timeline *timeline = calloc(1, sizeof(*timeline));
     if (timeline == NULL || strlen(path) >= PATH_ROOM) {
         free(timeline);
         kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "no room for a timeline");
         return NULL;
     }
     strcpy(timeline->path, path);
-    snprintf(timeline->partial, sizeof timeline->partial, "%s.partial", path);
+    snprintf(timeline->partial, sizeof(timeline->partial), "%s.partial", path);
     timeline->max_events = max_events;
     timeline->out = fopen(timeline->partial, "w");
     if (timeline->out == NULL) {
@@ -44,10 +44,12 @@ static void write_text(FILE *out, const char *text)
 {
     fputc('"', out);
     for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
+        if (*text == '"' || *text == '\\') {
             fputc('\\', out);
-        if ((unsigned char)*text >= ' ')
+        }
+        if ((unsigned char)*text >= ' ') {
             fputc(*text, out);
+        }
     }
     fputc('"', out);
 }
@@ -65,8 +67,9 @@ static void write_name(struct kvc_timeline *timeline, const char *kind, uint32_t
 void kvc_timeline_row(struct kvc_timeline *timeline, uint32_t process, uint32_t thread,
                       const char *process_name, const char *thread_name)
 {
-    if (timeline == NULL)
+    if (timeline == NULL) {
         return;
+    }
     write_name(timeline, "process_name", process, thread, process_name);
     write_name(timeline, "thread_name", process, thread, thread_name);
 }
@@ -74,8 +77,9 @@ void kvc_timeline_row(struct kvc_timeline *timeline, uint32_t process, uint32_t 
 void kvc_timeline_event(struct kvc_timeline *timeline, uint32_t process, uint32_t thread, const char *name,
                         double start_ns, double duration_ns, uint64_t count)
 {
-    if (timeline == NULL)
+    if (timeline == NULL) {
         return;
+    }
     if (timeline->events == timeline->max_events) {
         timeline->left_out++;
         return;
@@ -91,8 +95,9 @@ void kvc_timeline_event(struct kvc_timeline *timeline, uint32_t process, uint32_
 enum kvc_status kvc_timeline_close(struct kvc_timeline *timeline, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
-    if (timeline == NULL)
+    if (timeline == NULL) {
         return KVC_OK;
+    }
     fprintf(timeline->out, "\n],\"otherData\":{\"events_left_out\":%llu}}\n",
             (unsigned long long)timeline->left_out);
     bool failed = ferror(timeline->out) != 0;

@@ -13,8 +13,8 @@ static char path[64], partial[80];
 static void make_folder(void)
 {
     cr_assert_not_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/trace.json", folder);
-    snprintf(partial, sizeof partial, "%s.partial", path);
+    snprintf(path, sizeof(path), "%s/trace.json", folder);
+    snprintf(partial, sizeof(partial), "%s.partial", path);
 }
 
 static void remove_folder(void)
@@ -109,10 +109,10 @@ Test(timeline, is_the_same_each_time)
 {
     static char first[4096], second[4096];
     write_some(100);
-    size_t bytes = read_back(first, sizeof first);
+    size_t bytes = read_back(first, sizeof(first));
     cr_assert_eq(remove(path), 0);
     write_some(100);
-    cr_assert_eq(read_back(second, sizeof second), bytes);
+    cr_assert_eq(read_back(second, sizeof(second)), bytes);
     cr_expect_arr_eq(first, second, bytes);
 }
 
@@ -120,7 +120,7 @@ Test(timeline, says_where_it_cannot_write)
 {
     struct kvc_diag diag = {0};
     char missing[128];
-    snprintf(missing, sizeof missing, "%s/none/trace.json", folder);
+    snprintf(missing, sizeof(missing), "%s/none/trace.json", folder);
     cr_expect_null(kvc_timeline_open(missing, 10, &diag));
     cr_expect_eq(diag.status, KVC_ERR_RUNTIME);
     cr_expect_not_null(strstr(diag.file, "none/trace.json"));

@@ -21,10 +21,11 @@ static void pair_up(struct kvc_alias *alias, double *share, uint32_t *order)
     uint32_t small = 0, large = alias->count;
     for (uint32_t i = 0; i < alias->count; i++) {
         alias->cells[i] = (struct kvc_alias_cell){.keep = UINT64_MAX, .other = i};
-        if (share[i] < 1)
+        if (share[i] < 1) {
             order[small++] = i;
-        else
+        } else {
             order[--large] = i;
+        }
     }
     while (small > 0 && large < alias->count) {
         uint32_t needy = order[--small], donor = order[large];
@@ -39,18 +40,20 @@ static void pair_up(struct kvc_alias *alias, double *share, uint32_t *order)
 
 bool kvc_alias_init(struct kvc_alias *alias, const double *weight, uint32_t count)
 {
-    double *share = malloc(count * sizeof *share);
-    uint32_t *order = malloc(count * sizeof *order);
-    alias->cells = malloc(count * sizeof *alias->cells);
+    double *share = malloc(count * sizeof(*share));
+    uint32_t *order = malloc(count * sizeof(*order));
+    alias->cells = malloc(count * sizeof(*alias->cells));
     alias->count = count;
     bool ok = share != NULL && order != NULL && alias->cells != NULL;
     if (ok) {
         double sum = 0;
         for (uint32_t i = count; i > 0;
-             i--) /* the small weights first: they are at the end where it matters */
+             i--) { /* the small weights first: they are at the end where it matters */
             sum += weight[i - 1];
-        for (uint32_t i = 0; i < count; i++)
+        }
+        for (uint32_t i = 0; i < count; i++) {
             share[i] = weight[i] / sum * count;
+        }
         pair_up(alias, share, order);
     } else {
         kvc_alias_free(alias);

@@ -16,8 +16,9 @@ void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload 
 static double time_for(double requests, double rate, double slope)
 {
     double root = rate * rate + 2 * slope * requests;
-    if (root < 0)
+    if (root < 0) {
         return INFINITY;
+    }
     double denominator = rate + sqrt(root);
     return denominator > 0 ? 2 * requests / denominator : INFINITY;
 }
@@ -26,8 +27,9 @@ static double follow_curve(const struct kvc_workload *workload, double from_ns, 
 {
     const struct kvc_rate_point *point = workload->curve;
     uint32_t last = workload->curve_points - 1, i = 0;
-    while (i <= last && point[i].time_ns <= from_ns)
+    while (i <= last && point[i].time_ns <= from_ns) {
         i++; /* the first point after from_ns */
+    }
     for (; i <= last; i++) {
         double end = point[i].time_ns, rate = point[i].rate_mops * mops_per_ns, slope = 0;
         if (i > 0) {
@@ -36,8 +38,9 @@ static double follow_curve(const struct kvc_workload *workload, double from_ns, 
             rate -= slope * (end - from_ns);
         }
         double length = end - from_ns, wait = time_for(requests, fmax(rate, 0), slope);
-        if (wait <= length)
+        if (wait <= length) {
             return from_ns + wait;
+        }
         requests -= (fmax(rate, 0) + slope * length / 2) * length;
         from_ns = end;
     }

@@ -22,8 +22,9 @@ struct kvc_hash_ring {
 
 void kvc_hash_ring_free(struct kvc_hash_ring *ring)
 {
-    if (ring == NULL)
+    if (ring == NULL) {
         return;
+    }
     free(ring->point);
     free(ring->next_point);
     free(ring);
@@ -32,8 +33,9 @@ void kvc_hash_ring_free(struct kvc_hash_ring *ring)
 static int by_place(const void *left, const void *right)
 {
     const struct point *a = left, *b = right;
-    if (a->place != b->place)
+    if (a->place != b->place) {
         return a->place < b->place ? -1 : 1;
+    }
     return (a->node > b->node) - (a->node < b->node);
 }
 
@@ -42,8 +44,9 @@ static void index_points(struct kvc_hash_ring *ring, uint64_t buckets)
     uint32_t next = 0;
     ring->point[ring->points] = (struct point){.place = UINT64_MAX, .node = ring->point[0].node};
     for (uint64_t bucket = 0; bucket < buckets; bucket++) {
-        while (ring->point[next].place < bucket << ring->shift)
+        while (ring->point[next].place < bucket << ring->shift) {
             next++;
+        }
         ring->next_point[bucket] = next;
     }
 }
@@ -52,27 +55,33 @@ static int build(struct kvc_hash_ring *ring)
 {
     uint32_t bits = 1;
     ring->points = ring->nodes * KVC_HASH_RING_POINTS;
-    while (1ull << bits < (uint64_t)ring->points * BUCKETS_PER_POINT)
+    while (1ull << bits < (uint64_t)ring->points * BUCKETS_PER_POINT) {
         bits++;
+    }
     ring->shift = 64 - bits;
-    ring->point = malloc((ring->points + 1ull) * sizeof *ring->point);
-    ring->next_point = malloc((sizeof *ring->next_point) << bits);
-    if (ring->point == NULL || ring->next_point == NULL)
+    ring->point = malloc((ring->points + 1ull) * sizeof(*ring->point));
+    ring->next_point = malloc((sizeof(*ring->next_point)) << bits);
+    if (ring->point == NULL || ring->next_point == NULL) {
         return 0;
-    for (uint32_t node = 0; node < ring->nodes; node++)
-        for (uint32_t i = 0; i < KVC_HASH_RING_POINTS; i++) /* a bijection of (node, i): no two points coincide */
+    }
+    for (uint32_t node = 0; node < ring->nodes; node++) {
+        for (uint32_t i = 0; i < KVC_HASH_RING_POINTS;
+             i++) { /* a bijection of (node, i): no two points coincide */
             ring->point[(size_t)node * KVC_HASH_RING_POINTS + i] =
                 (struct point){.place = kvc_mix64(((uint64_t)node << 32) + i + 1), .node = node};
-    qsort(ring->point, ring->points, sizeof *ring->point, by_place);
+        }
+    }
+    qsort(ring->point, ring->points, sizeof(*ring->point), by_place);
     index_points(ring, 1ull << bits);
     return 1;
 }
 
 struct kvc_hash_ring *kvc_hash_ring_create(uint32_t nodes, uint32_t sockets)
 {
-    struct kvc_hash_ring *ring = calloc(1, sizeof *ring);
-    if (ring == NULL)
+    struct kvc_hash_ring *ring = calloc(1, sizeof(*ring));
+    if (ring == NULL) {
         return NULL;
+    }
     ring->nodes = nodes;
     ring->sockets = sockets;
     if (nodes > 1 && !build(ring)) {
@@ -89,8 +98,9 @@ static inline uint32_t shard_of(const struct kvc_hash_ring *ring, uint64_t hash)
     if (ring->nodes > 1) {
         uint32_t next = ring->next_point[place >> ring->shift];
         next += ring->point[next].place < place; /* a coin toss: added, not branched on */
-        while (ring->point[next].place < place)
+        while (ring->point[next].place < place) {
             next++;
+        }
         node = ring->point[next].node;
     }
     return node * ring->sockets + (uint32_t)(((place & UINT32_MAX) * ring->sockets) >> 32);
@@ -101,8 +111,10 @@ uint32_t kvc_hash_ring_shard(const struct kvc_hash_ring *ring, uint64_t hash)
     return shard_of(ring, hash);
 }
 
-void kvc_hash_ring_shards(const struct kvc_hash_ring *ring, const uint64_t *hash, size_t count, uint32_t *shard)
+void kvc_hash_ring_shards(const struct kvc_hash_ring *ring, const uint64_t *hash, size_t count,
+                          uint32_t *shard)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         shard[i] = shard_of(ring, hash[i]);
+    }
 }

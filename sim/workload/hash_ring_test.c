@@ -16,14 +16,16 @@ static uint64_t hash_of(uint64_t key)
 Test(ring, shares_are_equal_within_five_percent)
 {
     static const uint32_t nodes[] = {2, 3, 4, 16};
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+    for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
         uint32_t count[MOST] = {0};
         struct kvc_hash_ring *ring = kvc_hash_ring_create(nodes[i], 1);
-        for (uint64_t key = 0; key < KEYS; key++)
+        for (uint64_t key = 0; key < KEYS; key++) {
             count[kvc_hash_ring_shard(ring, hash_of(key))]++;
-        for (uint32_t node = 0; node < nodes[i]; node++)
+        }
+        for (uint32_t node = 0; node < nodes[i]; node++) {
             cr_assert_float_eq(count[node] * (double)nodes[i] / KEYS, 1, 0.05, "node %u of %u has %u of %d",
                                node, nodes[i], count[node], KEYS);
+        }
         kvc_hash_ring_free(ring);
     }
 }
@@ -31,10 +33,12 @@ Test(ring, shares_are_equal_within_five_percent)
 Test(ring, a_new_node_takes_its_share_and_nothing_else_moves)
 {
     for (uint32_t nodes = 1; nodes <= 9; nodes++) {
-        struct kvc_hash_ring *before = kvc_hash_ring_create(nodes, 1), *after = kvc_hash_ring_create(nodes + 1, 1);
+        struct kvc_hash_ring *before = kvc_hash_ring_create(nodes, 1),
+                             *after = kvc_hash_ring_create(nodes + 1, 1);
         uint32_t moved = 0;
         for (uint64_t key = 0; key < KEYS; key++) {
-            uint32_t old = kvc_hash_ring_shard(before, hash_of(key)), new = kvc_hash_ring_shard(after, hash_of(key));
+            uint32_t old = kvc_hash_ring_shard(before, hash_of(key)),
+                     new = kvc_hash_ring_shard(after, hash_of(key));
             if (old != new) {
                 cr_assert_eq(new, nodes, "a key moved between old nodes");
                 moved++;
@@ -54,7 +58,7 @@ Test(ring, look_ups_agree_with_a_search_over_all_points)
     for (uint64_t key = 0; key < 2000; key++) {
         uint64_t place = kvc_mix64(hash_of(key)), nearest = UINT64_MAX;
         uint32_t owner = 0;
-        for (uint64_t node = 0; node < NODES; node++)
+        for (uint64_t node = 0; node < NODES; node++) {
             for (uint64_t i = 1; i <= KVC_HASH_RING_POINTS; i++) {
                 uint64_t ahead = kvc_mix64((node << 32) + i) - place; /* around the ring */
                 if (ahead < nearest) {
@@ -62,6 +66,7 @@ Test(ring, look_ups_agree_with_a_search_over_all_points)
                     owner = (uint32_t)node;
                 }
             }
+        }
         cr_assert_eq(kvc_hash_ring_shard(ring, hash_of(key)), owner);
     }
     kvc_hash_ring_free(ring);
@@ -75,8 +80,9 @@ Test(ring, sockets_are_independent_of_nodes_and_of_hash_bits)
     uint32_t shard[1000];
     struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, SOCKETS);
     for (uint64_t first = 0; first < KEYS; first += 1000) {
-        for (uint64_t i = 0; i < 1000; i++)
+        for (uint64_t i = 0; i < 1000; i++) {
             hash[i] = hash_of(first + i);
+        }
         kvc_hash_ring_shards(ring, hash, 1000, shard);
         for (int i = 0; i < 1000; i++) {
             cr_assert_eq(shard[i], kvc_hash_ring_shard(ring, hash[i]));
@@ -89,8 +95,9 @@ Test(ring, sockets_are_independent_of_nodes_and_of_hash_bits)
         cr_assert_float_eq(total[i] * NODES * SOCKETS / KEYS, 1, 0.06);
         for (int bits = 0; bits < 2; bits++) {
             double statistic = 0, expected = total[i] / BUCKETS;
-            for (int bucket = 0; bucket < BUCKETS; bucket++)
+            for (int bucket = 0; bucket < BUCKETS; bucket++) {
                 statistic += pow(count[i][bits][bucket] - expected, 2) / expected;
+            }
             cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, BUCKETS - 1));
         }
     }

@@ -7,8 +7,9 @@ void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const stru
 {
     bool zipf = workload->popularity == KVC_POPULARITY_ZIPF;
     *blocks = (struct kvc_popularity_blocks){.keys = workload->keys};
-    if (zipf)
+    if (zipf) {
         blocks->zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
+    }
 }
 
 void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks)

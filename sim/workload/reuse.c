@@ -32,14 +32,16 @@ static double touched(struct kvc_popularity_blocks *blocks, const struct kvc_reu
 static double share_of(struct kvc_popularity_blocks *blocks, const struct kvc_reuse *reuse, double size)
 {
     double low = 0, high = 1, share = 0;
-    while (touched(blocks, reuse, high, &share) < size && share < 1 - 1e-12)
+    while (touched(blocks, reuse, high, &share) < size && share < 1 - 1e-12) {
         high *= 2;
+    }
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = (low + high) / 2;
-        if (touched(blocks, reuse, middle, &share) < size)
+        if (touched(blocks, reuse, middle, &share) < size) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return share;
 }
@@ -49,9 +51,10 @@ void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reus
 {
     struct kvc_popularity_blocks blocks;
     kvc_popularity_blocks_open(&blocks, workload);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         share[i] = size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0
                        ? 1
                        : share_of(&blocks, reuse, size[i]);
+    }
     kvc_popularity_blocks_close(&blocks);
 }

@@ -23,8 +23,9 @@ static struct kvc_workload zipf(double s)
 static void shares_of(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double share[SIZES])
 {
     double size[SIZES];
-    for (int i = 0; i < SIZES; i++)
+    for (int i = 0; i < SIZES; i++) {
         size[i] = part[i] * reuse->footprint_bytes;
+    }
     kvc_reuse_shares(workload, reuse, size, SIZES, share);
 }
 
@@ -34,8 +35,9 @@ Test(reuse, uniform_keys_come_back_evenly)
     const struct kvc_reuse items = {.bytes_per_key = ITEM_BYTES, .footprint_bytes = ITEM_BYTES * KEYS};
     double share[SIZES];
     shares_of(&workload, &items, share);
-    for (int i = 0; i < SIZES; i++)
+    for (int i = 0; i < SIZES; i++) {
         cr_expect_float_eq(share[i], part[i], 1e-6, "%g of the footprint: %g", part[i], share[i]);
+    }
 }
 
 Test(reuse, popular_keys_come_back_sooner)
@@ -77,18 +79,21 @@ static void lru_hits(double s, uint32_t lines, double hit_frac[CAPACITIES])
     for (int i = 0; i < REQUESTS; i++) {
         uint32_t line = lines == FEW ? (uint32_t)rank[i] : (uint32_t)(kvc_mix64(rank[i]) % lines);
         uint32_t distance = 0;
-        for (uint32_t at = next[lines]; at != line && distance < capacity[CAPACITIES - 1]; at = next[at])
+        for (uint32_t at = next[lines]; at != line && distance < capacity[CAPACITIES - 1]; at = next[at]) {
             distance++;
-        for (int c = 0; c < CAPACITIES && i >= WARM; c++)
+        }
+        for (int c = 0; c < CAPACITIES && i >= WARM; c++) {
             found[c] += distance < capacity[c];
+        }
         next[before[line]] = next[line];
         before[next[line]] = before[line];
         next[line] = next[lines];
         before[line] = lines;
         before[next[line]] = next[lines] = line;
     }
-    for (int c = 0; c < CAPACITIES; c++)
+    for (int c = 0; c < CAPACITIES; c++) {
         hit_frac[c] = (double)found[c] / (REQUESTS - WARM);
+    }
 }
 
 static void expect_lru(double s, uint32_t lines, double tolerance)
@@ -97,13 +102,15 @@ static void expect_lru(double s, uint32_t lines, double tolerance)
     const struct kvc_reuse reuse = {.bytes_per_key = ITEM_BYTES,
                                     .footprint_bytes = (double)ITEM_BYTES * lines};
     double expected[CAPACITIES], size[CAPACITIES], share[CAPACITIES];
-    for (int c = 0; c < CAPACITIES; c++)
+    for (int c = 0; c < CAPACITIES; c++) {
         size[c] = (double)capacity[c] * ITEM_BYTES;
+    }
     lru_hits(s, lines, expected);
     kvc_reuse_shares(&workload, &reuse, size, CAPACITIES, share);
-    for (int c = 0; c < CAPACITIES; c++)
+    for (int c = 0; c < CAPACITIES; c++) {
         cr_expect_float_eq(share[c], expected[c], tolerance, "s %g, %u of %u lines: %g, not %g", s,
                            capacity[c], lines, share[c], expected[c]);
+    }
 }
 
 Test(reuse, is_an_lru_caches_hit_ratio)
@@ -151,7 +158,8 @@ Test(reuse, keys_that_share_lines)
         cr_expect_float_eq(share[i], part[i], 1e-6, "%g of the footprint: %g", part[i], share[i]);
         cr_expect(more[i] <= 1 && (i == 0 || more[i] > more[i - 1]), "%g", more[i]);
     }
-    for (int i = 0; i < SIZES - 1; i++)
+    for (int i = 0; i < SIZES - 1; i++) {
         cr_expect_gt(more[i], share[i]);
+    }
     cr_expect_eq(more[SIZES - 1], 1);
 }

@@ -1,7 +1,7 @@
 /* Which keys a sampled run keeps: one of each `rate` consecutive key ids, picked by hashing.
  *
- * After SHARDS (Waldspurger et al., FAST 2015), but stratified: ids are ranks of popularity, so the sample has
- * keys of all popularities in proportion. */
+ * After SHARDS (Waldspurger et al., FAST 2015), but stratified: ids are ranks of popularity, so the sample
+ * has keys of all popularities in proportion. */
 #ifndef KVC_SIM_WORKLOAD_SAMPLING_H
 #define KVC_SIM_WORKLOAD_SAMPLING_H
 

@@ -17,7 +17,7 @@ void kvc_sends_free(struct kvc_sends *sends)
 static inline unsigned __int128 rank(const struct kvc_send *send)
 {
     uint64_t bits;
-    memcpy(&bits, &send->sent_ns, sizeof bits);
+    memcpy(&bits, &send->sent_ns, sizeof(bits));
     return (unsigned __int128)bits << 64 | send->client;
 }
 
@@ -30,9 +30,10 @@ bool kvc_sends_push(struct kvc_sends *sends, double sent_ns, uint32_t client)
 {
     if (sends->count == sends->capacity) {
         uint32_t capacity = sends->capacity != 0 ? 2 * sends->capacity : 64;
-        struct kvc_send *heap = realloc(sends->heap, capacity * sizeof *heap);
-        if (heap == NULL)
+        struct kvc_send *heap = realloc(sends->heap, capacity * sizeof(*heap));
+        if (heap == NULL) {
             return false;
+        }
         sends->heap = heap;
         sends->capacity = capacity;
     }
@@ -64,13 +65,15 @@ struct kvc_send kvc_sends_pop(struct kvc_sends *sends)
     }
     if (child < sends->count) { /* fewer than ARITY children: these are the heap's last */
         uint32_t best = child;
-        while (++child < sends->count)
+        while (++child < sends->count) {
             best = earlier(heap, best, child);
+        }
         heap[hole] = heap[best];
         hole = best;
     }
-    for (; hole > 0 && before(&last, &heap[(hole - 1) / ARITY]); hole = (hole - 1) / ARITY)
+    for (; hole > 0 && before(&last, &heap[(hole - 1) / ARITY]); hole = (hole - 1) / ARITY) {
         heap[hole] = heap[(hole - 1) / ARITY];
+    }
     heap[hole] = last;
     return top;
 }

@@ -17,7 +17,7 @@ enum {
     KEY_MIN = 4,
     KEY_MAX = 250,
     KEYS = KEY_MAX - KEY_MIN + 1,
-    SHORT_VALUES = sizeof short_value / sizeof *short_value,
+    SHORT_VALUES = sizeof(short_value) / sizeof(*short_value),
     TABLED_VALUES = 4096, /* larger ones (0.2 %) are computed */
     SMALL_VALUES = 500,   /* var and sys stay below */
     USR_SHORT_KEY = 16,
@@ -39,8 +39,9 @@ struct kvc_sizes {
 
 void kvc_sizes_free(struct kvc_sizes *sizes)
 {
-    if (sizes == NULL)
+    if (sizes == NULL) {
         return;
+    }
     kvc_alias_free(&sizes->key);
     kvc_alias_free(&sizes->value);
     free(sizes);
@@ -62,8 +63,9 @@ static double value_survival(double x)
 static double short_share(void)
 {
     double sum = 0;
-    for (int i = 0; i < SHORT_VALUES; i++)
+    for (int i = 0; i < SHORT_VALUES; i++) {
         sum += short_value[i];
+    }
     return sum;
 }
 
@@ -80,10 +82,11 @@ static void key_weights(double *weight)
 static void value_weights(double *weight, int count)
 {
     double rest = 1 - short_share();
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         weight[i] = i < SHORT_VALUES
                         ? short_value[i]
                         : rest * (value_survival(i - SHORT_VALUES) - value_survival(i + 1 - SHORT_VALUES));
+    }
 }
 
 static bool is_random(int set)
@@ -93,14 +96,16 @@ static bool is_random(int set)
 
 struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload)
 {
-    struct kvc_sizes *sizes = calloc(1, sizeof *sizes);
-    if (sizes == NULL)
+    struct kvc_sizes *sizes = calloc(1, sizeof(*sizes));
+    if (sizes == NULL) {
         return NULL;
+    }
     sizes->set = workload->sizes;
     sizes->key_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint8_t)workload->key_bytes : APP_KEY;
     sizes->value_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint32_t)workload->value_bytes : APP_VALUE;
-    if (!is_random(sizes->set))
+    if (!is_random(sizes->set)) {
         return sizes;
+    }
     double weight[TABLED_VALUES + 1];
     key_weights(weight);
     bool ok = kvc_alias_init(&sizes->key, weight, KEYS);
@@ -143,8 +148,9 @@ void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_
         }
     } else if (!is_random(sizes->set)) {
         memset(key_bytes, sizes->key_bytes, count);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             value_bytes[i] = sizes->value_bytes;
+        }
     } else {
         for (size_t i = 0; i < count; i++) {
             key_bytes[i] = (uint8_t)(KEY_MIN + kvc_alias_pick(&sizes->key, kvc_mix64(key_id[i] ^ key_salt)));
@@ -157,8 +163,9 @@ void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_
 
 uint32_t kvc_size_set_key_max(enum kvc_size_set set)
 {
-    if (set == KVC_SIZES_USR)
+    if (set == KVC_SIZES_USR) {
         return USR_LONG_KEY;
+    }
     return set == KVC_SIZES_APP ? APP_KEY : KEY_MAX;
 }
 
@@ -178,14 +185,17 @@ uint32_t kvc_size_set_value_max(enum kvc_size_set set)
 
 double kvc_size_set_key_mean(enum kvc_size_set set)
 {
-    if (set == KVC_SIZES_USR)
+    if (set == KVC_SIZES_USR) {
         return (USR_SHORT_KEY + USR_LONG_KEY) / 2.0;
-    if (set == KVC_SIZES_APP)
+    }
+    if (set == KVC_SIZES_APP) {
         return APP_KEY;
+    }
     double weight[KEYS], mean = 0;
     key_weights(weight);
-    for (int i = 0; i < KEYS; i++)
+    for (int i = 0; i < KEYS; i++) {
         mean += weight[i] * (KEY_MIN + i);
+    }
     return mean;
 }
 
@@ -201,14 +211,17 @@ static double survival_sum(double last)
 
 double kvc_size_set_value_mean(enum kvc_size_set set)
 {
-    if (set == KVC_SIZES_USR)
+    if (set == KVC_SIZES_USR) {
         return USR_VALUE;
-    if (set == KVC_SIZES_APP)
+    }
+    if (set == KVC_SIZES_APP) {
         return APP_VALUE;
+    }
     double mean = 0, sum = 0;
     if (set == KVC_SIZES_ETC) {
-        for (int i = 0; i < SHORT_VALUES; i++)
+        for (int i = 0; i < SHORT_VALUES; i++) {
             mean += short_value[i] * i;
+        }
         return mean + (1 - short_share()) * (SHORT_VALUES + survival_sum(KVC_VALUE_BYTES_MAX - SHORT_VALUES));
     }
     double weight[SMALL_VALUES];

@@ -17,8 +17,9 @@ static void fill(int set)
     struct kvc_workload workload = {.sizes = set, .key_bytes = 20, .value_bytes = 300};
     struct kvc_sizes *sizes = kvc_sizes_create(&workload);
     cr_assert_not_null(sizes);
-    for (uint64_t i = 0; i < KEYS; i++)
+    for (uint64_t i = 0; i < KEYS; i++) {
         key_id[i] = i;
+    }
     kvc_sizes_fill(sizes, key_id, KEYS, key_bytes, value_bytes);
     kvc_sizes_free(sizes);
 }
@@ -47,8 +48,9 @@ static double pareto_mass(double from, double to)
 static double chi_square(const double *expected, const double *seen, int bins)
 {
     double statistic = 0;
-    for (int i = 0; i < bins; i++)
+    for (int i = 0; i < bins; i++) {
         statistic += (seen[i] - expected[i]) * (seen[i] - expected[i]) / expected[i];
+    }
     return statistic;
 }
 
@@ -76,7 +78,7 @@ Test(sizes, etc_values_follow_the_table_and_the_pareto_distribution)
                                    0.00023, 0.00837, 0.00837, 0.08989, 0.00092, 0.00326, 0.01980};
     static const double edges[] = {15,   16,   20,   40,   80,   160,  320,   640,
                                    1280, 2560, 4000, 4096, 4200, 6000, 10000, 20000};
-    enum { SHORT = 15, LONG = sizeof edges / sizeof *edges, BINS = SHORT + LONG };
+    enum { SHORT = 15, LONG = sizeof(edges) / sizeof(*edges), BINS = SHORT + LONG };
     double expected[BINS], seen[BINS] = {0}, rest = 1, beyond = 1;
     fill(KVC_SIZES_ETC);
     for (int i = 0; i < SHORT; i++) {
@@ -91,9 +93,11 @@ Test(sizes, etc_values_follow_the_table_and_the_pareto_distribution)
     expected[BINS - 1] = rest * beyond * KEYS;
     for (int i = 0; i < KEYS; i++) {
         int bin = (int)value_bytes[i];
-        if (bin >= SHORT)
-            for (bin = BINS - 1; value_bytes[i] < edges[bin - SHORT];)
+        if (bin >= SHORT) {
+            for (bin = BINS - 1; value_bytes[i] < edges[bin - SHORT];) {
                 bin--;
+            }
+        }
         seen[bin]++;
         cr_assert_leq(value_bytes[i], (uint32_t)KVC_VALUE_BYTES_MAX);
     }
@@ -115,17 +119,21 @@ Test(sizes, usr_has_two_key_sizes_and_one_value_size)
 Test(sizes, fixed_and_app_are_constant_and_var_and_sys_small)
 {
     fill(KVC_SIZES_FIXED);
-    for (int i = 0; i < KEYS; i++)
+    for (int i = 0; i < KEYS; i++) {
         cr_assert(key_bytes[i] == 20 && value_bytes[i] == 300);
+    }
     fill(KVC_SIZES_APP);
-    for (int i = 0; i < KEYS; i++)
+    for (int i = 0; i < KEYS; i++) {
         cr_assert(key_bytes[i] == 31 && value_bytes[i] == 270);
+    }
     fill(KVC_SIZES_VAR);
-    for (int i = 0; i < KEYS; i++)
+    for (int i = 0; i < KEYS; i++) {
         cr_assert_lt(value_bytes[i], 500);
+    }
     fill(KVC_SIZES_SYS);
-    for (int i = 0; i < KEYS; i++)
+    for (int i = 0; i < KEYS; i++) {
         cr_assert_lt(value_bytes[i], 500);
+    }
 }
 
 Test(sizes, means_and_bounds_hold_for_the_keys_made)
@@ -158,8 +166,9 @@ Test(sizes, the_mean_of_etc_values_equals_the_plain_sum)
         rest -= table[i];
     }
     mean += rest * 15;
-    for (int x = 1; x <= KVC_VALUE_BYTES_MAX - 15; x++)
+    for (int x = 1; x <= KVC_VALUE_BYTES_MAX - 15; x++) {
         mean += rest * pow(1 + 0.348238 * x / 214.476, -1 / 0.348238);
+    }
     cr_assert_float_eq(kvc_workload_value_bytes_mean(&workload), mean, 1e-6);
 }
 
@@ -170,9 +179,10 @@ Test(sizes, a_key_has_the_same_size_in_any_company)
     struct kvc_workload workload = {.sizes = KVC_SIZES_ETC};
     struct kvc_sizes *sizes = kvc_sizes_create(&workload);
     fill(KVC_SIZES_ETC);
-    for (int i = KEYS - 1; i >= 0; i--)
+    for (int i = KEYS - 1; i >= 0; i--) {
         kvc_sizes_fill(sizes, &key_id[i], 1, &one_key[i], &one_value[i]);
-    cr_assert_eq(memcmp(one_key, key_bytes, sizeof one_key), 0);
-    cr_assert_eq(memcmp(one_value, value_bytes, sizeof one_value), 0);
+    }
+    cr_assert_eq(memcmp(one_key, key_bytes, sizeof(one_key)), 0);
+    cr_assert_eq(memcmp(one_value, value_bytes, sizeof(one_value)), 0);
     kvc_sizes_free(sizes);
 }

@@ -78,8 +78,9 @@ struct kvc_source {
 
 void kvc_source_free(struct kvc_source *source)
 {
-    if (source == NULL)
+    if (source == NULL) {
         return;
+    }
     for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
         kvc_rows_free(&source->shard[i].rows);
         kvc_sends_free(&source->shard[i].sends);
@@ -132,8 +133,9 @@ static void draw_key_ids(const struct kvc_source *source, struct kvc_rng *rng, u
     }
     struct kvc_rng local = *rng;
     uint64_t keys = source->workload.keys;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         key_id[i] = kvc_rng_below(&local, keys);
+    }
     *rng = local;
 }
 
@@ -157,8 +159,9 @@ static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, u
             bits = key_word(to->key_id[i], word) & htole64(((uint64_t)1 << 8 * rest) - 1);
             memcpy(key + 8 * word++, &bits, 8);
         }
-        if (to->zero_behind)
+        if (to->zero_behind) {
             memset(key + 8 * word, 0, to->key_stride - 8 * word);
+        }
     }
 }
 
@@ -167,10 +170,11 @@ static void make_keys(const struct kvc_source *source, const struct kvc_columns 
                       uint32_t count)
 {
     if (source->sizes_fixed && source->same_key_bytes[0] == 8 && to->key_stride == 8 &&
-        __BYTE_ORDER == __LITTLE_ENDIAN)
-        memcpy(to->keys, to->key_id, count * sizeof *to->key_id);
-    else
+        __BYTE_ORDER == __LITTLE_ENDIAN) {
+        memcpy(to->keys, to->key_id, count * sizeof(*to->key_id));
+    } else {
         write_keys(to, key_bytes, count);
+    }
 }
 
 /* Fills in sizes, key bytes and hashes where op and key_id are set. At most BLOCK requests. */
@@ -182,10 +186,11 @@ static void finish(const struct kvc_source *source, struct kvc_columns to, uint3
         key_bytes = to.key_bytes;
     } else if (to.key_bytes != NULL) {
         memcpy(to.key_bytes, source->same_key_bytes, count);
-        memcpy(to.value_bytes, source->same_value_bytes, count * sizeof *to.value_bytes);
+        memcpy(to.value_bytes, source->same_value_bytes, count * sizeof(*to.value_bytes));
     }
-    if (to.keys == NULL) /* not kept: only hashed */
+    if (to.keys == NULL) { /* not kept: only hashed */
         to.keys = source->block.keys;
+    }
     make_keys(source, &to, key_bytes, count);
     kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
 }
@@ -196,29 +201,37 @@ static bool scatter(struct kvc_source *source)
     const struct kvc_columns *block = &source->block;
     uint32_t *start = source->shard_rows, *order = source->block_order;
     kvc_hash_ring_shards(source->ring, block->hash, BLOCK, source->block_shard);
-    memset(start, 0, (source->shards + 1) * sizeof *start);
-    for (uint32_t i = 0; i < BLOCK; i++)
+    memset(start, 0, (source->shards + 1) * sizeof(*start));
+    for (uint32_t i = 0; i < BLOCK; i++) {
         start[source->block_shard[i] + 1]++;
-    for (uint32_t i = 0; i < source->shards; i++)
+    }
+    for (uint32_t i = 0; i < source->shards; i++) {
         start[i + 1] += start[i];
-    for (uint32_t i = 0; i < BLOCK; i++)
+    }
+    for (uint32_t i = 0; i < BLOCK; i++) {
         order[start[source->block_shard[i]]++] = i;
+    }
     /* Now start[i] is where shard i ends. */
     for (uint32_t i = 0, from = 0; i < source->shards; from = start[i++]) {
         uint32_t count = start[i] - from;
         const uint32_t *pick = order + from;
         struct kvc_rows *rows = &source->shard[i].rows;
-        if (count == 0)
+        if (count == 0) {
             continue;
-        if (!kvc_rows_reserve(rows, count))
+        }
+        if (!kvc_rows_reserve(rows, count)) {
             return false;
+        }
         struct kvc_columns to = kvc_columns_at(&rows->all, rows->tail);
-        for (uint32_t k = 0; k < count; k++)
+        for (uint32_t k = 0; k < count; k++) {
             to.op[k] = block->op[pick[k]];
-        for (uint32_t k = 0; k < count; k++)
+        }
+        for (uint32_t k = 0; k < count; k++) {
             to.key_id[k] = block->key_id[pick[k]];
-        for (uint32_t k = 0; k < count; k++)
+        }
+        for (uint32_t k = 0; k < count; k++) {
             to.hash[k] = block->hash[pick[k]];
+        }
         for (uint32_t k = 0; !source->sizes_fixed && k < count; k++) {
             to.key_bytes[k] = block->key_bytes[pick[k]];
             to.value_bytes[k] = block->value_bytes[pick[k]];
@@ -238,13 +251,15 @@ static bool make_block(struct kvc_source *source)
         draw_ops(source, &source->op_rng, to.op, BLOCK);
         draw_key_ids(source, &source->key_rng, to.key_id, BLOCK);
         finish(source, to, BLOCK);
-        if (only != NULL)
+        if (only != NULL) {
             only->tail += BLOCK;
-        else
+        } else {
             ok = scatter(source);
+        }
     }
-    if (!ok)
+    if (!ok) {
         out_of_memory(source);
+    }
     source->unframed += BLOCK;
     return ok;
 }
@@ -281,34 +296,37 @@ static void hand_out(const struct kvc_source *source, struct kvc_rows *rows, dou
 {
     struct kvc_columns to = batch_columns(batch), from = kvc_columns_at(&rows->all, rows->head);
     memcpy(to.op, from.op, count);
-    memcpy(to.key_id, from.key_id, count * sizeof *to.key_id);
-    memcpy(to.hash, from.hash, count * sizeof *to.hash);
+    memcpy(to.key_id, from.key_id, count * sizeof(*to.key_id));
+    memcpy(to.hash, from.hash, count * sizeof(*to.hash));
     if (rows->kept & KVC_ROWS_SIZES) {
         memcpy(to.key_bytes, from.key_bytes, count);
-        memcpy(to.value_bytes, from.value_bytes, count * sizeof *to.value_bytes);
+        memcpy(to.value_bytes, from.value_bytes, count * sizeof(*to.value_bytes));
     } else {
         for (uint32_t done = 0; done < count; done += BLOCK) {
             uint32_t part = count - done < BLOCK ? count - done : BLOCK;
             memcpy(to.key_bytes + done, source->same_key_bytes, part);
-            memcpy(to.value_bytes + done, source->same_value_bytes, part * sizeof *to.value_bytes);
+            memcpy(to.value_bytes + done, source->same_value_bytes, part * sizeof(*to.value_bytes));
         }
     }
-    if (rows->kept & KVC_ROWS_KEYS)
+    if (rows->kept & KVC_ROWS_KEYS) {
         copy_keys(&to, &from, count);
-    else
+    } else {
         make_keys(source, &to, to.key_bytes, count);
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
         to.sent_ns[i] = sent_ns;
-    memset(batch->client + batch->count, 0, count * sizeof *batch->client);
+    }
+    memset(batch->client + batch->count, 0, count * sizeof(*batch->client));
     rows->head += count;
     batch->count += count;
 }
 
 static uint32_t room(const struct kvc_source *source, const struct kvc_batch *batch)
 {
-    if (batch->key_stride < source->block.key_stride)
+    if (batch->key_stride < source->block.key_stride) {
         KVC_BUG("batch with keys of %u bytes, the workload has %u", batch->key_stride,
                 source->block.key_stride);
+    }
     uint32_t free_rows = batch->capacity - batch->count;
     return free_rows < source->frame_requests ? free_rows : source->frame_requests;
 }
@@ -317,9 +335,11 @@ static uint32_t room(const struct kvc_source *source, const struct kvc_batch *ba
 
 static bool window_full(const struct kvc_source *source)
 {
-    for (uint32_t i = 0; i < source->shards; i++)
-        if (kvc_rows_count(&source->shard[i].rows) >= KVC_SOURCE_WINDOW)
+    for (uint32_t i = 0; i < source->shards; i++) {
+        if (kvc_rows_count(&source->shard[i].rows) >= KVC_SOURCE_WINDOW) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -328,8 +348,9 @@ static void drop_beyond_window(struct kvc_source *source)
 {
     for (uint32_t i = 0; i < source->shards; i++) {
         struct kvc_rows *rows = &source->shard[i].rows;
-        if (kvc_rows_count(rows) > KVC_SOURCE_WINDOW)
+        if (kvc_rows_count(rows) > KVC_SOURCE_WINDOW) {
             rows->tail = rows->head + KVC_SOURCE_WINDOW;
+        }
     }
 }
 
@@ -338,18 +359,21 @@ static bool fill_window(struct kvc_source *source, const struct shard *shard)
 {
     bool together = source->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;
     while (kvc_rows_count(&shard->rows) < source->frame_requests) {
-        if (stopped(source) || (together && window_full(source)) || !make_block(source))
+        if (stopped(source) || (together && window_full(source)) || !make_block(source)) {
             return false;
-        if (!together)
+        }
+        if (!together) {
             drop_beyond_window(source);
+        }
     }
     return true;
 }
 
 static uint32_t take_saturating(struct kvc_source *source, struct shard *shard, struct kvc_batch *batch)
 {
-    if (!fill_window(source, shard))
+    if (!fill_window(source, shard)) {
         return 0;
+    }
     uint32_t count = room(source, batch);
     hand_out(source, &shard->rows, NAN, count, batch);
     return count;
@@ -361,8 +385,9 @@ static uint32_t take_saturating(struct kvc_source *source, struct shard *shard, 
  * of the frames as a Poisson process of its own; the frame is then filled with the shard's own requests. */
 static uint32_t next_frame_shard(struct kvc_source *source)
 {
-    if (source->shards == 1)
+    if (source->shards == 1) {
         return 0;
+    }
     if (source->frame_shard_next == BLOCK) {
         draw_key_ids(source, &source->frame_rng, source->block.key_id, BLOCK);
         finish(source, source->block, BLOCK);
@@ -374,19 +399,22 @@ static uint32_t next_frame_shard(struct kvc_source *source)
 
 static bool push_frame(struct shard *shard, double sent_ns, uint32_t count)
 {
-    if (shard->first_frame == shard->last_frame)
+    if (shard->first_frame == shard->last_frame) {
         shard->first_frame = shard->last_frame = 0;
+    }
     if (shard->last_frame == shard->frame_capacity) {
         uint32_t waiting = shard->last_frame - shard->first_frame;
-        if (shard->first_frame > 0)
-            memmove(shard->frames, shard->frames + shard->first_frame, waiting * sizeof *shard->frames);
+        if (shard->first_frame > 0) {
+            memmove(shard->frames, shard->frames + shard->first_frame, waiting * sizeof(*shard->frames));
+        }
         shard->first_frame = 0;
         shard->last_frame = waiting;
         if (2 * waiting >= shard->frame_capacity) {
             uint32_t capacity = shard->frame_capacity != 0 ? 2 * shard->frame_capacity : 64;
-            struct frame *frames = realloc(shard->frames, capacity * sizeof *frames);
-            if (frames == NULL)
+            struct frame *frames = realloc(shard->frames, capacity * sizeof(*frames));
+            if (frames == NULL) {
                 return false;
+            }
             shard->frames = frames;
             shard->frame_capacity = capacity;
         }
@@ -401,17 +429,21 @@ static bool push_frame(struct shard *shard, double sent_ns, uint32_t count)
  * alone, not on what has been taken. */
 static bool send_frame(struct kvc_source *source, double until_ns)
 {
-    if (stopped(source) || isinf(source->next_frame_ns) || source->next_frame_ns > until_ns)
+    if (stopped(source) || isinf(source->next_frame_ns) || source->next_frame_ns > until_ns) {
         return false;
+    }
     struct shard *shard = &source->shard[next_frame_shard(source)];
     uint64_t ahead = LOOK_AHEAD + (uint64_t)FRAMES_AHEAD * source->shards * source->frame_requests;
     uint32_t count;
     while ((count = kvc_rows_count(&shard->rows) - shard->framed) < source->frame_requests &&
-           (count == 0 || source->unframed < ahead))
-        if (!make_block(source))
+           (count == 0 || source->unframed < ahead)) {
+        if (!make_block(source)) {
             return false;
-    if (count > source->frame_requests)
+        }
+    }
+    if (count > source->frame_requests) {
         count = source->frame_requests;
+    }
     if (!push_frame(shard, source->next_frame_ns, count)) {
         out_of_memory(source);
         return false;
@@ -424,28 +456,35 @@ static bool send_frame(struct kvc_source *source, double until_ns)
 static uint32_t take_open(struct kvc_source *source, struct shard *shard, double until_ns,
                           struct kvc_batch *batch)
 {
-    while (shard->first_frame == shard->last_frame)
-        if (!send_frame(source, until_ns))
+    while (shard->first_frame == shard->last_frame) {
+        if (!send_frame(source, until_ns)) {
             return 0;
+        }
+    }
     struct frame *frame = &shard->frames[shard->first_frame];
     uint32_t count = room(source, batch);
-    if (frame->sent_ns > until_ns)
+    if (frame->sent_ns > until_ns) {
         return 0;
-    if (count > frame->count)
+    }
+    if (count > frame->count) {
         count = frame->count;
+    }
     hand_out(source, &shard->rows, frame->sent_ns, count, batch);
     shard->framed -= count;
     frame->count -= count;
-    if (frame->count == 0)
+    if (frame->count == 0) {
         shard->first_frame++;
+    }
     return count;
 }
 
 static double next_open(struct kvc_source *source, const struct shard *shard)
 {
-    for (int i = 0; shard->first_frame == shard->last_frame; i++)
-        if (i == SEARCH_LIMIT || !send_frame(source, INFINITY))
+    for (int i = 0; shard->first_frame == shard->last_frame; i++) {
+        if (i == SEARCH_LIMIT || !send_frame(source, INFINITY)) {
             return stopped(source) ? INFINITY : source->next_frame_ns;
+        }
+    }
     return shard->frames[shard->first_frame].sent_ns;
 }
 
@@ -458,8 +497,9 @@ static void draw_for_client(struct kvc_source *source, uint32_t client, uint8_t 
     struct kvc_rng rng;
     uint64_t state =
         kvc_mix64(source->client_key + (((uint64_t)client << 32) | source->client_draws[client]++));
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         rng.state[i] = kvc_mix64(state += golden);
+    }
     draw_ops(source, &rng, op, 1);
     draw_key_ids(source, &rng, key_id, 1);
 }
@@ -478,13 +518,14 @@ static bool queue_sends(struct kvc_source *source, const uint32_t *client, const
         finish(source, *block, count);
         kvc_hash_ring_shards(source->ring, block->hash, count, source->block_shard);
     } else {
-        memset(source->block_shard, 0, count * sizeof *source->block_shard);
+        memset(source->block_shard, 0, count * sizeof(*source->block_shard));
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         if (!kvc_sends_push(&source->shard[source->block_shard[i]].sends, sent_ns[i], client[i])) {
             out_of_memory(source);
             return false;
         }
+    }
     return true;
 }
 
@@ -513,14 +554,17 @@ void kvc_source_complete(struct kvc_source *source, const uint32_t *client, cons
                          uint32_t count)
 {
     double sent_ns[BLOCK];
-    if (source->workload.arrival != KVC_ARRIVAL_CLOSED || stopped(source))
+    if (source->workload.arrival != KVC_ARRIVAL_CLOSED || stopped(source)) {
         return;
+    }
     for (uint32_t first = 0, part; first < count; first += part) {
         part = count - first < BLOCK ? count - first : BLOCK;
-        for (uint32_t i = 0; i < part; i++)
+        for (uint32_t i = 0; i < part; i++) {
             sent_ns[i] = done_ns[first + i] + source->workload.think_ns;
-        if (!queue_sends(source, client + first, sent_ns, part))
+        }
+        if (!queue_sends(source, client + first, sent_ns, part)) {
             return;
+        }
     }
 }
 
@@ -528,11 +572,12 @@ void kvc_source_complete(struct kvc_source *source, const uint32_t *client, cons
 static bool start_clients(struct kvc_source *source)
 {
     uint64_t clients = source->workload.clients;
-    source->client_key_id = malloc(clients * sizeof *source->client_key_id);
-    source->client_op = malloc(clients * sizeof *source->client_op);
-    source->client_draws = calloc(clients, sizeof *source->client_draws);
-    if (source->client_key_id == NULL || source->client_op == NULL || source->client_draws == NULL)
+    source->client_key_id = malloc(clients * sizeof(*source->client_key_id));
+    source->client_op = malloc(clients * sizeof(*source->client_op));
+    source->client_draws = calloc(clients, sizeof(*source->client_draws));
+    if (source->client_key_id == NULL || source->client_op == NULL || source->client_draws == NULL) {
         return false;
+    }
     uint32_t client[BLOCK];
     double sent_ns[BLOCK];
     for (uint64_t first = 0; first < clients; first += BLOCK) {
@@ -541,8 +586,9 @@ static bool start_clients(struct kvc_source *source)
             client[i] = (uint32_t)first + i;
             sent_ns[i] = source->workload.think_ns * (double)(first + i) / (double)clients;
         }
-        if (!queue_sends(source, client, sent_ns, part))
+        if (!queue_sends(source, client, sent_ns, part)) {
             return false;
+        }
     }
     return true;
 }
@@ -552,8 +598,9 @@ static bool start_clients(struct kvc_source *source)
 static bool read_trace(struct kvc_source *source)
 {
     struct kvc_trace_row row;
-    if (source->trace == NULL)
+    if (source->trace == NULL) {
         return false;
+    }
     if (kvc_trace_read(source->trace, &row, &source->diag) != KVC_TRACE_ROW) {
         kvc_trace_close(source->trace);
         source->trace = NULL;
@@ -581,21 +628,26 @@ static uint32_t take_trace(struct kvc_source *source, struct shard *shard, doubl
                            struct kvc_batch *batch)
 {
     struct kvc_rows *rows = &shard->rows;
-    while (kvc_rows_count(rows) == 0)
-        if (source->trace_ns > until_ns || !read_trace(source))
+    while (kvc_rows_count(rows) == 0) {
+        if (source->trace_ns > until_ns || !read_trace(source)) {
             return 0;
+        }
+    }
     double sent_ns = rows->all.sent_ns[rows->head];
-    if (sent_ns > until_ns || room(source, batch) == 0)
+    if (sent_ns > until_ns || room(source, batch) == 0) {
         return 0;
+    }
     hand_out(source, rows, sent_ns, 1, batch);
     return 1;
 }
 
 static double next_trace(struct kvc_source *source, const struct shard *shard)
 {
-    for (int i = 0; kvc_rows_count(&shard->rows) == 0; i++)
-        if (i == SEARCH_LIMIT || !read_trace(source))
+    for (int i = 0; kvc_rows_count(&shard->rows) == 0; i++) {
+        if (i == SEARCH_LIMIT || !read_trace(source)) {
             return source->trace != NULL && !stopped(source) ? source->trace_ns : INFINITY;
+        }
+    }
     return shard->rows.all.sent_ns[shard->rows.head];
 }
 
@@ -631,18 +683,22 @@ double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
 
 enum kvc_status kvc_source_error(const struct kvc_source *source, struct kvc_diag *diag)
 {
-    if (stopped(source) && diag != NULL)
+    if (stopped(source) && diag != NULL) {
         *diag = source->diag;
+    }
     return source->diag.status;
 }
 
 int kvc_source_ended(const struct kvc_source *source)
 {
-    if (source->workload.arrival != KVC_ARRIVAL_TRACE || source->trace != NULL)
+    if (source->workload.arrival != KVC_ARRIVAL_TRACE || source->trace != NULL) {
         return 0;
-    for (uint32_t i = 0; i < source->shards; i++)
-        if (kvc_rows_count(&source->shard[i].rows) != 0)
+    }
+    for (uint32_t i = 0; i < source->shards; i++) {
+        if (kvc_rows_count(&source->shard[i].rows) != 0) {
             return 0;
+        }
+    }
     return 1;
 }
 
@@ -653,15 +709,17 @@ uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash)
 
 void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t count, struct kvc_batch *batch)
 {
-    if (source->workload.arrival == KVC_ARRIVAL_TRACE)
+    if (source->workload.arrival == KVC_ARRIVAL_TRACE) {
         return;
-    if (count > batch->capacity - batch->count)
+    }
+    if (count > batch->capacity - batch->count) {
         KVC_BUG("%u keys for a batch with room for %u", count, batch->capacity - batch->count);
+    }
     for (uint32_t done = 0, part; done < count; done += part) {
         struct kvc_columns to = batch_columns(batch);
         part = count - done < BLOCK ? count - done : BLOCK;
         memset(to.op, KVC_OP_SET, part);
-        memset(batch->client + batch->count, 0, part * sizeof *batch->client);
+        memset(batch->client + batch->count, 0, part * sizeof(*batch->client));
         for (uint32_t i = 0; i < part; i++) {
             to.key_id[i] = first + done + i;
             to.sent_ns[i] = 0;
@@ -679,11 +737,13 @@ static bool set_up_keys(struct kvc_source *source)
     uint32_t key_max = kvc_workload_key_bytes_max(workload);
     bool trace = workload->arrival == KVC_ARRIVAL_TRACE;
     source->block.key_stride = (key_max + 7) / 8 * 8;
-    if (trace)
+    if (trace) {
         return true;
+    }
     source->sizes = kvc_sizes_create(workload);
-    if (source->sizes == NULL)
+    if (source->sizes == NULL) {
         return false;
+    }
     source->sizes_fixed = kvc_sizes_fixed(source->sizes);
     if (source->sizes_fixed) {
         uint64_t any[BLOCK] = {0};
@@ -691,8 +751,9 @@ static bool set_up_keys(struct kvc_source *source)
     }
     if (workload->popularity == KVC_POPULARITY_ZIPF) {
         source->zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
-        if (source->zipf == NULL)
+        if (source->zipf == NULL) {
             return false;
+        }
     }
     bool deletes = workload->delete_frac > 0, sets = deletes || workload->set_frac > 0;
     source->set_from = sets ? (uint64_t)(workload->get_frac * 0x1.0p63) : 1ull << 63;
@@ -704,17 +765,19 @@ static bool set_up_shards(struct kvc_source *source, const struct kvc_source_par
 {
     source->shards = params->nodes * params->sockets;
     source->ring = kvc_hash_ring_create(params->nodes, params->sockets);
-    source->shard = calloc(source->shards, sizeof *source->shard);
-    source->block_shard = malloc(BLOCK * sizeof *source->block_shard);
-    source->block_order = malloc(BLOCK * sizeof *source->block_order);
-    source->shard_rows = malloc((source->shards + 1ull) * sizeof *source->shard_rows);
+    source->shard = calloc(source->shards, sizeof(*source->shard));
+    source->block_shard = malloc(BLOCK * sizeof(*source->block_shard));
+    source->block_order = malloc(BLOCK * sizeof(*source->block_order));
+    source->shard_rows = malloc((source->shards + 1ull) * sizeof(*source->shard_rows));
     if (source->ring == NULL || source->shard == NULL || source->block_shard == NULL ||
-        source->block_order == NULL || source->shard_rows == NULL)
+        source->block_order == NULL || source->shard_rows == NULL) {
         return false;
+    }
     unsigned sizes = source->sizes_fixed ? 0 : KVC_ROWS_SIZES;
     unsigned text = source->workload.arrival == KVC_ARRIVAL_TRACE ? KVC_ROWS_KEYS | KVC_ROWS_SENT : 0;
-    for (uint32_t i = 0; i < source->shards; i++)
+    for (uint32_t i = 0; i < source->shards; i++) {
         kvc_rows_init(&source->shard[i].rows, source->block.key_stride, sizes | text);
+    }
     return kvc_columns_grow(&source->block, BLOCK, sizes | KVC_ROWS_KEYS);
 }
 
@@ -743,7 +806,7 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
 
 struct kvc_source *kvc_source_create(const struct kvc_source_params *params, struct kvc_diag *diag)
 {
-    struct kvc_source *source = calloc(1, sizeof *source);
+    struct kvc_source *source = calloc(1, sizeof(*source));
     if (source != NULL) {
         source->workload = *params->workload;
         source->hash_seed = params->hash_seed;
@@ -751,10 +814,11 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
         kvc_rng_init(&source->op_rng, params->seed, "workload.op", 0);
         kvc_rng_init(&source->key_rng, params->seed, "workload.key", 0);
     }
-    if (source == NULL || !set_up_keys(source) || !set_up_shards(source, params))
+    if (source == NULL || !set_up_keys(source) || !set_up_shards(source, params)) {
         kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the workload of %u nodes", params->nodes);
-    else if (set_up_arrival(source, params->seed, diag) == KVC_OK)
+    } else if (set_up_arrival(source, params->seed, diag) == KVC_OK) {
         return source;
+    }
     kvc_source_free(source);
     return NULL;
 }

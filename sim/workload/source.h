@@ -51,7 +51,8 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
  * receiver to set. Closed loop: each request keeps its own sent_ns, in order; a frame is what was sent by
  * until_ns. Trace: requests keep their own times; a frame holds one request. A malformed trace line ends the
  * stream; kvc_source_error tells. */
-uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch);
+uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns,
+                          struct kvc_batch *batch);
 
 /* Closed loop: the responses to these requests arrived at done_ns[i]. */
 void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,

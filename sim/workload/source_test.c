@@ -58,13 +58,14 @@ static void same_rows(const struct kvc_batch *a, const struct kvc_batch *b, uint
     cr_assert_geq(b->count, count);
     cr_assert_eq(memcmp(a->op, b->op, count), 0);
     cr_assert_eq(memcmp(a->key_bytes, b->key_bytes, count), 0);
-    cr_assert_eq(memcmp(a->value_bytes, b->value_bytes, count * sizeof *a->value_bytes), 0);
+    cr_assert_eq(memcmp(a->value_bytes, b->value_bytes, count * sizeof(*a->value_bytes)), 0);
     cr_assert_eq(memcmp(a->keys, b->keys, (size_t)count * a->key_stride), 0);
-    cr_assert_eq(memcmp(a->key_id, b->key_id, count * sizeof *a->key_id), 0);
-    cr_assert_eq(memcmp(a->hash, b->hash, count * sizeof *a->hash), 0);
-    cr_assert_eq(memcmp(a->client, b->client, count * sizeof *a->client), 0);
-    for (uint32_t i = 0; i < count; i++)
+    cr_assert_eq(memcmp(a->key_id, b->key_id, count * sizeof(*a->key_id)), 0);
+    cr_assert_eq(memcmp(a->hash, b->hash, count * sizeof(*a->hash)), 0);
+    cr_assert_eq(memcmp(a->client, b->client, count * sizeof(*a->client)), 0);
+    for (uint32_t i = 0; i < count; i++) {
         cr_assert(a->sent_ns[i] == b->sent_ns[i] || (isnan(a->sent_ns[i]) && isnan(b->sent_ns[i])));
+    }
 }
 
 /* Takes what is sent by until_ns, as far as there is room for whole frames, and answers it at once. */
@@ -72,11 +73,12 @@ static uint32_t drain(struct kvc_source *source, uint32_t shard, double until_ns
 {
     uint32_t first = batch->count, got;
     while (batch->capacity - batch->count >= FRAME &&
-           (got = kvc_source_drain(source, shard, until_ns, batch)) != 0)
+           (got = kvc_source_drain(source, shard, until_ns, batch)) != 0) {
         for (uint32_t i = batch->count - got; i < batch->count; i++) {
             double done_ns = batch->sent_ns[i] + 700 + 10 * batch->client[i];
             kvc_source_complete(source, &batch->client[i], &done_ns, 1);
         }
+    }
     return batch->count - first;
 }
 
@@ -90,16 +92,19 @@ static void check_interleavings(const struct kvc_workload *workload)
         a[i] = new_batch(workload, ROWS);
         b[i] = new_batch(workload, ROWS);
     }
-    for (double until = 500; until <= 5e5; until += 500) /* 500 ns is below service plus think time */
-        for (uint32_t i = 0; i < SHARDS; i++)
+    for (double until = 500; until <= 5e5; until += 500) { /* 500 ns is below service plus think time */
+        for (uint32_t i = 0; i < SHARDS; i++) {
             drain(calm, i, until, a[i]);
-    for (double until = 500, step = 0; until <= 5e5; until += 500, step++)
+        }
+    }
+    for (double until = 500, step = 0; until <= 5e5; until += 500, step++) {
         for (uint32_t i = 0; i < SHARDS; i++) {
             uint32_t shard = (uint32_t)(SHARDS - 1 - (i + (uint32_t)step) % SHARDS);
             kvc_source_next_ns(wild, shard);
             drain(wild, shard, until - (shard % 2) * 250, b[shard]);
             drain(wild, shard, until, b[shard]);
         }
+    }
     for (uint32_t i = 0; i < SHARDS; i++) {
         cr_assert_gt(a[i]->count, 1000u);
         cr_assert_eq(a[i]->count, b[i]->count);
@@ -136,11 +141,14 @@ Test(source, every_request_goes_to_its_owner_once)
         uint32_t next[SHARDS] = {0};
         drain(whole, 0, 1e12, all);
         cr_assert_eq(all->count, ROWS);
-        for (uint32_t shard = 0; shard < SHARDS; shard++)
+        for (uint32_t shard = 0; shard < SHARDS; shard++) {
             part[shard] = new_batch(&workload, ROWS);
-        for (int round = 0; round < ROWS / FRAME / SHARDS; round++)
-            for (uint32_t shard = 0; shard < SHARDS; shard++)
+        }
+        for (int round = 0; round < ROWS / FRAME / SHARDS; round++) {
+            for (uint32_t shard = 0; shard < SHARDS; shard++) {
                 cr_assert_eq(kvc_source_drain(split, shard, 1e12, part[shard]), FRAME);
+            }
+        }
         for (uint32_t row = 0; row < ROWS / 2; row++) {
             uint32_t shard = kvc_source_shard(split, all->hash[row]);
             cr_assert_lt(shard, SHARDS);
@@ -149,8 +157,9 @@ Test(source, every_request_goes_to_its_owner_once)
             cr_assert_eq(part[shard]->op[next[shard]], all->op[row]);
             cr_assert_eq(part[shard]->hash[next[shard]++], all->hash[row]);
         }
-        for (uint32_t shard = 0; shard < SHARDS; shard++)
+        for (uint32_t shard = 0; shard < SHARDS; shard++) {
             kvc_batch_free(part[shard]);
+        }
         kvc_batch_free(all);
         kvc_source_free(whole);
         kvc_source_free(split);
@@ -165,8 +174,9 @@ Test(source, seeds_give_different_streams)
     uint32_t same = 0;
     drain(one, 0, 0, a);
     drain(two, 0, 0, b);
-    for (uint32_t i = 0; i < 1000; i++)
+    for (uint32_t i = 0; i < 1000; i++) {
         same += a->key_id[i] == b->key_id[i];
+    }
     cr_assert_lt(same, 5);
     kvc_source_free(one);
     kvc_source_free(two);
@@ -179,7 +189,7 @@ Test(source, operations_have_their_shares)
     enum { MANY = 500000 };
     static const double mixes[][3] = {{0.7, 0.2, 0.1}, {1, 0, 0},     {0, 1, 0},
                                       {0, 0, 1},       {0.5, 0, 0.5}, {0, 0.3, 0.7}};
-    for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
+    for (size_t i = 0; i < sizeof(mixes) / sizeof(*mixes); i++) {
         struct kvc_workload workload = plain(KVC_ARRIVAL_SATURATE);
         workload.get_frac = mixes[i][0];
         workload.set_frac = mixes[i][1];
@@ -220,16 +230,19 @@ static void check_unique(struct kvc_workload *workload)
         cr_assert_eq(batch->op[i], KVC_OP_SET);
         cr_assert_eq(batch->key_id[i], i);
         cr_assert_eq(batch->hash[i], kvc_hash(key, batch->key_bytes[i], HASH_SEED));
-        for (uint32_t j = 0; j < 8 && j < batch->key_bytes[i]; j++)
+        for (uint32_t j = 0; j < 8 && j < batch->key_bytes[i]; j++) {
             cr_assert_eq(key[j], (uint8_t)(batch->key_id[i] >> 8 * j));
-        for (uint32_t j = batch->key_bytes[i]; j < batch->key_stride; j++)
+        }
+        for (uint32_t j = batch->key_bytes[i]; j < batch->key_stride; j++) {
             cr_assert_eq(key[j], 0);
+        }
         sorted[i * 264] = batch->key_bytes[i];
         memcpy(sorted + i * 264 + 1, key, batch->key_bytes[i]);
     }
     qsort(sorted, workload->keys, 264, by_bytes);
-    for (uint64_t i = 1; i < workload->keys; i++)
+    for (uint64_t i = 1; i < workload->keys; i++) {
         cr_assert_neq(memcmp(sorted + (i - 1) * 264, sorted + i * 264, 264), 0);
+    }
     free(sorted);
     kvc_batch_free(batch);
     kvc_source_free(source);
@@ -271,8 +284,9 @@ Test(source, requests_carry_the_preloaded_keys)
                 cr_assert_eq(batch->key_bytes[i], keys->key_bytes[id]);
                 cr_assert_eq(batch->value_bytes[i], keys->value_bytes[id]);
                 cr_assert_eq(memcmp(key, keys->keys + id * keys->key_stride, keys->key_stride), 0);
-                for (uint32_t j = keys->key_stride; j < 256; j++)
+                for (uint32_t j = keys->key_stride; j < 256; j++) {
                     cr_assert_eq(key[j], 0);
+                }
                 cr_assert_eq(kvc_source_shard(source, batch->hash[i]), 1);
             }
             kvc_batch_free(keys);
@@ -288,8 +302,9 @@ Test(source, a_full_window_stops_the_stream_until_it_is_taken)
     struct kvc_source *source = create(&workload, 1, 2, SEED);
     struct kvc_batch *batch = new_batch(&workload, 1000);
     uint64_t first = 0, second = 0, got;
-    while (batch->count = 0, (got = kvc_source_drain(source, 0, 0, batch)) != 0)
+    while (batch->count = 0, (got = kvc_source_drain(source, 0, 0, batch)) != 0) {
         first += got;
+    }
     cr_assert_geq(first + 6000,
                   (uint64_t)KVC_SOURCE_WINDOW); /* the other shard's window, plus or minus chance */
     cr_assert_leq(first, (uint64_t)KVC_SOURCE_WINDOW + 6000);
@@ -337,8 +352,9 @@ static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double u
     double last_ns = 0;
     while (kvc_source_drain(source, shard, until_ns, batch) != 0) {
         cr_assert_eq(batch->count, FRAME);
-        for (uint32_t i = 0; i < FRAME; i++)
+        for (uint32_t i = 0; i < FRAME; i++) {
             cr_assert_eq(batch->sent_ns[i], batch->sent_ns[0]);
+        }
         cr_assert(batch->sent_ns[0] >= last_ns && batch->sent_ns[0] <= until_ns);
         last_ns = batch->sent_ns[0];
         count[(int)(last_ns / window_ns)]++;
@@ -362,8 +378,9 @@ Test(source, poisson_frames_have_their_rate_at_every_shard)
     for (uint32_t shard = 0; shard < NODES; shard++) {
         double count[WINDOWS + 1] = {0}, statistic = 0;
         double seen = (double)count_frames(source, shard, until_ns, until_ns / WINDOWS, count);
-        for (int i = 0; i < WINDOWS; i++)
+        for (int i = 0; i < WINDOWS; i++) {
             statistic += pow(count[i] - seen / WINDOWS, 2) / (seen / WINDOWS);
+        }
         /* A Poisson process: windows vary as much as they hold on average, no less (chi-square, both ends).
          */
         cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, WINDOWS - 1));
@@ -400,11 +417,12 @@ static double requests_between(const struct kvc_workload *workload, double from_
         double at = from_ns + (i + 0.5) * (to_ns - from_ns) / STEPS, rate = workload->curve[0].rate_mops;
         for (uint32_t p = 1; p < workload->curve_points; p++) {
             const struct kvc_rate_point *a = &workload->curve[p - 1], *b = &workload->curve[p];
-            if (at >= b->time_ns)
+            if (at >= b->time_ns) {
                 rate = b->rate_mops;
-            else if (at > a->time_ns)
+            } else if (at > a->time_ns) {
                 rate = a->rate_mops +
                        (b->rate_mops - a->rate_mops) * (at - a->time_ns) / (b->time_ns - a->time_ns);
+            }
         }
         sum += rate * 1e-3 * (to_ns - from_ns) / STEPS;
     }
@@ -416,9 +434,9 @@ Test(source, curve_frames_follow_the_curve)
     enum { WINDOWS = 100 };
     struct kvc_workload workload = plain(KVC_ARRIVAL_CURVE);
     static const struct kvc_rate_point points[] = {{1e6, 20},  {3e6, 200},   {4e6, 200}, {4.5e6, 0},
-                                                    {5.5e6, 0}, {5.6e6, 300}, {8e6, 10}};
-    memcpy(workload.curve, points, sizeof points);
-    workload.curve_points = sizeof points / sizeof *points;
+                                                   {5.5e6, 0}, {5.6e6, 300}, {8e6, 10}};
+    memcpy(workload.curve, points, sizeof(points));
+    workload.curve_points = sizeof(points) / sizeof(*points);
     struct kvc_source *source = create(&workload, 1, 1, SEED);
     double until_ns = 1e7, count[WINDOWS + 1] = {0}, statistic = 0;
     int bins = 0;
@@ -478,8 +496,9 @@ static uint32_t closed_step(struct kvc_source *source, uint32_t shards, double n
     for (uint32_t shard = 0; shard < shards; shard++) {
         double last_ns = 0;
         batch->count = 0;
-        while (kvc_source_drain(source, shard, now_ns, batch) != 0)
+        while (kvc_source_drain(source, shard, now_ns, batch) != 0) {
             ;
+        }
         for (uint32_t i = 0; i < batch->count; i++) {
             uint32_t client = batch->client[i];
             cr_assert_eq(outstanding[client], 0, "client %u sent twice", client);
@@ -510,14 +529,16 @@ Test(source, a_client_of_a_closed_loop_waits_for_its_response)
     double ready_ns[CLIENTS];
     uint8_t outstanding[CLIENTS] = {0};
     uint32_t sent = 0;
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < CLIENTS; i++) {
         ready_ns[i] = workload.think_ns * i / CLIENTS; /* staggered */
+    }
     for (double now_ns = 50; now_ns < 2e5; now_ns += 50) {
         sent += closed_step(source, 4, now_ns, workload.think_ns, batch, ready_ns, outstanding);
         for (uint32_t i = 0; i < CLIENTS; i++) { /* late answers */
             double done_ns = now_ns + 25;
-            if (!outstanding[i] || (i + (uint32_t)now_ns / 50) % 7 != 0)
+            if (!outstanding[i] || (i + (uint32_t)now_ns / 50) % 7 != 0) {
                 continue;
+            }
             kvc_source_complete(source, &i, &done_ns, 1);
             outstanding[i] = 0;
             ready_ns[i] = done_ns + workload.think_ns;
@@ -537,11 +558,13 @@ Test(source, unanswered_clients_send_once)
     struct kvc_source *source = create(&workload, 1, 1, SEED);
     struct kvc_batch *batch = new_batch(&workload, 2 * CLIENTS);
     uint32_t got;
-    while ((got = kvc_source_drain(source, 0, 1e9, batch)) != 0)
+    while ((got = kvc_source_drain(source, 0, 1e9, batch)) != 0) {
         cr_assert_leq(got, FRAME);
+    }
     cr_assert_eq(batch->count, CLIENTS);
-    for (uint32_t i = 0; i < CLIENTS; i++) /* all at 0: in order of their number */
+    for (uint32_t i = 0; i < CLIENTS; i++) { /* all at 0: in order of their number */
         cr_assert(batch->client[i] == i && batch->sent_ns[i] == 0);
+    }
     cr_assert(isinf(kvc_source_next_ns(source, 0)));
     kvc_batch_free(batch);
     kvc_source_free(source);
@@ -553,9 +576,10 @@ static void write_trace(struct kvc_workload *workload, const char *head, uint32_
     FILE *file = fdopen(mkstemp(workload->trace), "w");
     cr_assert_not_null(file);
     fputs(head, file);
-    for (uint32_t i = 0; i < lines; i++)
+    for (uint32_t i = 0; i < lines; i++) {
         fprintf(file, "%u.%u,%s,key%u,12,%u\n", i / 4, i % 4 * 25, i % 3 == 0 ? "set" : "get", i % 1000,
                 i % 500);
+    }
     fclose(file);
 }
 
@@ -573,11 +597,12 @@ Test(source, a_trace_replays_with_its_own_times_on_all_shards)
     while (!kvc_source_ended(source)) {
         double next_ns = INFINITY;
         uint32_t from = 0;
-        for (uint32_t shard = 0; shard < NODES; shard++)
+        for (uint32_t shard = 0; shard < NODES; shard++) {
             if (kvc_source_next_ns(source, shard) < next_ns) {
                 next_ns = kvc_source_next_ns(source, shard);
                 from = shard;
             }
+        }
         cr_assert(isfinite(next_ns));
         cr_assert_float_eq(next_ns, (line / 4 + line % 4 * 0.25) * 1e3, 1e-6);
         cr_assert_eq(kvc_source_drain(source, from, next_ns - 1e-3, batch), 0);
@@ -606,8 +631,9 @@ Test(source, a_bad_trace_line_stops_the_stream_and_is_named)
     struct kvc_source *source = create(&workload, 1, 1, SEED);
     struct kvc_batch *batch = new_batch(&workload, 100);
     cr_assert_eq(kvc_source_error(source, &diag), KVC_OK);
-    while (kvc_source_drain(source, 0, 1e9, batch) != 0)
+    while (kvc_source_drain(source, 0, 1e9, batch) != 0) {
         ;
+    }
     cr_assert_eq(batch->count, 2);
     cr_assert_eq(kvc_source_error(source, &diag), KVC_ERR_SCENARIO);
     cr_assert_eq(diag.line, 3);

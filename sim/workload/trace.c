@@ -25,17 +25,19 @@ struct kvc_trace {
 
 void kvc_trace_close(struct kvc_trace *trace)
 {
-    if (trace == NULL)
+    if (trace == NULL) {
         return;
-    if (trace->file != NULL)
+    }
+    if (trace->file != NULL) {
         fclose(trace->file);
+    }
     free(trace->path);
     free(trace);
 }
 
 struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag)
 {
-    struct kvc_trace *trace = calloc(1, sizeof *trace);
+    struct kvc_trace *trace = calloc(1, sizeof(*trace));
     struct stat status;
     if (trace == NULL || (trace->path = strdup(path)) == NULL) {
         kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the trace reader");
@@ -61,18 +63,23 @@ static enum kvc_trace_next read_line(struct kvc_trace *trace, struct kvc_diag *d
     int c;
     trace->line++;
     while ((c = getc_unlocked(trace->file)) != EOF && c != '\n') {
-        if (c == '\0')
+        if (c == '\0') {
             return FAIL(trace, diag, "byte %zu of the line is NUL; a trace is plain text", length + 1);
-        if (length == KVC_TRACE_LINE_MAX)
+        }
+        if (length == KVC_TRACE_LINE_MAX) {
             return FAIL(trace, diag, "the line is longer than %d bytes", KVC_TRACE_LINE_MAX);
+        }
         trace->text[length++] = (char)c;
     }
-    if (c == EOF && ferror(trace->file))
+    if (c == EOF && ferror(trace->file)) {
         return FAIL(trace, diag, "cannot read on: %s", strerror(errno));
-    if (c == EOF && length == 0)
+    }
+    if (c == EOF && length == 0) {
         return KVC_TRACE_END;
-    if (length > 0 && trace->text[length - 1] == '\r')
+    }
+    if (length > 0 && trace->text[length - 1] == '\r') {
         length--;
+    }
     trace->text[length] = '\0';
     return KVC_TRACE_ROW;
 }
@@ -94,8 +101,9 @@ static int split(char *text, char *column[COLUMNS])
 
 static bool parse_time(const char *text, double *us)
 {
-    if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0')
+    if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0') {
         return false; /* strtod alone would take blanks, hexadecimal, inf and nan */
+    }
     char *end;
     *us = strtod(text, &end);
     return *end == '\0' && *us >= 0 && *us <= time_max_us;
@@ -103,8 +111,9 @@ static bool parse_time(const char *text, double *us)
 
 static bool parse_count(const char *text, unsigned long most, unsigned long *count)
 {
-    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0' || strlen(text) > 9)
+    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0' || strlen(text) > 9) {
         return false;
+    }
     *count = strtoul(text, NULL, 10);
     return *count <= most;
 }
@@ -113,9 +122,11 @@ static int parse_op(const char *text)
 {
     static const char *const names[KVC_OP_COUNT] = {
         [KVC_OP_GET] = "get", [KVC_OP_SET] = "set", [KVC_OP_DELETE] = "delete"};
-    for (int op = 0; op < KVC_OP_COUNT; op++)
-        if (strcasecmp(text, names[op]) == 0)
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        if (strcasecmp(text, names[op]) == 0) {
             return op;
+        }
+    }
     return -1;
 }
 
@@ -126,37 +137,46 @@ static enum kvc_trace_next parse_row(struct kvc_trace *trace, struct kvc_trace_r
     unsigned long key_bytes, value_bytes;
     double us;
     int columns = split(trace->text, column), op;
-    if (columns < COLUMNS)
+    if (columns < COLUMNS) {
         return FAIL(trace, diag, "the line has %d of %d columns (%s); it may be truncated", columns, COLUMNS,
                     header);
-    if (columns > COLUMNS)
+    }
+    if (columns > COLUMNS) {
         return FAIL(trace, diag, "the line has %d columns, %d are allowed (%s)", columns, COLUMNS, header);
-    if (!parse_time(column[0], &us))
+    }
+    if (!parse_time(column[0], &us)) {
         return FAIL(trace, diag, "time_us is \"%.*s\"; allowed are decimal microseconds from 0 to %g", SHOWN,
                     column[0], time_max_us);
-    if (us < trace->last_us)
+    }
+    if (us < trace->last_us) {
         return FAIL(trace, diag, "time_us goes back from %.15g to %.15g", trace->last_us, us);
-    if ((op = parse_op(column[1])) < 0)
+    }
+    if ((op = parse_op(column[1])) < 0) {
         return FAIL(trace, diag, "op is \"%.*s\"; allowed are get, set and delete", SHOWN, column[1]);
-    if (!parse_count(column[3], KVC_TRACE_KEY_MAX, &key_bytes) || key_bytes == 0)
+    }
+    if (!parse_count(column[3], KVC_TRACE_KEY_MAX, &key_bytes) || key_bytes == 0) {
         return FAIL(trace, diag, "key_bytes is \"%.*s\"; allowed are 1 to %d", SHOWN, column[3],
                     KVC_TRACE_KEY_MAX);
-    if (!parse_count(column[4], KVC_VALUE_BYTES_MAX, &value_bytes))
+    }
+    if (!parse_count(column[4], KVC_VALUE_BYTES_MAX, &value_bytes)) {
         return FAIL(trace, diag, "value_bytes is \"%.*s\"; allowed are 0 to %d", SHOWN, column[4],
                     KVC_VALUE_BYTES_MAX);
+    }
     size_t text_bytes = strlen(column[2]);
-    if (text_bytes == 0)
+    if (text_bytes == 0) {
         return FAIL(trace, diag, "the key is empty; it needs 1 to key_bytes bytes");
-    if (text_bytes > key_bytes)
+    }
+    if (text_bytes > key_bytes) {
         return FAIL(trace, diag, "the key \"%.*s\" has %zu bytes, more than its key_bytes of %lu", SHOWN,
                     column[2], text_bytes, key_bytes);
+    }
     row->time_ns = us * 1e3;
     row->op = (uint8_t)op;
     row->key_bytes = (uint8_t)key_bytes;
     row->value_bytes = (uint32_t)value_bytes;
     memcpy(row->key, column[2], text_bytes);
     memset(row->key + text_bytes, '#', key_bytes - text_bytes);
-    memset(row->key + key_bytes, 0, sizeof row->key - key_bytes);
+    memset(row->key + key_bytes, 0, sizeof(row->key) - key_bytes);
     trace->last_us = us;
     return KVC_TRACE_ROW;
 }
@@ -165,8 +185,9 @@ enum kvc_trace_next kvc_trace_read(struct kvc_trace *trace, struct kvc_trace_row
 {
     enum kvc_trace_next next = read_line(trace, diag);
     if (next == KVC_TRACE_ROW && trace->line == 1 && strncmp(trace->text, "time_us", 7) == 0) {
-        if (strcmp(trace->text, header) != 0)
+        if (strcmp(trace->text, header) != 0) {
             return FAIL(trace, diag, "the header is \"%.*s\"; allowed is %s", SHOWN, trace->text, header);
+        }
         next = read_line(trace, diag);
     }
     return next == KVC_TRACE_ROW ? parse_row(trace, row, diag) : next;

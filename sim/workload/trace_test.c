@@ -55,7 +55,7 @@ Test(trace, reads_all_columns)
                                "0.5,SET,user:17,10,100\r\n"
                                "0.5,Delete,b c,3,1044480\n"
                                "1e3,get,z,2,7";
-    struct kvc_trace *trace = open_text(text, sizeof text - 1);
+    struct kvc_trace *trace = open_text(text, sizeof(text) - 1);
     expect_row(trace, 0, KVC_OP_GET, "a", 0);
     expect_row(trace, 500, KVC_OP_SET, "user:17###", 100);
     expect_row(trace, 500, KVC_OP_DELETE, "b c", 1044480);
@@ -66,7 +66,7 @@ Test(trace, reads_all_columns)
 Test(trace, the_header_may_be_left_out)
 {
     static const char text[] = "3,get,abc,3,8\n";
-    struct kvc_trace *trace = open_text(text, sizeof text - 1);
+    struct kvc_trace *trace = open_text(text, sizeof(text) - 1);
     expect_row(trace, 3000, KVC_OP_GET, "abc", 8);
     expect_end(trace);
 }
@@ -81,7 +81,7 @@ Test(trace, the_longest_key_fits)
     char key[KVC_TRACE_KEY_MAX + 1], text[400];
     memset(key, 'k', KVC_TRACE_KEY_MAX);
     key[KVC_TRACE_KEY_MAX] = '\0';
-    int bytes = snprintf(text, sizeof text, "0,get,%s,255,1\n", key);
+    int bytes = snprintf(text, sizeof(text), "0,get,%s,255,1\n", key);
     struct kvc_trace *trace = open_text(text, (size_t)bytes);
     expect_row(trace, 0, KVC_OP_GET, key, 1);
     expect_end(trace);
@@ -97,7 +97,7 @@ struct bad_line {
 
 #define BAD(text, says, allows)                                                                              \
     {                                                                                                        \
-        .line = text, .bytes = sizeof text - 1, .found = says, .allowed = allows                             \
+        .line = text, .bytes = sizeof(text) - 1, .found = says, .allowed = allows                            \
     }
 
 ParameterizedTestParameters(trace, a_malformed_line_is_named)
@@ -131,7 +131,7 @@ ParameterizedTestParameters(trace, a_malformed_line_is_named)
         BAD("2,get,a\0c,3,8", "byte 8 of the line is NUL", "plain text"),
         BAD("time_us,op,key,key_bytes,value_bytes", "time_us is \"time_us\"", "decimal microseconds"),
     };
-    return cr_make_param_array(struct bad_line, lines, sizeof lines / sizeof *lines);
+    return cr_make_param_array(struct bad_line, lines, sizeof(lines) / sizeof(*lines));
 }
 
 ParameterizedTest(struct bad_line *bad, trace, a_malformed_line_is_named)
@@ -139,14 +139,14 @@ ParameterizedTest(struct bad_line *bad, trace, a_malformed_line_is_named)
     static const char before[] = "time_us,op,key,key_bytes,value_bytes\n1,get,abc,3,8\n",
                       after[] = "\n9,get,abc,3,8\n";
     char text[256];
-    size_t bytes = sizeof before - 1;
+    size_t bytes = sizeof(before) - 1;
     struct kvc_trace_row row;
     struct kvc_diag diag = {0};
     memcpy(text, before, bytes);
     memcpy(text + bytes, bad->line, (size_t)bad->bytes);
     bytes += (size_t)bad->bytes;
-    memcpy(text + bytes, after, sizeof after - 1);
-    bytes += sizeof after - 1;
+    memcpy(text + bytes, after, sizeof(after) - 1);
+    bytes += sizeof(after) - 1;
     char *path = write_file(text, bytes);
     struct kvc_trace *trace = kvc_trace_open(path, &diag);
     cr_assert_eq(kvc_trace_read(trace, &row, &diag), KVC_TRACE_ROW);
@@ -167,8 +167,9 @@ static void expect_error(const char *text, size_t bytes, int line, const char *s
     struct kvc_diag diag = {0};
     struct kvc_trace *trace = open_text(text, bytes);
     enum kvc_trace_next next;
-    while ((next = kvc_trace_read(trace, &row, &diag)) == KVC_TRACE_ROW)
+    while ((next = kvc_trace_read(trace, &row, &diag)) == KVC_TRACE_ROW) {
         ;
+    }
     cr_assert_eq(next, KVC_TRACE_ERROR);
     cr_assert_eq(diag.line, line);
     cr_assert_not_null(strstr(diag.message, says), "%s", diag.message);
@@ -178,21 +179,21 @@ static void expect_error(const char *text, size_t bytes, int line, const char *s
 Test(trace, a_truncated_last_line_is_named)
 {
     static const char text[] = "1,get,abc,3,8\n2,get,ab";
-    expect_error(text, sizeof text - 1, 2, "truncated");
+    expect_error(text, sizeof(text) - 1, 2, "truncated");
 }
 
 Test(trace, a_wrong_header_is_named)
 {
     static const char text[] = "time_us,op,key,value_bytes\n1,get,abc,3,8\n";
-    expect_error(text, sizeof text - 1, 1, "allowed is time_us,op,key,key_bytes,value_bytes");
+    expect_error(text, sizeof(text) - 1, 1, "allowed is time_us,op,key,key_bytes,value_bytes");
 }
 
 Test(trace, an_overlong_line_is_refused_without_reading_it_all)
 {
     static char text[20000];
-    memset(text, 'a', sizeof text);
+    memset(text, 'a', sizeof(text));
     memcpy(text, "1,get,abc,3,8\n", 14);
-    expect_error(text, sizeof text, 2, "longer than 4096 bytes");
+    expect_error(text, sizeof(text), 2, "longer than 4096 bytes");
 }
 
 Test(trace, a_file_that_cannot_be_read_is_named)

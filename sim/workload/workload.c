@@ -89,9 +89,9 @@ static const struct kvc_option rows[] = {
 };
 
 const struct kvc_option_table kvc_workload_option_table = {.name = "workload",
-                                                 .rows = rows,
-                                                 .count = sizeof rows / sizeof *rows,
-                                                 .size = sizeof(struct kvc_workload)};
+                                                           .rows = rows,
+                                                           .count = sizeof(rows) / sizeof(*rows),
+                                                           .size = sizeof(struct kvc_workload)};
 
 static const struct kvc_option curve_rows[] = {
     {.name = "time",
@@ -111,10 +111,11 @@ static const struct kvc_option curve_rows[] = {
 };
 
 const struct kvc_option_table kvc_rate_curve_option_table = {.name = "curve",
-                                              .rows = curve_rows,
-                                              .count = sizeof curve_rows / sizeof *curve_rows,
-                                              .size = sizeof(struct kvc_rate_point),
-                                              .max_list = KVC_CURVE_MAX};
+                                                             .rows = curve_rows,
+                                                             .count =
+                                                                 sizeof(curve_rows) / sizeof(*curve_rows),
+                                                             .size = sizeof(struct kvc_rate_point),
+                                                             .max_list = KVC_CURVE_MAX};
 
 #define MEGAKV "Mega-KV, VLDB J. 26(5), 2017, sec. 8.1"
 #define DIDO "DIDO, ICDE 2017, sec. V.A"
@@ -156,19 +157,23 @@ const struct kvc_workload_preset kvc_workload_presets[PRESETS + 1] = {
 
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
 {
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return KEY_BYTES_MAX;
-    if (workload->sizes == KVC_SIZES_FIXED)
+    }
+    if (workload->sizes == KVC_SIZES_FIXED) {
         return (uint32_t)workload->key_bytes;
+    }
     return kvc_size_set_key_max((enum kvc_size_set)workload->sizes);
 }
 
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload)
 {
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return KVC_VALUE_BYTES_MAX;
-    if (workload->sizes == KVC_SIZES_FIXED)
+    }
+    if (workload->sizes == KVC_SIZES_FIXED) {
         return (uint32_t)workload->value_bytes;
+    }
     return kvc_size_set_value_max((enum kvc_size_set)workload->sizes);
 }
 
@@ -180,8 +185,9 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
     case KVC_ARRIVAL_FIXED:
         return workload->rate_mops;
     case KVC_ARRIVAL_CURVE:
-        for (uint32_t i = 0; i < workload->curve_points; i++)
+        for (uint32_t i = 0; i < workload->curve_points; i++) {
             highest = fmax(highest, workload->curve[i].rate_mops);
+        }
         return highest;
     case KVC_ARRIVAL_SATURATE:
     case KVC_ARRIVAL_CLOSED:
@@ -198,19 +204,23 @@ uint32_t kvc_workload_key_stride(const struct kvc_workload *workload)
 
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
 {
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return 0;
-    if (workload->sizes == KVC_SIZES_FIXED)
+    }
+    if (workload->sizes == KVC_SIZES_FIXED) {
         return (double)workload->key_bytes;
+    }
     return kvc_size_set_key_mean((enum kvc_size_set)workload->sizes);
 }
 
 double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
 {
-    if (workload->arrival == KVC_ARRIVAL_TRACE)
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return 0;
-    if (workload->sizes == KVC_SIZES_FIXED)
+    }
+    if (workload->sizes == KVC_SIZES_FIXED) {
         return (double)workload->value_bytes;
+    }
     return kvc_size_set_value_mean((enum kvc_size_set)workload->sizes);
 }
 
@@ -231,59 +241,70 @@ static bool is_rate(double x)
 
 static enum kvc_status check_keys(const struct kvc_workload *w, struct kvc_diag *diag)
 {
-    if (w->keys < 1 || (double)w->keys > KEYS_MAX)
+    if (w->keys < 1 || (double)w->keys > KEYS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.keys is %llu; allowed are 1 to 2^32",
                              (unsigned long long)w->keys);
-    if (w->sizes < KVC_SIZES_FIXED || w->sizes > KVC_SIZES_SYS)
+    }
+    if (w->sizes < KVC_SIZES_FIXED || w->sizes > KVC_SIZES_SYS) {
         return fail(diag, "workload.sizes is not one of fixed, etc, usr, app, var, sys");
-    if (w->sizes != KVC_SIZES_FIXED)
+    }
+    if (w->sizes != KVC_SIZES_FIXED) {
         return KVC_OK;
-    if (w->key_bytes < 1 || w->key_bytes > KEY_BYTES_MAX)
+    }
+    if (w->key_bytes < 1 || w->key_bytes > KEY_BYTES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.key is %llu bytes; allowed are 1 to %d",
                              (unsigned long long)w->key_bytes, KEY_BYTES_MAX);
-    if (w->value_bytes > KVC_VALUE_BYTES_MAX)
+    }
+    if (w->value_bytes > KVC_VALUE_BYTES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.value is %llu bytes; allowed are 0 to %d",
                              (unsigned long long)w->value_bytes, KVC_VALUE_BYTES_MAX);
-    if (w->key_bytes < 4 && w->keys > 1ull << (8 * w->key_bytes))
+    }
+    if (w->key_bytes < 4 && w->keys > 1ull << (8 * w->key_bytes)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "workload.key of %llu bytes tells at most %llu keys apart, workload.keys is %llu",
             (unsigned long long)w->key_bytes, 1ull << (8 * w->key_bytes), (unsigned long long)w->keys);
+    }
     return KVC_OK;
 }
 
 static enum kvc_status check_mix(const struct kvc_workload *w, struct kvc_diag *diag)
 {
-    if (!is_frac(w->get_frac) || !is_frac(w->set_frac) || !is_frac(w->delete_frac))
+    if (!is_frac(w->get_frac) || !is_frac(w->set_frac) || !is_frac(w->delete_frac)) {
         return fail(diag, "workload.get, set and delete are shares; allowed are 0 to 1");
+    }
     double sum = w->get_frac + w->set_frac + w->delete_frac;
-    if (fabs(sum - 1) > 1e-9)
+    if (fabs(sum - 1) > 1e-9) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "workload.get = %g, set = %g and delete = %g add up to %g; they must add up to 1", w->get_frac,
             w->set_frac, w->delete_frac, sum);
+    }
     return KVC_OK;
 }
 
 static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag *diag)
 {
     bool any = false;
-    if (w->curve_points < 1 || w->curve_points > KVC_CURVE_MAX)
+    if (w->curve_points < 1 || w->curve_points > KVC_CURVE_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the arrival curve has %u points; allowed are 1 to %d",
                              w->curve_points, KVC_CURVE_MAX);
+    }
     for (uint32_t i = 0; i < w->curve_points; i++) {
         const struct kvc_rate_point *point = &w->curve[i];
         if (!isfinite(point->time_ns) || point->time_ns < 0 || !isfinite(point->rate_mops) ||
-            point->rate_mops < 0)
+            point->rate_mops < 0) {
             return kvc_diag_fail(
                 diag, KVC_ERR_SCENARIO,
                 "point %u of the arrival curve is at %g ns with %g Mops; neither may be negative", i + 1,
                 point->time_ns, point->rate_mops);
-        if (i > 0 && point->time_ns <= w->curve[i - 1].time_ns)
+        }
+        if (i > 0 && point->time_ns <= w->curve[i - 1].time_ns) {
             return kvc_diag_fail(
                 diag, KVC_ERR_SCENARIO,
                 "point %u of the arrival curve is at %g ns, point %u at %g ns; times must rise", i + 1,
                 point->time_ns, i, w->curve[i - 1].time_ns);
+        }
         any = any || point->rate_mops > 0;
     }
     return any ? KVC_OK : fail(diag, "the arrival curve is 0 Mops everywhere; one point must be above");
@@ -291,9 +312,10 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
 
 static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_diag *diag)
 {
-    if (w->clients_for == KVC_CLIENTS_FOR_SOCKET && w->arrival != KVC_ARRIVAL_SATURATE)
+    if (w->clients_for == KVC_CLIENTS_FOR_SOCKET && w->arrival != KVC_ARRIVAL_SATURATE) {
         return fail(
             diag, "workload.clients_for = \"socket\" has no meaning unless workload.arrival = \"saturate\"");
+    }
     switch (w->arrival) {
     case KVC_ARRIVAL_SATURATE:
         return KVC_OK;
@@ -304,13 +326,15 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
                    : kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the arrival rate is %g Mops; it must be above 0",
                                    w->rate_mops);
     case KVC_ARRIVAL_CLOSED:
-        if (w->clients < 1 || (double)w->clients > CLIENTS_MAX)
+        if (w->clients < 1 || (double)w->clients > CLIENTS_MAX) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "the closed loop has %llu clients; allowed are 1 to 2^24",
                                  (unsigned long long)w->clients);
-        if (!isfinite(w->think_ns) || w->think_ns < 0)
+        }
+        if (!isfinite(w->think_ns) || w->think_ns < 0) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the think time is %g ns; it must not be negative",
                                  w->think_ns);
+        }
         return KVC_OK;
     case KVC_ARRIVAL_CURVE:
         return check_curve(w, diag);
@@ -324,30 +348,38 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     enum kvc_status status = check_arrival(workload, diag);
-    if (status != KVC_OK || workload->arrival == KVC_ARRIVAL_TRACE)
+    if (status != KVC_OK || workload->arrival == KVC_ARRIVAL_TRACE) {
         return status;
-    if ((status = check_keys(workload, diag)) != KVC_OK || (status = check_mix(workload, diag)) != KVC_OK)
+    }
+    if ((status = check_keys(workload, diag)) != KVC_OK || (status = check_mix(workload, diag)) != KVC_OK) {
         return status;
-    if (workload->popularity != KVC_POPULARITY_UNIFORM && workload->popularity != KVC_POPULARITY_ZIPF)
+    }
+    if (workload->popularity != KVC_POPULARITY_UNIFORM && workload->popularity != KVC_POPULARITY_ZIPF) {
         return fail(diag, "workload.dist is neither uniform nor zipf");
-    if (workload->popularity == KVC_POPULARITY_ZIPF && !is_rate(workload->zipf_s))
+    }
+    if (workload->popularity == KVC_POPULARITY_ZIPF && !is_rate(workload->zipf_s)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the Zipf exponent is %g; it must be above 0",
                              workload->zipf_s);
-    if (workload->frame_requests > FRAME_REQUESTS_MAX)
+    }
+    if (workload->frame_requests > FRAME_REQUESTS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.per_frame is %llu; allowed are auto and 1 to %d",
                              (unsigned long long)workload->frame_requests, FRAME_REQUESTS_MAX);
-    if (!is_frac(workload->preload_frac))
+    }
+    if (!is_frac(workload->preload_frac)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.preload is %g; allowed are 0 to 1",
                              workload->preload_frac);
+    }
     return KVC_OK;
 }
 
 const struct kvc_workload_preset *kvc_workload_preset_find(const char *name)
 {
-    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++)
-        if (strcmp(preset->name, name) == 0)
+    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++) {
+        if (strcmp(preset->name, name) == 0) {
             return preset;
+        }
+    }
     return NULL;
 }
 
@@ -357,18 +389,21 @@ enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const c
     const struct kvc_workload_preset *preset = kvc_workload_preset_find(name);
     if (preset == NULL) {
         const char *names[PRESETS + 1];
-        for (int i = 0; i <= PRESETS; i++)
+        for (int i = 0; i <= PRESETS; i++) {
             names[i] = kvc_workload_presets[i].name;
+        }
         const char *nearest = kvc_nearest_name(name, names);
-        if (nearest != NULL)
+        if (nearest != NULL) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "there is no workload preset \"%s\"; did you mean \"%s\"?", name, nearest);
+        }
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "there is no workload preset \"%s\"; some are megakv-a, dido-k8, ycsb-b, facebook-etc", name);
     }
-    if (preset->has_sizes)
+    if (preset->has_sizes) {
         workload->sizes = preset->sizes;
+    }
     if (preset->has_sizes && preset->sizes == KVC_SIZES_FIXED) {
         workload->key_bytes = preset->key_bytes;
         workload->value_bytes = preset->value_bytes;

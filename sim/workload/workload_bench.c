@@ -24,7 +24,7 @@ static int ascending(const void *left, const void *right)
 
 static double median(double *values)
 {
-    qsort(values, RUNS, sizeof *values, ascending);
+    qsort(values, RUNS, sizeof(*values), ascending);
     return values[RUNS / 2];
 }
 
@@ -40,13 +40,15 @@ static double zipf_ns(double s, uint64_t keys)
     double ns[RUNS];
     struct kvc_rng rng;
     struct kvc_zipf *zipf = kvc_zipf_create(keys, s);
-    if (zipf == NULL)
+    if (zipf == NULL) {
         die("no memory");
+    }
     kvc_rng_init(&rng, 1, "bench", 0);
     for (int run = 0; run < RUNS; run++) {
         double start = now_ns();
-        for (int drawn = 0; drawn < REQUESTS; drawn += DRAWS)
+        for (int drawn = 0; drawn < REQUESTS; drawn += DRAWS) {
             kvc_zipf_fill(zipf, &rng, rank, DRAWS);
+        }
         ns[run] = (now_ns() - start) / REQUESTS;
     }
     kvc_zipf_free(zipf);
@@ -61,13 +63,16 @@ static double take_ns(struct kvc_source *source, uint32_t shards, struct kvc_bat
     for (uint32_t shard = 0, idle = 0; taken < requests; shard = (shard + 1) % shards) {
         uint32_t got;
         batch->count = 0;
-        while (batch->count + FRAME <= BATCH && (got = kvc_source_drain(source, shard, 1e18, batch)) != 0)
+        while (batch->count + FRAME <= BATCH && (got = kvc_source_drain(source, shard, 1e18, batch)) != 0) {
             taken += (int)got;
+        }
         idle = batch->count != 0 ? 0 : idle + 1;
-        if (idle == shards)
+        if (idle == shards) {
             die("no shard has requests");
-        for (uint32_t i = 0; i < batch->count; i++) /* the closed loop's service time */
+        }
+        for (uint32_t i = 0; i < batch->count; i++) { /* the closed loop's service time */
             done_ns[i] = batch->sent_ns[i] + 1000;
+        }
         kvc_source_complete(source, batch->client, done_ns, batch->count);
     }
     return (now_ns() - start) / taken;
@@ -75,9 +80,11 @@ static double take_ns(struct kvc_source *source, uint32_t shards, struct kvc_bat
 
 static void check(const struct kvc_source *source, uint32_t shard, const struct kvc_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->count; i++)
-        if (kvc_source_shard(source, batch->hash[i]) != shard)
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (kvc_source_shard(source, batch->hash[i]) != shard) {
             die("a request went to the wrong shard");
+        }
+    }
 }
 
 static double source_ns(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets)
@@ -91,16 +98,18 @@ static double source_ns(const struct kvc_workload *workload, uint32_t nodes, uin
                                        .frame_requests = FRAME};
     struct kvc_source *source = kvc_source_create(&params, NULL);
     struct kvc_batch *batch = kvc_batch_create(BATCH, kvc_workload_key_stride(workload));
-    if (source == NULL || batch == NULL)
+    if (source == NULL || batch == NULL) {
         die("no memory");
+    }
     take_ns(source, nodes * sockets, batch, REQUESTS / 10);
     for (uint32_t shard = 0; shard < nodes * sockets; shard++) {
         batch->count = 0;
         kvc_source_drain(source, shard, 1e18, batch);
         check(source, shard, batch);
     }
-    for (int run = 0; run < RUNS; run++)
+    for (int run = 0; run < RUNS; run++) {
         ns[run] = take_ns(source, nodes * sockets, batch, REQUESTS);
+    }
     kvc_source_free(source);
     kvc_batch_free(batch);
     return median(ns);
@@ -125,11 +134,12 @@ int main(void)
         {"uniform, 8 B keys, poisson", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_POISSON, 8},
         {"uniform, 8 B keys, 10000 clients", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_CLOSED, 8},
     };
-    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++)
+    for (size_t i = 0; i < sizeof(exponents) / sizeof(*exponents); i++) {
         printf("zipf %-4g of 50e6 keys, draw alone %8.2f ns\n", exponents[i],
                zipf_ns(exponents[i], 50000000));
+    }
     printf("%-36s %8s %8s %8s\n", "request, ns, by shards", "1", "2", "8");
-    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+    for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
         struct kvc_workload workload = {.keys = 50000000,
                                         .sizes = loads[i].sizes,
                                         .key_bytes = loads[i].key_bytes,
@@ -143,8 +153,9 @@ int main(void)
                                         .clients = 10000,
                                         .think_ns = 1000};
         printf("%-36s", loads[i].name);
-        for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
+        for (size_t j = 0; j < sizeof(shapes) / sizeof(*shapes); j++) {
             printf(" %8.2f", source_ns(&workload, shapes[j].nodes, shapes[j].sockets));
+        }
         printf("\n");
     }
     return 0;

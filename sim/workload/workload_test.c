@@ -114,10 +114,12 @@ Test(workload, the_highest_rate_is_that_of_an_open_load)
     cr_expect_eq(kvc_workload_rate_max_mops(&workload), 3);
     workload.arrival = KVC_ARRIVAL_CURVE;
     cr_expect_eq(kvc_workload_rate_max_mops(&workload), 7);
-    for (workload.arrival = 0; workload.arrival <= KVC_ARRIVAL_TRACE; workload.arrival++)
+    for (workload.arrival = 0; workload.arrival <= KVC_ARRIVAL_TRACE; workload.arrival++) {
         if (workload.arrival == KVC_ARRIVAL_SATURATE || workload.arrival == KVC_ARRIVAL_CLOSED ||
-            workload.arrival == KVC_ARRIVAL_TRACE)
+            workload.arrival == KVC_ARRIVAL_TRACE) {
             cr_expect_eq(kvc_workload_rate_max_mops(&workload), INFINITY);
+        }
+    }
 }
 
 Test(workload, presets_combine_and_leave_the_rest)
@@ -181,9 +183,11 @@ Test(workload, maxima_and_means_of_fixed_sizes_and_traces)
 
 static const struct kvc_option *row(const char *name)
 {
-    for (size_t i = 0; i < kvc_workload_option_table.count; i++)
-        if (strcmp(kvc_workload_option_table.rows[i].name, name) == 0)
+    for (size_t i = 0; i < kvc_workload_option_table.count; i++) {
+        if (strcmp(kvc_workload_option_table.rows[i].name, name) == 0) {
             return &kvc_workload_option_table.rows[i];
+        }
+    }
     return NULL;
 }
 
@@ -191,13 +195,13 @@ Test(workload, options_have_help_ranges_and_defaults)
 {
     static const char names[][12] = {"keys", "key",    "value",     "sizes",       "get",
                                      "set",  "delete", "per_frame", "clients_for", "preload"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const struct kvc_option *option = row(names[i]);
         cr_assert_not_null(option, "%s", names[i]);
         cr_assert_not_null(option->by_default);
         cr_assert_gt(strlen(option->help), 10);
         cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
     }
-    cr_assert_eq(kvc_workload_option_table.count, sizeof names / sizeof *names);
+    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names));
     cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);
 }

@@ -26,8 +26,9 @@ struct kvc_zipf {
 
 void kvc_zipf_free(struct kvc_zipf *zipf)
 {
-    if (zipf == NULL)
+    if (zipf == NULL) {
         return;
+    }
     kvc_alias_free(&zipf->alias);
     free(zipf->blocks);
     free(zipf);
@@ -38,10 +39,12 @@ static double harmonic(uint64_t last, double s)
 {
     double sum = 0;
     uint64_t head = last < HEAD_TERMS ? last : HEAD_TERMS - 1;
-    for (uint64_t k = head; k > 0; k--)
+    for (uint64_t k = head; k > 0; k--) {
         sum += pow((double)k, -s);
-    if (head == last)
+    }
+    if (head == last) {
         return sum;
+    }
     double a = HEAD_TERMS, b = (double)last;
     double fa = pow(a, -s), fb = pow(b, -s), t = 1 - s, span = log(b / a);
     double integral = a * fa * (fabs(t * span) > 1e-12 ? expm1(t * span) / t : span);
@@ -53,15 +56,17 @@ static double harmonic(uint64_t last, double s)
 static uint64_t block_width(uint64_t first, uint64_t n)
 {
     uint64_t width = (first + 1) / BLOCK_SHARE;
-    if (width == 0)
+    if (width == 0) {
         width = 1;
+    }
     return width < n - first ? width : n - first;
 }
 
 static uint64_t sure_below(double first, double last, double s)
 {
-    if (first >= last)
+    if (first >= last) {
         return UINT64_MAX;
+    }
     double least = pow(first / last, s) * (1 - 1e-12) * 0x1.0p64; /* pow rounds; better a pow too many */
     return (uint64_t)least;
 }
@@ -69,14 +74,17 @@ static uint64_t sure_below(double first, double last, double s)
 struct kvc_zipf *kvc_zipf_create(uint64_t n, double s)
 {
     uint32_t count = 0;
-    for (uint64_t first = 0; first < n; first += block_width(first, n))
+    for (uint64_t first = 0; first < n; first += block_width(first, n)) {
         count++;
-    struct kvc_zipf *zipf = calloc(1, sizeof *zipf);
-    double *weight = malloc(count * sizeof *weight);
-    if (zipf != NULL)
-        zipf->blocks = malloc(count * sizeof *zipf->blocks);
-    if (zipf == NULL || weight == NULL || zipf->blocks == NULL)
+    }
+    struct kvc_zipf *zipf = calloc(1, sizeof(*zipf));
+    double *weight = malloc(count * sizeof(*weight));
+    if (zipf != NULL) {
+        zipf->blocks = malloc(count * sizeof(*zipf->blocks));
+    }
+    if (zipf == NULL || weight == NULL || zipf->blocks == NULL) {
         goto fail;
+    }
     zipf->n = n;
     zipf->s = s;
     zipf->total = harmonic(n, s);
@@ -89,8 +97,9 @@ struct kvc_zipf *kvc_zipf_create(uint64_t n, double s)
         weight[i] = (double)width * pow((double)(first + 1), -s);
         first += width;
     }
-    if (!kvc_alias_init(&zipf->alias, weight, count))
+    if (!kvc_alias_init(&zipf->alias, weight, count)) {
         goto fail;
+    }
     free(weight);
     return zipf;
 fail:
@@ -114,8 +123,9 @@ void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *r
         unsigned __int128 scaled = (unsigned __int128)kvc_rng_u64(&local) * block->width;
         uint64_t offset = (uint64_t)(scaled >> 64), rest = (uint64_t)scaled;
         rank[i] = block->first + offset;
-        if (__builtin_expect(rest < block->sure, 1) || accept(block, offset, rest, zipf->s))
+        if (__builtin_expect(rest < block->sure, 1) || accept(block, offset, rest, zipf->s)) {
             i++;
+        }
     }
     *rng = local;
 }

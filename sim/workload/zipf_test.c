@@ -16,8 +16,9 @@ static int cut_bins(uint64_t n, uint64_t *end)
     int bins = 0;
     for (uint64_t at = 0; at < n; end[bins++] = at) {
         at += 1 + at / 100 * 10;
-        if (at > n)
+        if (at > n) {
             at = n;
+        }
     }
     return bins;
 }
@@ -27,10 +28,11 @@ static int bin_of(const uint64_t *end, int bins, uint64_t rank)
     int low = 0, high = bins - 1;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (rank < end[middle])
+        if (rank < end[middle]) {
             high = middle;
-        else
+        } else {
             low = middle + 1;
+        }
     }
     return low;
 }
@@ -78,26 +80,29 @@ static void check_draws(uint64_t n, double s)
         }
     }
     double statistic = chi_square(zipf, end, seen, bins, &freedom);
-    if (freedom > 0)
+    if (freedom > 0) {
         cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, freedom),
                      "n %llu s %g: %g with %d degrees of freedom", (unsigned long long)n, s, statistic,
                      freedom);
+    }
     kvc_zipf_free(zipf);
 }
 
 Test(zipf, draws_follow_the_exact_distribution)
 {
     static const uint64_t sizes[] = {1, 2, 10, 1000, 1000000, 1ull << 32};
-    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++)
-        for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
+    for (size_t i = 0; i < sizeof(exponents) / sizeof(*exponents); i++) {
+        for (size_t j = 0; j < sizeof(sizes) / sizeof(*sizes); j++) {
             check_draws(sizes[j], exponents[i]);
+        }
+    }
 }
 
 Test(zipf, mass_equals_the_plain_sum)
 {
     enum { N = 300000 };
     static double power[N + 1];
-    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
+    for (size_t i = 0; i < sizeof(exponents) / sizeof(*exponents); i++) {
         double total = 0, sum = 0;
         struct kvc_zipf *zipf = kvc_zipf_create(N, exponents[i]);
         for (int k = N; k > 0; k--) {
@@ -106,8 +111,9 @@ Test(zipf, mass_equals_the_plain_sum)
         }
         for (int k = 1; k <= N; k++) {
             sum += power[k];
-            if (k < 200 || k % 997 == 0)
+            if (k < 200 || k % 997 == 0) {
                 cr_assert_float_eq(kvc_zipf_mass(zipf, (uint64_t)k) / (sum / total), 1, 1e-9);
+            }
         }
         cr_assert_eq(kvc_zipf_mass(zipf, 0), 0);
         cr_assert_eq(kvc_zipf_mass(zipf, N), 1);
@@ -119,8 +125,9 @@ Test(zipf, mass_equals_the_plain_sum)
 Test(zipf, an_exponent_near_one_passes_into_one)
 {
     struct kvc_zipf *one = kvc_zipf_create(1ull << 32, 1), *near = kvc_zipf_create(1ull << 32, 1 + 1e-13);
-    for (uint64_t k = 1; k < 1ull << 32; k *= 3)
+    for (uint64_t k = 1; k < 1ull << 32; k *= 3) {
         cr_assert_float_eq(kvc_zipf_mass(one, k) / kvc_zipf_mass(near, k), 1, 1e-9);
+    }
     kvc_zipf_free(one);
     kvc_zipf_free(near);
 }
@@ -132,8 +139,9 @@ Test(zipf, the_popular_end_takes_all_at_a_huge_exponent)
     struct kvc_zipf *zipf = kvc_zipf_create(1ull << 32, 2000);
     kvc_rng_init(&rng, 1, "test", 0);
     kvc_zipf_fill(zipf, &rng, rank, PART);
-    for (int i = 0; i < PART; i++)
+    for (int i = 0; i < PART; i++) {
         cr_assert_eq(rank[i], 0);
+    }
     kvc_zipf_free(zipf);
 }
 
@@ -145,8 +153,9 @@ Test(zipf, draws_do_not_depend_on_how_they_are_split)
     kvc_rng_init(&one, 5, "test", 0);
     kvc_rng_init(&other, 5, "test", 0);
     kvc_zipf_fill(zipf, &one, whole, PART);
-    for (int i = 0; i < PART; i += 8)
+    for (int i = 0; i < PART; i += 8) {
         kvc_zipf_fill(zipf, &other, parts + i, 8);
-    cr_assert_eq(memcmp(whole, parts, sizeof whole), 0);
+    }
+    cr_assert_eq(memcmp(whole, parts, sizeof(whole)), 0);
     kvc_zipf_free(zipf);
 }

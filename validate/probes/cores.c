@@ -46,8 +46,9 @@ static void *work(void *data)
     double seconds[BURSTS];
     kvc_pin_core(member->core);
     atomic_fetch_add(&member->crew->arrived, 1);
-    while (atomic_load(&member->crew->arrived) < member->crew->count)
+    while (atomic_load(&member->crew->arrived) < member->crew->count) {
         ;
+    }
     for (int i = 0; i < BURSTS; i++) {
         double started_s = kvc_clock_wall_s();
         burst();
@@ -66,12 +67,14 @@ static enum kvc_status run(uint32_t first, uint32_t count, double *burst_s, stru
     uint32_t started = 0;
     while (started < count) {
         member[started] = (struct member){.crew = &crew, .core = first + started};
-        if (pthread_create(&member[started].thread, NULL, work, &member[started]) != 0)
+        if (pthread_create(&member[started].thread, NULL, work, &member[started]) != 0) {
             break;
+        }
         started++;
     }
-    if (started < count)
+    if (started < count) {
         atomic_store(&crew.arrived, count); /* nobody waits for those that did not start */
+    }
     for (uint32_t i = 0; i < started; i++) {
         pthread_join(member[i].thread, NULL);
         burst_s[i] = member[i].burst_s;
@@ -91,17 +94,20 @@ enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag
         status = run(core, 1, &alone_s, diag);
         fastest_s = fmin(fastest_s, alone_s);
     }
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = run(0, cores->count, burst_s, diag);
-    for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++)
+    }
+    for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
         cores->speed_frac[core] = fmin(fastest_s / burst_s[core], 1);
+    }
     return status;
 }
 
 double kvc_cores_slowest_frac(const struct kvc_cores *cores)
 {
     double slowest = 1;
-    for (uint32_t core = 0; core < cores->count; core++)
+    for (uint32_t core = 0; core < cores->count; core++) {
         slowest = fmin(slowest, cores->speed_frac[core]);
+    }
     return slowest;
 }

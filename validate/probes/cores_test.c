@@ -12,9 +12,10 @@ Test(cores, speeds_are_shares_of_the_fastest)
     struct kvc_diag diag = {0};
     cr_assert_eq(kvc_cores_measure(&cores, &diag), KVC_OK);
     cr_assert_eq(cores.count, kvc_pin_cores());
-    for (uint32_t core = 0; core < cores.count; core++)
+    for (uint32_t core = 0; core < cores.count; core++) {
         cr_expect(cores.speed_frac[core] > 0 && cores.speed_frac[core] <= 1, "core %u: %g", core,
                   cores.speed_frac[core]);
+    }
 }
 
 Test(cores, the_slowest_one_counts)

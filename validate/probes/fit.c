@@ -59,8 +59,9 @@ static void solve_robust(struct system *system, size_t count)
     gsl_vector_memcpy(ordinary, system->solution);
     gsl_multifit_robust(system->rows, system->right, system->solution, system->covariance, work);
     /* Not settled within its iterations: the last one is as good as any; no number at all: keep the first. */
-    if (!isfinite(gsl_vector_get(system->solution, 0)) || !isfinite(gsl_vector_get(system->solution, 1)))
+    if (!isfinite(gsl_vector_get(system->solution, 0)) || !isfinite(gsl_vector_get(system->solution, 1))) {
         gsl_vector_memcpy(system->solution, ordinary);
+    }
     gsl_vector_free(ordinary);
     gsl_multifit_robust_free(work);
 }
@@ -96,18 +97,21 @@ enum kvc_status kvc_fit_line(const double *x, const double *y, size_t count, str
                              struct kvc_diag *diag)
 {
     double x_low = INFINITY, x_high = -INFINITY;
-    if (count < KVC_FIT_POINTS_MIN || count > KVC_FIT_POINTS_MAX)
+    if (count < KVC_FIT_POINTS_MIN || count > KVC_FIT_POINTS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a line through %zu points: allowed are %d to %d", count,
                              KVC_FIT_POINTS_MIN, KVC_FIT_POINTS_MAX);
+    }
     for (size_t i = 0; i < count; i++) {
-        if (!(y[i] > 0) || !isfinite(y[i]) || !isfinite(x[i]))
+        if (!(y[i] > 0) || !isfinite(y[i]) || !isfinite(x[i])) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "point %zu of a line is %g at %g: no time", i, y[i],
                                  x[i]);
+        }
         x_low = fmin(x_low, x[i]);
         x_high = fmax(x_high, x[i]);
     }
-    if (x_low == x_high)
+    if (x_low == x_high) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a line through points that are all at %g", x_low);
+    }
     gsl_error_handler_t *handler = gsl_set_error_handler_off();
     struct system system = make_system(x, y, count);
     bool solved = solve_ordinary(&system, count);

@@ -19,8 +19,9 @@ static struct kvc_fit fitted(const double *x, const double *y, size_t count)
 Test(fit, exact_line)
 {
     double y[POINTS];
-    for (int i = 0; i < POINTS; i++)
+    for (int i = 0; i < POINTS; i++) {
         y[i] = 20 * batch[i] + 1500;
+    }
     struct kvc_fit fit = fitted(batch, y, POINTS);
     cr_expect_float_eq(fit.slope, 20, 1e-9);
     cr_expect_float_eq(fit.base, 1500, 1e-6);
@@ -33,8 +34,9 @@ Test(fit, noise_within_its_intervals)
 {
     static const double noise[POINTS] = {0.01, -0.008, 0.004, -0.012, 0.006, 0.009, -0.005, -0.007, 0.003};
     double y[POINTS];
-    for (int i = 0; i < POINTS; i++)
+    for (int i = 0; i < POINTS; i++) {
         y[i] = (20 * batch[i] + 1500) * (1 + noise[i]);
+    }
     struct kvc_fit fit = fitted(batch, y, POINTS);
     cr_expect_lt(fabs(fit.slope - 20), fit.slope_half);
     cr_expect_lt(fabs(fit.base - 1500), fit.base_half);
@@ -46,8 +48,9 @@ Test(fit, noise_within_its_intervals)
 Test(fit, one_outlier_hardly_counts)
 {
     double y[POINTS];
-    for (int i = 0; i < POINTS; i++)
+    for (int i = 0; i < POINTS; i++) {
         y[i] = (20 * batch[i] + 1500) * (1 + 0.001 * (i % 3 - 1));
+    }
     y[4] *= 1.8;
     struct kvc_fit fit = fitted(batch, y, POINTS);
     cr_expect_float_eq(fit.slope, 20, 0.2);
@@ -59,16 +62,18 @@ Test(fit, one_outlier_hardly_counts)
 Test(fit, a_curve_is_no_line)
 {
     double y[POINTS];
-    for (int i = 0; i < POINTS; i++)
+    for (int i = 0; i < POINTS; i++) {
         y[i] = 0.01 * batch[i] * batch[i] + 1000;
+    }
     cr_expect_not(fitted(batch, y, POINTS).linear);
 }
 
 Test(fit, no_slope)
 {
     double y[POINTS];
-    for (int i = 0; i < POINTS; i++)
+    for (int i = 0; i < POINTS; i++) {
         y[i] = 7 + 0.01 * (i % 2);
+    }
     struct kvc_fit fit = fitted(batch, y, POINTS);
     cr_expect_float_eq(fit.slope * batch[POINTS - 1], 0, 0.05);
     cr_expect_float_eq(fit.base, 7.005, 0.02);

@@ -68,21 +68,24 @@ enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *di
     struct kvc_cuda_device device;
     enum kvc_status status = KVC_OK;
     *facts = (struct kvc_gpu_facts){.present = kvc_cuda_device(&device)};
-    if (!facts->present)
+    if (!facts->present) {
         return KVC_OK;
-    snprintf(facts->name, sizeof facts->name, "%.127s", device.name);
+    }
+    snprintf(facts->name, sizeof(facts->name), "%.127s", device.name);
     facts->multiprocessors = (uint32_t)device.multiprocessors;
     facts->memory_bytes = device.memory_bytes;
     struct probe probe = {.device = kvc_cuda_alloc(many_bytes),
                           .host = kvc_cuda_alloc_pinned(many_bytes),
                           .table = kvc_cuda_alloc(table_bytes)};
-    if (probe.device == NULL || probe.host == NULL || probe.table == NULL)
+    if (probe.device == NULL || probe.host == NULL || probe.table == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s has no %llu MiB of memory left",
                                facts->name, (unsigned long long)(table_bytes >> 20));
-    else
+    } else {
         time_all(&probe, facts);
-    if (probe.failed)
+    }
+    if (probe.failed) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s fails", facts->name);
+    }
     kvc_cuda_free(probe.device);
     kvc_cuda_free_pinned(probe.host);
     kvc_cuda_free(probe.table);

@@ -21,10 +21,12 @@ static void *answer(void *data)
     kvc_pin_core(pair->core);
     for (;;) {
         void *item = kvc_spsc_ring_pop(&pair->there);
-        if (item == &pair->end)
+        if (item == &pair->end) {
             return NULL;
-        if (item != NULL)
+        }
+        if (item != NULL) {
             kvc_spsc_ring_push(&pair->back, item);
+        }
     }
 }
 
@@ -34,8 +36,9 @@ static void play(void *data, uint32_t repetition)
     (void)repetition;
     for (int i = 0; i < ROUNDS; i++) {
         kvc_spsc_ring_push(&pair->there, &pair->ball);
-        while (kvc_spsc_ring_pop(&pair->back) == NULL)
+        while (kvc_spsc_ring_pop(&pair->back) == NULL) {
             ;
+        }
     }
 }
 
@@ -46,8 +49,9 @@ enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handof
     for (uint32_t core = 1; core < handoffs->cores; core++) {
         struct pair pair = {.core = core};
         pthread_t thread;
-        if (pthread_create(&thread, NULL, answer, &pair) != 0)
+        if (pthread_create(&thread, NULL, answer, &pair) != 0) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a thread for core %u cannot be started", core);
+        }
         handoffs->ns[core] = kvc_probe(NULL, play, &pair).median_s / ROUNDS / 2 * 1e9;
         kvc_spsc_ring_push(&pair.there, &pair.end);
         pthread_join(thread, NULL);

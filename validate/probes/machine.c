@@ -17,16 +17,18 @@ static void cpuinfo(const char *key, const char *otherwise, char *out, size_t si
     char line[512];
     FILE *in = fopen("/proc/cpuinfo", "r");
     snprintf(out, size, "%s", otherwise);
-    while (in != NULL && fgets(line, sizeof line, in) != NULL) {
+    while (in != NULL && fgets(line, sizeof(line), in) != NULL) {
         const char *colon = strchr(line, ':');
-        if (colon == NULL || strncmp(line, key, strlen(key)) != 0)
+        if (colon == NULL || strncmp(line, key, strlen(key)) != 0) {
             continue;
+        }
         line[strcspn(line, "\n")] = '\0';
         snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " "));
         break;
     }
-    if (in != NULL)
+    if (in != NULL) {
         fclose(in);
+    }
 }
 
 /* "0-1" or "0,64": two hardware threads in the first core. */
@@ -35,8 +37,9 @@ static uint32_t threads_per_core(void)
     char siblings[64] = "";
     FILE *in = fopen("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "r");
     if (in != NULL) {
-        if (fgets(siblings, sizeof siblings, in) == NULL)
+        if (fgets(siblings, sizeof(siblings), in) == NULL) {
             siblings[0] = '\0';
+        }
         fclose(in);
     }
     return strpbrk(siblings, ",-") != NULL ? 2 : 1;
@@ -52,10 +55,10 @@ void kvc_machine_ask(struct kvc_machine_facts *facts)
     facts->cores = (kvc_pin_cores() + facts->threads_per_core - 1) / facts->threads_per_core;
     facts->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     facts->near_cache_bytes = cache > 0 ? (uint64_t)cache : 1 << 20;
-    cpuinfo("model name", "unknown processor", facts->cpu, sizeof facts->cpu);
-    cpuinfo("cpu MHz", "1000", clock_mhz, sizeof clock_mhz);
+    cpuinfo("model name", "unknown processor", facts->cpu, sizeof(facts->cpu));
+    cpuinfo("cpu MHz", "1000", clock_mhz, sizeof(clock_mhz));
     facts->clock_hz = fmax(strtod(clock_mhz, NULL), 100) * 1e6;
-    strftime(facts->date, sizeof facts->date, "%Y-%m-%d", gmtime_r(&now, &day));
+    strftime(facts->date, sizeof(facts->date), "%Y-%m-%d", gmtime_r(&now, &day));
 }
 
 /* ---- the file ---- */
@@ -96,9 +99,11 @@ static void describe_fit(const struct kvc_fit *fit, double middle, double half, 
 static const struct kvc_memory_latency_point *beyond_near_cache(const struct kvc_machine_report *report)
 {
     const struct kvc_memory_latency_curve *memory = &report->memory;
-    for (uint32_t i = 0; i < memory->count; i++)
-        if (memory->point[i].bytes > report->facts.near_cache_bytes)
+    for (uint32_t i = 0; i < memory->count; i++) {
+        if (memory->point[i].bytes > report->facts.near_cache_bytes) {
             return &memory->point[i];
+        }
+    }
     return &memory->point[memory->count - 1];
 }
 
@@ -113,7 +118,7 @@ static void write_cpu(const struct writer *writer)
           "processors that the process may use, hyper-threads counted once");
     value(writer, "threads_per_core", facts->threads_per_core, "", "siblings of the first processor");
     value(writer, "clock", facts->clock_hz / 1e9, "GHz", "as the system states it");
-    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof text);
+    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof(text));
     value(writer, "packet", fmax(fit->slope, 0), "ns", "frames of GETs, by their requests: %s", text);
     value(writer, "llc_hit_cycles", point->line_ns[0] * facts->clock_hz / 1e9, "",
           "dependent lines of %llu KiB, the first size beyond the core's own caches",
@@ -126,9 +131,9 @@ static void write_dram(const struct writer *writer)
     const struct kvc_fit *fit = &writer->report->stages.read.fit;
     char text[160];
     fprintf(writer->out, "  dram = {\n    name = \"memory of this machine, as senders read items\",\n");
-    describe_fit(fit, fit->base, fit->base_half, text, sizeof text);
+    describe_fit(fit, fit->base, fit->base_half, text, sizeof(text));
     value(writer, "random_line", fmax(fit->base, 0), "ns", "items by their bytes: %s", text);
-    describe_fit(fit, LINE_BYTES * fit->slope, LINE_BYTES * fit->slope_half, text, sizeof text);
+    describe_fit(fit, LINE_BYTES * fit->slope, LINE_BYTES * fit->slope_half, text, sizeof(text));
     value(writer, "next_line", fmax(LINE_BYTES * fit->slope, 0), "ns",
           "64 times the slope of the same line: %s", text);
     value(writer, "line", LINE_BYTES, "B", "cache line of x86-64");
@@ -141,9 +146,9 @@ static void write_line(const struct writer *writer, const char *per_op, const ch
                        const struct kvc_fit *fit, const char *what)
 {
     char text[160];
-    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof text);
+    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof(text));
     value(writer, per_op, fmax(fit->slope, 0), "ns", "%s: %s", what, text);
-    describe_fit(fit, fit->base, fit->base_half, text, sizeof text);
+    describe_fit(fit, fit->base, fit->base_half, text, sizeof(text));
     value(writer, base, fmax(fit->base, 0), "ns", "%s: %s", what, text);
 }
 
@@ -188,7 +193,8 @@ static void write_pcie(const struct writer *writer)
     fprintf(writer->out, "  },\n");
 }
 
-static void write_curve(const struct writer *writer, const char *name, const struct kvc_megakv_measured_curve *measured)
+static void write_curve(const struct writer *writer, const char *name,
+                        const struct kvc_megakv_measured_curve *measured)
 {
     fprintf(writer->out, "    %s = {\n", name);
     for (uint32_t i = 0; i < measured->curve.count; i++) {
@@ -197,7 +203,8 @@ static void write_curve(const struct writer *writer, const char *name, const str
                 "      { size = %.10g, footprint = \"%.10gMiB\", threads = %llu, time = \"%.4gns\",\n"
                 "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" },\n",
                 point->size, point->footprint_bytes / 0x1p20, (unsigned long long)point->threads, point->ns,
-                writer->report->facts.date, KVC_MEGAKV_REPETITIONS, measured->low_ns[i], measured->high_ns[i]);
+                writer->report->facts.date, KVC_MEGAKV_REPETITIONS, measured->low_ns[i],
+                measured->high_ns[i]);
     }
     fprintf(writer->out, "    },\n");
 }
@@ -245,8 +252,9 @@ static void write_handoffs(const struct writer *writer)
 {
     const struct kvc_handoffs *handoffs = &writer->report->handoffs;
     fprintf(writer->out, "-- From the first core to each other one, through a ring, ns:");
-    for (uint32_t core = 1; core < handoffs->cores; core++)
+    for (uint32_t core = 1; core < handoffs->cores; core++) {
         fprintf(writer->out, " %.0f", handoffs->ns[core]);
+    }
     fprintf(writer->out, "%s\n", handoffs->cores < 2 ? " there is no other" : "");
 }
 
@@ -254,8 +262,9 @@ static void write_cores(const struct writer *writer)
 {
     const struct kvc_cores *cores = &writer->report->cores;
     fprintf(writer->out, "-- Speed of each core while all work, of the fastest one alone:");
-    for (uint32_t core = 0; core < cores->count; core++)
+    for (uint32_t core = 0; core < cores->count; core++) {
         fprintf(writer->out, " %.2f", cores->speed_frac[core]);
+    }
     fprintf(writer->out, "%s\n",
             kvc_cores_slowest_frac(cores) < kvc_cores_shared_frac
                 ? ": SOME SHARE THEIR UNITS, with each other or a neighbour"
@@ -271,8 +280,9 @@ static void write_memory(const struct writer *writer)
     for (uint32_t i = 0; i < report->memory.count; i++) {
         const struct kvc_memory_latency_point *point = &report->memory.point[i];
         fprintf(writer->out, "-- %10llu", (unsigned long long)(point->bytes >> 10));
-        for (int c = 0; c < KVC_MEMORY_LATENCY_CHAINS; c++)
+        for (int c = 0; c < KVC_MEMORY_LATENCY_CHAINS; c++) {
             fprintf(writer->out, " %7.2f", point->line_ns[c]);
+        }
         fprintf(writer->out, "\n");
     }
     fprintf(writer->out,
@@ -296,8 +306,9 @@ void kvc_machine_write(const struct kvc_machine_report *report, FILE *out)
     write_cpu(&writer);
     write_dram(&writer);
     write_gpu(&writer);
-    if (report->gpu.present)
+    if (report->gpu.present) {
         write_pcie(&writer);
+    }
     write_stages(&writer);
     fprintf(out, "}\n\n");
     write_launches(&writer);

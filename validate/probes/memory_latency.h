@@ -24,6 +24,7 @@ struct kvc_memory_latency_curve {
 
 /* Working sets from 16 KiB to `bytes_max` in steps of 4, on huge pages as far as the system gives them.
  * KVC_ERR_RUNTIME without memory. */
-enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve, struct kvc_diag *diag);
+enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
+                                           struct kvc_diag *diag);
 
 #endif

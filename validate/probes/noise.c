@@ -16,18 +16,21 @@ static double busy_s(void)
     int found = in == NULL ? 0
                            : fscanf(in, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
                                     &idle, &io_wait, &irq, &soft_irq, &stolen);
-    if (in != NULL)
+    if (in != NULL) {
         fclose(in);
-    if (found != 8)
+    }
+    if (found != 8) {
         return NAN;
+    }
     return (double)(user + nice + system + irq + soft_irq + stolen) / (double)sysconf(_SC_CLK_TCK);
 }
 
 static double own_s(void)
 {
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
+    if (getrusage(RUSAGE_SELF, &usage) != 0) {
         return NAN;
+    }
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }

@@ -12,8 +12,9 @@
 static void be_busy(double seconds)
 {
     double until_s = kvc_clock_wall_s() + seconds;
-    while (kvc_clock_wall_s() < until_s)
+    while (kvc_clock_wall_s() < until_s) {
         ;
+    }
 }
 
 Test(noise, is_a_share)
@@ -49,7 +50,7 @@ Test(pin, a_core_is_kept)
     for (uint32_t core = 0; core < cores; core++) {
         cpu_set_t set;
         kvc_pin_core(core);
-        cr_assert_eq(sched_getaffinity(0, sizeof set, &set), 0);
+        cr_assert_eq(sched_getaffinity(0, sizeof(set), &set), 0);
         cr_expect_eq(CPU_COUNT(&set), 1);
         cr_expect(CPU_ISSET(core, &set));
     }

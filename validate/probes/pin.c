@@ -10,8 +10,9 @@ static pthread_once_t asked = PTHREAD_ONCE_INIT;
 static void ask(void)
 {
     CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) == 0)
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) == 0) {
         CPU_SET(0, &allowed);
+    }
 }
 
 void kvc_pin_core(uint32_t core)
@@ -19,11 +20,14 @@ void kvc_pin_core(uint32_t core)
     cpu_set_t set;
     pthread_once(&asked, ask);
     CPU_ZERO(&set);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed) && core-- == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &allowed) && core-- == 0) {
             CPU_SET(cpu, &set);
-    if (CPU_COUNT(&set) > 0)
-        (void)sched_setaffinity(0, sizeof set, &set);
+        }
+    }
+    if (CPU_COUNT(&set) > 0) {
+        (void)sched_setaffinity(0, sizeof(set), &set);
+    }
 }
 
 uint32_t kvc_pin_cores(void)

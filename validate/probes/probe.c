@@ -11,8 +11,9 @@ static const double steady_frac = 0.02;
 
 static double repetition_s(kvc_probe_fn *prepare, kvc_probe_fn *work, void *data, uint32_t repetition)
 {
-    if (prepare != NULL)
+    if (prepare != NULL) {
         prepare(data, repetition);
+    }
     double started_s = kvc_clock_wall_s();
     work(data, repetition);
     return kvc_clock_wall_s() - started_s;
@@ -26,14 +27,16 @@ struct kvc_probe_time kvc_probe(kvc_probe_fn *prepare, kvc_probe_fn *work, void 
     while (time.repetitions < REPETITIONS_MAX) {
         seconds[time.repetitions] = repetition_s(prepare, work, data, time.repetitions + 1);
         time.repetitions++;
-        if (time.repetitions < REPETITIONS_MIN)
+        if (time.repetitions < REPETITIONS_MIN) {
             continue;
+        }
         gsl_sort(seconds, 1, time.repetitions);
         time.median_s = seconds[time.repetitions / 2];
         time.low_s = seconds[time.repetitions / 4];
         time.high_s = seconds[3 * time.repetitions / 4];
-        if (time.high_s - time.low_s < 2 * steady_frac * time.median_s)
+        if (time.high_s - time.low_s < 2 * steady_frac * time.median_s) {
             break;
+        }
     }
     return time;
 }
@@ -54,10 +57,12 @@ static double reference_s(void)
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)
 {
     double seconds = INFINITY;
-    for (int repetition = 0; repetition < REFERENCE_REPETITIONS; repetition++)
+    for (int repetition = 0; repetition < REFERENCE_REPETITIONS; repetition++) {
         seconds = fmin(seconds, reference_s());
-    if (steadiness->checks == 0)
+    }
+    if (steadiness->checks == 0) {
         steadiness->fastest_s = steadiness->slowest_s = seconds;
+    }
     steadiness->fastest_s = fmin(steadiness->fastest_s, seconds);
     steadiness->slowest_s = fmax(steadiness->slowest_s, seconds);
     steadiness->checks++;

@@ -32,8 +32,9 @@ static void do_round(const struct worker *worker)
     const struct kvc_thread_pool *pool = worker->pool;
     for (uint32_t i = 0; i < pool->count; i++) {
         struct kvc_thread_pool_task *task = &pool->tasks[i];
-        if (task->core != worker->core)
+        if (task->core != worker->core) {
             continue;
+        }
         double started_s = kvc_clock_wall_s();
         task->fn(task->data);
         task->seconds = kvc_clock_wall_s() - started_s;
@@ -50,8 +51,9 @@ static unsigned sleep_while_told(struct worker *worker)
 {
     const struct timespec nap = {0, 100000};
     atomic_store(&worker->awake, false);
-    while (!should_be_awake(worker))
+    while (!should_be_awake(worker)) {
         nanosleep(&nap, NULL);
+    }
     unsigned round = atomic_load(&worker->pool->round);
     atomic_store(&worker->awake, true);
     return round;
@@ -65,12 +67,15 @@ static void *work(void *data)
     kvc_pin_core(worker->core);
     atomic_store(&worker->awake, true);
     for (;;) {
-        if (!should_be_awake(worker))
+        if (!should_be_awake(worker)) {
             round = sleep_while_told(worker);
-        if (atomic_load_explicit(&pool->round, memory_order_acquire) == round)
+        }
+        if (atomic_load_explicit(&pool->round, memory_order_acquire) == round) {
             continue;
-        if (pool->stop)
+        }
+        if (pool->stop) {
             return NULL;
+        }
         do_round(worker);
         round++;
         atomic_fetch_sub_explicit(&pool->working, 1, memory_order_release);
@@ -81,9 +86,11 @@ void kvc_thread_pool_wake(struct kvc_thread_pool *pool, uint32_t cores)
 {
     uint32_t awake = cores < pool->cores ? cores : pool->cores;
     atomic_store(&pool->awake, awake);
-    for (uint32_t i = 1; i < pool->cores; i++)
-        while (atomic_load(&pool->worker[i].awake) != (i < awake))
+    for (uint32_t i = 1; i < pool->cores; i++) {
+        while (atomic_load(&pool->worker[i].awake) != (i < awake)) {
             ;
+        }
+    }
 }
 
 static void begin_round(struct kvc_thread_pool *pool)
@@ -94,9 +101,10 @@ static void begin_round(struct kvc_thread_pool *pool)
 
 struct kvc_thread_pool *kvc_thread_pool_create(uint32_t cores)
 {
-    struct kvc_thread_pool *pool = aligned_alloc(64, sizeof *pool);
-    if (pool == NULL)
+    struct kvc_thread_pool *pool = aligned_alloc(64, sizeof(*pool));
+    if (pool == NULL) {
         return NULL;
+    }
     *pool = (struct kvc_thread_pool){.cores = 1, .awake = cores};
     pool->worker[0].pool = pool;
     for (uint32_t i = 1; i < cores && i < KVC_THREAD_POOL_CORES_MAX; i++) {
@@ -115,25 +123,30 @@ struct kvc_thread_pool *kvc_thread_pool_create(uint32_t cores)
 
 void kvc_thread_pool_free(struct kvc_thread_pool *pool)
 {
-    if (pool == NULL)
+    if (pool == NULL) {
         return;
+    }
     kvc_thread_pool_wake(pool, pool->cores);
     pool->stop = true;
     begin_round(pool);
-    for (uint32_t i = 1; i < pool->cores; i++)
+    for (uint32_t i = 1; i < pool->cores; i++) {
         pthread_join(pool->thread[i], NULL);
+    }
     free(pool);
 }
 
 void kvc_thread_pool_run(struct kvc_thread_pool *pool, struct kvc_thread_pool_task *tasks, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (tasks[i].core >= atomic_load(&pool->awake))
+    for (uint32_t i = 0; i < count; i++) {
+        if (tasks[i].core >= atomic_load(&pool->awake)) {
             KVC_BUG("core %u sleeps", tasks[i].core);
+        }
+    }
     pool->tasks = tasks;
     pool->count = count;
     begin_round(pool);
     do_round(&pool->worker[0]);
-    while (atomic_load_explicit(&pool->working, memory_order_acquire) > 0)
+    while (atomic_load_explicit(&pool->working, memory_order_acquire) > 0) {
         ;
+    }
 }

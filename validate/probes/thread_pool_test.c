@@ -36,10 +36,12 @@ static struct kvc_thread_pool *open_pool(uint32_t *cores, int number[CORES])
     cpu_set_t allowed;
     uint32_t all = kvc_pin_cores(), found = 0;
     *cores = all < CORES ? all : CORES;
-    cr_assert_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    for (int i = 0; i < CPU_SETSIZE && found < *cores; i++)
-        if (CPU_ISSET(i, &allowed))
+    cr_assert_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    for (int i = 0; i < CPU_SETSIZE && found < *cores; i++) {
+        if (CPU_ISSET(i, &allowed)) {
             number[found++] = i;
+        }
+    }
     struct kvc_thread_pool *pool = kvc_thread_pool_create(*cores);
     cr_assert_not_null(pool);
     return pool;
@@ -52,8 +54,9 @@ Test(pool, every_task_runs_once_a_round_on_its_core)
     struct task task[TASKS] = {0};
     struct kvc_thread_pool_task tasks[TASKS];
     struct kvc_thread_pool *pool = open_pool(&cores, number);
-    for (uint32_t i = 0; i < TASKS; i++)
+    for (uint32_t i = 0; i < TASKS; i++) {
         tasks[i] = (struct kvc_thread_pool_task){.fn = count, .data = &task[i], .core = (TASKS - i) % cores};
+    }
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         kvc_thread_pool_run(pool, tasks, TASKS);
         for (uint32_t i = 0; i < TASKS; i++) {
@@ -83,8 +86,9 @@ Test(pool, times_of_tasks)
         kvc_thread_pool_run(pool, tasks, 2);
         double all_s = kvc_clock_wall_s() - started_s;
         cr_expect(tasks[0].seconds >= 0.003 && tasks[1].seconds >= 0.003);
-        if (other == 0)
+        if (other == 0) {
             cr_expect_leq(tasks[0].seconds + tasks[1].seconds, all_s);
+        }
         cr_expect(tasks[0].seconds <= all_s && tasks[1].seconds <= all_s);
     }
     kvc_thread_pool_free(pool);
@@ -100,11 +104,12 @@ static void meet(void *data)
     struct meeting *meeting = data;
     double until_s = kvc_clock_wall_s() + 10;
     atomic_fetch_add(&meeting->arrived, 1);
-    while (atomic_load(&meeting->arrived) < 2)
+    while (atomic_load(&meeting->arrived) < 2) {
         if (kvc_clock_wall_s() > until_s) {
             atomic_store(&meeting->missed, true);
             return;
         }
+    }
 }
 
 Test(pool, cores_work_at_the_same_time)
@@ -113,10 +118,11 @@ Test(pool, cores_work_at_the_same_time)
     int number[CORES];
     struct meeting meeting = {0};
     struct kvc_thread_pool_task tasks[2] = {{.fn = meet, .data = &meeting, .core = 1},
-                                     {.fn = meet, .data = &meeting, .core = 0}};
+                                            {.fn = meet, .data = &meeting, .core = 0}};
     struct kvc_thread_pool *pool = open_pool(&cores, number);
-    if (cores > 1)
+    if (cores > 1) {
         kvc_thread_pool_run(pool, tasks, 2);
+    }
     cr_expect(!atomic_load(&meeting.missed));
     kvc_thread_pool_free(pool);
 }
@@ -130,13 +136,15 @@ Test(pool, cores_sleep_and_wake_again)
     struct task task[CORES] = {0};
     struct kvc_thread_pool_task tasks[CORES];
     struct kvc_thread_pool *pool = open_pool(&cores, number);
-    for (uint32_t i = 0; i < cores; i++)
+    for (uint32_t i = 0; i < cores; i++) {
         tasks[i] = (struct kvc_thread_pool_task){.fn = count, .data = &task[i], .core = i};
+    }
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         for (uint32_t awake = 1; awake <= cores; awake++) {
             kvc_thread_pool_wake(pool, awake);
-            for (uint32_t i = 0; i < round % 4; i++)
+            for (uint32_t i = 0; i < round % 4; i++) {
                 kvc_thread_pool_run(pool, tasks, awake);
+            }
         }
         kvc_thread_pool_wake(pool, cores + 7); /* all that there are */
         kvc_thread_pool_run(pool, tasks, cores);

@@ -18,17 +18,20 @@ void kvc_cases_free(struct kvc_cases *cases)
 
 long kvc_cases_find(const struct kvc_cases *cases, const char *id, size_t id_length)
 {
-    for (size_t i = 0; i < cases->count; i++)
-        if (strlen(cases->entry[i].id) == id_length && memcmp(cases->entry[i].id, id, id_length) == 0)
+    for (size_t i = 0; i < cases->count; i++) {
+        if (strlen(cases->entry[i].id) == id_length && memcmp(cases->entry[i].id, id, id_length) == 0) {
             return (long)i;
+        }
+    }
     return -1;
 }
 
 enum kvc_status kvc_cases_add(struct kvc_cases *cases, const struct kvc_case *added, struct kvc_diag *diag)
 {
-    struct kvc_case *bigger = realloc(cases->entry, (cases->count + 1) * sizeof *bigger);
-    if (bigger == NULL)
+    struct kvc_case *bigger = realloc(cases->entry, (cases->count + 1) * sizeof(*bigger));
+    if (bigger == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu cases", cases->count + 1);
+    }
     cases->entry = bigger;
     cases->entry[cases->count++] = *added;
     return KVC_OK;
@@ -36,9 +39,11 @@ enum kvc_status kvc_cases_add(struct kvc_cases *cases, const struct kvc_case *ad
 
 static enum kvc_status word(const char *text, const char *const *words, int *index, struct kvc_diag *diag)
 {
-    for (*index = 0; words[*index] != NULL; (*index)++)
-        if (strcmp(words[*index], text) == 0)
+    for (*index = 0; words[*index] != NULL; (*index)++) {
+        if (strcmp(words[*index], text) == 0) {
             return KVC_OK;
+        }
+    }
     return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%s\", expected %s, %s or %s", text, words[0],
                          words[1], words[2]);
 }
@@ -48,33 +53,36 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
     static const char *const modes[] = {"run", "predict", "ratio", NULL};
     static const char *const roles[] = {"prediction", "equation", "input", NULL};
     int mode = 0, role = 0;
-    enum kvc_status status = kvc_column_text(column[ID], made->id, sizeof made->id, diag);
+    enum kvc_status status = kvc_column_text(column[ID], made->id, sizeof(made->id), diag);
     status = status != KVC_OK ? status : word(column[MODE], modes, &mode, diag);
     status = status != KVC_OK
                  ? status
-                 : kvc_column_text(column[SCENARIO], made->scenario, sizeof made->scenario, diag);
+                 : kvc_column_text(column[SCENARIO], made->scenario, sizeof(made->scenario), diag);
     status = status != KVC_OK
                  ? status
-                 : kvc_column_text(column[OVERRIDES], made->overrides, sizeof made->overrides, diag);
+                 : kvc_column_text(column[OVERRIDES], made->overrides, sizeof(made->overrides), diag);
     status =
-        status != KVC_OK ? status : kvc_column_text(column[FIGURE], made->metric, sizeof made->metric, diag);
+        status != KVC_OK ? status : kvc_column_text(column[FIGURE], made->metric, sizeof(made->metric), diag);
     status = status != KVC_OK ? status : kvc_column_number(column[PUBLISHED], &made->published, diag);
     status = status != KVC_OK ? status : kvc_column_number(column[LOW], &made->low, diag);
     status = status != KVC_OK ? status : kvc_column_number(column[HIGH], &made->high, diag);
     status = status != KVC_OK ? status : kvc_column_number(column[TOLERANCE], &made->tolerance_frac, diag);
     status = status != KVC_OK ? status : word(column[ROLE], roles, &role, diag);
     status =
-        status != KVC_OK ? status : kvc_column_text(column[LACKS], made->lacks, sizeof made->lacks, diag);
-    status = status != KVC_OK ? status : kvc_column_text(column[FACT], made->fact, sizeof made->fact, diag);
-    if (status != KVC_OK)
+        status != KVC_OK ? status : kvc_column_text(column[LACKS], made->lacks, sizeof(made->lacks), diag);
+    status = status != KVC_OK ? status : kvc_column_text(column[FACT], made->fact, sizeof(made->fact), diag);
+    if (status != KVC_OK) {
         return status;
+    }
     made->mode = (enum kvc_case_mode)mode;
     made->role = (enum kvc_case_role)role;
-    if (isnan(made->published) && isnan(made->low) && isnan(made->high))
+    if (isnan(made->published) && isnan(made->low) && isnan(made->high)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found neither a published figure nor a bound");
-    if (isnan(made->tolerance_frac) || made->tolerance_frac < 0)
+    }
+    if (isnan(made->tolerance_frac) || made->tolerance_frac < 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "found tolerance_frac \"%s\", expected a number from 0 on", column[TOLERANCE]);
+    }
     return KVC_OK;
 }
 
@@ -84,10 +92,12 @@ static enum kvc_status append(void *data, char *const *column, int line, struct 
     struct kvc_case made = {0};
     (void)line;
     enum kvc_status status = parse(column, &made, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         return status;
-    if (kvc_cases_find(cases, made.id, strlen(made.id)) >= 0)
+    }
+    if (kvc_cases_find(cases, made.id, strlen(made.id)) >= 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found case \"%s\" a second time", made.id);
+    }
     return kvc_cases_add(cases, &made, diag);
 }
 
@@ -96,7 +106,8 @@ enum kvc_status kvc_cases_read(const char *path, struct kvc_cases *cases, struct
     const struct kvc_lines lines = {header, .last_may_have_commas = true, .take = append, .data = cases};
     *cases = (struct kvc_cases){0};
     enum kvc_status status = kvc_lines_read(path, &lines, diag);
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         kvc_cases_free(cases);
+    }
     return status;
 }

@@ -21,12 +21,15 @@ void kvc_comparison_free(struct kvc_comparison *comparison)
 
 static bool is_compared(int reading, bool open_loop, const struct kvc_readings *measured)
 {
-    if (isnan(tolerances_frac[reading]) || isnan(measured->value[reading]))
+    if (isnan(tolerances_frac[reading]) || isnan(measured->value[reading])) {
         return false;
-    if (reading == KVC_READING_THROUGHPUT)
+    }
+    if (reading == KVC_READING_THROUGHPUT) {
         return !open_loop; /* an open-loop load completes what is offered */
-    if (reading == KVC_READING_LATENCY_MEAN || reading == KVC_READING_LATENCY_P99)
+    }
+    if (reading == KVC_READING_LATENCY_MEAN || reading == KVC_READING_LATENCY_P99) {
         return open_loop; /* of a load that saturates, the latency is that of the queues it fills */
+    }
     return true;
 }
 
@@ -36,16 +39,18 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
 {
     enum kvc_status status = KVC_OK;
     size_t most = plan->count * KVC_READINGS;
-    *comparison = (struct kvc_comparison){.score = calloc(most, sizeof *comparison->score),
-                                          .entry = calloc(most, sizeof *comparison->entry)};
-    if (comparison->score == NULL || comparison->entry == NULL)
+    *comparison = (struct kvc_comparison){.score = calloc(most, sizeof(*comparison->score)),
+                                          .entry = calloc(most, sizeof(*comparison->entry))};
+    if (comparison->score == NULL || comparison->entry == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu figures", most);
+    }
     for (size_t i = 0; i < most && status == KVC_OK; i++) {
         size_t run = i / KVC_READINGS;
         int reading = (int)(i % KVC_READINGS);
         const struct kvc_readings *measured = &runs[run].readings;
-        if (!is_compared(reading, forecasts[run].open_loop, measured))
+        if (!is_compared(reading, forecasts[run].open_loop, measured)) {
             continue;
+        }
         struct kvc_case made = {
             .published = measured->value[reading],
             .low = NAN,
@@ -53,13 +58,14 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
             .tolerance_frac = tolerances_frac[reading],
             .role = KVC_CASE_PREDICTION,
         };
-        snprintf(made.id, sizeof made.id, "%s:%s", plan->entry[run].id, kvc_reading_names[reading]);
-        snprintf(made.metric, sizeof made.metric, "%s", kvc_reading_names[reading]);
+        snprintf(made.id, sizeof(made.id), "%s:%s", plan->entry[run].id, kvc_reading_names[reading]);
+        snprintf(made.metric, sizeof(made.metric), "%s", kvc_reading_names[reading]);
         comparison->entry[comparison->cases.count] = (struct kvc_compared){.run = run, .reading = reading};
         status = kvc_cases_add(&comparison->cases, &made, diag);
     }
-    if (status != KVC_OK)
+    if (status != KVC_OK) {
         kvc_comparison_free(comparison);
+    }
     return status;
 }
 
@@ -72,8 +78,9 @@ void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_fo
         double simulated = forecast->simulated.value[compared->reading];
         bool is_launch_time =
             compared->reading == KVC_READING_T_SEARCH || compared->reading == KVC_READING_T_INSERT;
-        if (is_launch_time && isnan(simulated))
+        if (is_launch_time && isnan(simulated)) {
             scored->role = KVC_CASE_INPUT;
+        }
         compared->closed_form = forecast->closed_form.value[compared->reading];
         compared->closed_form_error_frac = kvc_score_error(scored, compared->closed_form);
         comparison->score[i] = kvc_score_case(scored, simulated, comparison->score[i].baseline_frac);
@@ -84,17 +91,21 @@ struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *c
                                                   const struct kvc_comparison_part *part)
 {
     size_t count = 0;
-    double *errors_frac = malloc((comparison->cases.count + 1) * sizeof *errors_frac);
-    if (errors_frac == NULL)
+    double *errors_frac = malloc((comparison->cases.count + 1) * sizeof(*errors_frac));
+    if (errors_frac == NULL) {
         KVC_BUG("no memory for %zu errors", comparison->cases.count);
+    }
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_compared *compared = &comparison->entry[i];
-        if (compared->reading != part->reading || kvc_plan_held_out(compared->run) != part->held_out)
+        if (compared->reading != part->reading || kvc_plan_held_out(compared->run) != part->held_out) {
             continue;
-        if (part->closed_form && !isnan(compared->closed_form_error_frac))
+        }
+        if (part->closed_form && !isnan(compared->closed_form_error_frac)) {
             errors_frac[count++] = compared->closed_form_error_frac;
-        if (!part->closed_form && comparison->cases.entry[i].role == KVC_CASE_PREDICTION)
+        }
+        if (!part->closed_form && comparison->cases.entry[i].role == KVC_CASE_PREDICTION) {
             errors_frac[count++] = comparison->score[i].error_frac;
+        }
     }
     struct kvc_error_summary summary = kvc_errors_summarise(errors_frac, count);
     free(errors_frac);
@@ -108,8 +119,9 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
     struct kvc_bottlenecks found = {0};
     for (size_t i = 0; i < plan->count; i++) {
         const char *measured = runs[i].readings.bottleneck;
-        if (kvc_plan_held_out(i) != held_out)
+        if (kvc_plan_held_out(i) != held_out) {
             continue;
+        }
         found.runs++;
         found.right_simulated += strcmp(forecasts[i].simulated.bottleneck, measured) == 0;
         found.right_closed_form += strcmp(forecasts[i].closed_form.bottleneck, measured) == 0;

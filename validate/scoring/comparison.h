@@ -2,7 +2,8 @@
  *
  * Scored is the simulation: the throughput of a load that saturates, mean and 99th percentile of the latency
  * of an open-loop load, and the time of a search and of an insert launch where they were measured. Each is a
- * case "RUN:FIGURE" with errors, verdicts and a baseline as published figures have them (validate/scoring/score.h).
+ * case "RUN:FIGURE" with errors, verdicts and a baseline as published figures have them
+ * (validate/scoring/score.h).
  */
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H

@@ -14,8 +14,9 @@ static struct kvc_comparison comparison;
 static void set(struct kvc_readings *readings, double mops, double mean_us, double p99_us,
                 const char *bottleneck)
 {
-    for (int i = 0; i < KVC_READINGS; i++)
+    for (int i = 0; i < KVC_READINGS; i++) {
         readings->value[i] = NAN;
+    }
     readings->value[KVC_READING_THROUGHPUT] = mops;
     readings->value[KVC_READING_LATENCY_MEAN] = mean_us;
     readings->value[KVC_READING_LATENCY_P99] = p99_us;
@@ -43,8 +44,9 @@ static void make_comparison(void)
     forecasts[1].closed_form.value[KVC_READING_T_SEARCH] = 88;
     forecasts[2].open_loop = forecasts[3].open_loop = true;
     cr_assert_eq(kvc_comparison_list(&plan, runs, forecasts, &comparison, NULL), KVC_OK);
-    for (size_t i = 0; i < comparison.cases.count; i++)
+    for (size_t i = 0; i < comparison.cases.count; i++) {
         comparison.score[i].baseline_frac = NAN;
+    }
 }
 
 static void free_comparison(void)
@@ -65,9 +67,10 @@ Test(comparison, takes_the_metrics_that_suit_the_load)
         "a:throughput_mops", "a:t_search_us",    "b:throughput_mops", "b:t_search_us",    "b:t_insert_us",
         "c:latency_mean_us", "c:latency_p99_us", "d:latency_mean_us", "d:latency_p99_us",
     };
-    cr_assert_eq(comparison.cases.count, sizeof expected / sizeof *expected);
-    for (size_t i = 0; i < comparison.cases.count; i++)
+    cr_assert_eq(comparison.cases.count, sizeof(expected) / sizeof(*expected));
+    for (size_t i = 0; i < comparison.cases.count; i++) {
         cr_expect_str_eq(comparison.cases.entry[i].id, expected[i]);
+    }
 }
 
 Test(comparison, scores_the_simulation)

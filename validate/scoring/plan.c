@@ -21,9 +21,11 @@ void kvc_plan_free(struct kvc_plan *plan)
 
 long kvc_plan_find(const struct kvc_plan *plan, const char *id)
 {
-    for (size_t i = 0; i < plan->count; i++)
-        if (strcmp(plan->entry[i].id, id) == 0)
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->entry[i].id, id) == 0) {
             return (long)i;
+        }
+    }
     return -1;
 }
 
@@ -31,20 +33,26 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
 {
     struct kvc_plan *plan = data;
     struct kvc_plan_line made = {.line = line};
-    enum kvc_status status = kvc_column_text(column[ID], made.id, sizeof made.id, diag);
-    if (status == KVC_OK)
-        status = kvc_column_text(column[SCENARIO], made.scenario, sizeof made.scenario, diag);
-    if (status == KVC_OK)
-        status = kvc_column_text(column[OVERRIDES], made.overrides, sizeof made.overrides, diag);
-    if (status != KVC_OK)
+    enum kvc_status status = kvc_column_text(column[ID], made.id, sizeof(made.id), diag);
+    if (status == KVC_OK) {
+        status = kvc_column_text(column[SCENARIO], made.scenario, sizeof(made.scenario), diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_column_text(column[OVERRIDES], made.overrides, sizeof(made.overrides), diag);
+    }
+    if (status != KVC_OK) {
         return status;
-    if (made.id[0] == '\0' || made.scenario[0] == '\0')
+    }
+    if (made.id[0] == '\0' || made.scenario[0] == '\0') {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no %s", made.id[0] == '\0' ? "id" : "scenario");
-    if (kvc_plan_find(plan, made.id) >= 0)
+    }
+    if (kvc_plan_find(plan, made.id) >= 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" a second time", made.id);
-    struct kvc_plan_line *bigger = realloc(plan->entry, (plan->count + 1) * sizeof *bigger);
-    if (bigger == NULL)
+    }
+    struct kvc_plan_line *bigger = realloc(plan->entry, (plan->count + 1) * sizeof(*bigger));
+    if (bigger == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", plan->count + 1);
+    }
     plan->entry = bigger;
     plan->entry[plan->count++] = made;
     return KVC_OK;
@@ -54,12 +62,15 @@ enum kvc_status kvc_plan_read(const char *path, struct kvc_plan *plan, struct kv
 {
     const struct kvc_lines lines = {.header = "id,scenario,overrides", .take = take, .data = plan};
     *plan = (struct kvc_plan){.count = 0};
-    enum kvc_status status = kvc_column_text(path, plan->path, sizeof plan->path, diag);
-    if (status == KVC_OK)
+    enum kvc_status status = kvc_column_text(path, plan->path, sizeof(plan->path), diag);
+    if (status == KVC_OK) {
         status = kvc_lines_read(path, &lines, diag);
-    if (status == KVC_OK && plan->count == 0)
+    }
+    if (status == KVC_OK && plan->count == 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "plans no run");
-    if (status != KVC_OK)
+    }
+    if (status != KVC_OK) {
         kvc_plan_free(plan);
+    }
     return status;
 }

@@ -14,8 +14,9 @@ const char *const kvc_reading_names[KVC_READINGS] = {
 
 void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings)
 {
-    for (int i = KVC_READING_T_SEARCH; i < KVC_READINGS; i++)
+    for (int i = KVC_READING_T_SEARCH; i < KVC_READINGS; i++) {
         readings->value[i] = kvc_metrics_get(&result->model, kvc_reading_names[i]);
+    }
     readings->value[KVC_READING_THROUGHPUT] = result->throughput_mops;
     readings->value[KVC_READING_LATENCY_MEAN] =
         result->has_histogram ? kvc_histogram_mean_ns(&result->latency) / 1e3 : result->latency_mean_us;
@@ -28,9 +29,11 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
 static uint32_t sorted(const struct kvc_readings *repetitions, uint32_t count, int reading, double *values)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (!isnan(repetitions[i].value[reading]))
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isnan(repetitions[i].value[reading])) {
             values[kept++] = repetitions[i].value[reading];
+        }
+    }
     gsl_sort(values, 1, kept);
     return kept;
 }
@@ -40,8 +43,9 @@ static const char *most_frequent_bottleneck(const struct kvc_readings *repetitio
     uint32_t best = 0, best_votes = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t votes = 0;
-        for (uint32_t j = 0; j < count; j++)
+        for (uint32_t j = 0; j < count; j++) {
             votes += strcmp(repetitions[i].bottleneck, repetitions[j].bottleneck) == 0;
+        }
         if (votes > best_votes) {
             best = i;
             best_votes = votes;
@@ -53,14 +57,16 @@ static const char *most_frequent_bottleneck(const struct kvc_readings *repetitio
 void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
                          double *spread_frac)
 {
-    double *values = malloc((count + 1) * sizeof *values);
-    if (values == NULL || count == 0)
+    double *values = malloc((count + 1) * sizeof(*values));
+    if (values == NULL || count == 0) {
         KVC_BUG("no median of %u repetitions", count);
+    }
     for (int i = 0; i < KVC_READINGS; i++) {
         uint32_t kept = sorted(repetitions, count, i, values);
         median->value[i] = kept > 0 ? (values[(kept - 1) / 2] + values[kept / 2]) / 2 : NAN;
-        if (i == KVC_READING_THROUGHPUT)
+        if (i == KVC_READING_THROUGHPUT) {
             *spread_frac = kept > 0 ? (values[kept - 1] - values[0]) / median->value[i] : NAN;
+        }
     }
     strcpy(median->bottleneck, most_frequent_bottleneck(repetitions, count));
     free(values);

@@ -31,9 +31,10 @@ static enum kvc_status needed(const char *text, const char *name, double least, 
                               struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_column_number(text, value, diag);
-    if (status == KVC_OK && (isnan(*value) || *value < least))
+    if (status == KVC_OK && (isnan(*value) || *value < least)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s: found \"%s\", expected a number from %g on", name,
                              text, least);
+    }
     return status;
 }
 
@@ -42,21 +43,28 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
     double repetitions = 0;
     struct kvc_readings *readings = &run->readings;
     enum kvc_status status = needed(column[REPETITIONS], "repetitions", 1, &repetitions, diag);
-    if (status == KVC_OK && (repetitions != floor(repetitions) || repetitions > UINT32_MAX))
+    if (status == KVC_OK && (repetitions != floor(repetitions) || repetitions > UINT32_MAX)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "repetitions: found \"%s\", expected a whole number",
                              column[REPETITIONS]);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = needed(column[SPREAD], "spread_frac", 0, &run->spread_frac, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = needed(column[STALLED], "stalled_frac", 0, &run->stalled_frac, diag);
-    for (int i = 0; i < KVC_READINGS && status == KVC_OK; i++)
+    }
+    for (int i = 0; i < KVC_READINGS && status == KVC_OK; i++) {
         status = i == KVC_READING_THROUGHPUT
                      ? needed(column[READINGS + i], kvc_reading_names[i], 0, &readings->value[i], diag)
                      : kvc_column_number(column[READINGS + i], &readings->value[i], diag);
-    if (status == KVC_OK)
-        status = kvc_column_text(column[BOTTLENECK], readings->bottleneck, sizeof readings->bottleneck, diag);
-    if (status == KVC_OK && readings->bottleneck[0] == '\0')
+    }
+    if (status == KVC_OK) {
+        status =
+            kvc_column_text(column[BOTTLENECK], readings->bottleneck, sizeof(readings->bottleneck), diag);
+    }
+    if (status == KVC_OK && readings->bottleneck[0] == '\0') {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no bottleneck");
+    }
     run->repetitions = (uint32_t)repetitions;
     return status;
 }
@@ -66,16 +74,19 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
     const struct reading_file *file = data;
     long found = kvc_plan_find(file->plan, column[ID]);
     (void)line;
-    if (found < 0)
+    if (found < 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%.60s\", which the plan has not",
                              column[ID]);
+    }
     const struct kvc_plan_line *planned = &file->plan->entry[found];
     if (strcmp(planned->scenario, column[SCENARIO]) != 0 ||
-        strcmp(planned->overrides, column[OVERRIDES]) != 0)
+        strcmp(planned->overrides, column[OVERRIDES]) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run \"%s\" is not what the plan says: \"%s,%s\"",
                              planned->id, planned->scenario, planned->overrides);
-    if (file->runs[found].repetitions > 0)
+    }
+    if (file->runs[found].repetitions > 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" a second time", planned->id);
+    }
     return parse(column, &file->runs[found], diag);
 }
 
@@ -84,12 +95,14 @@ enum kvc_status kvc_runs_read(const char *path, const struct kvc_plan *plan, str
 {
     struct reading_file file = {plan, runs};
     const struct kvc_lines lines = {.header = header, .take = take, .data = &file};
-    memset(runs, 0, plan->count * sizeof *runs);
+    memset(runs, 0, plan->count * sizeof(*runs));
     enum kvc_status status = kvc_lines_read(path, &lines, diag);
-    for (size_t i = 0; i < plan->count && status == KVC_OK; i++)
-        if (runs[i].repetitions == 0)
+    for (size_t i = 0; i < plan->count && status == KVC_OK; i++) {
+        if (runs[i].repetitions == 0) {
             status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plan->path, plan->entry[i].line,
                                       "run \"%s\" is planned but not in runs.csv", plan->entry[i].id);
+        }
+    }
     return status;
 }
 
@@ -102,8 +115,9 @@ void kvc_runs_write(FILE *out, const struct kvc_plan *plan, const struct kvc_mea
                 runs[i].repetitions, runs[i].spread_frac, runs[i].stalled_frac);
         for (int j = 0; j < KVC_READINGS; j++) {
             fputc(',', out);
-            if (isfinite(runs[i].readings.value[j]))
+            if (isfinite(runs[i].readings.value[j])) {
                 fprintf(out, "%.6g", runs[i].readings.value[j]);
+            }
         }
         fprintf(out, ",%s\n", runs[i].readings.bottleneck);
     }

@@ -11,7 +11,7 @@
 #include "validate/scoring/readings.h"
 
 struct kvc_measured_run {
-    uint32_t repetitions;               /* measurements; 0: not read yet */
+    uint32_t repetitions;         /* measurements; 0: not read yet */
     double spread_frac;           /* (largest - smallest) / median of their throughput */
     double stalled_frac;          /* of the time of the worst of them, threads were kept from running */
     struct kvc_readings readings; /* medians */

@@ -19,8 +19,8 @@ static void make_folder(void)
 {
     strcpy(folder, "/tmp/kvcast-machine-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
-    snprintf(plan_path, sizeof plan_path, "%s/plan.csv", folder);
-    snprintf(runs_path, sizeof runs_path, "%s/runs.csv", folder);
+    snprintf(plan_path, sizeof(plan_path), "%s/plan.csv", folder);
+    snprintf(runs_path, sizeof(runs_path), "%s/runs.csv", folder);
 }
 
 static void remove_folder(void)
@@ -32,8 +32,8 @@ static void remove_folder(void)
 
 #define PLAN "id,scenario,overrides\n"
 #define TWO PLAN "a,s.lua,x=1;y=2\nb,s.lua,\n"
-#define RUNS                                                                                                 \
-    "id,scenario,overrides,repetitions,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,"   \
+#define RUNS                                                                                                     \
+    "id,scenario,overrides,repetitions,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us," \
     "t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,bottleneck\n"
 #define RUN_A "a,s.lua,x=1;y=2,3,0.02,0.001,100,300,900,60,30000,,,send\n"
 #define RUN_B "b,s.lua,,3,0.2,0,50,,,,,,,load\n"
@@ -57,8 +57,9 @@ TestSuite(runs, .init = make_folder, .fini = remove_folder);
 Test(plan, every_third_line_is_held_out)
 {
     const bool held[] = {false, false, true, false, false, true, false};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+    for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++) {
         cr_expect_eq(kvc_plan_held_out(i), held[i], "line %zu", i + 1);
+    }
 }
 
 Test(plan, names_the_bad_line)
@@ -73,7 +74,7 @@ Test(plan, names_the_bad_line)
         {PLAN "a,,\n", 2, "found no scenario"},
         {PLAN "a,s.lua,\n\na,s.lua,\n", 4, "found run \"a\" a second time"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_plan plan;
         struct kvc_diag diag = {0};
         write_file(plan_path, bad[i].text);
@@ -124,9 +125,10 @@ Test(runs, survive_a_round_trip)
         cr_expect_eq(again[i].spread_frac, runs[i].spread_frac);
         cr_expect_eq(again[i].stalled_frac, runs[i].stalled_frac);
         cr_expect_str_eq(again[i].readings.bottleneck, runs[i].readings.bottleneck);
-        for (int j = 0; j < KVC_READINGS; j++)
+        for (int j = 0; j < KVC_READINGS; j++) {
             cr_expect(again[i].readings.value[j] == runs[i].readings.value[j] ||
                       (isnan(again[i].readings.value[j]) && isnan(runs[i].readings.value[j])));
+        }
     }
     kvc_plan_free(&plan);
 }
@@ -154,7 +156,7 @@ Test(runs, name_the_bad_line)
     struct kvc_measured_run runs[2];
     write_file(plan_path, TWO);
     cr_assert_eq(kvc_plan_read(plan_path, &plan, NULL), KVC_OK);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_diag diag = {0};
         write_file(runs_path, bad[i].text);
         cr_expect_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_ERR_SCENARIO);
@@ -184,8 +186,9 @@ Test(readings, median_of_the_turns)
     static const double mops[] = {100, 130, 90, 120};
     static const char *const bottlenecks[] = {"load", "send", "send", "index"};
     for (int i = 0; i < 4; i++) {
-        for (int j = 0; j < KVC_READINGS; j++)
+        for (int j = 0; j < KVC_READINGS; j++) {
             repetitions[i].value[j] = NAN;
+        }
         repetitions[i].value[KVC_READING_THROUGHPUT] = mops[i];
         strcpy(repetitions[i].bottleneck, bottlenecks[i]);
     }

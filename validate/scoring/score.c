@@ -21,12 +21,15 @@ static double relative(double value, double reference)
 
 double kvc_score_error(const struct kvc_case *scored, double predicted)
 {
-    if (!isnan(scored->published))
+    if (!isnan(scored->published)) {
         return relative(predicted, scored->published);
-    if (!isnan(scored->low) && predicted < scored->low)
+    }
+    if (!isnan(scored->low) && predicted < scored->low) {
         return relative(predicted, scored->low);
-    if (!isnan(scored->high) && predicted > scored->high)
+    }
+    if (!isnan(scored->high) && predicted > scored->high) {
         return relative(predicted, scored->high);
+    }
     return isnan(predicted) ? NAN : 0;
 }
 
@@ -40,16 +43,18 @@ struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted,
     };
     bool outside = isnan(score.error_frac) || fabs(score.error_frac) > scored->tolerance_frac;
     bool known = !isnan(baseline_frac) && fabs(score.error_frac) <= fabs(baseline_frac) + BASELINE_SLACK_FRAC;
-    if (scored->role != KVC_CASE_INPUT && outside)
+    if (scored->role != KVC_CASE_INPUT && outside) {
         score.verdict = known ? KVC_VERDICT_MISSED : KVC_VERDICT_REGRESSED;
+    }
     return score;
 }
 
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
 {
     struct kvc_error_summary summary = {.count = count};
-    if (count == 0)
+    if (count == 0) {
         return summary;
+    }
     for (size_t i = 0; i < count; i++) {
         errors_frac[i] = fabs(errors_frac[i]);
         summary.mean_abs_frac += errors_frac[i] / (double)count;
@@ -65,12 +70,14 @@ struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, cons
 {
     struct kvc_score_summary summary = {0};
     size_t count = 0;
-    double *errors_frac = malloc((cases->count + 1) * sizeof *errors_frac);
-    if (errors_frac == NULL)
+    double *errors_frac = malloc((cases->count + 1) * sizeof(*errors_frac));
+    if (errors_frac == NULL) {
         KVC_BUG("no memory for %zu errors", cases->count);
+    }
     for (size_t i = 0; i < cases->count; i++) {
-        if (cases->entry[i].role != role)
+        if (cases->entry[i].role != role) {
             continue;
+        }
         errors_frac[count++] = scores[i].error_frac;
         summary.missed += scores[i].verdict == KVC_VERDICT_MISSED;
         summary.regressed += scores[i].verdict == KVC_VERDICT_REGRESSED;
@@ -91,11 +98,13 @@ static enum kvc_status take_baseline(void *data, char *const *column, int line, 
     double error_frac;
     (void)line;
     enum kvc_status status = kvc_column_number(column[1], &error_frac, diag);
-    if (status == KVC_OK && isnan(error_frac))
+    if (status == KVC_OK && isnan(error_frac)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no error, expected a number");
+    }
     long found = kvc_cases_find(baseline->cases, column[0], strlen(column[0]));
-    if (status == KVC_OK && found >= 0)
+    if (status == KVC_OK && found >= 0) {
         baseline->scores[found].baseline_frac = error_frac;
+    }
     return status;
 }
 
@@ -104,10 +113,12 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
 {
     struct baseline baseline = {cases, scores};
     const struct kvc_lines lines = {.header = header, .take = take_baseline, .data = &baseline};
-    for (size_t i = 0; i < cases->count; i++)
+    for (size_t i = 0; i < cases->count; i++) {
         scores[i].baseline_frac = NAN;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    }
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
         return KVC_OK;
+    }
     return kvc_lines_read(path, &lines, diag);
 }
 
@@ -115,14 +126,17 @@ enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cas
                                    const struct kvc_score *scores, struct kvc_diag *diag)
 {
     char partial[512];
-    snprintf(partial, sizeof partial, "%s.partial", path);
+    snprintf(partial, sizeof(partial), "%s.partial", path);
     FILE *out = fopen(partial, "w");
-    if (out == NULL)
+    if (out == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial, 0, "cannot write: %s", strerror(errno));
+    }
     fprintf(out, "%s\n", header);
-    for (size_t i = 0; i < cases->count; i++)
-        if (cases->entry[i].role != KVC_CASE_INPUT && isfinite(scores[i].error_frac))
+    for (size_t i = 0; i < cases->count; i++) {
+        if (cases->entry[i].role != KVC_CASE_INPUT && isfinite(scores[i].error_frac)) {
             fprintf(out, "%s,%.4f\n", cases->entry[i].id, scores[i].error_frac);
+        }
+    }
     if (fclose(out) != 0 || rename(partial, path) != 0) {
         remove(partial);
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write: %s", strerror(errno));

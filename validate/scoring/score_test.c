@@ -70,7 +70,7 @@ Test(cases, names_the_bad_line)
         {HEADER "a,run,s.lua,,t,1,,,0.1,guess,,\n", 2, "found \"guess\""},
         {HEADER "a,run,s,,t,1,,,0.1,input,,\na,run,s,,t,1,,,0.1,input,,\n", 3, "a second time"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_cases cases;
         struct kvc_diag diag = {0};
         write_file(path, bad[i].text);

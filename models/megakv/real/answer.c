@@ -7,7 +7,8 @@
 
 enum { VALUES_BYTES = 16 << 20 };
 
-bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab, uint32_t value_bytes)
+bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab,
+                                   uint32_t value_bytes)
 {
     uint32_t rows = VALUES_BYTES / (value_bytes > 0 ? value_bytes : 1);
     *answerer = (struct kvc_megakv_real_answerer){
@@ -16,8 +17,9 @@ bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, st
         .values = malloc(VALUES_BYTES),
         .latency = calloc(1, sizeof(struct kvc_histogram)),
     };
-    if (answerer->values == NULL || answerer->latency == NULL)
+    if (answerer->values == NULL || answerer->latency == NULL) {
         return false;
+    }
     kvc_histogram_reset(answerer->latency);
     return true;
 }
@@ -32,13 +34,15 @@ void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer)
 static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
 {
     uint64_t found = hash;
-    if (value_bytes < sizeof found)
+    if (value_bytes < sizeof(found)) {
         return memcmp(value, &hash, value_bytes) != 0;
-    memcpy(&found, value, sizeof found);
+    }
+    memcpy(&found, value, sizeof(found));
     return found != hash;
 }
 
-static uint64_t wrong_values(const struct kvc_megakv_real_answerer *answerer, const uint64_t *hash, uint32_t count)
+static uint64_t wrong_values(const struct kvc_megakv_real_answerer *answerer, const uint64_t *hash,
+                             uint32_t count)
 {
     uint64_t wrong = 0;
     uint32_t at = 0;
@@ -60,15 +64,17 @@ static bool counts(const struct kvc_megakv_real_answerer *answerer, double done_
 }
 
 static void drain_latencies(struct kvc_megakv_real_answerer *answerer, const double *sent_ns, uint32_t count,
-                           double done_ns)
+                            double done_ns)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         answerer->done_ns[i] = done_ns;
+    }
     kvc_histogram_record(answerer->latency, sent_ns, answerer->done_ns, count);
 }
 
-double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer, uint32_t first,
-                       uint32_t count)
+double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
+                                   const struct kvc_megakv_real_buffer *buffer, uint32_t first,
+                                   uint32_t count)
 {
     uint32_t position = 0;
     uint64_t hits = 0;
@@ -89,10 +95,12 @@ double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer, co
     double done_ns = now_ns(answerer);
     answerer->wrong += wrong_values(answerer, buffer->hash + first, count);
     answerer->answered += count;
-    if (!counts(answerer, done_ns))
+    if (!counts(answerer, done_ns)) {
         return done_ns;
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
         hits += answerer->result[i] == KVC_MEGAKV_SLAB_HIT;
+    }
     answerer->hits += hits;
     answerer->misses += count - hits;
     answerer->completed += count;
@@ -100,16 +108,19 @@ double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer, co
     return done_ns;
 }
 
-void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer, double done_ns)
+void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer,
+                                   const struct kvc_megakv_real_buffer *buffer, double done_ns)
 {
     uint32_t count = buffer->sets + buffer->deletes;
     answerer->answered += count;
-    if (!counts(answerer, done_ns))
+    if (!counts(answerer, done_ns)) {
         return;
+    }
     answerer->sets += buffer->sets;
     answerer->deletes += buffer->deletes;
     answerer->completed += count;
-    for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS)
+    for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS) {
         drain_latencies(answerer, buffer->write_sent_ns + first,
-                       count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS, done_ns);
+                        count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS, done_ns);
+    }
 }

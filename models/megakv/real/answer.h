@@ -29,15 +29,18 @@ struct kvc_megakv_real_answerer {
 };
 
 /* `value_bytes`: the longest. false: no memory; kvc_megakv_real_answerer_close frees what there is. */
-bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab, uint32_t value_bytes);
+bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab,
+                                   uint32_t value_bytes);
 void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer); /* a zeroed one is allowed */
 
 /* GETs [first, first + count) of the buffer, up to rows_max. Under getk it is the client that compares keys;
  * whoever does, a wrong key is no hit. Returns when they were answered. */
-double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer, uint32_t first,
-                       uint32_t count);
+double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
+                                   const struct kvc_megakv_real_buffer *buffer, uint32_t first,
+                                   uint32_t count);
 
 /* The SETs and DELETEs of the buffer, all at done_ns. */
-void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer, double done_ns);
+void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer,
+                                   const struct kvc_megakv_real_buffer *buffer, double done_ns);
 
 #endif

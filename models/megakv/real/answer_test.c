@@ -21,7 +21,8 @@ struct testbench {
 static void open_testbench(struct testbench *testbench, uint32_t value_bytes)
 {
     testbench->slab = kvc_megakv_slab_create(4 * KVC_MEGAKV_SLAB_BYTES, SEED);
-    cr_assert(testbench->slab != NULL && kvc_megakv_real_buffer_open(&testbench->buffer, ROOM, KEY_BYTES, false) &&
+    cr_assert(testbench->slab != NULL &&
+              kvc_megakv_real_buffer_open(&testbench->buffer, ROOM, KEY_BYTES, false) &&
               kvc_megakv_real_answerer_open(&testbench->answerer, testbench->slab, value_bytes));
     testbench->answerer.started_s = kvc_clock_wall_s();
     testbench->answerer.until_ns = for_ever_ns;
@@ -35,7 +36,8 @@ static void close_testbench(struct testbench *testbench)
 }
 
 /* Adds a GET of the key; the item found for it is the one of `stored`, whose value is right or not. */
-static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, uint32_t value_bytes, bool right)
+static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, uint32_t value_bytes,
+                    bool right)
 {
     struct kvc_megakv_real_buffer *buffer = &testbench->buffer;
     struct kvc_megakv_slab_stats stats = {0};
@@ -43,13 +45,13 @@ static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, 
     uint32_t row = buffer->gets++, evictions;
     uint8_t value[64] = {0};
     uint64_t hash = kvc_hash(&stored, KEY_BYTES, SEED);
-    memcpy(value, &hash, sizeof hash);
-    value[value_bytes < sizeof hash ? value_bytes - 1 : 7] ^= !right;
-    cr_assert_eq(kvc_megakv_slab_alloc(testbench->slab, KEY_BYTES, value_bytes, 1, &buffer->location[row], &evicted,
-                                &evictions, &stats),
+    memcpy(value, &hash, sizeof(hash));
+    value[value_bytes < sizeof(hash) ? value_bytes - 1 : 7] ^= !right;
+    cr_assert_eq(kvc_megakv_slab_alloc(testbench->slab, KEY_BYTES, value_bytes, 1, &buffer->location[row],
+                                       &evicted, &evictions, &stats),
                  1);
-    cr_assert(
-        kvc_megakv_slab_write(testbench->slab, buffer->location[row], &stored, KEY_BYTES, value, value_bytes, &stats));
+    cr_assert(kvc_megakv_slab_write(testbench->slab, buffer->location[row], &stored, KEY_BYTES, value,
+                                    value_bytes, &stats));
     memcpy(buffer->keys + row * KEY_BYTES, &key, KEY_BYTES);
     buffer->key_bytes[row] = KEY_BYTES;
     buffer->hash[row] = kvc_hash(&key, KEY_BYTES, SEED);
@@ -60,16 +62,19 @@ static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, 
 /* 20 hits, 5 keys without a location, 3 whose item is another's; 2 more hits have wrong values. */
 static void fill(struct testbench *testbench, uint32_t value_bytes)
 {
-    for (uint64_t key = 0; key < 20; key++)
+    for (uint64_t key = 0; key < 20; key++) {
         add_get(testbench, key, key, value_bytes, true);
+    }
     for (uint64_t key = 20; key < 25; key++) {
         add_get(testbench, key, key, value_bytes, true);
         testbench->buffer.location[key] = KVC_LOCATION_NONE;
     }
-    for (uint64_t key = 25; key < 28; key++)
+    for (uint64_t key = 25; key < 28; key++) {
         add_get(testbench, key, key + 100, value_bytes, true);
-    for (uint64_t key = 28; key < 30; key++)
+    }
+    for (uint64_t key = 28; key < 30; key++) {
         add_get(testbench, key, key, value_bytes, false);
+    }
 }
 
 Test(answer, hits_misses_and_wrong_values)
@@ -141,8 +146,9 @@ Test(answer, the_end_of_the_time_is_outside)
     testbench.buffer.sets = 1;
     testbench.answerer.from_ns = 1000;
     testbench.answerer.until_ns = 2000;
-    for (double done_ns = 999; done_ns <= 2000; done_ns++)
+    for (double done_ns = 999; done_ns <= 2000; done_ns++) {
         kvc_megakv_real_answer_writes(&testbench.answerer, &testbench.buffer, done_ns);
+    }
     cr_expect_eq(testbench.answerer.sets, 1000);
     cr_expect_eq(testbench.answerer.answered, 1002);
     close_testbench(&testbench);
@@ -155,8 +161,9 @@ Test(answer, writes_are_timed_where_nothing_else_is)
     open_testbench(&testbench, 8);
     testbench.buffer.sets = 700;
     testbench.buffer.deletes = 100;
-    for (uint32_t i = 0; i < 800; i++)
+    for (uint32_t i = 0; i < 800; i++) {
         testbench.buffer.write_sent_ns[i] = 1000.0 * i;
+    }
     kvc_megakv_real_answer_writes(&testbench.answerer, &testbench.buffer, 1e6);
     cr_expect_eq(testbench.answerer.sets, 700);
     cr_expect_eq(testbench.answerer.deletes, 100);

@@ -4,7 +4,8 @@
 
 #include "models/megakv/real/device.h"
 
-bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu)
+bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride,
+                                 bool on_gpu)
 {
     *buffer = (struct kvc_megakv_real_buffer){
         .room = room,

@@ -26,7 +26,8 @@ struct kvc_megakv_real_buffer {
 };
 
 /* false: no memory; kvc_megakv_real_buffer_close frees what there is. */
-bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride, bool on_gpu);
+bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride,
+                                 bool on_gpu);
 void kvc_megakv_real_buffer_close(struct kvc_megakv_real_buffer *buffer);
 void kvc_megakv_real_buffer_clear(struct kvc_megakv_real_buffer *buffer);
 

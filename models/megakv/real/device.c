@@ -23,10 +23,11 @@ struct kvc_megakv_real_device_queues {
 
 struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count)
 {
-    struct kvc_megakv_real_device_queues *queues = malloc(sizeof *queues);
+    struct kvc_megakv_real_device_queues *queues = malloc(sizeof(*queues));
     (void)on_gpu;
-    if (queues != NULL)
+    if (queues != NULL) {
         queues->count = count;
+    }
     return queues;
 }
 
@@ -35,8 +36,9 @@ void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *qu
     free(queues);
 }
 
-void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
-                             const uint64_t *hash, uint32_t count, uint32_t *location)
+void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
+                                         struct kvc_megakv_shard *shard, const uint64_t *hash, uint32_t count,
+                                         uint32_t *location)
 {
     (void)queues;
     (void)queue;
@@ -61,8 +63,8 @@ void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
     free(array);
 }
 
-enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
-                                      struct kvc_diag *diag)
+enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
+                                                  struct kvc_megakv_shard *shard, struct kvc_diag *diag)
 {
     (void)scenario;
     (void)shard;
@@ -91,7 +93,8 @@ struct kvc_megakv_real_device_queues {
 
 struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count)
 {
-    struct kvc_megakv_real_device_queues *queues = calloc(1, sizeof *queues + count * sizeof(struct kvc_cuda_stream *));
+    struct kvc_megakv_real_device_queues *queues =
+        calloc(1, sizeof(*queues) + count * sizeof(struct kvc_cuda_stream *));
     bool created = queues != NULL;
     for (uint32_t i = 0; created && i < count; i++) {
         queues->on_gpu = on_gpu;
@@ -99,34 +102,40 @@ struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool 
         queues->stream[i] = on_gpu ? kvc_cuda_stream_create() : NULL;
         created = !on_gpu || queues->stream[i] != NULL;
     }
-    if (created)
+    if (created) {
         return queues;
+    }
     kvc_megakv_real_device_queues_free(queues);
     return NULL;
 }
 
 void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *queues)
 {
-    for (uint32_t i = 0; queues != NULL && i < queues->count; i++)
-        if (queues->stream[i] != NULL)
+    for (uint32_t i = 0; queues != NULL && i < queues->count; i++) {
+        if (queues->stream[i] != NULL) {
             kvc_cuda_stream_free(queues->stream[i]);
+        }
+    }
     free(queues);
 }
 
-void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
-                             const uint64_t *hash, uint32_t count, uint32_t *location)
+void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
+                                         struct kvc_megakv_shard *shard, const uint64_t *hash, uint32_t count,
+                                         uint32_t *location)
 {
-    if (queues->on_gpu && count > 0)
+    if (queues->on_gpu && count > 0) {
         kvc_megakv_cuckoo_cuda_search_async(shard->index, queues->stream[queue], hash, count, location);
-    else if (count > 0)
+    } else if (count > 0) {
         kvc_index_search(shard->index, hash, count, location, &shard->index_stats);
+    }
 }
 
 bool kvc_megakv_real_device_search_end(struct kvc_megakv_real_device_queues *queues)
 {
     bool right = true;
-    for (uint32_t i = 0; queues->on_gpu && i < queues->count; i++)
+    for (uint32_t i = 0; queues->on_gpu && i < queues->count; i++) {
         right = kvc_cuda_stream_wait(queues->stream[i]) && right;
+    }
     return right;
 }
 
@@ -137,10 +146,11 @@ void *kvc_megakv_real_device_array(bool on_gpu, size_t bytes)
 
 void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
 {
-    if (on_gpu && array != NULL)
+    if (on_gpu && array != NULL) {
         kvc_cuda_free_pinned(array);
-    else
+    } else {
         free(array);
+    }
 }
 
 /* All keys of the workload, a block at a time: those that the processor's index has go to the device's. */
@@ -156,8 +166,9 @@ static void copy_entries(const struct kvc_workload *workload, struct kvc_source 
         kvc_source_keys(source, first, count, batch);
         kvc_index_search(from, batch->hash, count, location, &stats);
         for (uint32_t i = 0; i < count; i++) {
-            if (location[i] == KVC_LOCATION_NONE)
+            if (location[i] == KVC_LOCATION_NONE) {
                 continue;
+            }
             batch->hash[found] = batch->hash[i];
             location[found++] = location[i];
         }
@@ -172,16 +183,18 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
     const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, KVC_MEGAKV_HASH_SEED, 1};
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(BLOCK, kvc_workload_key_stride(workload));
-    uint32_t *location = malloc(BLOCK * sizeof *location);
+    uint32_t *location = malloc(BLOCK * sizeof(*location));
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (batch == NULL || location == NULL))
+    if (status == KVC_OK && (batch == NULL || location == NULL)) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a block of keys");
+    }
     if (status == KVC_OK) {
         copy_entries(workload, source, batch, location, shard->index, device);
-        if (kvc_index_used(device) != kvc_index_used(shard->index))
+        if (kvc_index_used(device) != kvc_index_used(shard->index)) {
             status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU's index holds %llu of %llu entries",
                                    (unsigned long long)kvc_index_used(device),
                                    (unsigned long long)kvc_index_used(shard->index));
+        }
     }
     free(location);
     kvc_batch_free(batch);
@@ -189,22 +202,25 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
     return status;
 }
 
-enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
-                                      struct kvc_diag *diag)
+enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
+                                                  struct kvc_megakv_shard *shard, struct kvc_diag *diag)
 {
     struct kvc_cuda_device gpu;
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_cuckoo_params params = {.bytes = (uint64_t)system.index_bytes,
-                                       .max_displacements = (uint32_t)system.max_displacements};
-    if (!kvc_cuda_device(&gpu))
+                                              .max_displacements = (uint32_t)system.max_displacements};
+    if (!kvc_cuda_device(&gpu)) {
         return no_gpu(diag);
+    }
     struct kvc_index *device = kvc_megakv_real_device_index(true, &params);
-    if (device == NULL)
+    if (device == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory on the GPU %s for system.index", gpu.name);
+    }
     enum kvc_status status = move_index(scenario, shard, device, diag);
     struct kvc_index *left = status == KVC_OK ? shard->index : device;
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         shard->index = device;
+    }
     kvc_index_free(left);
     return status;
 }

@@ -13,8 +13,8 @@ struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_meg
 /* Moves the preloaded index of the shard to the GPU, entry by entry. KVC_ERR_RUNTIME: there is no GPU (or the
  * program was built without CUDA), its memory is too small, or entries were lost; the index then stays where
  * it was. */
-enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
-                                      struct kvc_diag *diag);
+enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
+                                                  struct kvc_megakv_shard *shard, struct kvc_diag *diag);
 
 /* Searches that are under way at once: one queue for each pipeline, as each has a CUDA stream. */
 struct kvc_megakv_real_device_queues;
@@ -23,10 +23,11 @@ struct kvc_megakv_real_device_queues;
 struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count);
 void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *queues); /* NULL is allowed */
 
-/* Begins a search; arrays of kvc_megakv_real_device_array stay as they are until kvc_megakv_real_device_search_end. The GPU counts
- * nothing in `stats`. */
-void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue, struct kvc_megakv_shard *shard,
-                             const uint64_t *hash, uint32_t count, uint32_t *location);
+/* Begins a search; arrays of kvc_megakv_real_device_array stay as they are until
+ * kvc_megakv_real_device_search_end. The GPU counts nothing in `stats`. */
+void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
+                                         struct kvc_megakv_shard *shard, const uint64_t *hash, uint32_t count,
+                                         uint32_t *location);
 
 /* Waits for all of them. false: the device failed. */
 bool kvc_megakv_real_device_search_end(struct kvc_megakv_real_device_queues *queues);

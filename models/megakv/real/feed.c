@@ -27,20 +27,23 @@ struct writer {
 /* Appends the batch as a frame; false: no room. */
 static bool append(struct kvc_megakv_real_feed *feed, const struct writer *writer)
 {
-    static const uint32_t ops[KVC_OP_COUNT] = {KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET, KVC_MEGAKV_PACKET_DELETE};
+    static const uint32_t ops[KVC_OP_COUNT] = {KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET,
+                                               KVC_MEGAKV_PACKET_DELETE};
     const struct kvc_batch *batch = writer->batch;
     uint64_t start =
         feed->frames > 0 ? feed->frame[feed->frames - 1].offset + feed->frame[feed->frames - 1].bytes : 0;
     uint8_t *at = feed->bytes + start, *end = feed->bytes + feed->bytes_room;
-    if (feed->frames == feed->frame_room)
+    if (feed->frames == feed->frame_room) {
         return false;
+    }
     for (uint32_t i = 0; i < batch->count; i++) {
-        struct kvc_megakv_packet_request request = {ops[batch->op[i]], batch->key_bytes[i],
-                                      batch->op[i] == KVC_OP_SET ? batch->value_bytes[i] : 0,
-                                      batch->keys + (size_t)i * batch->key_stride, writer->value};
-        if (kvc_megakv_packet_bytes(&request) > (uint64_t)(end - at))
+        struct kvc_megakv_packet_request request = {
+            ops[batch->op[i]], batch->key_bytes[i], batch->op[i] == KVC_OP_SET ? batch->value_bytes[i] : 0,
+            batch->keys + (size_t)i * batch->key_stride, writer->value};
+        if (kvc_megakv_packet_bytes(&request) > (uint64_t)(end - at)) {
             return false;
-        memcpy(writer->value, &batch->hash[i], sizeof batch->hash[i]);
+        }
+        memcpy(writer->value, &batch->hash[i], sizeof(batch->hash[i]));
         at = kvc_megakv_packet_write(at, &request);
     }
     feed->frame[feed->frames++] = (struct kvc_megakv_real_feed_frame){
@@ -63,17 +66,21 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
     for (uint64_t number = 0;; number++) {
         struct kvc_megakv_real_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
         batch->count = 0;
-        if (kvc_source_drain(source, 0, for_ever_ns, batch) == 0)
+        if (kvc_source_drain(source, 0, for_ever_ns, batch) == 0) {
             return kvc_source_error(source, diag);
-        if (!append(feed, writer))
+        }
+        if (!append(feed, writer)) {
             break;
-        if (open)
+        }
+        if (open) {
             feed->frame[feed->frames - 1].sent_ns = last_ns = batch->sent_ns[0];
+        }
     }
     for (uint32_t i = 0; i < count; i++) {
         feeds[i].span_ns = last_ns;
-        if (feeds[i].frames == 0)
+        if (feeds[i].frames == 0) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "pipeline %u gets no frame of the load", i);
+        }
     }
     return KVC_OK;
 }
@@ -83,40 +90,46 @@ static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_meg
 {
     for (uint32_t i = 0; i < count; i++) {
         feeds[i] = (struct kvc_megakv_real_feed){.bytes = kvc_pages_alloc(bytes),
-                                     .bytes_room = bytes,
-                                     .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
-        feeds[i].frame = malloc(feeds[i].frame_room * sizeof *feeds[i].frame);
-        if (feeds[i].bytes == NULL || feeds[i].frame == NULL)
+                                                 .bytes_room = bytes,
+                                                 .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
+        feeds[i].frame = malloc(feeds[i].frame_room * sizeof(*feeds[i].frame));
+        if (feeds[i].bytes == NULL || feeds[i].frame == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u times %llu MiB of packets", count,
                                  (unsigned long long)(bytes >> 20));
+        }
     }
     return KVC_OK;
 }
 
 enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
-                                 uint32_t frame_requests, uint64_t bytes, uint32_t count,
-                                 struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag)
+                                             uint32_t frame_requests, uint64_t bytes, uint32_t count,
+                                             struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, hash_seed, frame_requests};
-    memset(feeds, 0, count * sizeof *feeds);
+    memset(feeds, 0, count * sizeof(*feeds));
     if (workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_POISSON &&
-        workload->arrival != KVC_ARRIVAL_FIXED)
+        workload->arrival != KVC_ARRIVAL_FIXED) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: measured can be \"saturate\", poisson_mops and fixed_mops");
+    }
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(frame_requests, kvc_workload_key_stride(workload));
     struct writer writer = {batch, calloc(1, value_bytes > 8 ? value_bytes : 8)};
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (batch == NULL || writer.value == NULL))
+    if (status == KVC_OK && (batch == NULL || writer.value == NULL)) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a frame");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = open_feeds(bytes, count, feeds, diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = fill(scenario, source, batch, &writer, count, feeds, diag);
-    for (uint32_t i = 0; status != KVC_OK && i < count; i++)
+    }
+    for (uint32_t i = 0; status != KVC_OK && i < count; i++) {
         kvc_megakv_real_feed_free(&feeds[i]);
+    }
     free(writer.value);
     kvc_batch_free(batch);
     kvc_source_free(source);

@@ -30,7 +30,7 @@ void kvc_megakv_real_feed_free(struct kvc_megakv_real_feed *feed); /* a zeroed o
  * its key's hash. KVC_ERR_SCENARIO: an arrival that cannot be played (closed loop, curve, trace).
  * KVC_ERR_RUNTIME: memory. Nothing is left allocated on failure. */
 enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
-                                 uint32_t frame_requests, uint64_t bytes, uint32_t count,
-                                 struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag);
+                                             uint32_t frame_requests, uint64_t bytes, uint32_t count,
+                                             struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag);
 
 #endif

@@ -19,8 +19,9 @@ static const struct {
     const char *name;
     enum kvc_megakv_cuckoo_layout layout;
     uint32_t slots;
-} layouts[] = {{"8 slots, apart", KVC_MEGAKV_CUCKOO_APART, 8}, {"4 slots, interleaved", KVC_MEGAKV_CUCKOO_INTERLEAVED, 4}};
-enum { LOADS = sizeof loads / sizeof *loads, LAYOUTS = sizeof layouts / sizeof *layouts };
+} layouts[] = {{"8 slots, apart", KVC_MEGAKV_CUCKOO_APART, 8},
+               {"4 slots, interleaved", KVC_MEGAKV_CUCKOO_INTERLEAVED, 4}};
+enum { LOADS = sizeof(loads) / sizeof(*loads), LAYOUTS = sizeof(layouts) / sizeof(*layouts) };
 
 /* Elements [0, held) are in the table; element i has hash mix(i + 1) and location i. */
 struct table {
@@ -96,15 +97,16 @@ static const struct {
     kvc_probe_fn *prepare, *work;
 } operations[] = {
     {"search", drain_held, search}, {"insert", make_absent, insert}, {"delete", make_present, erase}};
-enum { OPERATIONS = sizeof operations / sizeof *operations };
+enum { OPERATIONS = sizeof(operations) / sizeof(*operations) };
 
 /* Fills the table up to `held`. */
 static void fill(struct table *table, uint32_t held)
 {
     table->jobs = JOBS_MAX;
     for (; table->held < held; table->held += table->jobs) {
-        if (held - table->held < table->jobs)
+        if (held - table->held < table->jobs) {
             table->jobs = held - table->held;
+        }
         drain_elements(table, table->held);
         insert(table, 0);
     }
@@ -138,24 +140,26 @@ static enum kvc_status fit_layout(struct table *table, int layout, struct kvc_me
     return status;
 }
 
-enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits,
+                                            struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     fits->table_bytes = TABLE_BYTES;
     for (int layout = 0; status == KVC_OK && layout < LAYOUTS; layout++) {
         const struct kvc_megakv_cuckoo_params params = {.bytes = TABLE_BYTES,
-                                                 .layout = layouts[layout].layout,
-                                                 .slots = layouts[layout].slots,
-                                                 .max_displacements = 100};
+                                                        .layout = layouts[layout].layout,
+                                                        .slots = layouts[layout].slots,
+                                                        .max_displacements = 100};
         struct table table = {.index = kvc_megakv_real_device_index(on_gpu, &params),
                               .hash = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint64_t)),
                               .location = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t)),
                               .found = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t))};
-        if (table.index == NULL || table.hash == NULL || table.location == NULL || table.found == NULL)
+        if (table.index == NULL || table.hash == NULL || table.location == NULL || table.found == NULL) {
             status =
                 kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for an index of %d MiB", TABLE_BYTES >> 20);
-        else
+        } else {
             status = fit_layout(&table, layout, &fits->fit[layout * LOADS * OPERATIONS], diag);
+        }
         kvc_index_free(table.index);
         kvc_megakv_real_device_array_free(on_gpu, table.hash);
         kvc_megakv_real_device_array_free(on_gpu, table.location);

@@ -22,6 +22,7 @@ struct kvc_megakv_launch_fits {
 };
 
 /* KVC_ERR_RUNTIME: no memory. */
-enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits, struct kvc_diag *diag);
+enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits,
+                                            struct kvc_diag *diag);
 
 #endif

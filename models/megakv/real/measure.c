@@ -38,28 +38,35 @@ static uint32_t cores_needed(const struct kvc_scenario *scenario)
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv_options *system = scenario->system;
-    if (kvc_scenario_shards(scenario) != 1)
+    if (kvc_scenario_shards(scenario) != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "found %u sockets in all, measured is one: node.sockets = 1, cluster.nodes = 1",
                              kvc_scenario_shards(scenario));
-    if (system->feed != KVC_MEGAKV_MEMORY)
+    }
+    if (system->feed != KVC_MEGAKV_MEMORY) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.feed: measured is \"memory\", requests that lie in packets in memory");
-    if (system->admission != KVC_MEGAKV_ADMIT_ALL)
+    }
+    if (system->admission != KVC_MEGAKV_ADMIT_ALL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.admission: measured is \"all\", real receivers take what they can");
-    if (kvc_megakv_sample_rate(scenario) != 1)
+    }
+    if (kvc_megakv_sample_rate(scenario) != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.functional: measured is \"full\"");
-    if (kvc_megakv_resolve(scenario).streams > KVC_MEGAKV_REAL_PIPELINES_MAX)
+    }
+    if (kvc_megakv_resolve(scenario).streams > KVC_MEGAKV_REAL_PIPELINES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.streams: found %llu, measured are at most %d",
-                             (unsigned long long)kvc_megakv_resolve(scenario).streams, KVC_MEGAKV_REAL_PIPELINES_MAX);
+                             (unsigned long long)kvc_megakv_resolve(scenario).streams,
+                             KVC_MEGAKV_REAL_PIPELINES_MAX);
+    }
     uint32_t needed = cores_needed(scenario), cores = kvc_pin_cores();
-    if (needed > cores)
+    if (needed > cores) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "the scenario's threads need %u cores, this machine has %u: fewer system.streams, or "
             "system.threads = \"shared\" with node.cpu.cores = %u",
             needed, cores, cores);
+    }
     return KVC_OK;
 }
 
@@ -98,8 +105,9 @@ static uint32_t deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_s
         give(&cores[sender], kvc_megakv_real_sender_step, node->pipeline[i]);
         give(&cores[receiver], kvc_megakv_real_receiver_step, node->pipeline[i]);
     }
-    while (count <= 2 * KVC_MEGAKV_REAL_PIPELINES_MAX && cores[count].tasks > 0)
+    while (count <= 2 * KVC_MEGAKV_REAL_PIPELINES_MAX && cores[count].tasks > 0) {
         count++;
+    }
     return count;
 }
 
@@ -108,8 +116,9 @@ static void count_stall(struct core *core, double before_s, double now_s)
 {
     const struct kvc_megakv_real_node *node = core->node;
     double at_ns = (now_s - node->started_s) * 1e9;
-    if (now_s - before_s >= stall_least_s && at_ns >= node->from_ns && at_ns < node->until_ns)
+    if (now_s - before_s >= stall_least_s && at_ns >= node->from_ns && at_ns < node->until_ns) {
         core->stalled_ns += (now_s - before_s) * 1e9;
+    }
 }
 
 static void *work(void *data)
@@ -119,15 +128,18 @@ static void *work(void *data)
     kvc_pin_core(core->number);
     while (!atomic_load_explicit(&core->node->stop, memory_order_relaxed)) {
         bool worked = false;
-        for (uint32_t i = 0; i < core->tasks; i++)
+        for (uint32_t i = 0; i < core->tasks; i++) {
             worked = core->task[i].step(core->task[i].data) || worked;
+        }
         double now_s = worked ? 0 : kvc_clock_wall_s();
-        if (!worked && idle_s > 0)
+        if (!worked && idle_s > 0) {
             count_stall(core, idle_s, now_s);
+        }
         idle_s = now_s;
 #if defined(__x86_64__)
-        if (!worked)
+        if (!worked) {
             __builtin_ia32_pause();
+        }
 #endif
     }
     return NULL;
@@ -139,10 +151,12 @@ static void sleep_until_ns(const struct kvc_megakv_real_node *node, double until
     const struct timespec step = {0, 20000000};
     for (;;) {
         double now_ns = (kvc_clock_wall_s() - node->started_s) * 1e9;
-        if (now_ns >= until_ns)
+        if (now_ns >= until_ns) {
             return;
-        if (progress != NULL)
+        }
+        if (progress != NULL) {
             progress->report(progress->data, "measure", now_ns / until_ns);
+        }
         nanosleep(&step, NULL);
     }
 }
@@ -151,22 +165,26 @@ static enum kvc_status run_cores(struct kvc_megakv_real_node *node, const struct
                                  const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     pthread_t threads[1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX];
-    struct core *cores = calloc(1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX, sizeof *cores);
+    struct core *cores = calloc(1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX, sizeof(*cores));
     uint32_t count = cores != NULL ? deal_tasks(node, scenario, cores) : 0, started = 0;
     while (started < count) {
         cores[started].node = node;
         cores[started].number = started;
-        if (pthread_create(&threads[started], NULL, work, &cores[started]) != 0)
+        if (pthread_create(&threads[started], NULL, work, &cores[started]) != 0) {
             break;
+        }
         started++;
     }
-    if (count > 0 && started == count)
+    if (count > 0 && started == count) {
         sleep_until_ns(node, node->until_ns, progress);
+    }
     atomic_store(&node->stop, true);
-    for (uint32_t i = 0; i < started; i++)
+    for (uint32_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
-    for (uint32_t i = 0; i < started; i++)
+    }
+    for (uint32_t i = 0; i < started; i++) {
         node->stalled_ns += cores[i].stalled_ns;
+    }
     free(cores);
     return count > 0 && started == count
                ? KVC_OK
@@ -198,12 +216,14 @@ static void report_kernel(const struct kvc_megakv_real_node *node, const struct 
     const struct kvc_index_stats *index = &shard->index_stats;
     double slots = (double)kvc_index_capacity(shard->index);
     kvc_metrics_set(&result->kernel, "load_factor_frac", (double)kvc_index_used(shard->index) / slots);
-    if (index->searches > 0)
+    if (index->searches > 0) {
         kvc_metrics_set(&result->kernel, "lines_per_search",
                         (double)index->search_lines / (double)index->searches);
-    if (index->inserts > 0)
+    }
+    if (index->inserts > 0) {
         kvc_metrics_set(&result->kernel, "lines_per_insert",
                         (double)index->insert_lines / (double)index->inserts);
+    }
     if (slab->reads > 0) {
         kvc_metrics_set(&result->kernel, "lines_per_read", (double)slab->read_lines / (double)slab->reads);
         kvc_metrics_set(&result->kernel, "marks_per_read", (double)slab->marked / (double)slab->reads);
@@ -216,8 +236,9 @@ static void report_kernel(const struct kvc_megakv_real_node *node, const struct 
 static void per_launch(struct kvc_result *result, const char *time_name, const char *jobs_name,
                        const struct kvc_megakv_real_task_time *time, uint64_t launches)
 {
-    if (launches == 0)
+    if (launches == 0) {
         return;
+    }
     kvc_metrics_set(&result->model, time_name, time->busy_ns / (double)launches / 1e3);
     kvc_metrics_set(&result->model, jobs_name, (double)time->served / (double)launches);
 }
@@ -274,38 +295,43 @@ static void report(const struct kvc_megakv_real_node *node, struct kvc_result *r
     }
 }
 
-static void report_noise(const struct kvc_megakv_real_node *node, double others_frac, const struct kvc_cores *cores,
-                         struct kvc_result *result)
+static void report_noise(const struct kvc_megakv_real_node *node, double others_frac,
+                         const struct kvc_cores *cores, struct kvc_result *result)
 {
     double slowest_frac = kvc_cores_slowest_frac(cores);
     double stalled_frac = node->stalled_ns / (node->until_ns - node->from_ns);
     kvc_metrics_set(&result->model, "others_frac", others_frac);
     kvc_metrics_set(&result->model, "stalled_frac", stalled_frac);
     kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
-    if (slowest_frac < kvc_cores_shared_frac)
+    if (slowest_frac < kvc_cores_shared_frac) {
         kvc_result_note(
             result,
             "a core ran at %.0f %% while all worked: it shares its units with another core of this "
             "machine or with a neighbour, and pipelines wait for the slowest",
             100 * slowest_frac);
-    if (stalled_frac > kvc_megakv_measure_stalled_frac)
+    }
+    if (stalled_frac > kvc_megakv_measure_stalled_frac) {
         kvc_result_note(result,
                         "threads were kept from running for %.1f %% of the time: the highest latencies are "
                         "the machine's, measure again",
                         100 * stalled_frac);
-    if (others_frac > noisy_frac)
+    }
+    if (others_frac > noisy_frac) {
         kvc_result_note(result,
                         "the machine was busy: %.1f %% of its processors' time went to others, measure again",
                         100 * others_frac);
+    }
 }
 
 static enum kvc_status check_values(const struct kvc_megakv_real_node *node, struct kvc_diag *diag)
 {
     uint64_t wrong = 0;
-    for (uint32_t i = 0; i < node->count; i++)
+    for (uint32_t i = 0; i < node->count; i++) {
         wrong += node->pipeline[i]->answerer.wrong;
-    if (atomic_load(&node->failed))
+    }
+    if (atomic_load(&node->failed)) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while it searched");
+    }
     return wrong == 0 ? KVC_OK
                       : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%llu values are not those of their keys",
                                       (unsigned long long)wrong);
@@ -338,34 +364,42 @@ enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const st
     struct kvc_noise noise;
     struct kvc_cores cores;
     struct kvc_megakv_store *store = NULL;
-    struct kvc_megakv_real_node *node = calloc(1, sizeof *node);
+    struct kvc_megakv_real_node *node = calloc(1, sizeof(*node));
     enum kvc_status status = kvc_megakv_measure_check(scenario, diag);
-    if (status == KVC_OK && node == NULL)
+    if (status == KVC_OK && node == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a node");
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_megakv_store_create(scenario, progress, &store, diag);
+    }
     bool on_gpu = ((const struct kvc_megakv_options *)scenario->system)->index_on == KVC_MEGAKV_INDEX_ON_GPU;
-    if (status == KVC_OK && on_gpu)
+    if (status == KVC_OK && on_gpu) {
         status = kvc_megakv_real_device_move_index(scenario, &store->shards[0], diag);
-    if (status == KVC_OK)
-        status = kvc_megakv_real_node_open(node, scenario, &store->shards[0], on_gpu, feed_bytes(scenario), diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
+        status =
+            kvc_megakv_real_node_open(node, scenario, &store->shards[0], on_gpu, feed_bytes(scenario), diag);
+    }
+    if (status == KVC_OK) {
         status = kvc_cores_measure(&cores, diag);
+    }
     if (status == KVC_OK) {
         set_times(node, &scenario->run);
         kvc_noise_begin(&noise);
         status = run_cores(node, scenario, progress, diag);
         others_frac = kvc_noise_frac(&noise);
     }
-    if (status == KVC_OK)
+    if (status == KVC_OK) {
         status = check_values(node, diag);
+    }
     if (status == KVC_OK) {
         report(node, result);
         report_noise(node, others_frac, &cores, result);
         result->preload_wall_s = store->preload_wall_s;
     }
-    if (node != NULL)
+    if (node != NULL) {
         kvc_megakv_real_node_close(node);
+    }
     free(node);
     kvc_megakv_store_free(store);
     return status;

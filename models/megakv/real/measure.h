@@ -15,8 +15,8 @@ extern const double kvc_megakv_measure_stalled_frac;
 /* Creates and preloads the store, warms up (run.warmup, or a fifth of the duration but at least 50 ms) and
  * measures for run.duration of wall clock. The index is where system.index_on says. Threads are pinned, as
  * system.threads says, to the first cores. The figures others_frac and stalled_frac tell how busy the machine
- * was with other things. KVC_ERR_SCENARIO: kvc_megakv_measure_check. KVC_ERR_RUNTIME: memory, threads, no GPU or one
- * that fails, or a value that is not its key's. */
+ * was with other things. KVC_ERR_SCENARIO: kvc_megakv_measure_check. KVC_ERR_RUNTIME: memory, threads, no GPU
+ * or one that fails, or a value that is not its key's. */
 enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag);
 

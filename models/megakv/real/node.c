@@ -6,28 +6,35 @@
 #include "models/megakv/options.h"
 #include "models/megakv/real/pipeline.h"
 
-static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario, uint32_t number,
-                          uint32_t buffers)
+static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
+                          uint32_t number, uint32_t buffers)
 {
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
-    struct kvc_megakv_real_pipeline *pipeline = aligned_alloc(_Alignof(struct kvc_megakv_real_pipeline), sizeof *pipeline);
+    struct kvc_megakv_real_pipeline *pipeline =
+        aligned_alloc(_Alignof(struct kvc_megakv_real_pipeline), sizeof(*pipeline));
     node->pipeline[number] = pipeline;
-    if (pipeline == NULL)
+    if (pipeline == NULL) {
         return false;
-    memset(pipeline, 0, sizeof *pipeline);
+    }
+    memset(pipeline, 0, sizeof(*pipeline));
     pipeline->node = node;
     pipeline->writes = kvc_frame_writes_create(key_stride);
-    if (pipeline->writes == NULL || !kvc_megakv_real_answerer_open(&pipeline->answerer, node->shard->slab,
-                                                       kvc_workload_value_bytes_max(&scenario->workload)))
+    if (pipeline->writes == NULL ||
+        !kvc_megakv_real_answerer_open(&pipeline->answerer, node->shard->slab,
+                                       kvc_workload_value_bytes_max(&scenario->workload))) {
         return false;
+    }
     pipeline->answerer.time_writes = scenario->workload.get_frac <= 0;
     for (uint32_t b = 0; b < buffers; b++) {
-        if (!kvc_megakv_real_buffer_open(&pipeline->buffers[b], KVC_MEGAKV_ROWS_MAX, key_stride, node->on_gpu))
+        if (!kvc_megakv_real_buffer_open(&pipeline->buffers[b], KVC_MEGAKV_ROWS_MAX, key_stride,
+                                         node->on_gpu)) {
             return false;
-        if (b == 0)
+        }
+        if (b == 0) {
             pipeline->filling = &pipeline->buffers[0];
-        else
+        } else {
             kvc_spsc_ring_push(&pipeline->free, &pipeline->buffers[b]);
+        }
     }
     return true;
 }
@@ -51,31 +58,35 @@ static enum kvc_status open_feeds(struct kvc_megakv_real_node *node, const struc
     struct kvc_megakv_real_feed feeds[KVC_MEGAKV_REAL_PIPELINES_MAX];
     uint32_t asked = kvc_megakv_frame_requests(scenario);
     uint32_t frame_requests = asked < KVC_FRAME_REQUESTS_MAX ? asked : KVC_FRAME_REQUESTS_MAX;
-    enum kvc_status status = kvc_megakv_real_feeds_create(scenario, KVC_MEGAKV_HASH_SEED, frame_requests, feed_bytes,
-                                              node->count, feeds, diag);
-    for (uint32_t i = 0; status == KVC_OK && i < node->count; i++)
+    enum kvc_status status = kvc_megakv_real_feeds_create(scenario, KVC_MEGAKV_HASH_SEED, frame_requests,
+                                                          feed_bytes, node->count, feeds, diag);
+    for (uint32_t i = 0; status == KVC_OK && i < node->count; i++) {
         node->pipeline[i]->feed = feeds[i];
+    }
     return status;
 }
 
-enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
-                                   struct kvc_megakv_shard *shard, bool on_gpu, uint64_t feed_bytes,
-                                   struct kvc_diag *diag)
+enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
+                                          const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+                                          bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag)
 {
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    memset(node, 0, sizeof *node);
+    memset(node, 0, sizeof(*node));
     node->shard = shard;
     node->on_gpu = on_gpu;
     node->cycle_ns = node->due_ns = system.cycle_ns;
     node->delay = system.delay;
-    node->count = (uint32_t)(system.streams < KVC_MEGAKV_REAL_PIPELINES_MAX ? system.streams : KVC_MEGAKV_REAL_PIPELINES_MAX);
+    node->count = (uint32_t)(system.streams < KVC_MEGAKV_REAL_PIPELINES_MAX ? system.streams
+                                                                            : KVC_MEGAKV_REAL_PIPELINES_MAX);
     node->saturating = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     node->queues = kvc_megakv_real_device_queues_create(on_gpu, node->count);
     bool opened = node->queues != NULL && open_jobs(node);
-    for (uint32_t i = 0; opened && i < node->count; i++)
+    for (uint32_t i = 0; opened && i < node->count; i++) {
         opened = open_pipeline(node, scenario, i, (uint32_t)system.buffers);
-    if (!opened)
+    }
+    if (!opened) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u pipelines", node->count);
+    }
     return open_feeds(node, scenario, feed_bytes, diag);
 }
 
@@ -83,10 +94,12 @@ void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node)
 {
     for (uint32_t i = 0; i < node->count; i++) {
         struct kvc_megakv_real_pipeline *pipeline = node->pipeline[i];
-        if (pipeline == NULL)
+        if (pipeline == NULL) {
             continue;
-        for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++)
+        }
+        for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++) {
             kvc_megakv_real_buffer_close(&pipeline->buffers[b]);
+        }
         kvc_megakv_real_feed_free(&pipeline->feed);
         kvc_megakv_real_answerer_close(&pipeline->answerer);
         free(pipeline->writes);

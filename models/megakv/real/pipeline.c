@@ -11,14 +11,16 @@ static double now_ns(const struct kvc_megakv_real_node *node)
 }
 
 /* Counts work from start_ns to end_ns as far as it falls into the measured time; requests by its end. */
-static void count_work(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_task_time *time, double start_ns,
-                       double end_ns, uint64_t requests)
+static void count_work(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_task_time *time,
+                       double start_ns, double end_ns, uint64_t requests)
 {
     double from_ns = fmax(start_ns, node->from_ns), until_ns = fmin(end_ns, node->until_ns);
-    if (until_ns > from_ns)
+    if (until_ns > from_ns) {
         time->busy_ns += until_ns - from_ns;
-    if (end_ns >= node->from_ns && end_ns < node->until_ns)
+    }
+    if (end_ns >= node->from_ns && end_ns < node->until_ns) {
         time->served += requests;
+    }
 }
 
 /* ---- receiver ---- */
@@ -26,11 +28,13 @@ static void count_work(const struct kvc_megakv_real_node *node, struct kvc_megak
 /* Gives the buffer to the scheduler if it asked, and there is another one to go on with. */
 static void swap_if_asked(struct kvc_megakv_real_pipeline *pipeline)
 {
-    if (atomic_load_explicit(&pipeline->swaps_asked, memory_order_acquire) == pipeline->swaps)
+    if (atomic_load_explicit(&pipeline->swaps_asked, memory_order_acquire) == pipeline->swaps) {
         return;
+    }
     struct kvc_megakv_real_buffer *next = kvc_spsc_ring_pop(&pipeline->free);
-    if (next == NULL)
+    if (next == NULL) {
         return;
+    }
     kvc_spsc_ring_push(&pipeline->filled, pipeline->filling);
     pipeline->filling = next;
     pipeline->swaps++;
@@ -44,13 +48,16 @@ bool kvc_megakv_real_receiver_step(void *data)
     double due_ns = pipeline->lap_ns + frame->sent_ns, start_ns = now_ns(node);
     swap_if_asked(pipeline);
     struct kvc_megakv_real_buffer *buffer = pipeline->filling;
-    if (buffer->rows + frame->requests > buffer->room || (!node->saturating && start_ns < due_ns))
+    if (buffer->rows + frame->requests > buffer->room || (!node->saturating && start_ns < due_ns)) {
         return false;
-    kvc_megakv_real_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes, KVC_MEGAKV_HASH_SEED,
-                      node->saturating ? start_ns : due_ns, pipeline->writes);
-    if (pipeline->writes->count > 0)
+    }
+    kvc_megakv_real_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes,
+                                  KVC_MEGAKV_HASH_SEED, node->saturating ? start_ns : due_ns,
+                                  pipeline->writes);
+    if (pipeline->writes->count > 0) {
         pipeline->rejected += kvc_megakv_real_receive_writes(buffer, node->shard->slab, pipeline->writes,
-                                                 &pipeline->stock, &pipeline->receive_stats);
+                                                             &pipeline->stock, &pipeline->receive_stats);
+    }
     count_work(node, &pipeline->receive, start_ns, now_ns(node), frame->requests);
     pipeline->received += frame->requests;
     if (++pipeline->frame == pipeline->feed.frames) {
@@ -62,11 +69,13 @@ bool kvc_megakv_real_receiver_step(void *data)
 
 /* ---- scheduler and index ---- */
 
-void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node, const struct kvc_megakv_real_buffer *buffer)
+void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node,
+                                  const struct kvc_megakv_real_buffer *buffer)
 {
     if (node->inserts + buffer->inserts > node->writes_room ||
-        node->erases + buffer->erases > node->writes_room)
+        node->erases + buffer->erases > node->writes_room) {
         KVC_BUG("more index jobs than buffers hold");
+    }
     memcpy(node->insert_hash + node->inserts, buffer->insert_hash, buffer->inserts * sizeof(uint64_t));
     memcpy(node->insert_location + node->inserts, buffer->insert_location,
            buffer->inserts * sizeof(uint32_t));
@@ -76,22 +85,26 @@ void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node, const struc
     node->erases += buffer->erases;
 }
 
-void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node, struct kvc_megakv_real_buffer **buffers)
+void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node,
+                                    struct kvc_megakv_real_buffer **buffers)
 {
     double start_ns = now_ns(node);
     uint64_t gets = 0;
-    for (uint32_t i = 0; i < node->count; i++)
+    for (uint32_t i = 0; i < node->count; i++) {
         kvc_megakv_real_device_search_begin(node->queues, i, node->shard, buffers[i]->hash, buffers[i]->gets,
-                                buffers[i]->location);
+                                            buffers[i]->location);
+    }
     for (uint32_t i = 0; i < node->count; i++) {
         kvc_megakv_real_drain_writes(node, buffers[i]);
         gets += buffers[i]->gets;
     }
-    if (!kvc_megakv_real_device_search_end(node->queues))
+    if (!kvc_megakv_real_device_search_end(node->queues)) {
         atomic_store(&node->failed, true);
+    }
     double end_ns = now_ns(node);
-    if (gets == 0)
+    if (gets == 0) {
         return;
+    }
     count_work(node, &node->search, start_ns, end_ns, gets);
     node->search_launches += end_ns >= node->from_ns && end_ns < node->until_ns;
 }
@@ -100,13 +113,16 @@ void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node)
 {
     struct kvc_megakv_shard *shard = node->shard;
     double start_ns = now_ns(node);
-    if (node->inserts + node->erases == 0)
+    if (node->inserts + node->erases == 0) {
         return;
+    }
     kvc_index_erase(shard->index, node->erase_hash, node->erase_location, node->erases, node->erased,
                     &shard->index_stats);
-    for (uint32_t i = 0; i < node->erases; i++)
-        if (node->erase_location[i] == KVC_LOCATION_ANY && node->erased[i] != KVC_LOCATION_NONE)
+    for (uint32_t i = 0; i < node->erases; i++) {
+        if (node->erase_location[i] == KVC_LOCATION_ANY && node->erased[i] != KVC_LOCATION_NONE) {
             kvc_megakv_slab_release_key(shard->slab, node->erased[i], node->erase_hash[i]);
+        }
+    }
     kvc_index_insert(shard->index, node->insert_hash, node->insert_location, node->inserts, NULL,
                      &shard->index_stats);
     double end_ns = now_ns(node);
@@ -118,38 +134,46 @@ void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node)
 static void launch(struct kvc_megakv_real_node *node)
 {
     double launched_ns = now_ns(node);
-    if (launched_ns >= node->from_ns && launched_ns < node->until_ns)
+    if (launched_ns >= node->from_ns && launched_ns < node->until_ns) {
         node->late_launches += launched_ns - node->due_ns > 0.1 * node->cycle_ns;
+    }
     /* one that is a little late does not delay those behind */
-    if (launched_ns - node->due_ns >= node->cycle_ns)
+    if (launched_ns - node->due_ns >= node->cycle_ns) {
         node->due_ns = launched_ns;
+    }
     node->due_ns += node->cycle_ns;
     kvc_megakv_real_search_buffers(node, node->buffers);
-    for (uint32_t i = 0; i < node->count; i++)
+    for (uint32_t i = 0; i < node->count; i++) {
         kvc_spsc_ring_push(&node->pipeline[i]->ready, node->buffers[i]);
-    if (++node->cycle % node->delay == 0)
+    }
+    if (++node->cycle % node->delay == 0) {
         kvc_megakv_real_insert_waiting(node);
+    }
     /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
     double end_ns = now_ns(node);
-    if (node->shared && end_ns >= node->due_ns)
+    if (node->shared && end_ns >= node->due_ns) {
         node->due_ns = end_ns + node->cycle_ns;
+    }
 }
 
 bool kvc_megakv_real_scheduler_step(void *data)
 {
     struct kvc_megakv_real_node *node = data;
     if (!node->collecting) {
-        if (now_ns(node) < node->due_ns)
+        if (now_ns(node) < node->due_ns) {
             return false;
-        for (uint32_t i = 0; i < node->count; i++)
+        }
+        for (uint32_t i = 0; i < node->count; i++) {
             atomic_fetch_add_explicit(&node->pipeline[i]->swaps_asked, 1, memory_order_release);
+        }
         node->collecting = true;
         node->collected = 0;
     }
     while (node->collected < node->count) {
         struct kvc_megakv_real_buffer *buffer = kvc_spsc_ring_pop(&node->pipeline[node->collected]->filled);
-        if (buffer == NULL)
+        if (buffer == NULL) {
             return false;
+        }
         node->buffers[node->collected++] = buffer;
     }
     node->collecting = false;
@@ -173,8 +197,9 @@ bool kvc_megakv_real_sender_step(void *data)
     if (pipeline->sending == NULL) {
         pipeline->sending = kvc_spsc_ring_pop(&pipeline->ready);
         pipeline->sent = 0;
-        if (pipeline->sending == NULL)
+        if (pipeline->sending == NULL) {
             return false;
+        }
     }
     const struct kvc_megakv_real_buffer *buffer = pipeline->sending;
     double start_ns = now_ns(pipeline->node), end_ns = start_ns;

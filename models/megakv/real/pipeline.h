@@ -98,8 +98,10 @@ bool kvc_megakv_real_sender_step(void *pipeline);   /* some rows */
 /* The scheduler's pieces: takes the index jobs of a buffer to those that wait; searches the GETs of all
  * buffers, one of each pipeline, and takes their jobs meanwhile. All results arrive together, as in the
  * simulation. */
-void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node, const struct kvc_megakv_real_buffer *buffer);
-void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node, struct kvc_megakv_real_buffer **buffers);
+void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node,
+                                  const struct kvc_megakv_real_buffer *buffer);
+void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node,
+                                    struct kvc_megakv_real_buffer **buffers);
 
 /* The index jobs that wait, if there are any. */
 void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node);
@@ -107,9 +109,9 @@ void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node);
 /* Opens the node of a scenario over a preloaded shard, with feeds of the scenario's load of up to feed_bytes
  * for each pipeline. KVC_ERR_RUNTIME: memory. KVC_ERR_SCENARIO: an arrival that cannot be played. Close it in
  * any case. */
-enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
-                                   struct kvc_megakv_shard *shard, bool on_gpu, uint64_t feed_bytes,
-                                   struct kvc_diag *diag);
+enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
+                                          const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+                                          bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag);
 void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* a zeroed one is allowed */
 
 #endif

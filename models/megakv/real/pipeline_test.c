@@ -20,7 +20,7 @@ struct testbench {
 
 static void describe(struct testbench *testbench, double set_frac, double delete_frac)
 {
-    memset(testbench, 0, sizeof *testbench);
+    memset(testbench, 0, sizeof(*testbench));
     kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->system);
     kvc_option_table_set_defaults(&kvc_workload_option_table, &testbench->scenario.workload);
     testbench->system.streams = PIPELINES;
@@ -41,13 +41,13 @@ static void describe(struct testbench *testbench, double set_frac, double delete
 static void open_testbench(struct testbench *testbench)
 {
     struct kvc_diag diag = {0};
-    testbench->node = calloc(1, sizeof *testbench->node);
+    testbench->node = calloc(1, sizeof(*testbench->node));
     cr_assert_not_null(testbench->node);
     cr_assert_eq(kvc_megakv_store_create(&testbench->scenario, NULL, &testbench->store, &diag), KVC_OK, "%s",
                  diag.message);
-    cr_assert_eq(
-        kvc_megakv_real_node_open(testbench->node, &testbench->scenario, &testbench->store->shards[0], false, FEED_BYTES, &diag),
-        KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_megakv_real_node_open(testbench->node, &testbench->scenario,
+                                           &testbench->store->shards[0], false, FEED_BYTES, &diag),
+                 KVC_OK, "%s", diag.message);
     cr_assert_eq(testbench->node->count, PIPELINES);
 }
 
@@ -88,8 +88,9 @@ static struct sums add_up(const struct testbench *testbench)
     for (uint32_t i = 0; i < testbench->node->count; i++) {
         const struct kvc_megakv_real_pipeline *pipeline = testbench->node->pipeline[i];
         const struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
-        for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++)
+        for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++) {
             sums.waiting += pipeline->buffers[b].rows;
+        }
         sums.waiting -= pipeline->sending != NULL ? pipeline->sent : 0;
         sums.received += pipeline->received;
         sums.answered += answerer->answered;
@@ -165,8 +166,9 @@ Test(pipeline, open_loads_keep_their_rate)
     open_testbench(&testbench);
     double seconds = work(&testbench, 0.1), laps_ns = 0;
     struct sums sums = add_up(&testbench);
-    for (uint32_t i = 0; i < PIPELINES; i++)
+    for (uint32_t i = 0; i < PIPELINES; i++) {
         laps_ns += testbench.node->pipeline[i]->lap_ns;
+    }
     cr_expect_gt(laps_ns, 4e6, "it was short");
     cr_expect_leq((double)sums.received, 4.08e6 * seconds + 2 * PIPELINES * 20);
     cr_expect_geq((double)sums.received, 3.5e6 * 0.1, "%llu in %g s", (unsigned long long)sums.received,

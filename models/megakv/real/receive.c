@@ -8,9 +8,11 @@
 
 struct kvc_megakv_real_frame_writes *kvc_frame_writes_create(uint32_t key_stride)
 {
-    struct kvc_megakv_real_frame_writes *writes = malloc(sizeof *writes + (size_t)KVC_FRAME_REQUESTS_MAX * key_stride);
-    if (writes != NULL)
+    struct kvc_megakv_real_frame_writes *writes =
+        malloc(sizeof(*writes) + (size_t)KVC_FRAME_REQUESTS_MAX * key_stride);
+    if (writes != NULL) {
         writes->key_stride = key_stride;
+    }
     return writes;
 }
 
@@ -25,8 +27,9 @@ static inline void copy_key(uint8_t *to, uint32_t stride, const struct kvc_megak
     memset(to + request->key_bytes, 0, stride - request->key_bytes);
 }
 
-void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet, uint32_t bytes, uint64_t hash_seed,
-                       double sent_ns, struct kvc_megakv_real_frame_writes *writes)
+void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet,
+                                   uint32_t bytes, uint64_t hash_seed, double sent_ns,
+                                   struct kvc_megakv_real_frame_writes *writes)
 {
     const uint8_t *at = packet, *end = packet + bytes;
     uint32_t first = buffer->gets, gets = first, stride = buffer->key_stride;
@@ -63,37 +66,43 @@ static void add_erase(struct kvc_megakv_real_buffer *buffer, uint64_t hash, uint
 
 /* One place for a size that is new, as if sizes went on changing, and many at the second time. What is left
  * of another size goes back. Every later row may add another erase, and all must find room. */
-static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
-                   const struct kvc_megakv_packet_request *request, struct kvc_megakv_slab_stats *stats)
+static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
+                   struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
+                   struct kvc_megakv_slab_stats *stats)
 {
     struct kvc_megakv_slab_evicted evicted[KVC_MEGAKV_REAL_STOCK_MAX];
     uint32_t evicted_count;
     bool again = stock->key_bytes == request->key_bytes && stock->value_bytes == request->value_bytes;
     bool roomy = buffer->erases + KVC_MEGAKV_REAL_STOCK_MAX <= buffer->rows + buffer->room;
-    while (stock->count > 0)
+    while (stock->count > 0) {
         kvc_megakv_slab_release(slab, stock->location[--stock->count]);
+    }
     stock->key_bytes = request->key_bytes;
     stock->value_bytes = request->value_bytes;
-    stock->count =
-        kvc_megakv_slab_alloc(slab, request->key_bytes, request->value_bytes, again && roomy ? KVC_MEGAKV_REAL_STOCK_MAX : 1,
-                       stock->location, evicted, &evicted_count, stats);
-    for (uint32_t i = 0; i < evicted_count; i++)
+    stock->count = kvc_megakv_slab_alloc(slab, request->key_bytes, request->value_bytes,
+                                         again && roomy ? KVC_MEGAKV_REAL_STOCK_MAX : 1, stock->location,
+                                         evicted, &evicted_count, stats);
+    for (uint32_t i = 0; i < evicted_count; i++) {
         add_erase(buffer, evicted[i].hash, evicted[i].location);
+    }
 }
 
 /* KVC_LOCATION_NONE: no memory. */
-static uint32_t drain_place(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
-                           const struct kvc_megakv_packet_request *request, struct kvc_megakv_slab_stats *stats)
+static uint32_t drain_place(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
+                            struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
+                            struct kvc_megakv_slab_stats *stats)
 {
     if (stock->count == 0 || stock->key_bytes != request->key_bytes ||
-        stock->value_bytes != request->value_bytes)
+        stock->value_bytes != request->value_bytes) {
         refill(stock, buffer, slab, request, stats);
+    }
     return stock->count > 0 ? stock->location[--stock->count] : KVC_LOCATION_NONE;
 }
 
 uint32_t kvc_megakv_real_receive_writes(struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
-                            const struct kvc_megakv_real_frame_writes *writes, struct kvc_megakv_real_stock *stock,
-                            struct kvc_megakv_slab_stats *stats)
+                                        const struct kvc_megakv_real_frame_writes *writes,
+                                        struct kvc_megakv_real_stock *stock,
+                                        struct kvc_megakv_slab_stats *stats)
 {
     uint32_t rejected = 0;
     for (uint32_t i = 0; i < writes->count; i++) {
@@ -107,8 +116,8 @@ uint32_t kvc_megakv_real_receive_writes(struct kvc_megakv_real_buffer *buffer, s
             rejected++;
             continue;
         }
-        kvc_megakv_slab_write(slab, location, request->key, request->key_bytes, request->value, request->value_bytes,
-                       stats);
+        kvc_megakv_slab_write(slab, location, request->key, request->key_bytes, request->value,
+                              request->value_bytes, stats);
         buffer->insert_hash[buffer->inserts] = writes->hash[i];
         buffer->insert_location[buffer->inserts++] = location;
     }

@@ -33,13 +33,15 @@ struct kvc_megakv_real_frame_writes *kvc_frame_writes_create(uint32_t key_stride
 
 /* Appends the GETs of a packet of `bytes` to the buffer, which has room for them, and lists the others, all
  * with the hashes of their keys. What is no whole request ends the frame. */
-void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet, uint32_t bytes, uint64_t hash_seed,
-                       double sent_ns, struct kvc_megakv_real_frame_writes *writes);
+void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet,
+                                   uint32_t bytes, uint64_t hash_seed, double sent_ns,
+                                   struct kvc_megakv_real_frame_writes *writes);
 
 /* Stores the SETs and appends the index jobs of all, and of what was evicted for the stock. Returns how many
  * SETs found no memory. */
 uint32_t kvc_megakv_real_receive_writes(struct kvc_megakv_real_buffer *buffer, struct kvc_megakv_slab *slab,
-                            const struct kvc_megakv_real_frame_writes *writes, struct kvc_megakv_real_stock *stock,
-                            struct kvc_megakv_slab_stats *stats);
+                                        const struct kvc_megakv_real_frame_writes *writes,
+                                        struct kvc_megakv_real_stock *stock,
+                                        struct kvc_megakv_slab_stats *stats);
 
 #endif

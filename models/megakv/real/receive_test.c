@@ -12,12 +12,12 @@ enum { ROOM = 64, STRIDE = 16, SEED = 7, PACKET_BYTES = 1472 };
 static uint32_t write_packet(uint8_t *packet, uint32_t requests)
 {
     uint8_t key[STRIDE], value[24], *at = packet;
-    memset(value, 9, sizeof value);
+    memset(value, 9, sizeof(value));
     for (uint32_t i = 0; i < requests; i++) {
-        memset(key, (int)(i + 1), sizeof key);
-        struct kvc_megakv_packet_request request = {i % KVC_MEGAKV_PACKET_OPS, 1 + i % STRIDE,
-                                      i % KVC_MEGAKV_PACKET_OPS == KVC_MEGAKV_PACKET_SET ? (uint32_t)sizeof value : 0,
-                                      key, value};
+        memset(key, (int)(i + 1), sizeof(key));
+        struct kvc_megakv_packet_request request = {
+            i % KVC_MEGAKV_PACKET_OPS, 1 + i % STRIDE,
+            i % KVC_MEGAKV_PACKET_OPS == KVC_MEGAKV_PACKET_SET ? (uint32_t)sizeof(value) : 0, key, value};
         at = kvc_megakv_packet_write(at, &request);
     }
     return (uint32_t)(at - packet);
@@ -59,8 +59,9 @@ Test(receive, requests_of_a_frame)
         expect_key(writes->keys + w * STRIDE, i);
         cr_expect_eq(writes->request[w].op, i % KVC_MEGAKV_PACKET_OPS);
         cr_expect_eq(writes->hash[w], kvc_hash(writes->keys + w * STRIDE, writes->key_bytes[w], SEED));
-        if (writes->request[w].op == KVC_MEGAKV_PACKET_SET)
+        if (writes->request[w].op == KVC_MEGAKV_PACKET_SET) {
             cr_expect_eq(writes->request[w].value[23], 9);
+        }
         cr_expect_eq(buffer.write_sent_ns[w], 125);
         cr_expect_eq(buffer.write_sent_ns[20 + w], 250);
     }
@@ -89,15 +90,16 @@ Test(receive, ends_of_packets_and_buffers)
     kvc_megakv_real_buffer_close(&buffer);
 }
 
-static struct kvc_megakv_real_frame_writes *sets_of(struct kvc_megakv_real_buffer *buffer, uint8_t *packet, uint64_t first,
-                                        uint32_t value_bytes)
+static struct kvc_megakv_real_frame_writes *sets_of(struct kvc_megakv_real_buffer *buffer, uint8_t *packet,
+                                                    uint64_t first, uint32_t value_bytes)
 {
     static const uint8_t value[64];
     struct kvc_megakv_real_frame_writes *writes = kvc_frame_writes_create(8);
     uint8_t *at = packet;
     for (uint64_t i = 0; i < 10; i++) {
         uint64_t key = first + i;
-        struct kvc_megakv_packet_request request = {KVC_MEGAKV_PACKET_SET, 8, value_bytes, (const uint8_t *)&key, value};
+        struct kvc_megakv_packet_request request = {KVC_MEGAKV_PACKET_SET, 8, value_bytes,
+                                                    (const uint8_t *)&key, value};
         at = kvc_megakv_packet_write(at, &request);
     }
     kvc_megakv_real_receive_frame(buffer, packet, (uint32_t)(at - packet), SEED, 0, writes);
@@ -121,8 +123,9 @@ Test(receive, sets_are_stored_out_of_stock)
         cr_assert_eq(buffer.inserts, 10);
         for (uint32_t i = 0; i < 10; i++) {
             cr_assert_eq(buffer.insert_hash[i], writes->hash[i]);
-            for (uint32_t j = 0; j < i; j++)
+            for (uint32_t j = 0; j < i; j++) {
                 cr_assert_neq(buffer.insert_location[i], buffer.insert_location[j]);
+            }
         }
         stored += 10;
         erases += buffer.erases;

@@ -41,11 +41,11 @@ static const double cycle_s = 300e-6;
 
 /* Of items from one cache line to thirty-two. */
 static const uint32_t values[] = {8, 40, 104, 232, 488, 1000, 2024};
-enum { VALUES = sizeof values / sizeof *values };
+enum { VALUES = sizeof(values) / sizeof(*values) };
 
 /* Requests of frames. */
 static const uint32_t frames[] = {1, 8, 32};
-enum { FRAMES = sizeof frames / sizeof *frames };
+enum { FRAMES = sizeof(frames) / sizeof(*frames) };
 
 /* One pipeline alone, and as many as the machine has cores for. */
 struct threads {
@@ -56,11 +56,13 @@ struct threads {
 static struct threads threads_of(uint32_t cores)
 {
     uint32_t own = (cores - 1) / 2, most = own > 0 ? own : 1;
-    struct threads threads = {.most = most < KVC_MEGAKV_REAL_PIPELINES_MAX ? most : KVC_MEGAKV_REAL_PIPELINES_MAX,
+    struct threads threads = {.most =
+                                  most < KVC_MEGAKV_REAL_PIPELINES_MAX ? most : KVC_MEGAKV_REAL_PIPELINES_MAX,
                               .shared_cores = own == 0};
     threads.value[threads.count++] = 1;
-    if (threads.most > 1)
+    if (threads.most > 1) {
         threads.value[threads.count++] = threads.most;
+    }
     return threads;
 }
 
@@ -71,22 +73,23 @@ static uint32_t find_point(const struct kvc_megakv_cost_curve *curve, double siz
     uint32_t at = 0;
     while (at < curve->count &&
            (curve->point[at].size != size || curve->point[at].footprint_bytes != footprint_bytes ||
-            curve->point[at].threads != threads))
+            curve->point[at].threads != threads)) {
         at++;
+    }
     return at;
 }
 
 /* The mean of the passes' medians. */
-static void add_point(struct kvc_megakv_measured_curve *curve, double size, double footprint_bytes, uint32_t threads,
-                      double ns[KVC_MEGAKV_REPETITIONS])
+static void add_point(struct kvc_megakv_measured_curve *curve, double size, double footprint_bytes,
+                      uint32_t threads, double ns[KVC_MEGAKV_REPETITIONS])
 {
     const uint32_t repetitions = KVC_MEGAKV_REPETITIONS;
     uint32_t at = find_point(&curve->curve, size, footprint_bytes, threads);
     gsl_sort(ns, 1, repetitions);
     double median_ns = ns[repetitions / 2], low_ns = ns[repetitions / 4], high_ns = ns[3 * repetitions / 4];
-    if (at == curve->curve.count)
+    if (at == curve->curve.count) {
         curve->curve.count++;
-    else {
+    } else {
         double before_ns = curve->curve.point[at].ns;
         curve->disagreeing += fabs(median_ns - before_ns) > disagreeing_frac * fmin(median_ns, before_ns);
         median_ns = (median_ns + before_ns) / 2;
@@ -99,7 +102,8 @@ static void add_point(struct kvc_megakv_measured_curve *curve, double size, doub
 }
 
 /* Of the points with the largest footprint and the most threads. `in_streams`: sizes are those of each. */
-static enum kvc_status fit_curve(struct kvc_megakv_measured_curve *curve, bool in_streams, struct kvc_diag *diag)
+static enum kvc_status fit_curve(struct kvc_megakv_measured_curve *curve, bool in_streams,
+                                 struct kvc_diag *diag)
 {
     struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(&curve->curve);
     double streams = in_streams ? range.threads_high : 1;
@@ -108,8 +112,9 @@ static enum kvc_status fit_curve(struct kvc_megakv_measured_curve *curve, bool i
     for (uint32_t i = 0; i < curve->curve.count && count < KVC_FIT_POINTS_MAX; i++) {
         const struct kvc_megakv_cost_point *point = &curve->curve.point[i];
         if (point->footprint_bytes < range.footprint_high || (double)point->threads < range.threads_high ||
-            point->size <= 0 || point->ns <= 0) /* too short to be told from nothing */
+            point->size <= 0 || point->ns <= 0) { /* too short to be told from nothing */
             continue;
+        }
         x[count] = point->size * streams;
         ns[count++] = point->ns;
     }
@@ -123,13 +128,13 @@ struct survey {
     struct kvc_thread_pool *pool;
     struct kvc_megakv_measurement *costs;
     struct kvc_megakv_testbench testbench; /* its slab_bytes are the footprint of items in the laws */
-    double pass_ns;     /* of the CLOCK hand, an item */
+    double pass_ns;                        /* of the CLOCK hand, an item */
 };
 
 /* A store of its own for each number of pipelines: what it has open (streams of a GPU, packets, buffers) is
  * part of what its stages cost. */
 static enum kvc_status open_testbench(struct survey *survey, uint32_t value_bytes, double slab_bytes,
-                                uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag)
+                                      uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag)
 {
     const struct kvc_megakv_testbench_options params = {
         .value_bytes = value_bytes,
@@ -147,8 +152,9 @@ static const struct kvc_megakv_testbench_work reads = {.gets = ROWS, .search = K
 static void read_many(struct survey *survey, double requests)
 {
     struct kvc_megakv_testbench_round repetition;
-    for (double done = 0; done < requests; done += (double)ROWS * survey->testbench.params.pipelines)
+    for (double done = 0; done < requests; done += (double)ROWS * survey->testbench.params.pipelines) {
         kvc_megakv_testbench_round(&survey->testbench, &reads, &repetition);
+    }
 }
 
 static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_diag *diag)
@@ -167,10 +173,11 @@ static double read_ns(const struct kvc_megakv_testbench_round *repetition)
 
 /* The turns of a piece of work, behind some that settle. */
 static void drain_turns(struct survey *survey, const struct kvc_megakv_testbench_work *work,
-                       struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS])
+                        struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS])
 {
-    for (int i = -SETTLING_REPETITIONS; i < KVC_MEGAKV_REPETITIONS; i++)
+    for (int i = -SETTLING_REPETITIONS; i < KVC_MEGAKV_REPETITIONS; i++) {
         kvc_megakv_testbench_round(&survey->testbench, work, &repetition[i < 0 ? 0 : i]);
+    }
 }
 
 /* A frame of GETs, by its requests. */
@@ -179,8 +186,9 @@ static void measure_receive(struct survey *survey, uint32_t frame_requests)
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS];
     drain_turns(survey, &reads, repetition);
-    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++)
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] = repetition[i].receive_gets_s * 1e9 / repetition[i].gets_rows * frame_requests;
+    }
     add_point(&survey->costs->receive, frame_requests, 0, survey->testbench.params.pipelines, ns);
 }
 
@@ -190,16 +198,19 @@ static double item_bytes(const struct survey *survey)
 }
 
 /* The sender that took longest in all turns together. */
-static uint32_t slowest_of(const struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS], uint32_t threads)
+static uint32_t slowest_of(const struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS],
+                           uint32_t threads)
 {
     double slowest_s = 0;
     uint32_t slowest = 0;
     for (uint32_t sender = 0; sender < threads; sender++) {
         double sum_s = 0;
-        for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++)
+        for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
             sum_s += repetition[i].each_send_s[sender];
-        if (sum_s > slowest_s)
+        }
+        if (sum_s > slowest_s) {
             slowest = sender;
+        }
         slowest_s = fmax(slowest_s, sum_s);
     }
     return slowest;
@@ -225,14 +236,16 @@ static enum kvc_status measure_reads(struct survey *survey, struct kvc_diag *dia
 }
 
 /* GETs of which all, or every other one at random, are misses. */
-static void measure_misses(struct survey *survey, enum kvc_megakv_testbench_search search, double ns[KVC_MEGAKV_REPETITIONS])
+static void measure_misses(struct survey *survey, enum kvc_megakv_testbench_search search,
+                           double ns[KVC_MEGAKV_REPETITIONS])
 {
     struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_testbench_work work = reads;
     work.search = search;
     drain_turns(survey, &work, repetition);
-    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++)
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] = read_ns(&repetition[i]);
+    }
 }
 
 /* In all laws of reads: a miss has no item that could matter. */
@@ -240,12 +253,13 @@ static void note_misses(struct survey *survey)
 {
     struct kvc_megakv_measurement *costs = survey->costs;
     struct kvc_megakv_measured_curve *const curves[] = {&costs->read,         &costs->read_checked,
-                                             &costs->read_marked,  &costs->read_half_marked,
-                                             &costs->read_slowest, &costs->read_half_missed};
+                                                        &costs->read_marked,  &costs->read_half_marked,
+                                                        &costs->read_slowest, &costs->read_half_missed};
     double ns[KVC_MEGAKV_REPETITIONS];
     measure_misses(survey, KVC_MEGAKV_TESTBENCH_NO_SEARCH, ns);
-    for (size_t i = 0; i < sizeof curves / sizeof *curves; i++)
+    for (size_t i = 0; i < sizeof(curves) / sizeof(*curves); i++) {
         add_point(curves[i], 0, survey->testbench.params.slab_bytes, survey->testbench.params.pipelines, ns);
+    }
 }
 
 /* Reads in a store of whose reference bits one in `one_in` is clear. Those that the reads set are cleared
@@ -255,7 +269,8 @@ static void measure_marks(struct survey *survey, uint32_t one_in, struct kvc_meg
     double ns[KVC_MEGAKV_REPETITIONS], since = INFINITY, keys = (double)survey->testbench.keys;
     struct kvc_megakv_testbench_round repetition;
     struct kvc_megakv_testbench_work work = reads;
-    work.gets = (uint32_t)fmin(fmax(overlooked_frac * keys / survey->testbench.params.pipelines, READS_MIN), ROWS);
+    work.gets =
+        (uint32_t)fmin(fmax(overlooked_frac * keys / survey->testbench.params.pipelines, READS_MIN), ROWS);
     double reads_in_turn = (double)work.gets * survey->testbench.params.pipelines;
     int settling = SETTLING_REPETITIONS + (int)(warm_frac * keys / reads_in_turn);
     for (int i = -settling; i < KVC_MEGAKV_REPETITIONS; i++) {
@@ -267,14 +282,15 @@ static void measure_marks(struct survey *survey, uint32_t one_in, struct kvc_meg
         since += (double)repetition.send_rows * survey->testbench.params.pipelines;
         ns[i < 0 ? 0 : i] = read_ns(&repetition);
     }
-    add_point(curve, item_bytes(survey), survey->testbench.params.slab_bytes, survey->testbench.params.pipelines, ns);
+    add_point(curve, item_bytes(survey), survey->testbench.params.slab_bytes,
+              survey->testbench.params.pipelines, ns);
 }
 
 /* Few enough that the store stays what it was, as many as can be timed. */
 static uint32_t sets_of(const struct survey *survey)
 {
-    double some = evicted_frac * (double)survey->testbench.keys / (KVC_MEGAKV_REPETITIONS + SETTLING_REPETITIONS) /
-                  survey->testbench.params.pipelines;
+    double some = evicted_frac * (double)survey->testbench.keys /
+                  (KVC_MEGAKV_REPETITIONS + SETTLING_REPETITIONS) / survey->testbench.params.pipelines;
     return (uint32_t)fmin(fmax(some, SETS_MIN), ROWS / 2.0);
 }
 
@@ -287,8 +303,9 @@ static double fill_up(struct survey *survey)
     double sets = free_frac_max * (double)survey->testbench.keys, pass_ns = 0;
     for (double done = 0; done < sets; done += (double)work.sets * survey->testbench.params.pipelines) {
         kvc_megakv_testbench_round(&survey->testbench, &work, &repetition);
-        if (repetition.passed > survey->testbench.keys / 2)
+        if (repetition.passed > survey->testbench.keys / 2) {
             pass_ns = repetition.receive_mix_s * 1e9 / (double)repetition.passed;
+        }
     }
     return pass_ns;
 }
@@ -300,7 +317,8 @@ static void measure_writes(struct survey *survey)
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS];
     uint32_t threads = survey->testbench.params.pipelines;
-    uint32_t frame_requests = kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, survey->testbench.params.value_bytes);
+    uint32_t frame_requests =
+        kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, survey->testbench.params.value_bytes);
     struct kvc_curve receive = kvc_megakv_cost_curve_by_size(&survey->costs->receive.curve, threads, NULL);
     double request_ns = kvc_curve_at(&receive, frame_requests) / frame_requests;
     struct kvc_megakv_testbench_work work = reads;
@@ -310,25 +328,28 @@ static void measure_writes(struct survey *survey)
     drain_turns(survey, &work, repetition);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         double passed = (double)repetition[i].passed / threads;
-        ns[i] = repetition[i].receive_mix_s * 1e9 - repetition[i].mix_rows * request_ns - passed * survey->pass_ns;
+        ns[i] = repetition[i].receive_mix_s * 1e9 - repetition[i].mix_rows * request_ns -
+                passed * survey->pass_ns;
         ns[i] = fmax(ns[i] / repetition[i].mix_sets, 0);
     }
     add_point(&survey->costs->write, item_bytes(survey), survey->testbench.params.slab_bytes, threads, ns);
 }
 
 /* Launches of searches. */
-static void measure_searches(struct survey *survey, enum kvc_megakv_testbench_search search, struct kvc_megakv_measured_curve *curve)
+static void measure_searches(struct survey *survey, enum kvc_megakv_testbench_search search,
+                             struct kvc_megakv_measured_curve *curve)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_testbench_round repetition[KVC_MEGAKV_REPETITIONS];
     uint32_t streams = survey->params->on_gpu ? survey->testbench.params.pipelines : 1;
     survey->testbench.period_s = cycle_s;
     for (uint32_t jobs = SEARCHES_MIN; jobs <= KVC_MEGAKV_ROWS_MAX; jobs *= 4) {
-        const struct kvc_megakv_testbench_work work = {.gets = jobs * streams / survey->testbench.params.pipelines,
-                                          .search = search};
+        const struct kvc_megakv_testbench_work work = {
+            .gets = jobs * streams / survey->testbench.params.pipelines, .search = search};
         drain_turns(survey, &work, repetition);
-        for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) /* whole frames: not exactly what was wanted */
+        for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) { /* whole frames: not exactly what was wanted */
             ns[i] = repetition[i].search_s * 1e9 * jobs * streams / repetition[i].search_jobs;
+        }
         add_point(curve, jobs, survey->testbench.index_bytes, survey->testbench.params.pipelines, ns);
     }
     survey->testbench.period_s = 0;
@@ -344,16 +365,18 @@ static void measure_inserts(struct survey *survey, struct kvc_megakv_measured_cu
     uint32_t threads = survey->testbench.params.pipelines;
     survey->testbench.period_s = cycle_s;
     for (uint32_t jobs = INSERTS_MIN; jobs <= INSERTS_MAX; jobs *= 4) {
-        const struct kvc_megakv_testbench_work work = {
-            .gets = SEARCHES_BESIDE, .search = KVC_MEGAKV_TESTBENCH_KEYS, .sets = (jobs / 2 + threads - 1) / threads};
+        const struct kvc_megakv_testbench_work work = {.gets = SEARCHES_BESIDE,
+                                                       .search = KVC_MEGAKV_TESTBENCH_KEYS,
+                                                       .sets = (jobs / 2 + threads - 1) / threads};
         drain_turns(survey, &work, repetition);
         for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
             launch_ns[i] = repetition[i].insert_s * 1e9 * jobs / repetition[i].insert_jobs;
             drain_ns[i] = repetition[i].drain_s * 1e9 * jobs / repetition[i].insert_jobs;
         }
         add_point(curve, jobs, survey->testbench.index_bytes, threads, launch_ns);
-        if (drain != NULL)
+        if (drain != NULL) {
             add_point(drain, jobs, survey->testbench.index_bytes, threads, drain_ns);
+        }
     }
     survey->testbench.period_s = 0;
 }
@@ -362,10 +385,13 @@ static enum kvc_status survey_frames(struct survey *survey, uint32_t pipelines, 
 {
     enum kvc_status status = KVC_OK;
     for (uint32_t f = 0; status == KVC_OK && f <= FRAMES; f++) {
-        uint32_t requests = f < FRAMES ? frames[f] : kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, values[0]);
+        uint32_t requests = f < FRAMES
+                                ? frames[f]
+                                : kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, values[0]);
         status = open_testbench(survey, values[0], survey->params->slab_bytes[0], requests, pipelines, diag);
-        if (status == KVC_OK)
+        if (status == KVC_OK) {
             measure_receive(survey, requests);
+        }
         kvc_megakv_testbench_close(&survey->testbench);
     }
     return status;
@@ -375,11 +401,13 @@ static enum kvc_status survey_frames(struct survey *survey, uint32_t pipelines, 
  * were stored. */
 static enum kvc_status survey_pass(struct survey *survey, struct kvc_diag *diag)
 {
-    double ns[KVC_MEGAKV_REPETITIONS], slab_bytes = survey->params->slab_bytes[survey->params->footprints - 1];
+    double ns[KVC_MEGAKV_REPETITIONS],
+        slab_bytes = survey->params->slab_bytes[survey->params->footprints - 1];
     enum kvc_status status = open_testbench(survey, values[0], slab_bytes, 0, 1, diag);
     survey->pass_ns = status == KVC_OK ? fill_up(survey) : 0;
-    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) /* there is no second first time */
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) { /* there is no second first time */
         ns[i] = survey->pass_ns;
+    }
     add_point(&survey->costs->pass, 1, slab_bytes, 1, ns);
     kvc_megakv_testbench_close(&survey->testbench);
     return status;
@@ -410,8 +438,9 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
         measure_marks(survey, 1, &survey->costs->read_marked);
         measure_writes(survey);
     }
-    if (status == KVC_OK && smallest)
+    if (status == KVC_OK && smallest) {
         measure_inserts(survey, &survey->costs->insert, &survey->costs->drain);
+    }
     kvc_megakv_testbench_close(&survey->testbench);
     return status;
 }
@@ -419,7 +448,8 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
 /* Half as many items again make an index of the same size fuller, by as much. */
 static enum kvc_status survey_high_load(struct survey *survey, double slab_bytes, struct kvc_diag *diag)
 {
-    enum kvc_status status = open_testbench(survey, values[0], high_load * slab_bytes, 0, survey->threads.most, diag);
+    enum kvc_status status =
+        open_testbench(survey, values[0], high_load * slab_bytes, 0, survey->threads.most, diag);
     if (status == KVC_OK) {
         read_many(survey, fmin(2 * (double)survey->testbench.keys, WARM_UP_REQUESTS));
         measure_searches(survey, KVC_MEGAKV_TESTBENCH_KEYS, &survey->costs->search_high_load);
@@ -432,8 +462,9 @@ static enum kvc_status survey_high_load(struct survey *survey, double slab_bytes
 
 static void report(const struct kvc_progress *progress, const char *step, double fraction)
 {
-    if (progress != NULL)
+    if (progress != NULL) {
         progress->report(progress->data, step, fraction);
+    }
 }
 
 /* Everything once. */
@@ -444,10 +475,12 @@ static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct k
     const struct threads *threads = &survey->threads;
     uint32_t testbenches = params->footprints * VALUES * threads->count, done = pass * testbenches;
     enum kvc_status status = KVC_OK;
-    for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++)
+    for (uint32_t t = 0; status == KVC_OK && t < threads->count; t++) {
         status = survey_frames(survey, threads->value[t], diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = survey_pass(survey, diag);
+    }
     for (uint32_t f = 0; status == KVC_OK && f < params->footprints; f++) {
         for (uint32_t v = 0; status == KVC_OK && v < VALUES * threads->count; v++) {
             report(progress, "stages", (double)done++ / testbenches / params->passes);
@@ -455,20 +488,31 @@ static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct k
                                   threads->value[v % threads->count], diag);
             kvc_steadiness_check(steadiness);
         }
-        if (status == KVC_OK)
+        if (status == KVC_OK) {
             status = survey_high_load(survey, params->slab_bytes[f], diag);
+        }
     }
     return status;
 }
 
 static void count_points(struct kvc_megakv_measurement *costs)
 {
-    const struct kvc_megakv_measured_curve *const curves[] = {
-        &costs->receive,          &costs->write,        &costs->pass,         &costs->read,
-        &costs->read_checked,     &costs->read_marked,  &costs->search,       &costs->read_half_marked,
-        &costs->read_half_missed, &costs->read_slowest, &costs->drain,         &costs->search_miss,
-        &costs->search_high_load,    &costs->insert,       &costs->insert_high_load};
-    for (size_t i = 0; i < sizeof curves / sizeof *curves; i++) {
+    const struct kvc_megakv_measured_curve *const curves[] = {&costs->receive,
+                                                              &costs->write,
+                                                              &costs->pass,
+                                                              &costs->read,
+                                                              &costs->read_checked,
+                                                              &costs->read_marked,
+                                                              &costs->search,
+                                                              &costs->read_half_marked,
+                                                              &costs->read_half_missed,
+                                                              &costs->read_slowest,
+                                                              &costs->drain,
+                                                              &costs->search_miss,
+                                                              &costs->search_high_load,
+                                                              &costs->insert,
+                                                              &costs->insert_high_load};
+    for (size_t i = 0; i < sizeof(curves) / sizeof(*curves); i++) {
         costs->points += curves[i]->curve.count;
         costs->disagreeing += curves[i]->disagreeing;
     }
@@ -477,17 +521,19 @@ static void count_points(struct kvc_megakv_measurement *costs)
 /* Those that a profile of cpu, dram and gpu is made of, and that are told. */
 static enum kvc_status fit_curves(struct kvc_megakv_measurement *costs, struct kvc_diag *diag)
 {
-    struct kvc_megakv_measured_curve *const curves[] = {&costs->search, &costs->receive, &costs->write, &costs->read,
-                                             &costs->insert};
+    struct kvc_megakv_measured_curve *const curves[] = {&costs->search, &costs->receive, &costs->write,
+                                                        &costs->read, &costs->insert};
     enum kvc_status status = KVC_OK;
-    for (size_t i = 0; status == KVC_OK && i < sizeof curves / sizeof *curves; i++)
+    for (size_t i = 0; status == KVC_OK && i < sizeof(curves) / sizeof(*curves); i++) {
         status = fit_curve(curves[i], curves[i] == &costs->search, diag);
+    }
     return status;
 }
 
-enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params, struct kvc_steadiness *steadiness,
-                                   const struct kvc_progress *progress, struct kvc_megakv_measurement *costs,
-                                   struct kvc_diag *diag)
+enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params,
+                                          struct kvc_steadiness *steadiness,
+                                          const struct kvc_progress *progress,
+                                          struct kvc_megakv_measurement *costs, struct kvc_diag *diag)
 {
     static struct survey survey;
     *costs = (struct kvc_megakv_measurement){0};
@@ -495,11 +541,13 @@ enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_op
                              .threads = threads_of(params->cores),
                              .pool = kvc_thread_pool_create(params->cores),
                              .costs = costs};
-    if (survey.pool == NULL)
+    if (survey.pool == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%u threads cannot be started", params->cores);
+    }
     enum kvc_status status = KVC_OK;
-    for (uint32_t pass = 0; status == KVC_OK && pass < params->passes; pass++)
+    for (uint32_t pass = 0; status == KVC_OK && pass < params->passes; pass++) {
         status = survey_all(&survey, pass, steadiness, progress, diag);
+    }
     kvc_thread_pool_free(survey.pool);
     count_points(costs);
     return status == KVC_OK ? fit_curves(costs, diag) : status;

@@ -23,7 +23,8 @@ struct kvc_megakv_measurement {
     uint32_t points, disagreeing; /* of all laws */
     /* as in struct kvc_megakv_cost_profile */
     struct kvc_megakv_measured_curve receive, write, pass, read, read_checked, read_half_marked, read_marked,
-        read_half_missed, read_slowest, search, search_miss, search_high_load, insert, insert_high_load, drain;
+        read_half_missed, read_slowest, search, search_miss, search_high_load, insert, insert_high_load,
+        drain;
 };
 
 enum { KVC_MEGAKV_FOOTPRINTS_MAX = 8, KVC_MEGAKV_REPETITIONS = 25 };
@@ -37,8 +38,9 @@ struct kvc_megakv_measurement_options {
 };
 
 /* KVC_ERR_RUNTIME without memory or where times are none. `progress` may be NULL. */
-enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params, struct kvc_steadiness *steadiness,
-                                   const struct kvc_progress *progress, struct kvc_megakv_measurement *costs,
-                                   struct kvc_diag *diag);
+enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params,
+                                          struct kvc_steadiness *steadiness,
+                                          const struct kvc_progress *progress,
+                                          struct kvc_megakv_measurement *costs, struct kvc_diag *diag);
 
 #endif

@@ -24,8 +24,8 @@ static const double for_ever_ns = 1e18;
 
 uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t value_bytes)
 {
-    uint32_t bytes =
-        KVC_MEGAKV_PACKET_HEADER_BYTES + KVC_MEGAKV_TESTBENCH_KEY_BYTES + (load == KVC_MEGAKV_TESTBENCH_MIX ? value_bytes / 2 : 0);
+    uint32_t bytes = KVC_MEGAKV_PACKET_HEADER_BYTES + KVC_MEGAKV_TESTBENCH_KEY_BYTES +
+                     (load == KVC_MEGAKV_TESTBENCH_MIX ? value_bytes / 2 : 0);
     return FRAME_BYTES > bytes ? FRAME_BYTES / bytes : 1;
 }
 
@@ -57,16 +57,19 @@ static void describe(struct kvc_megakv_testbench *testbench, uint32_t frame_requ
         scenario->workload.delete_frac = 0;
         scenario->workload.frame_requests =
             frame_requests > 0 ? frame_requests
-                               : kvc_megakv_testbench_frame_requests((enum kvc_megakv_testbench_load)load, params->value_bytes);
+                               : kvc_megakv_testbench_frame_requests((enum kvc_megakv_testbench_load)load,
+                                                                     params->value_bytes);
     }
 }
 
 /* GETs for every key, about, and SETs that no cache holds, within reason. */
 static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kvc_megakv_testbench_load load)
 {
-    double requests_bytes = (double)testbench->keys * (KVC_MEGAKV_PACKET_HEADER_BYTES + KVC_MEGAKV_TESTBENCH_KEY_BYTES);
-    double all_bytes =
-        load == KVC_MEGAKV_TESTBENCH_MIX ? MIX_BYTES : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
+    double requests_bytes =
+        (double)testbench->keys * (KVC_MEGAKV_PACKET_HEADER_BYTES + KVC_MEGAKV_TESTBENCH_KEY_BYTES);
+    double all_bytes = load == KVC_MEGAKV_TESTBENCH_MIX
+                           ? MIX_BYTES
+                           : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / testbench->params.pipelines;
 }
 
@@ -80,19 +83,25 @@ static void start_clock(struct kvc_megakv_real_node *node)
     }
 }
 
-enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_options *params,
-                             uint32_t frame_requests, struct kvc_thread_pool *pool, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench,
+                                          const struct kvc_megakv_testbench_options *params,
+                                          uint32_t frame_requests, struct kvc_thread_pool *pool,
+                                          struct kvc_diag *diag)
 {
-    memset(testbench, 0, sizeof *testbench);
+    memset(testbench, 0, sizeof(*testbench));
     testbench->params = *params;
     testbench->pool = pool;
     describe(testbench, frame_requests);
-    enum kvc_status status = kvc_megakv_store_create(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS], NULL, &testbench->store, diag);
-    if (status == KVC_OK && params->on_gpu)
-        status = kvc_megakv_real_device_move_index(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS], &testbench->store->shards[0], diag);
+    enum kvc_status status = kvc_megakv_store_create(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS], NULL,
+                                                     &testbench->store, diag);
+    if (status == KVC_OK && params->on_gpu) {
+        status = kvc_megakv_real_device_move_index(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS],
+                                                   &testbench->store->shards[0], diag);
+    }
     for (int load = 0; status == KVC_OK && load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
-        status = kvc_megakv_real_node_open(&testbench->node[load], &testbench->scenario[load], &testbench->store->shards[0],
-                                    params->on_gpu, feed_bytes(testbench, (enum kvc_megakv_testbench_load)load), diag);
+        status = kvc_megakv_real_node_open(&testbench->node[load], &testbench->scenario[load],
+                                           &testbench->store->shards[0], params->on_gpu,
+                                           feed_bytes(testbench, (enum kvc_megakv_testbench_load)load), diag);
         start_clock(&testbench->node[load]);
     }
     /* the others sleep, as those do that a store leaves alone */
@@ -102,8 +111,9 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
 
 void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
 {
-    for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++)
+    for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         kvc_megakv_real_node_close(&testbench->node[load]);
+    }
     kvc_megakv_store_free(testbench->store);
 }
 
@@ -112,22 +122,25 @@ void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
 static void receive_gets(void *data)
 {
     const struct kvc_megakv_testbench_task *task = data;
-    while (task->pipeline->filling->rows < task->rows && kvc_megakv_real_receiver_step(task->pipeline))
+    while (task->pipeline->filling->rows < task->rows && kvc_megakv_real_receiver_step(task->pipeline)) {
         ;
+    }
 }
 
 static void receive_mix(void *data)
 {
     const struct kvc_megakv_testbench_task *task = data;
-    while (task->pipeline->filling->sets < task->rows && kvc_megakv_real_receiver_step(task->pipeline))
+    while (task->pipeline->filling->sets < task->rows && kvc_megakv_real_receiver_step(task->pipeline)) {
         ;
+    }
 }
 
 static void send(void *data)
 {
     const struct kvc_megakv_testbench_task *task = data;
-    while (kvc_megakv_real_sender_step(task->pipeline))
+    while (kvc_megakv_real_sender_step(task->pipeline)) {
         ;
+    }
 }
 
 static double since(double *started_s)
@@ -142,17 +155,20 @@ static void schedule(void *data)
 {
     struct kvc_megakv_testbench *testbench = data;
     const struct kvc_megakv_testbench_work *held = &testbench->held;
-    struct kvc_megakv_real_node *gets = &testbench->node[KVC_MEGAKV_TESTBENCH_GETS], *mix = &testbench->node[KVC_MEGAKV_TESTBENCH_MIX];
+    struct kvc_megakv_real_node *gets = &testbench->node[KVC_MEGAKV_TESTBENCH_GETS],
+                                *mix = &testbench->node[KVC_MEGAKV_TESTBENCH_MIX];
     double started_s = kvc_clock_wall_s();
     if (held->gets > 0 && held->search != KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
         kvc_megakv_real_search_buffers(gets, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS]);
         testbench->repetition->search_s = since(&started_s);
         testbench->repetition->search_jobs = held->gets * testbench->params.pipelines;
     }
-    if (held->sets == 0)
+    if (held->sets == 0) {
         return;
-    for (uint32_t i = 0; i < testbench->params.pipelines; i++)
+    }
+    for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         kvc_megakv_real_drain_writes(mix, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
+    }
     testbench->repetition->drain_s = since(&started_s);
     testbench->repetition->insert_jobs = mix->inserts + mix->erases;
     kvc_megakv_real_insert_waiting(mix);
@@ -160,15 +176,20 @@ static void schedule(void *data)
 }
 
 /* Adds a task of each pipeline, on its core. */
-static void add(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn, enum kvc_megakv_testbench_load load, uint32_t rows)
+static void add(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn,
+                enum kvc_megakv_testbench_load load, uint32_t rows)
 {
     uint32_t others = testbench->params.cores > 1 ? testbench->params.cores - 1 : 1;
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         uint32_t sender = testbench->params.shared_cores ? 1 + i % others : 1 + 2 * i;
-        uint32_t receiver = testbench->params.shared_cores ? 0 : sender + 1, core = fn == send ? sender : receiver;
-        testbench->task[testbench->count] = (struct kvc_megakv_testbench_task){testbench->node[load].pipeline[i], rows};
-        testbench->work[testbench->count] = (struct kvc_thread_pool_task){
-            .fn = fn, .data = &testbench->task[testbench->count], .core = testbench->params.cores > 1 ? core : 0};
+        uint32_t receiver = testbench->params.shared_cores ? 0 : sender + 1,
+                 core = fn == send ? sender : receiver;
+        testbench->task[testbench->count] =
+            (struct kvc_megakv_testbench_task){testbench->node[load].pipeline[i], rows};
+        testbench->work[testbench->count] =
+            (struct kvc_thread_pool_task){.fn = fn,
+                                          .data = &testbench->task[testbench->count],
+                                          .core = testbench->params.cores > 1 ? core : 0};
         testbench->count++;
     }
 }
@@ -178,8 +199,9 @@ static double mean_s(const struct kvc_megakv_testbench *testbench, kvc_thread_po
     double sum_s = 0;
     uint32_t tasks = 0;
     for (uint32_t i = 0; i < testbench->count; i++) {
-        if (testbench->work[i].fn != fn)
+        if (testbench->work[i].fn != fn) {
             continue;
+        }
         sum_s += testbench->work[i].seconds;
         tasks++;
     }
@@ -188,34 +210,41 @@ static double mean_s(const struct kvc_megakv_testbench *testbench, kvc_thread_po
 
 static void at_most(uint32_t *count, uint32_t most)
 {
-    if (*count > most)
+    if (*count > most) {
         *count = most;
+    }
 }
 
 static void wait_for_cycle(struct kvc_megakv_testbench *testbench)
 {
-    while (kvc_clock_wall_s() < testbench->launched_s + testbench->period_s)
+    while (kvc_clock_wall_s() < testbench->launched_s + testbench->period_s) {
         ;
+    }
     testbench->launched_s = kvc_clock_wall_s();
 }
 
 /* Hashes of no key of the store, but for a few among billions; `half`: of one half of the keys. */
 static void make_absent(struct kvc_megakv_real_buffer *buffer, bool half)
 {
-    for (uint32_t i = 0; i < buffer->gets; i++)
-        if (!half || buffer->hash[i] >> 63 != 0)
+    for (uint32_t i = 0; i < buffer->gets; i++) {
+        if (!half || buffer->hash[i] >> 63 != 0) {
             buffer->hash[i] = kvc_mix64(buffer->hash[i]);
+        }
+    }
 }
 
 /* What was launched goes on to the senders; a mix is done with. */
 static void hand_on(struct kvc_megakv_testbench *testbench)
 {
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
-        if (testbench->held.gets > 0)
-            kvc_spsc_ring_push(&testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->ready, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS][i]);
+        if (testbench->held.gets > 0) {
+            kvc_spsc_ring_push(&testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->ready,
+                               testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS][i]);
+        }
         if (testbench->held.sets > 0) {
             kvc_megakv_real_buffer_clear(testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
-            kvc_spsc_ring_push(&testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->free, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
+            kvc_spsc_ring_push(&testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->free,
+                               testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
         }
     }
     testbench->answering = testbench->held;
@@ -226,13 +255,15 @@ static struct kvc_megakv_real_buffer *drain(struct kvc_megakv_real_pipeline *pip
 {
     struct kvc_megakv_real_buffer *buffer = pipeline->filling;
     pipeline->filling = kvc_spsc_ring_pop(&pipeline->free);
-    if (pipeline->filling == NULL)
+    if (pipeline->filling == NULL) {
         KVC_BUG("no free buffer");
+    }
     return buffer;
 }
 
 /* What was received waits for the next turn. */
-static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work, struct kvc_megakv_testbench_round *repetition)
+static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work,
+                 struct kvc_megakv_testbench_round *repetition)
 {
     testbench->held = *work;
     for (uint32_t i = 0; i < testbench->params.pipelines && work->gets > 0; i++) {
@@ -240,10 +271,13 @@ static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv
         repetition->gets_rows = buffer->rows;
         at_most(&buffer->gets, work->gets);
         testbench->held.gets = buffer->gets; /* of all the same: their frames are alike */
-        if (work->search == KVC_MEGAKV_TESTBENCH_NO_SEARCH)
+        if (work->search == KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
             memset(buffer->location, 0xff, buffer->gets * sizeof(uint32_t)); /* KVC_LOCATION_NONE */
-        if (work->search == KVC_MEGAKV_TESTBENCH_ABSENT_KEYS || work->search == KVC_MEGAKV_TESTBENCH_HALF_ABSENT)
+        }
+        if (work->search == KVC_MEGAKV_TESTBENCH_ABSENT_KEYS ||
+            work->search == KVC_MEGAKV_TESTBENCH_HALF_ABSENT) {
             make_absent(buffer, work->search == KVC_MEGAKV_TESTBENCH_HALF_ABSENT);
+        }
         testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS][i] = buffer;
     }
     for (uint32_t i = 0; i < testbench->params.pipelines && work->sets > 0; i++) {
@@ -257,35 +291,44 @@ static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv
 }
 
 /* Adds what senders missed and receivers passed so far, times `sign`. */
-static void count_so_far(const struct kvc_megakv_testbench *testbench, uint64_t sign, struct kvc_megakv_testbench_round *repetition)
+static void count_so_far(const struct kvc_megakv_testbench *testbench, uint64_t sign,
+                         struct kvc_megakv_testbench_round *repetition)
 {
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         repetition->misses += sign * testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.misses;
-        repetition->passed += sign * testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->receive_stats.clock_steps;
+        repetition->passed +=
+            sign * testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->receive_stats.clock_steps;
     }
 }
 
-void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work, struct kvc_megakv_testbench_round *repetition)
+void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench,
+                                const struct kvc_megakv_testbench_work *work,
+                                struct kvc_megakv_testbench_round *repetition)
 {
     *repetition = (struct kvc_megakv_testbench_round){.send_rows = testbench->answering.gets};
     count_so_far(testbench, (uint64_t)-1, repetition);
     testbench->repetition = repetition;
     testbench->count = 0;
     testbench->work[testbench->count++] = (struct kvc_thread_pool_task){.fn = schedule, .data = testbench};
-    if (work->gets > 0)
+    if (work->gets > 0) {
         add(testbench, receive_gets, KVC_MEGAKV_TESTBENCH_GETS, work->gets);
-    if (work->sets > 0)
+    }
+    if (work->sets > 0) {
         add(testbench, receive_mix, KVC_MEGAKV_TESTBENCH_MIX, work->sets);
-    if (testbench->answering.gets > 0)
+    }
+    if (testbench->answering.gets > 0) {
         add(testbench, send, KVC_MEGAKV_TESTBENCH_GETS, testbench->answering.gets);
+    }
     wait_for_cycle(testbench);
     kvc_thread_pool_run(testbench->pool, testbench->work, testbench->count);
     repetition->receive_gets_s = mean_s(testbench, receive_gets);
     repetition->receive_mix_s = mean_s(testbench, receive_mix);
     repetition->send_s = mean_s(testbench, send);
-    for (uint32_t i = 0, sender = 0; i < testbench->count; i++)
-        if (testbench->work[i].fn == send)
+    for (uint32_t i = 0, sender = 0; i < testbench->count; i++) {
+        if (testbench->work[i].fn == send) {
             repetition->each_send_s[sender++] = testbench->work[i].seconds;
+        }
+    }
     count_so_far(testbench, 1, repetition);
     hand_on(testbench);
     hold(testbench, work, repetition);

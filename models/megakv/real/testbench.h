@@ -20,10 +20,19 @@ struct kvc_megakv_testbench_options {
 };
 
 /* What is looked up: nothing, the keys, keys that the store does not have, or one half of each. */
-enum kvc_megakv_testbench_search { KVC_MEGAKV_TESTBENCH_NO_SEARCH, KVC_MEGAKV_TESTBENCH_KEYS, KVC_MEGAKV_TESTBENCH_ABSENT_KEYS, KVC_MEGAKV_TESTBENCH_HALF_ABSENT };
+enum kvc_megakv_testbench_search {
+    KVC_MEGAKV_TESTBENCH_NO_SEARCH,
+    KVC_MEGAKV_TESTBENCH_KEYS,
+    KVC_MEGAKV_TESTBENCH_ABSENT_KEYS,
+    KVC_MEGAKV_TESTBENCH_HALF_ABSENT
+};
 
 /* GETs alone; or as many SETs in any order between them, because that is how a store gets them. */
-enum kvc_megakv_testbench_load { KVC_MEGAKV_TESTBENCH_GETS, KVC_MEGAKV_TESTBENCH_MIX, KVC_MEGAKV_TESTBENCH_LOADS };
+enum kvc_megakv_testbench_load {
+    KVC_MEGAKV_TESTBENCH_GETS,
+    KVC_MEGAKV_TESTBENCH_MIX,
+    KVC_MEGAKV_TESTBENCH_LOADS
+};
 
 /* What every pipeline gets to do in a turn. */
 struct kvc_megakv_testbench_work {
@@ -66,10 +75,11 @@ struct kvc_megakv_testbench {
     double period_s;
     double launched_s; /* the last one */
     /* received and not launched yet, launched and not answered yet */
-    struct kvc_megakv_testbench_work held, answering; /* their gets: those of whole frames that there was room for */
+    struct kvc_megakv_testbench_work held,
+        answering; /* their gets: those of whole frames that there was room for */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_megakv_testbench_round *repetition; /* that is under way */
-    uint32_t count;            /* of its tasks */
+    uint32_t count;                                /* of its tasks */
     struct kvc_megakv_testbench_task task[3 * KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_thread_pool_task work[3 * KVC_MEGAKV_REAL_PIPELINES_MAX + 1];
 };
@@ -80,11 +90,15 @@ uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load
 
 /* KVC_ERR_RUNTIME: memory. Close it in any case. `frame_requests` 0: as many as fit a frame of basic
  * Ethernet. */
-enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_options *params,
-                             uint32_t frame_requests, struct kvc_thread_pool *pool, struct kvc_diag *diag);
+enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench,
+                                          const struct kvc_megakv_testbench_options *params,
+                                          uint32_t frame_requests, struct kvc_thread_pool *pool,
+                                          struct kvc_diag *diag);
 void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench); /* a zeroed one is allowed */
 
 /* One turn. After a change of sizes the first two turns are none to measure. */
-void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work, struct kvc_megakv_testbench_round *repetition);
+void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench,
+                                const struct kvc_megakv_testbench_work *work,
+                                struct kvc_megakv_testbench_round *repetition);
 
 #endif

@@ -12,10 +12,10 @@ static struct kvc_thread_pool *open_testbench(void)
 {
     struct kvc_diag diag = {0};
     struct kvc_megakv_testbench_options params = {.value_bytes = VALUE_BYTES,
-                                    .slab_bytes = 4 << 20,
-                                    .pipelines = PIPELINES,
-                                    .shared_cores = true,
-                                    .cores = kvc_pin_cores() > 1 ? 2 : 1};
+                                                  .slab_bytes = 4 << 20,
+                                                  .pipelines = PIPELINES,
+                                                  .shared_cores = true,
+                                                  .cores = kvc_pin_cores() > 1 ? 2 : 1};
     struct kvc_thread_pool *pool = kvc_thread_pool_create(params.cores);
     cr_assert_not_null(pool);
     cr_assert_eq(kvc_megakv_testbench_open(&testbench, &params, 0, pool, &diag), KVC_OK, "%s", diag.message);
@@ -24,8 +24,9 @@ static struct kvc_thread_pool *open_testbench(void)
 
 static void close_testbench(struct kvc_thread_pool *pool)
 {
-    for (uint32_t i = 0; i < PIPELINES; i++)
+    for (uint32_t i = 0; i < PIPELINES; i++) {
         cr_expect_eq(testbench.node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.wrong, 0);
+    }
     kvc_megakv_testbench_close(&testbench);
     kvc_thread_pool_free(pool);
 }
@@ -44,7 +45,8 @@ static struct kvc_megakv_testbench_round turn_of(const struct kvc_megakv_testben
 
 static void expect_received(const struct kvc_megakv_testbench_round *repetition)
 {
-    cr_expect(repetition->gets_rows >= ROWS && repetition->gets_rows < ROWS + 92, "whole frames: %u", repetition->gets_rows);
+    cr_expect(repetition->gets_rows >= ROWS && repetition->gets_rows < ROWS + 92, "whole frames: %u",
+              repetition->gets_rows);
     cr_expect_gt(repetition->receive_gets_s, 0);
 }
 
@@ -66,7 +68,8 @@ static void expect_gets(enum kvc_megakv_testbench_search search, uint32_t low, u
     cr_expect((repetition.search_s > 0) == (search != KVC_MEGAKV_TESTBENCH_NO_SEARCH));
     cr_expect_eq(repetition.send_rows, ROWS);
     uint64_t missed = 0;
-    cr_expect(repetition.send_s > 0 && repetition.receive_mix_s == 0 && repetition.drain_s == 0 && repetition.insert_s == 0);
+    cr_expect(repetition.send_s > 0 && repetition.receive_mix_s == 0 && repetition.drain_s == 0 &&
+              repetition.insert_s == 0);
     cr_expect_eq(repetition.mix_rows + repetition.mix_sets + repetition.insert_jobs, 0);
     double sum_s = 0;
     for (uint32_t i = 0; i < PIPELINES; i++) {
@@ -92,8 +95,8 @@ static uint32_t expect_mix(void)
     uint64_t inserts = stats->inserts, erases = stats->erases;
     struct kvc_megakv_testbench_round repetition = turn_of(&work);
     cr_expect(repetition.mix_sets >= SETS && repetition.mix_sets < SETS + 73, "%u", repetition.mix_sets);
-    cr_expect(repetition.mix_rows > 1.5 * SETS && repetition.mix_rows < 2.5 * SETS, "half of it are SETs: %u of %u",
-              repetition.mix_sets, repetition.mix_rows);
+    cr_expect(repetition.mix_rows > 1.5 * SETS && repetition.mix_rows < 2.5 * SETS,
+              "half of it are SETs: %u of %u", repetition.mix_sets, repetition.mix_rows);
     cr_expect(repetition.receive_mix_s > 0 && repetition.drain_s > 0 && repetition.insert_s > 0);
     cr_expect(repetition.receive_gets_s == 0 && repetition.search_s == 0 && repetition.send_s == 0);
     cr_expect_eq(repetition.gets_rows + repetition.search_jobs + repetition.send_rows, 0);
@@ -119,8 +122,9 @@ Test(testbench, turns_do_what_they_say)
     expect_gets(KVC_MEGAKV_TESTBENCH_KEYS, ROWS, ROWS);
     cr_expect_geq(testbench.launched_s - before_s, 3 * testbench.period_s);
     testbench.period_s = 0;
-    for (int i = 0; i < REPETITIONS_TO_FILL; i++)
+    for (int i = 0; i < REPETITIONS_TO_FILL; i++) {
         expect_mix();
+    }
     cr_expect_geq(expect_mix(), PIPELINES * SETS / 2, "the store is full: SETs evict");
     close_testbench(pool);
 }
@@ -128,7 +132,8 @@ Test(testbench, turns_do_what_they_say)
 /* What is received in one turn is launched in the next and answered in the one after. */
 Test(testbench, turns_overlap)
 {
-    const struct kvc_megakv_testbench_work work = {.gets = ROWS, .search = KVC_MEGAKV_TESTBENCH_KEYS, .sets = SETS};
+    const struct kvc_megakv_testbench_work work = {
+        .gets = ROWS, .search = KVC_MEGAKV_TESTBENCH_KEYS, .sets = SETS};
     const struct kvc_megakv_testbench_work none = {0};
     struct kvc_thread_pool *pool = open_testbench();
     struct kvc_megakv_testbench_round repetition = turn_of(&work);
@@ -142,13 +147,17 @@ Test(testbench, turns_overlap)
     cr_expect(repetition.search_s > 0 && repetition.drain_s > 0 && repetition.insert_s > 0);
     cr_expect_eq(repetition.receive_gets_s + repetition.receive_mix_s, 0);
     repetition = turn_of(&none);
-    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.search_jobs + repetition.insert_jobs, 0);
+    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.search_jobs + repetition.insert_jobs,
+                 0);
     cr_expect_eq(repetition.send_rows, ROWS);
     cr_expect_gt(repetition.send_s, 0);
-    for (uint32_t i = 0; i < PIPELINES; i++)
+    for (uint32_t i = 0; i < PIPELINES; i++) {
         cr_expect_eq(answerer(i)->answered, ROWS);
+    }
     repetition = turn_of(&none);
-    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.search_jobs + repetition.insert_jobs + repetition.send_rows, 0);
+    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.search_jobs +
+                     repetition.insert_jobs + repetition.send_rows,
+                 0);
     /* and all of it at the same time, again and again */
     for (uint32_t i = 1; i < REPETITIONS_TO_FILL; i++) {
         repetition = turn_of(&work);
@@ -163,7 +172,8 @@ Test(testbench, turns_overlap)
 Test(testbench, sizes)
 {
     cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 8), 92);
-    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 1000), 92, "GETs carry no values");
+    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 1000), 92,
+                 "GETs carry no values");
     cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, 8), 73);
     cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, 100000), 1);
 }

@@ -38,17 +38,19 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
     struct kvc_batch *batch = bare->batch;
     uint32_t gets = 0, sets = 0;
     batch->count = 0;
-    while (batch->count < ROWS && kvc_source_drain(bare->source, shard_number, 0, batch) > 0)
+    while (batch->count < ROWS && kvc_source_drain(bare->source, shard_number, 0, batch) > 0) {
         ;
+    }
     for (uint32_t i = 0; i < batch->count; i++) {
         bare->hash[gets] = batch->hash[i];
         bare->rows[gets] = i;
         gets += batch->op[i] == KVC_OP_GET;
     }
     kvc_index_search(shard->index, bare->hash, gets, bare->write_location, &shard->index_stats);
-    memset(bare->location, 0xff, batch->count * sizeof *bare->location);
-    for (uint32_t i = 0; i < gets; i++)
+    memset(bare->location, 0xff, batch->count * sizeof(*bare->location));
+    for (uint32_t i = 0; i < gets; i++) {
         bare->location[bare->rows[i]] = bare->write_location[i];
+    }
     struct kvc_megakv_slab_reads reads = {
         batch->count, bare->location, batch->keys,    batch->key_stride, batch->key_bytes,
         true,         bare->response, RESPONSE_BYTES, &bare->position,   bare->result,
@@ -67,8 +69,9 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_megakv_store *store, ui
         bare->erase_location[i] = bare->evicted[i].location;
     }
     kvc_index_erase(shard->index, bare->erase_hash, bare->erase_location, evicted, NULL, &shard->index_stats);
-    for (uint32_t i = 0; i < sets; i++)
+    for (uint32_t i = 0; i < sets; i++) {
         bare->hash[i] = batch->hash[bare->rows[i]];
+    }
     kvc_index_insert(shard->index, bare->hash, bare->write_location, sets, NULL, &shard->index_stats);
     return batch->count;
 }
@@ -86,20 +89,25 @@ static double bare_run(const struct kvc_scenario *scenario, struct kvc_megakv_st
         .hash_seed = KVC_MEGAKV_HASH_SEED,
         .frame_requests = kvc_megakv_frame_requests(scenario),
     };
-    struct bare *bare = calloc(1, sizeof *bare);
+    struct bare *bare = calloc(1, sizeof(*bare));
     bare->source = kvc_source_create(&params, &diag);
     bare->batch = kvc_batch_create(2 * ROWS, kvc_workload_key_stride(&scenario->workload));
     bare->response = malloc(RESPONSE_BYTES);
-    if (bare->source == NULL || bare->batch == NULL || bare->response == NULL || params.frame_requests > ROWS)
+    if (bare->source == NULL || bare->batch == NULL || bare->response == NULL ||
+        params.frame_requests > ROWS) {
         KVC_BUG("cannot run bare: %s", diag.message);
+    }
     uint64_t done = 0;
     double started_s = kvc_clock_wall_s();
-    while (done < requests)
-        for (uint32_t shard = 0; shard < store->shard_count; shard++)
+    while (done < requests) {
+        for (uint32_t shard = 0; shard < store->shard_count; shard++) {
             done += bare_batch(bare, store, shard);
+        }
+    }
     double wall_s = kvc_clock_wall_s() - started_s;
-    if (bare->hits == 0)
+    if (bare->hits == 0) {
         KVC_BUG("no request of %llu hit", (unsigned long long)bare->gets);
+    }
     kvc_source_free(bare->source);
     kvc_batch_free(bare->batch);
     free(bare->response);
@@ -117,8 +125,9 @@ static int ascending(const void *a, const void *b)
 static void bare_runs(const struct kvc_scenario *scenario, struct kvc_megakv_store *store, int first,
                       double *ns)
 {
-    for (int i = first; i < first + BARE_RUNS / 2; i++)
+    for (int i = first; i < first + BARE_RUNS / 2; i++) {
         ns[i] = bare_run(scenario, store, REQUESTS, (uint64_t)i);
+    }
 }
 
 int main(int argc, char **argv)
@@ -128,14 +137,17 @@ int main(int argc, char **argv)
     struct kvc_overrides overrides = {0};
     struct kvc_loaded *loaded = NULL;
     struct kvc_megakv_store *store = NULL;
-    struct kvc_result *result = calloc(1, sizeof *result);
+    struct kvc_result *result = calloc(1, sizeof(*result));
     enum kvc_status status = result != NULL ? KVC_OK : KVC_ERR_RUNTIME;
-    for (int i = 2; i < argc && status == KVC_OK; i++)
+    for (int i = 2; i < argc && status == KVC_OK; i++) {
         status = kvc_overrides_parse(&overrides, argv[i], &diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_scenario_load(path, &overrides, &loaded, &diag);
-    if (status == KVC_OK)
+    }
+    if (status == KVC_OK) {
         status = kvc_megakv_store_create(&loaded->scenario, NULL, &store, &diag);
+    }
     double bare_all_ns[BARE_RUNS];
     if (status == KVC_OK) {
         bare_runs(&loaded->scenario, store, 0, bare_all_ns);
@@ -147,7 +159,7 @@ int main(int argc, char **argv)
         return (int)status;
     }
     bare_runs(&loaded->scenario, store, BARE_RUNS / 2, bare_all_ns);
-    qsort(bare_all_ns, BARE_RUNS, sizeof *bare_all_ns, ascending);
+    qsort(bare_all_ns, BARE_RUNS, sizeof(*bare_all_ns), ascending);
     double bare_ns = (bare_all_ns[BARE_RUNS / 2 - 1] + bare_all_ns[BARE_RUNS / 2]) / 2;
     double requests = (double)result->requests_simulated, run_ns = result->wall_s / requests * 1e9;
     printf("%s: %.1f M requests, gcc %s\n", path, requests / 1e6, __VERSION__);
