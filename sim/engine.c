@@ -117,7 +117,7 @@ void kvc_engine_spawn(const char *name, const char *host, void (*body)(void *dat
 {
     struct actor_start *start = malloc(sizeof(*start));
     if (start == NULL) {
-        KVC_BUG("no memory for actor %s", name);
+        kvc_out_of_memory("actor %s", name);
     }
     *start = (struct actor_start){body, data, engine.actors};
     engine.actors = start;

@@ -31,7 +31,7 @@ static struct popularities *popularities_of(const struct kvc_workload *workload)
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
     if (all == NULL) {
-        KVC_BUG("no memory for the popularity of %llu keys", (unsigned long long)workload->keys);
+        kvc_out_of_memory("the popularity of %llu keys", (unsigned long long)workload->keys);
     }
     all->keys = (double)workload->keys;
     kvc_popularity_blocks_open(&blocks, workload);
@@ -208,7 +208,7 @@ double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario)
     gsl_function difference = {dram_beyond_pcie_ns, &balance};
     gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
     if (solver == NULL) {
-        KVC_BUG("no memory for a root solver");
+        kvc_out_of_memory("a root solver");
     }
     int status = gsl_root_fsolver_set(solver, &difference, 0, 1);
     for (int i = 0; i < ITERATIONS && status == GSL_SUCCESS; i++) {

@@ -125,7 +125,7 @@ static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kv
     processor->trace.count = 0;
     kvc_kvdirect_table_run(shard->table, &op, 1, &shard->stats);
     if (processor->trace.short_of_memory) {
-        KVC_BUG("no memory for the accesses of an operation");
+        kvc_out_of_memory("the accesses of an operation");
     }
     if (op.verb == KVC_KVDIRECT_TABLE_GET && op.result == KVC_KVDIRECT_TABLE_OK) {
         operation->value_bytes = op.value_bytes;

@@ -29,7 +29,7 @@ static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *pro
     packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
     packet->outcome = kvc_array_of(rows, sizeof(*packet->outcome));
     if (packet->batch == NULL) {
-        KVC_BUG("no memory for a packet of %u operations", rows);
+        kvc_out_of_memory("a packet of %u operations", rows);
     }
     packet->made_earlier = processor->made_last;
     processor->made_last = packet;

@@ -12,7 +12,7 @@ void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t sl
         .slots = slots,
     };
     if (station->slot == NULL || station->next == NULL) {
-        KVC_BUG("no memory for a reservation station of %u slots", slots);
+        kvc_out_of_memory("a reservation station of %u slots", slots);
     }
     for (uint32_t i = 0; i < slots; i++) {
         station->slot[i].owner = station->slot[i].first = station->slot[i].last = KVC_KVDIRECT_NONE;

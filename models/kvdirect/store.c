@@ -251,7 +251,7 @@ static void fill_block(struct walk *walk, uint32_t number)
     kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
     kvc_kvdirect_table_trace(shard->table, NULL);
     if (walk->trace.short_of_memory) {
-        KVC_BUG("no memory for the accesses of %u operations", count);
+        kvc_out_of_memory("the accesses of %u operations", count);
     }
     for (uint32_t i = 0; i < count; i++) {
         double mean = 1 / popularity(walk, walk->batch->key_id[walk->row[i]]);

@@ -336,7 +336,7 @@ static uint32_t sample_sizes(const struct kvc_workload *workload, struct sample 
 {
     struct kvc_sizes *sizes = kvc_sizes_create(workload);
     if (sizes == NULL) {
-        KVC_BUG("no memory for the size distribution");
+        kvc_out_of_memory("the size distribution");
     }
     uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : SAMPLES_MAX;
     for (uint32_t i = 0; i < samples; i++) {

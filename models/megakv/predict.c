@@ -165,7 +165,7 @@ static void latency(const struct cycle_times *times, uint64_t delay, double *mea
     double gpu_free_ns = 0, sender_free_ns = 0, sum_ns = 0;
     size_t count = 0;
     if (values == NULL) {
-        KVC_BUG("no memory for %d latencies", POSITIONS);
+        kvc_out_of_memory("%d latencies", POSITIONS);
     }
     for (uint64_t k = 1; k <= cycles; k++) {
         double launched_ns = (double)k * times->cycle_ns;

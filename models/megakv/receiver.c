@@ -13,7 +13,7 @@ static void grow(uint64_t **hash, uint32_t **location, uint32_t *room)
     *hash = realloc(*hash, *room * sizeof(**hash));
     *location = realloc(*location, *room * sizeof(**location));
     if (*hash == NULL || *location == NULL) {
-        KVC_BUG("no memory for %u index jobs", *room);
+        kvc_out_of_memory("%u index jobs", *room);
     }
 }
 

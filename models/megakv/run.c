@@ -35,7 +35,7 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
 {
     buffer->batch = kvc_batch_create(rows, key_stride);
     if (buffer->batch == NULL) {
-        KVC_BUG("no memory for a buffer of %u rows", rows);
+        kvc_out_of_memory("a buffer of %u rows", rows);
     }
     buffer->received_ns = kvc_array_of(rows, sizeof(*buffer->received_ns));
     buffer->location = kvc_array_of(rows, sizeof(*buffer->location));
@@ -206,7 +206,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->response = kvc_array_of(KVC_MEGAKV_RESPONSE_BYTES, 1);
     simulation->overflow = kvc_batch_create(2 * simulation->frame_requests, key_stride);
     if (simulation->overflow == NULL) {
-        KVC_BUG("no memory for a frame");
+        kvc_out_of_memory("a frame");
     }
     simulation->sockets = kvc_array_of(simulation->socket_count, sizeof(*simulation->sockets));
     for (uint32_t i = 0; i < simulation->socket_count; i++) {

@@ -17,7 +17,7 @@ static struct kvc_megakv_launch *new_launch(enum kvc_gpu_kernel kernel)
 {
     struct kvc_megakv_launch *launch = calloc(1, sizeof(*launch));
     if (launch == NULL) {
-        KVC_BUG("no memory for a launch");
+        kvc_out_of_memory("a launch");
     }
     launch->kernel = kernel;
     return launch;
@@ -29,7 +29,7 @@ static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
     struct kvc_megakv_launch *launch = new_launch(KVC_GPU_SEARCH);
     launch->buffers = calloc(streams, sizeof(struct kvc_megakv_buffer *));
     if (launch->buffers == NULL) {
-        KVC_BUG("no memory for a launch");
+        kvc_out_of_memory("a launch");
     }
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];

@@ -30,7 +30,7 @@ void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scena
     server->core_busy_ns = kvc_array_of(system->cores, sizeof(*server->core_busy_ns));
     server->key_free_ns = kvc_array_of(keys, sizeof(*server->key_free_ns));
     if (server->batch == NULL) {
-        KVC_BUG("no memory for a request of a workload with %llu keys", (unsigned long long)keys);
+        kvc_out_of_memory("a request of a workload with %llu keys", (unsigned long long)keys);
     }
 }
 

@@ -13,7 +13,7 @@ static inline void *kvc_array_of(size_t count, size_t size)
 {
     void *array = calloc(count, size);
     if (array == NULL) {
-        KVC_BUG("no memory for %zu entries of %zu bytes", count, size);
+        kvc_out_of_memory("%zu entries of %zu bytes", count, size);
     }
     return array;
 }
@@ -23,7 +23,7 @@ static inline void *kvc_array_grown(void *array, size_t count, size_t size)
 {
     void *larger = realloc(array, count * size);
     if (larger == NULL) {
-        KVC_BUG("no memory for %zu entries of %zu bytes", count, size);
+        kvc_out_of_memory("%zu entries of %zu bytes", count, size);
     }
     return larger;
 }

@@ -214,3 +214,8 @@ Test(rng, is_uniform_and_exponential)
     cr_expect_lt(chi_square(exponential, DRAWS / 64.0), limit);
     cr_expect_float_eq(sum / DRAWS, 3, 5 * 3 / sqrt(DRAWS));
 }
+
+Test(diag, lack_of_memory_ends_with_status_3, .exit_code = KVC_ERR_RUNTIME)
+{
+    kvc_out_of_memory("%d bytes", 7);
+}

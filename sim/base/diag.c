@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 static void fill_message(struct kvc_diag *diag, enum kvc_status status, const char *format, va_list arguments)
 {
@@ -44,4 +45,15 @@ void kvc_diag_print(const struct kvc_diag *diag, FILE *out)
         fprintf(out, "%s: ", diag->file);
     }
     fputs(diag->message, out);
+}
+
+_Noreturn void kvc_out_of_memory(const char *format, ...)
+{
+    va_list arguments;
+    fputs("kvcast: out of memory: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    _exit(KVC_ERR_RUNTIME); /* A forked replica must not flush what its parent had buffered. */
 }

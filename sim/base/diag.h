@@ -34,7 +34,11 @@ enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, 
 /* "file:line: message", "file: message" or "message", without a newline. */
 void kvc_diag_print(const struct kvc_diag *diag, FILE *out);
 
-/* A broken invariant of our own; never the answer to bad input. */
+/* Ends the process for lack of memory: prints "kvcast: out of memory: ..." and exits with KVC_ERR_RUNTIME.
+ * For places deep in a simulation that no status leads out of; everything else returns KVC_ERR_RUNTIME. */
+_Noreturn void kvc_out_of_memory(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Reports a broken invariant of our own code and aborts. Bad input and lack of memory have other answers. */
 #define KVC_BUG(...)                                                                                         \
     do {                                                                                                     \
         fprintf(stderr, "kvcast: bug at %s:%d: ", __FILE__, __LINE__);                                       \

@@ -24,7 +24,7 @@ static void grow(struct kvc_events *events)
     uint32_t capacity = events->capacity > 0 ? 2 * events->capacity : CAPACITY_FIRST;
     struct kvc_event *heap = realloc(events->heap, capacity * sizeof(*heap));
     if (heap == NULL) {
-        KVC_BUG("no memory for %u events", capacity);
+        kvc_out_of_memory("%u events", capacity);
     }
     events->heap = heap;
     events->capacity = capacity;

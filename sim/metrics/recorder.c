@@ -40,7 +40,7 @@ static void *grown(void *array, uint32_t from, uint32_t to, size_t size)
 {
     char *bigger = realloc(array, to * size);
     if (bigger == NULL) {
-        KVC_BUG("no memory for %u windows", to);
+        kvc_out_of_memory("%u windows", to);
     }
     memset(bigger + from * size, 0, (to - from) * size);
     return bigger;
@@ -180,7 +180,7 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
     }
     double *means = malloc(complete * sizeof(*means));
     if (means == NULL) {
-        KVC_BUG("no memory for %u windows", complete);
+        kvc_out_of_memory("%u windows", complete);
     }
     for (uint32_t i = 0; i < complete; i++) {
         means[i] = window_mean_ns(recorder, i);

@@ -21,7 +21,7 @@ double kvc_hottest_shard_frac(const struct kvc_source_params *params)
     double *shard_mass = calloc(shards, sizeof(*shard_mass)), fullest = 0;
     uint32_t popular = workload->keys < POPULAR_KEYS ? (uint32_t)workload->keys : POPULAR_KEYS;
     if (zipf == NULL || source == NULL || batch == NULL || shard_mass == NULL) {
-        KVC_BUG("no memory to place %u keys", popular);
+        kvc_out_of_memory("the places of %u keys", popular);
     }
     kvc_source_keys(source, 0, popular, batch);
     for (uint32_t i = 0; i < popular; i++) {

@@ -93,7 +93,7 @@ struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *c
     size_t count = 0;
     double *errors_frac = malloc((comparison->cases.count + 1) * sizeof(*errors_frac));
     if (errors_frac == NULL) {
-        KVC_BUG("no memory for %zu errors", comparison->cases.count);
+        kvc_out_of_memory("%zu errors", comparison->cases.count);
     }
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_compared *compared = &comparison->entry[i];

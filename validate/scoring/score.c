@@ -72,7 +72,7 @@ struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, cons
     size_t count = 0;
     double *errors_frac = malloc((cases->count + 1) * sizeof(*errors_frac));
     if (errors_frac == NULL) {
-        KVC_BUG("no memory for %zu errors", cases->count);
+        kvc_out_of_memory("%zu errors", cases->count);
     }
     for (size_t i = 0; i < cases->count; i++) {
         if (cases->entry[i].role != role) {
