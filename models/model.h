@@ -8,7 +8,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 #include "sim/metrics/timeline.h"
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 /* Told how far a step is, 0..1; NULL: nobody listens. */

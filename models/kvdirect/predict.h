@@ -3,7 +3,7 @@
 #define KVC_MODELS_KVDIRECT_PREDICT_H
 
 #include "sim/base/diag.h"
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,

@@ -4,7 +4,7 @@
 
 #include "models/megakv/costs.h"
 #include "models/megakv/equations.h"
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 /* The fit of the scenario's clock pair, or, for a GPU without one, the line through two mechanistic launches.

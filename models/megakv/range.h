@@ -2,7 +2,7 @@
 #ifndef KVC_MODELS_MEGAKV_RANGE_H
 #define KVC_MODELS_MEGAKV_RANGE_H
 
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 /* Adds a note for every quantity that leaves the range of the node's measured stages: frames, items, memory,

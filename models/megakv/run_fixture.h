@@ -2,7 +2,7 @@
 #ifndef KVC_MODELS_MEGAKV_RUN_FIXTURE_H
 #define KVC_MODELS_MEGAKV_RUN_FIXTURE_H
 
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 /* Simulates in a child (one engine per process) and brings the result back, to be freed. `timeline`: file for

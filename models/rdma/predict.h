@@ -3,7 +3,7 @@
 #define KVC_MODELS_RDMA_PREDICT_H
 
 #include "models/rdma/options.h"
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 
 enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag);

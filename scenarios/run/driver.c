@@ -7,6 +7,7 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"
+#include "sim/metrics/merge.h"
 #include "models/megakv/real/measure.h"
 
 struct drive_run {

@@ -10,7 +10,7 @@
 #include "models/model.h"
 #include "sim/base/diag.h"
 #include "sim/metrics/statistics.h"
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* some 20 MB of JSON, what Perfetto opens at once */

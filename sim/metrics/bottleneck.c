@@ -8,14 +8,14 @@
 
 static const double SATURATED_FRAC = 0.9;
 
-/* Stages that share a core are equally busy: the one that has more of it comes first. */
+/* Stages that share a core have the same utilization; the one that uses more of the core ranks first. */
 static bool is_busier(const struct kvc_stage_result *stage, const struct kvc_stage_result *than)
 {
     return stage->utilization_frac > than->utilization_frac ||
            (stage->utilization_frac == than->utilization_frac && stage->busy_s > than->busy_s);
 }
 
-/* NULL when no other stage knows its utilisation. */
+/* The busiest stage other than `except`, or NULL if the utilization of every other stage is unknown. */
 static const struct kvc_stage_result *busiest(const struct kvc_result *result,
                                               const struct kvc_stage_result *except)
 {

@@ -1,11 +1,13 @@
-/* Names what limits a result. */
+/** @file
+ * Determines which stage limits the throughput of a result. */
 #ifndef KVC_SIM_METRICS_BOTTLENECK_H
 #define KVC_SIM_METRICS_BOTTLENECK_H
 
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 
-/* The stage with the highest utilisation, and why: its utilisation and the next one's. Where no stage is busy
- * for 90 % of the time, the load itself is the limit (stage and device "load"). */
+/** Sets the bottleneck fields of a result. The bottleneck is the stage with the highest utilization; the
+ * reason gives this utilization and that of the runner-up. If no stage is busy for at least 90 % of the time,
+ * the offered load is the limit, and stage and device are both "load". */
 void kvc_bottleneck_find(struct kvc_result *result);
 
 #endif

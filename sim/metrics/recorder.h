@@ -12,7 +12,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/metrics/histogram.h"
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 
 enum { KVC_RECORDER_STAGES_MAX = 8 };
 

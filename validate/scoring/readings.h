@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/result.h"
+#include "sim/metrics/result.h"
 
 enum kvc_reading {
     KVC_READING_THROUGHPUT,

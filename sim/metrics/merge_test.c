@@ -1,12 +1,11 @@
+#include "sim/metrics/merge.h"
+
 #include <criterion/criterion.h>
-#include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "sim/metrics/bottleneck.h"
-#include "sim/result.h"
 
-static struct kvc_result result, replica, sum;
+static struct kvc_result replica, sum;
 
 static void set_stage(struct kvc_result *of, const char *name, const char *device, double utilization)
 {
@@ -14,83 +13,6 @@ static void set_stage(struct kvc_result *of, const char *name, const char *devic
     stage->busy_s = utilization * 2;
     stage->served = 100;
     stage->mean_us = 50;
-}
-
-Test(result, a_new_stage_knows_no_more_than_it_is_told)
-{
-    struct kvc_stage_result *stage = kvc_result_add_stage(&result, "receive", "cpu", 0.4);
-    cr_expect_eq(result.stage_count, 1);
-    cr_expect_eq(stage, &result.stage[0]);
-    cr_expect_str_eq(stage->name, "receive");
-    cr_expect_str_eq(stage->device, "cpu");
-    cr_expect_eq(stage->utilization_frac, 0.4);
-    cr_expect_eq(stage->busy_s, 0);
-    cr_expect_eq(stage->served, 0);
-    cr_expect(isnan(stage->mean_us));
-}
-
-Test(result, more_stages_than_fit_are_a_bug, .signal = SIGABRT)
-{
-    for (int i = 0; i <= KVC_STAGES_MAX; i++) {
-        kvc_result_add_stage(&result, "receive", "cpu", 0);
-    }
-}
-
-Test(bottleneck, is_the_busiest_stage)
-{
-    set_stage(&result, "receive", "cpu", 0.4);
-    set_stage(&result, "search", "gpu", 0.71);
-    set_stage(&result, "send", "cpu", 0.98);
-    kvc_bottleneck_find(&result);
-    cr_expect_str_eq(result.bottleneck_stage, "send");
-    cr_expect_str_eq(result.bottleneck_device, "cpu");
-    cr_expect_str_eq(result.bottleneck_why,
-                     "send (cpu) is busy 98.0 % of the time, next is search (gpu) with 71.0 %");
-}
-
-Test(bottleneck, is_the_load_when_no_stage_is_busy)
-{
-    set_stage(&result, "search", "gpu", 0.2);
-    set_stage(&result, "send", "cpu", 0.89);
-    kvc_bottleneck_find(&result);
-    cr_expect_str_eq(result.bottleneck_stage, "load");
-    cr_expect_not_null(strstr(result.bottleneck_why, "the load is the limit"));
-    cr_expect_not_null(strstr(result.bottleneck_why, "send (cpu) is busy 89.0 %"));
-}
-
-Test(bottleneck, of_one_stage_or_unknown_ones)
-{
-    set_stage(&result, "receive", "cpu", NAN);
-    set_stage(&result, "search", "gpu", 1);
-    kvc_bottleneck_find(&result);
-    cr_expect_str_eq(result.bottleneck_stage, "search");
-    cr_expect_str_eq(result.bottleneck_why, "search (gpu) is busy 100.0 % of the time");
-    result.stage_count = 1;
-    kvc_bottleneck_find(&result);
-    cr_expect_str_eq(result.bottleneck_stage, "load");
-    cr_expect_str_eq(result.bottleneck_why, "");
-}
-
-Test(metrics, by_name)
-{
-    struct kvc_metrics metrics = {0};
-    kvc_metrics_set(&metrics, "load_factor_frac", 0.5);
-    kvc_metrics_set(&metrics, "t_search_us", 63);
-    cr_expect_eq(kvc_metrics_get(&metrics, "load_factor_frac"), 0.5);
-    cr_expect_eq(kvc_metrics_get(&metrics, "t_search_us"), 63);
-    cr_expect(isnan(kvc_metrics_get(&metrics, "t_search")));
-}
-
-Test(notes, once_each_and_no_more_than_fit)
-{
-    for (int i = 0; i < 2 * KVC_NOTES_MAX; i++) {
-        kvc_result_note(&result, "note %d", i / 2);
-    }
-    cr_expect_eq(result.note_count, KVC_NOTES_MAX);
-    cr_expect_str_eq(result.note[KVC_NOTES_MAX - 1], "note 15");
-    kvc_result_note(&result, "one more");
-    cr_expect_eq(result.note_count, KVC_NOTES_MAX);
-    cr_expect_str_eq(result.note[KVC_NOTES_MAX - 1], "note 15");
 }
 
 /* A replica whose numbers are all made from `scale`. */

@@ -1,66 +1,9 @@
-#include "sim/result.h"
+#include "sim/metrics/merge.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "sim/base/diag.h"
 #include "sim/metrics/bottleneck.h"
-
-void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value)
-{
-    if (metrics->count == KVC_METRICS_MAX || strlen(name) >= KVC_NAME_MAX) {
-        KVC_BUG("no room for metric %s", name);
-    }
-    struct kvc_metric *metric = &metrics->entry[metrics->count++];
-    strcpy(metric->name, name);
-    metric->value = value;
-}
-
-double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name)
-{
-    for (uint32_t i = 0; i < metrics->count; i++) {
-        if (strcmp(metrics->entry[i].name, name) == 0) {
-            return metrics->entry[i].value;
-        }
-    }
-    return NAN;
-}
-
-struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
-                                              double utilization_frac)
-{
-    if (result->stage_count == KVC_STAGES_MAX) {
-        KVC_BUG("no room for stage %s", name);
-    }
-    struct kvc_stage_result *stage = &result->stage[result->stage_count++];
-    *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac, .mean_us = NAN};
-    snprintf(stage->name, sizeof(stage->name), "%s", name);
-    snprintf(stage->device, sizeof(stage->device), "%s", device);
-    return stage;
-}
-
-static void add_note(struct kvc_result *result, const char *text)
-{
-    for (uint32_t i = 0; i < result->note_count; i++) {
-        if (strcmp(result->note[i], text) == 0) {
-            return;
-        }
-    }
-    if (result->note_count < KVC_NOTES_MAX) {
-        snprintf(result->note[result->note_count++], KVC_NOTE_BYTES, "%s", text);
-    }
-}
-
-void kvc_result_note(struct kvc_result *result, const char *format, ...)
-{
-    char text[KVC_NOTE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    add_note(result, text);
-}
 
 static void merge_metrics(struct kvc_metrics *sum, const struct kvc_metrics *replica, double weight)
 {
@@ -76,7 +19,7 @@ static void merge_metrics(struct kvc_metrics *sum, const struct kvc_metrics *rep
     }
 }
 
-/* Stages are the same ones in the same order in every replica of a scenario. */
+/* Every replica of a scenario has the same stages in the same order. */
 static void merge_stages(struct kvc_result *sum, const struct kvc_result *replica, double weight)
 {
     for (uint32_t i = 0; i < replica->stage_count; i++) {
@@ -95,7 +38,7 @@ static void merge_stages(struct kvc_result *sum, const struct kvc_result *replic
     }
 }
 
-/* Keeps the windows that every replica has; none when their lengths differ. */
+/* Keeps the windows that every replica has. Windows of different lengths cannot be averaged: none is kept. */
 static void merge_windows(struct kvc_result *sum, const struct kvc_result *replica, double weight)
 {
     uint32_t shared = replica->window_count;
@@ -148,7 +91,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->activities += replica->activities;
     merge_windows(sum, replica, weight);
     for (uint32_t i = 0; i < replica->note_count; i++) {
-        add_note(sum, replica->note[i]);
+        kvc_result_note(sum, "%s", replica->note[i]);
     }
     kvc_bottleneck_find(sum);
 }

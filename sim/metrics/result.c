@@ -1,0 +1,57 @@
+#include "sim/metrics/result.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "sim/base/diag.h"
+
+void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value)
+{
+    if (metrics->count == KVC_METRICS_MAX || strlen(name) >= KVC_NAME_MAX) {
+        KVC_BUG("no room for metric %s", name);
+    }
+    struct kvc_metric *metric = &metrics->entry[metrics->count++];
+    strcpy(metric->name, name);
+    metric->value = value;
+}
+
+double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name)
+{
+    for (uint32_t i = 0; i < metrics->count; i++) {
+        if (strcmp(metrics->entry[i].name, name) == 0) {
+            return metrics->entry[i].value;
+        }
+    }
+    return NAN;
+}
+
+struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
+                                              double utilization_frac)
+{
+    if (result->stage_count == KVC_STAGES_MAX) {
+        KVC_BUG("no room for stage %s", name);
+    }
+    struct kvc_stage_result *stage = &result->stage[result->stage_count++];
+    *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac, .mean_us = NAN};
+    snprintf(stage->name, sizeof(stage->name), "%s", name);
+    snprintf(stage->device, sizeof(stage->device), "%s", device);
+    return stage;
+}
+
+void kvc_result_note(struct kvc_result *result, const char *format, ...)
+{
+    char text[KVC_NOTE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    for (uint32_t i = 0; i < result->note_count; i++) {
+        if (strcmp(result->note[i], text) == 0) {
+            return;
+        }
+    }
+    if (result->note_count < KVC_NOTES_MAX) {
+        strcpy(result->note[result->note_count++], text);
+    }
+}

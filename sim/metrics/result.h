@@ -1,0 +1,106 @@
+/** @file
+ * The result of a simulation, a prediction or a measurement.
+ *
+ * `kvcast run`, `predict` and `measure` all fill this struct. A value that one of them cannot know stays NaN
+ * or 0. The struct contains no pointers, so that a replica can send it through a pipe. */
+#ifndef KVC_SIM_METRICS_RESULT_H
+#define KVC_SIM_METRICS_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/metrics/histogram.h"
+
+enum {
+    KVC_STAGES_MAX = 16,    /**< Stages in a result. */
+    KVC_METRICS_MAX = 64,   /**< Metrics in one table. */
+    KVC_NOTES_MAX = 16,     /**< Notes in a result. */
+    KVC_WINDOWS_MAX = 1024, /**< Throughput windows in a result. */
+    KVC_NAME_MAX = 64,      /**< Bytes of a name, including the terminating zero. */
+    KVC_NOTE_BYTES = 320,   /**< Bytes of a note, including the terminating zero. */
+};
+
+/** One stage of the store's pipeline. */
+struct kvc_stage_result {
+    char name[KVC_NAME_MAX];   /**< "receive", "search", "insert", "send", ... */
+    char device[KVC_NAME_MAX]; /**< "cpu", "gpu" or "nic". */
+    double utilization_frac;   /**< Mean utilization of the devices of this stage, 0 to 1; NaN if unknown. */
+    double busy_s;             /**< Busy time, summed over the devices of this stage [s]. */
+    uint64_t served;           /**< Requests that passed through the stage. */
+    double mean_us; /**< Mean time of a request in the stage, including waiting [us]; NaN if unknown. */
+};
+
+/** A named number. The name ends in its unit. */
+struct kvc_metric {
+    char name[KVC_NAME_MAX]; /**< For example "load_factor_frac". */
+    double value;            /**< In the unit that the name ends in. */
+};
+
+/** A small table of metrics, in the order in which they were added. */
+struct kvc_metrics {
+    uint32_t count;                           /**< Used entries. */
+    struct kvc_metric entry[KVC_METRICS_MAX]; /**< The metrics. */
+};
+
+/** What a run, a prediction or a measurement found out. */
+struct kvc_result {
+    double throughput_mops; /**< Completed requests per time [million/s]. */
+    uint64_t offered;       /**< Requests sent to the store. */
+    uint64_t completed;     /**< Requests answered. */
+    uint64_t dropped;       /**< Requests lost on the way. */
+    uint64_t gets;          /**< Completed GET requests. */
+    uint64_t hits;          /**< GET requests that found their key. */
+    uint64_t misses;        /**< GET requests that did not. */
+    uint64_t sets;          /**< Completed SET requests. */
+    uint64_t deletes;       /**< Completed DELETE requests. */
+    double latency_mean_us; /**< Predicted mean latency [us]; runs have the histogram instead. */
+    double latency_p95_us;  /**< Predicted 95th percentile of the latency [us]. */
+    bool has_histogram;     /**< Whether `latency` is filled. */
+
+    uint32_t stage_count;                          /**< Used entries of `stage`. */
+    struct kvc_stage_result stage[KVC_STAGES_MAX]; /**< The stages in pipeline order. */
+    char bottleneck_stage[KVC_NAME_MAX];           /**< Name of the limiting stage, or "load". */
+    char bottleneck_device[KVC_NAME_MAX];          /**< Device of the limiting stage, or "load". */
+    char bottleneck_why[KVC_NOTE_BYTES];           /**< One sentence with the utilizations; may be empty. */
+
+    struct kvc_metrics kernel; /**< Observed on the real data structures: load_factor_frac, ... */
+    struct kvc_metrics model;  /**< Specific to the store's model: t_search_us, cycle_min_us, ... */
+
+    double watts_mean; /**< Mean power of all nodes at the wall [W]; 0 if unknown. */
+
+    double simulated_s;          /**< Length of the measured part of the run [simulated s]. */
+    double warmup_s;             /**< Length of the warm-up before it [simulated s]. */
+    double wall_s;               /**< Wall-clock time of the whole run [s]. Never compared between runs. */
+    double source_wall_s;        /**< Wall-clock time spent producing requests [s]. */
+    double kernel_wall_s;        /**< Wall-clock time spent in the real data structures [s]. */
+    double engine_wall_s;        /**< Wall-clock time spent in the event engine [s]. */
+    double preload_wall_s;       /**< Wall-clock time spent preloading keys [s]. */
+    uint64_t requests_simulated; /**< Requests, including those of the warm-up. */
+    uint64_t activities;         /**< Activities that the event engine executed. */
+
+    double window_us;                   /**< Length of one throughput window [us]. */
+    uint32_t window_count;              /**< Used entries of `window_mops`. */
+    float window_mops[KVC_WINDOWS_MAX]; /**< Throughput by window [million/s]. */
+
+    uint32_t note_count;                      /**< Used entries of `note`. */
+    char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
+
+    struct kvc_histogram latency; /**< Latency of the measured requests. */
+};
+
+/** Adds a metric. A name that is too long or a full table is a bug (KVC_BUG). */
+void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value);
+
+/** Returns the value of the metric `name`, or NaN if there is none. */
+double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name);
+
+/** Adds a stage and returns it for the caller to fill in. Its mean time starts as NaN, its other values as 0.
+ * A full table is a bug (KVC_BUG). */
+struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
+                                              double utilization_frac);
+
+/** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
+void kvc_result_note(struct kvc_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
