@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/csv.h"
+#include "sim/base/csv.h"
 #include "plots/figure.h"
 
 static bool parse_number(const char *text, double *value)
@@ -79,7 +79,7 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
     bool held = columns->held >= 0 && strcmp(kvc_csv_cell(csv, row, (size_t)columns->held), "1") == 0;
     if (!parse_number(reference_of(csv, row, columns), &x) ||
         !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y)) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, (int)row + 2,
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, row),
                                 "published or measured, and predicted, must be numbers");
     }
     fprintf(figure->data, "%.12g %.12g ", x, y);
@@ -131,7 +131,7 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
 enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
 {
     struct kvc_csv csv;
-    enum kvc_status status = kvc_csv_read(path, &csv, diag);
+    enum kvc_status status = kvc_csv_read(path, &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
     if (status == KVC_OK) {
         status = put_errors(&csv, path, figure, diag);
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plots/csv.h"
+#include "sim/base/csv.h"
 #include "plots/figure.h"
 #include "plots/gnuplot.h"
 #include "sim/base/option.h"
@@ -230,7 +230,8 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
 {
     struct kvc_csv csv;
     char suffix[16];
-    enum kvc_status status = kvc_csv_read(plot->inputs[0], &csv, diag);
+    enum kvc_status status =
+        kvc_csv_read(plot->inputs[0], &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
     if (status != KVC_OK) {
         return status;
     }

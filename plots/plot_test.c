@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plots/csv.h"
 #include "plots/plot.h"
 
 static char root[64];
@@ -182,24 +181,4 @@ Test(plot, a_failing_gnuplot_is_quoted)
     cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_ERR_RUNTIME);
     cr_assert_not_null(strstr(diag.message, "line 3: no such thing"), "%s", diag.message);
     cr_assert_eq(access("a.svg.partial", F_OK), -1);
-}
-
-Test(csv, reads_quotes_carriage_returns_and_a_last_line_without_end)
-{
-    struct kvc_csv csv;
-    char path[] = "/tmp/kvcast-csv-XXXXXX";
-    close(mkstemp(path));
-    put(path, "a,\"b \"\"c\"\"\"\r\n\"1,\n2\",3\r\n\n,x");
-    cr_assert_eq(kvc_csv_read(path, &csv, NULL), KVC_OK);
-    cr_assert_eq(csv.rows, 2);
-    cr_assert_eq(kvc_csv_column(&csv, "b \"c\""), 1);
-    cr_assert_eq(kvc_csv_column(&csv, "d"), -1);
-    cr_assert_str_eq(kvc_csv_cell(&csv, 0, 0), "1,\n2");
-    cr_assert_str_eq(kvc_csv_cell(&csv, 0, 1), "3");
-    cr_assert_str_eq(kvc_csv_cell(&csv, 1, 0), "");
-    cr_assert_str_eq(kvc_csv_cell(&csv, 1, 1), "x");
-    kvc_csv_free(&csv);
-    put(path, "a,b\n");
-    cr_assert_eq(kvc_csv_read(path, &csv, NULL), KVC_ERR_SCENARIO, "a table without rows");
-    unlink(path);
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/scoring/lines.h"
+#include "sim/base/csv.h"
 
 static const char header[] =
     "id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact";
@@ -53,24 +53,22 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
     static const char *const modes[] = {"run", "predict", "ratio", NULL};
     static const char *const roles[] = {"prediction", "equation", "input", NULL};
     int mode = 0, role = 0;
-    enum kvc_status status = kvc_column_text(column[ID], made->id, sizeof(made->id), diag);
+    enum kvc_status status = kvc_csv_copy(column[ID], made->id, sizeof(made->id), diag);
     status = status != KVC_OK ? status : word(column[MODE], modes, &mode, diag);
+    status = status != KVC_OK ? status
+                              : kvc_csv_copy(column[SCENARIO], made->scenario, sizeof(made->scenario), diag);
     status = status != KVC_OK
                  ? status
-                 : kvc_column_text(column[SCENARIO], made->scenario, sizeof(made->scenario), diag);
-    status = status != KVC_OK
-                 ? status
-                 : kvc_column_text(column[OVERRIDES], made->overrides, sizeof(made->overrides), diag);
+                 : kvc_csv_copy(column[OVERRIDES], made->overrides, sizeof(made->overrides), diag);
     status =
-        status != KVC_OK ? status : kvc_column_text(column[FIGURE], made->metric, sizeof(made->metric), diag);
-    status = status != KVC_OK ? status : kvc_column_number(column[PUBLISHED], &made->published, diag);
-    status = status != KVC_OK ? status : kvc_column_number(column[LOW], &made->low, diag);
-    status = status != KVC_OK ? status : kvc_column_number(column[HIGH], &made->high, diag);
-    status = status != KVC_OK ? status : kvc_column_number(column[TOLERANCE], &made->tolerance_frac, diag);
+        status != KVC_OK ? status : kvc_csv_copy(column[FIGURE], made->metric, sizeof(made->metric), diag);
+    status = status != KVC_OK ? status : kvc_csv_number(column[PUBLISHED], &made->published, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(column[LOW], &made->low, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(column[HIGH], &made->high, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(column[TOLERANCE], &made->tolerance_frac, diag);
     status = status != KVC_OK ? status : word(column[ROLE], roles, &role, diag);
-    status =
-        status != KVC_OK ? status : kvc_column_text(column[LACKS], made->lacks, sizeof(made->lacks), diag);
-    status = status != KVC_OK ? status : kvc_column_text(column[FACT], made->fact, sizeof(made->fact), diag);
+    status = status != KVC_OK ? status : kvc_csv_copy(column[LACKS], made->lacks, sizeof(made->lacks), diag);
+    status = status != KVC_OK ? status : kvc_csv_copy(column[FACT], made->fact, sizeof(made->fact), diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -103,9 +101,9 @@ static enum kvc_status append(void *data, char *const *column, int line, struct 
 
 enum kvc_status kvc_cases_read(const char *path, struct kvc_cases *cases, struct kvc_diag *diag)
 {
-    const struct kvc_lines lines = {header, .last_may_have_commas = true, .take = append, .data = cases};
+    const struct kvc_csv_format format = {.header = header, .last_has_commas = true};
     *cases = (struct kvc_cases){0};
-    enum kvc_status status = kvc_lines_read(path, &lines, diag);
+    enum kvc_status status = kvc_csv_visit(path, &format, append, cases, diag);
     if (status != KVC_OK) {
         kvc_cases_free(cases);
     }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "validate/scoring/lines.h"
+#include "sim/base/csv.h"
 
 enum { HELD_OUT_EVERY = 3 };
 
@@ -33,12 +33,12 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
 {
     struct kvc_plan *plan = data;
     struct kvc_plan_line made = {.line = line};
-    enum kvc_status status = kvc_column_text(column[ID], made.id, sizeof(made.id), diag);
+    enum kvc_status status = kvc_csv_copy(column[ID], made.id, sizeof(made.id), diag);
     if (status == KVC_OK) {
-        status = kvc_column_text(column[SCENARIO], made.scenario, sizeof(made.scenario), diag);
+        status = kvc_csv_copy(column[SCENARIO], made.scenario, sizeof(made.scenario), diag);
     }
     if (status == KVC_OK) {
-        status = kvc_column_text(column[OVERRIDES], made.overrides, sizeof(made.overrides), diag);
+        status = kvc_csv_copy(column[OVERRIDES], made.overrides, sizeof(made.overrides), diag);
     }
     if (status != KVC_OK) {
         return status;
@@ -60,11 +60,11 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
 
 enum kvc_status kvc_plan_read(const char *path, struct kvc_plan *plan, struct kvc_diag *diag)
 {
-    const struct kvc_lines lines = {.header = "id,scenario,overrides", .take = take, .data = plan};
+    const struct kvc_csv_format format = {.header = "id,scenario,overrides"};
     *plan = (struct kvc_plan){.count = 0};
-    enum kvc_status status = kvc_column_text(path, plan->path, sizeof(plan->path), diag);
+    enum kvc_status status = kvc_csv_copy(path, plan->path, sizeof(plan->path), diag);
     if (status == KVC_OK) {
-        status = kvc_lines_read(path, &lines, diag);
+        status = kvc_csv_visit(path, &format, take, plan, diag);
     }
     if (status == KVC_OK && plan->count == 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "plans no run");

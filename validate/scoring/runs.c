@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/scoring/lines.h"
+#include "sim/base/csv.h"
 
 static const char header[] =
     "id,scenario,overrides,repetitions,spread_frac,stalled_frac,throughput_mops,latency_mean_us,"
@@ -30,7 +30,7 @@ struct reading_file {
 static enum kvc_status needed(const char *text, const char *name, double least, double *value,
                               struct kvc_diag *diag)
 {
-    enum kvc_status status = kvc_column_number(text, value, diag);
+    enum kvc_status status = kvc_csv_number(text, value, diag);
     if (status == KVC_OK && (isnan(*value) || *value < least)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s: found \"%s\", expected a number from %g on", name,
                              text, least);
@@ -56,11 +56,10 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
     for (int i = 0; i < KVC_READINGS && status == KVC_OK; i++) {
         status = i == KVC_READING_THROUGHPUT
                      ? needed(column[READINGS + i], kvc_reading_names[i], 0, &readings->value[i], diag)
-                     : kvc_column_number(column[READINGS + i], &readings->value[i], diag);
+                     : kvc_csv_number(column[READINGS + i], &readings->value[i], diag);
     }
     if (status == KVC_OK) {
-        status =
-            kvc_column_text(column[BOTTLENECK], readings->bottleneck, sizeof(readings->bottleneck), diag);
+        status = kvc_csv_copy(column[BOTTLENECK], readings->bottleneck, sizeof(readings->bottleneck), diag);
     }
     if (status == KVC_OK && readings->bottleneck[0] == '\0') {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no bottleneck");
@@ -94,9 +93,9 @@ enum kvc_status kvc_runs_read(const char *path, const struct kvc_plan *plan, str
                               struct kvc_diag *diag)
 {
     struct reading_file file = {plan, runs};
-    const struct kvc_lines lines = {.header = header, .take = take, .data = &file};
+    const struct kvc_csv_format format = {.header = header};
     memset(runs, 0, plan->count * sizeof(*runs));
-    enum kvc_status status = kvc_lines_read(path, &lines, diag);
+    enum kvc_status status = kvc_csv_visit(path, &format, take, &file, diag);
     for (size_t i = 0; i < plan->count && status == KVC_OK; i++) {
         if (runs[i].repetitions == 0) {
             status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plan->path, plan->entry[i].line,

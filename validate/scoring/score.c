@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "validate/scoring/lines.h"
+#include "sim/base/csv.h"
 
 static const char header[] = "id,error_frac";
 
@@ -97,7 +97,7 @@ static enum kvc_status take_baseline(void *data, char *const *column, int line, 
     const struct baseline *baseline = data;
     double error_frac;
     (void)line;
-    enum kvc_status status = kvc_column_number(column[1], &error_frac, diag);
+    enum kvc_status status = kvc_csv_number(column[1], &error_frac, diag);
     if (status == KVC_OK && isnan(error_frac)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no error, expected a number");
     }
@@ -112,14 +112,14 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
                                   struct kvc_diag *diag)
 {
     struct baseline baseline = {cases, scores};
-    const struct kvc_lines lines = {.header = header, .take = take_baseline, .data = &baseline};
+    const struct kvc_csv_format format = {.header = header};
     for (size_t i = 0; i < cases->count; i++) {
         scores[i].baseline_frac = NAN;
     }
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return KVC_OK;
     }
-    return kvc_lines_read(path, &lines, diag);
+    return kvc_csv_visit(path, &format, take_baseline, &baseline, diag);
 }
 
 enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases,
