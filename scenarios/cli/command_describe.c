@@ -11,6 +11,7 @@
 #include "scenarios/load/sections.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
+#include "sim/workload/presets.h"
 
 static const struct kvc_usage usage = {
     .command = "describe",

@@ -10,6 +10,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/load/hardware.h"
 #include "scenarios/cli/print.h"
+#include "sim/workload/presets.h"
 
 static const struct kvc_usage usage = {
     .command = "list",

@@ -14,6 +14,7 @@
 #include "scenarios/load/hardware.h"
 #include "scenarios/load/locate.h"
 #include "scenarios/load/sections.h"
+#include "sim/workload/presets.h"
 
 enum { AXES_MAX = 16, AXIS_VALUES_MAX = 4096, MODELS_MAX = 64, WORKLOAD_ROWS_MAX = 32 };
 

@@ -86,26 +86,6 @@ uint32_t kvc_workload_key_stride(const struct kvc_workload *workload);
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload);
 double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
 
-/* A named part of a workload. Several combine: a data set, then an operation mix. */
-struct kvc_workload_preset {
-    const char *name;   /* "megakv-a", "ycsb-b", "facebook-etc", ... */
-    const char *source; /* of its numbers */
-    bool has_sizes;     /* sets sizes and, where these are fixed, key_bytes and value_bytes */
-    int sizes;
-    uint64_t key_bytes, value_bytes;
-    bool has_mix; /* sets the fractions */
-    double get_frac, set_frac, delete_frac;
-};
-
-/* All presets; the last one's name is NULL. */
-extern const struct kvc_workload_preset kvc_workload_presets[];
-
-const struct kvc_workload_preset *kvc_workload_preset_find(const char *name); /* NULL: none */
-
-/* Sets what the preset `name` says and leaves the rest. An unknown name fails and names the nearest. */
-enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const char *name,
-                                          struct kvc_diag *diag);
-
 /* Cross-field checks: fractions sum to 1, keys fit in key_bytes, curve times rise, closed loop has clients,
  * ... */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);

@@ -122,54 +122,6 @@ Test(workload, the_highest_rate_is_that_of_an_open_load)
     }
 }
 
-Test(workload, presets_combine_and_leave_the_rest)
-{
-    struct kvc_workload workload = good();
-    struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "megakv-c", &diag), KVC_OK);
-    cr_assert_eq(workload.key_bytes, 32);
-    cr_assert_eq(workload.value_bytes, 512);
-    cr_assert_eq(workload.get_frac, 0.9);
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "ycsb-a", &diag), KVC_OK);
-    cr_assert_eq(workload.key_bytes, 32);
-    cr_assert_eq(workload.get_frac, 0.5);
-    cr_assert_eq(workload.set_frac, 0.5);
-    cr_assert_eq(workload.delete_frac, 0);
-    cr_assert_eq(workload.keys, 1000);
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "facebook-etc", &diag), KVC_OK);
-    cr_assert_eq(workload.sizes, KVC_SIZES_ETC);
-    cr_assert_float_eq(workload.get_frac / workload.set_frac, 30, 1e-12);
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "dido-k32", &diag), KVC_OK);
-    cr_assert_eq(workload.sizes, KVC_SIZES_FIXED);
-    cr_assert_eq(workload.value_bytes, 256);
-}
-
-Test(workload, every_preset_makes_a_valid_workload)
-{
-    int count = 0;
-    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL;
-         preset++, count++) {
-        struct kvc_workload workload = good();
-        struct kvc_diag diag = {0};
-        cr_assert_eq(kvc_workload_preset_find(preset->name), preset);
-        cr_assert_eq(kvc_workload_apply_preset(&workload, preset->name, &diag), KVC_OK);
-        cr_assert_eq(kvc_workload_check(&workload, &diag), KVC_OK, "%s: %s", preset->name, diag.message);
-        cr_assert_gt(strlen(preset->source), 0);
-        cr_assert(preset->has_sizes || preset->has_mix);
-    }
-    cr_assert_eq(count, 16);
-}
-
-Test(workload, an_unknown_preset_is_refused_with_the_nearest)
-{
-    struct kvc_workload workload = good();
-    struct kvc_diag diag = {0};
-    cr_assert_null(kvc_workload_preset_find("megakv-e"));
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "megakvb", &diag), KVC_ERR_SCENARIO);
-    cr_assert_not_null(strstr(diag.message, "did you mean \"megakv-"), "%s", diag.message);
-    cr_assert_eq(workload.key_bytes, 8);
-}
-
 Test(workload, maxima_and_means_of_fixed_sizes_and_traces)
 {
     struct kvc_workload workload = good();

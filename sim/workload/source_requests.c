@@ -1,0 +1,130 @@
+#include <endian.h>
+#include <string.h>
+
+#include "kernels/hash.h"
+#include "sim/workload/source_internal.h"
+
+/* The key's bytes: its id, then words mixed from it. */
+static inline uint64_t key_word(uint64_t key_id, size_t word)
+{
+    return htole64(word == 0 ? key_id : kvc_mix64(key_id + word * KVC_SOURCE_GOLDEN));
+}
+
+static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *key = to->keys + (size_t)i * to->key_stride;
+        size_t whole = key_bytes[i] / 8, rest = key_bytes[i] % 8, word = 0;
+        uint64_t bits;
+        for (; word < whole; word++) {
+            bits = key_word(to->key_id[i], word);
+            memcpy(key + 8 * word, &bits, 8);
+        }
+        if (rest != 0) {
+            bits = key_word(to->key_id[i], word) & htole64(((uint64_t)1 << 8 * rest) - 1);
+            memcpy(key + 8 * word++, &bits, 8);
+        }
+        if (to->zero_behind) {
+            memset(key + 8 * word, 0, to->key_stride - 8 * word);
+        }
+    }
+}
+
+/* As write_keys; quick where the key is the id. */
+void kvc_source_make_keys(const struct kvc_source *source, const struct kvc_columns *to,
+                          const uint8_t *key_bytes, uint32_t count)
+{
+    if (source->sizes_fixed && source->same_key_bytes[0] == 8 && to->key_stride == 8 &&
+        __BYTE_ORDER == __LITTLE_ENDIAN) {
+        memcpy(to->keys, to->key_id, count * sizeof(*to->key_id));
+    } else {
+        write_keys(to, key_bytes, count);
+    }
+}
+
+/* Fills in sizes, key bytes and hashes where op and key_id are set. At most KVC_SOURCE_BLOCK requests. */
+void kvc_source_complete_columns(const struct kvc_source *source, struct kvc_columns to, uint32_t count)
+{
+    const uint8_t *key_bytes = source->same_key_bytes;
+    if (!source->sizes_fixed) {
+        kvc_sizes_fill(source->sizes, to.key_id, count, to.key_bytes, to.value_bytes);
+        key_bytes = to.key_bytes;
+    } else if (to.key_bytes != NULL) {
+        memcpy(to.key_bytes, source->same_key_bytes, count);
+        memcpy(to.value_bytes, source->same_value_bytes, count * sizeof(*to.value_bytes));
+    }
+    if (to.keys == NULL) { /* not kept: only hashed */
+        to.keys = source->block.keys;
+    }
+    kvc_source_make_keys(source, &to, key_bytes, count);
+    kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
+}
+
+/* Appends the block's rows to their shards' queues, in order. */
+static bool scatter(struct kvc_source *source)
+{
+    const struct kvc_columns *block = &source->block;
+    uint32_t *start = source->shard_rows, *order = source->block_order;
+    kvc_hash_ring_shards(source->ring, block->hash, KVC_SOURCE_BLOCK, source->block_shard);
+    memset(start, 0, (source->shards + 1) * sizeof(*start));
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        start[source->block_shard[i] + 1]++;
+    }
+    for (uint32_t i = 0; i < source->shards; i++) {
+        start[i + 1] += start[i];
+    }
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        order[start[source->block_shard[i]]++] = i;
+    }
+    /* Now start[i] is where shard i ends. */
+    for (uint32_t i = 0, from = 0; i < source->shards; from = start[i++]) {
+        uint32_t count = start[i] - from;
+        const uint32_t *pick = order + from;
+        struct kvc_rows *rows = &source->shard[i].rows;
+        if (count == 0) {
+            continue;
+        }
+        if (!kvc_rows_reserve(rows, count)) {
+            return false;
+        }
+        struct kvc_columns to = kvc_columns_at(&rows->all, rows->tail);
+        for (uint32_t k = 0; k < count; k++) {
+            to.op[k] = block->op[pick[k]];
+        }
+        for (uint32_t k = 0; k < count; k++) {
+            to.key_id[k] = block->key_id[pick[k]];
+        }
+        for (uint32_t k = 0; k < count; k++) {
+            to.hash[k] = block->hash[pick[k]];
+        }
+        for (uint32_t k = 0; !source->sizes_fixed && k < count; k++) {
+            to.key_bytes[k] = block->key_bytes[pick[k]];
+            to.value_bytes[k] = block->value_bytes[pick[k]];
+        }
+        rows->tail += count;
+    }
+    return true;
+}
+
+/* Makes the next KVC_SOURCE_BLOCK requests of the global stream. */
+bool kvc_source_make_block(struct kvc_source *source)
+{
+    struct kvc_rows *only = source->shards == 1 ? &source->shard[0].rows : NULL;
+    bool ok = only == NULL || kvc_rows_reserve(only, KVC_SOURCE_BLOCK);
+    if (ok) {
+        struct kvc_columns to = only != NULL ? kvc_columns_at(&only->all, only->tail) : source->block;
+        kvc_source_draw_ops(source, &source->op_rng, to.op, KVC_SOURCE_BLOCK);
+        kvc_source_draw_key_ids(source, &source->key_rng, to.key_id, KVC_SOURCE_BLOCK);
+        kvc_source_complete_columns(source, to, KVC_SOURCE_BLOCK);
+        if (only != NULL) {
+            only->tail += KVC_SOURCE_BLOCK;
+        } else {
+            ok = scatter(source);
+        }
+    }
+    if (!ok) {
+        kvc_source_out_of_memory(source);
+    }
+    source->unframed += KVC_SOURCE_BLOCK;
+    return ok;
+}

@@ -1,0 +1,51 @@
+#include <math.h>
+
+#include "sim/workload/source_internal.h"
+
+static bool window_full(const struct kvc_source *source)
+{
+    for (uint32_t i = 0; i < source->shards; i++) {
+        if (kvc_rows_count(&source->shard[i].rows) >= KVC_SOURCE_WINDOW) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Requests beyond the window are not sent: their socket's clients wait for it alone. */
+static void drop_beyond_window(struct kvc_source *source)
+{
+    for (uint32_t i = 0; i < source->shards; i++) {
+        struct kvc_rows *rows = &source->shard[i].rows;
+        if (kvc_rows_count(rows) > KVC_SOURCE_WINDOW) {
+            rows->tail = rows->head + KVC_SOURCE_WINDOW;
+        }
+    }
+}
+
+/* Whether a whole frame is waiting; makes requests for it unless the window is full. */
+bool kvc_source_fill_window(struct kvc_source *source, const struct kvc_source_shard *shard)
+{
+    bool together = source->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;
+    while (kvc_rows_count(&shard->rows) < source->frame_requests) {
+        if (kvc_source_stopped(source) || (together && window_full(source)) ||
+            !kvc_source_make_block(source)) {
+            return false;
+        }
+        if (!together) {
+            drop_beyond_window(source);
+        }
+    }
+    return true;
+}
+
+uint32_t kvc_source_drain_saturating(struct kvc_source *source, struct kvc_source_shard *shard,
+                                     struct kvc_batch *batch)
+{
+    if (!kvc_source_fill_window(source, shard)) {
+        return 0;
+    }
+    uint32_t count = kvc_source_room(source, batch);
+    kvc_source_move_rows(source, &shard->rows, NAN, count, batch);
+    return count;
+}
