@@ -72,21 +72,21 @@ static void print_report(const struct kvc_machine_report *report)
 static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct kvc_machine_report *report,
                                  struct kvc_diag *diag)
 {
-    struct kvc_partial file = {0};
+    struct kvc_partial_file file = {0};
     struct kvc_bar bar;
     const struct kvc_calibration_options calibration = {.quick = arguments->flag[FLAG_QUICK] != NULL,
                                                         .version = KVC_VERSION};
     /* before measuring: a minute is too long to learn that the file cannot be written */
-    enum kvc_status status = kvc_partial_open(&file, arguments->flag[FLAG_FILE], diag);
+    enum kvc_status status = kvc_partial_file_open(&file, arguments->flag[FLAG_FILE], diag);
     if (status == KVC_OK) {
         status = kvc_calibrate(&calibration, kvc_bar_open(&bar, arguments->quiet), report, diag);
         kvc_bar_close(&bar);
     }
     if (status == KVC_OK) {
         kvc_machine_write(report, file.file);
-        status = kvc_partial_commit(&file, diag);
+        status = kvc_partial_file_commit(&file, diag);
     }
-    kvc_partial_discard(&file);
+    kvc_partial_file_discard(&file);
     return status;
 }
 

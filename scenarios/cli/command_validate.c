@@ -45,13 +45,13 @@ struct validation {
     const struct kvc_arguments *arguments;
     json_t *cases, *machines;
     const char *system; /* the first paper */
-    struct kvc_partial errors;
+    struct kvc_partial_file errors;
     bool told; /* stdout is not the document's */
     bool regressed;
 };
 
 /* errors.csv of the folder; nothing is opened without --out. */
-static enum kvc_status open_errors(const char *folder, struct kvc_partial *errors, struct kvc_diag *diag)
+static enum kvc_status open_errors(const char *folder, struct kvc_partial_file *errors, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
     if (folder == NULL) {
@@ -60,7 +60,7 @@ static enum kvc_status open_errors(const char *folder, struct kvc_partial *error
     snprintf(path, sizeof(path), "%s/errors.csv", folder);
     enum kvc_status status = kvc_folder_create(folder, diag);
     if (status == KVC_OK) {
-        status = kvc_partial_open(errors, path, diag);
+        status = kvc_partial_file_open(errors, path, diag);
     }
     if (status == KVC_OK) {
         fprintf(errors->file, "case,metric,held,published,measured,predicted\n");
@@ -183,9 +183,9 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
                                      : validate_paper(validation, subject, diag);
     }
     if (status == KVC_OK && validation->errors.file != NULL) {
-        status = kvc_partial_commit(&validation->errors, diag);
+        status = kvc_partial_file_commit(&validation->errors, diag);
     }
-    kvc_partial_discard(&validation->errors);
+    kvc_partial_file_discard(&validation->errors);
     return status;
 }
 

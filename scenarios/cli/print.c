@@ -59,15 +59,15 @@ static enum kvc_status write_json(const json_t *document, const char *destinatio
         }
         return KVC_OK;
     }
-    struct kvc_partial file = {0};
-    enum kvc_status status = kvc_partial_open(&file, destination, diag);
+    struct kvc_partial_file file = {0};
+    enum kvc_status status = kvc_partial_file_open(&file, destination, diag);
     if (status == KVC_OK && (json_dumpf(document, file.file, flags) != 0 || fputc('\n', file.file) == EOF)) {
         status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, destination, 0, "cannot be written");
     }
     if (status == KVC_OK) {
-        status = kvc_partial_commit(&file, diag);
+        status = kvc_partial_file_commit(&file, diag);
     }
-    kvc_partial_discard(&file);
+    kvc_partial_file_discard(&file);
     return status;
 }
 

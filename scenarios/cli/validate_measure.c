@@ -118,7 +118,7 @@ enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint
                                          const struct kvc_run_options *drive, struct kvc_diag *diag)
 {
     struct measurement measurement = {.subject = subject, .drive = drive, .repetitions = repetitions};
-    struct kvc_partial file = {0};
+    struct kvc_partial_file file = {0};
     char path[PATH_MAX];
     kvc_subject_path(subject, "plan.csv", path);
     enum kvc_status status = kvc_plan_read(path, &measurement.plan, diag);
@@ -127,7 +127,7 @@ enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint
     }
     kvc_subject_path(subject, "runs.csv", path);
     if (status == KVC_OK) {
-        status = kvc_partial_open(&file, path, diag);
+        status = kvc_partial_file_open(&file, path, diag);
     }
     if (status == KVC_OK) {
         status = measure_all(&measurement, diag);
@@ -135,9 +135,9 @@ enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint
     if (status == KVC_OK) {
         take_medians(&measurement);
         kvc_runs_write(file.file, &measurement.plan, measurement.runs);
-        status = kvc_partial_commit(&file, diag);
+        status = kvc_partial_file_commit(&file, diag);
     }
-    kvc_partial_discard(&file);
+    kvc_partial_file_discard(&file);
     free_all(&measurement);
     return status;
 }

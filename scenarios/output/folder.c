@@ -53,8 +53,8 @@ static enum kvc_status open_file(struct kvc_folder *folder, const char *director
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
                              directory);
     }
-    return written_elsewhere(file) ? kvc_partial_reserve(&folder->file[file], path, diag)
-                                   : kvc_partial_open(&folder->file[file], path, diag);
+    return written_elsewhere(file) ? kvc_partial_file_reserve(&folder->file[file], path, diag)
+                                   : kvc_partial_file_open(&folder->file[file], path, diag);
 }
 
 enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory, bool simulated,
@@ -67,8 +67,8 @@ enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory
         status = open_file(folder, directory, i, diag);
     }
     if (simulated && status == KVC_OK) {
-        status =
-            kvc_partial_reserve(&folder->timeline_draft, folder->file[KVC_FOLDER_TIMELINE].partial, diag);
+        status = kvc_partial_file_reserve(&folder->timeline_draft, folder->file[KVC_FOLDER_TIMELINE].partial,
+                                          diag);
     }
     if (status != KVC_OK) {
         kvc_folder_discard(folder);
@@ -120,11 +120,11 @@ enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_re
 {
     enum kvc_status status = write_files(folder, report, diag);
     for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) { /* result.json last: it stands for all */
-        struct kvc_partial *partial = &folder->file[i];
+        struct kvc_partial_file *partial = &folder->file[i];
         if (partial->path[0] == '\0' || (written_elsewhere(i) && access(partial->partial, F_OK) != 0)) {
             continue; /* a store without an engine writes no platform */
         }
-        status = kvc_partial_commit(partial, diag);
+        status = kvc_partial_file_commit(partial, diag);
     }
     kvc_folder_discard(folder);
     return status;
@@ -133,7 +133,7 @@ enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_re
 void kvc_folder_discard(struct kvc_folder *folder)
 {
     for (int i = 0; i < KVC_FOLDER_FILES; i++) {
-        kvc_partial_discard(&folder->file[i]);
+        kvc_partial_file_discard(&folder->file[i]);
     }
-    kvc_partial_discard(&folder->timeline_draft);
+    kvc_partial_file_discard(&folder->timeline_draft);
 }

@@ -20,8 +20,8 @@ enum kvc_folder_file {
 };
 
 struct kvc_folder {
-    struct kvc_partial file[KVC_FOLDER_FILES];
-    struct kvc_partial timeline_draft; /* what kvc_timeline_open itself writes before it renames */
+    struct kvc_partial_file file[KVC_FOLDER_FILES];
+    struct kvc_partial_file timeline_draft; /* what kvc_timeline_open itself writes before it renames */
 };
 
 /* Creates a folder and its parents where missing. KVC_ERR_SCENARIO when that is impossible. */

@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -139,39 +138,4 @@ Test(folder, of_a_prediction_holds_the_result_only)
     assert_holds(in_root("result.json"), "{");
     fclose(nowhere);
     kvc_loaded_free(loaded);
-}
-
-Test(partial, commit_replaces_and_discard_does_not)
-{
-    struct kvc_partial partial = {0};
-    make_root();
-    put(in_root("x"), "old");
-    cr_assert_eq(kvc_partial_open(&partial, in_root("x"), NULL), KVC_OK);
-    fputs("new", partial.file);
-    kvc_partial_discard(&partial);
-    assert_holds(in_root("x"), "old");
-    cr_assert_eq(files_in(root), 1);
-    cr_assert_eq(kvc_partial_open(&partial, in_root("x"), NULL), KVC_OK);
-    fputs("new", partial.file);
-    assert_holds(in_root("x"), "old");
-    cr_assert_eq(kvc_partial_commit(&partial, NULL), KVC_OK);
-    assert_holds(in_root("x"), "new");
-    cr_assert_eq(files_in(root), 1);
-    remove_root();
-}
-
-Test(partial, a_write_error_keeps_the_old_file)
-{
-    struct kvc_partial partial = {0};
-    struct kvc_diag diag = {0};
-    make_root();
-    put(in_root("x"), "old");
-    cr_assert_eq(symlink("/dev/full", in_root("x.partial")), 0);
-    cr_assert_eq(kvc_partial_open(&partial, in_root("x"), NULL), KVC_OK);
-    fputs("new", partial.file);
-    cr_assert_eq(kvc_partial_commit(&partial, &diag), KVC_ERR_RUNTIME);
-    cr_assert_not_null(strstr(diag.message, strerror(ENOSPC)), "%s", diag.message);
-    assert_holds(in_root("x"), "old");
-    cr_assert_eq(files_in(root), 1);
-    remove_root();
 }

@@ -13,7 +13,7 @@ enum { COMMAND_LINE_MAX = 4096 };
 
 struct outputs {
     struct kvc_folder folder;
-    struct kvc_partial json;
+    struct kvc_partial_file json;
 };
 
 static const char *command_of(const struct kvc_answer_options *task)
@@ -47,7 +47,7 @@ static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_an
         status = kvc_folder_open(&outputs->folder, task->out, task->by != KVC_ANSWER_BY_PREDICTION, diag);
     }
     if (status == KVC_OK && task->json != NULL && !to_stdout(task)) {
-        status = kvc_partial_open(&outputs->json, task->json, diag);
+        status = kvc_partial_file_open(&outputs->json, task->json, diag);
     }
     return status;
 }
@@ -82,7 +82,7 @@ static enum kvc_status write_files(struct outputs *outputs, const struct kvc_ans
         status = kvc_folder_commit(&outputs->folder, report, diag);
     }
     if (status == KVC_OK && outputs->json.file != NULL) {
-        status = kvc_partial_commit(&outputs->json, diag);
+        status = kvc_partial_file_commit(&outputs->json, diag);
     }
     return status;
 }
@@ -109,7 +109,7 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
     } else if (status == KVC_OK) {
         kvc_table_write(&report, task->color, out);
     }
-    kvc_partial_discard(&outputs.json);
+    kvc_partial_file_discard(&outputs.json);
     kvc_folder_discard(&outputs.folder);
     kvc_outcome_free(outcome);
     return status;

@@ -140,8 +140,8 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
         .jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
     char command_line[PATH_MAX + 64];
     struct kvc_outcome *outcome = NULL;
-    struct kvc_partial partial = {0};
-    enum kvc_status status = kvc_partial_open(&partial, point->path, diag);
+    struct kvc_partial_file partial = {0};
+    enum kvc_status status = kvc_partial_file_open(&partial, point->path, diag);
     if (status == KVC_OK) {
         status = run->task->predict ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
                                     : kvc_driver_run(&loaded->scenario, &drive, &outcome, diag);
@@ -156,9 +156,9 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
         status = kvc_json_write(&report, partial.file, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_partial_commit(&partial, diag);
+        status = kvc_partial_file_commit(&partial, diag);
     }
-    kvc_partial_discard(&partial);
+    kvc_partial_file_discard(&partial);
     kvc_outcome_free(outcome);
     return status;
 }
@@ -181,12 +181,12 @@ static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag 
 {
     const struct kvc_sweep *sweep = &run->base->sweep;
     char path[PATH_MAX];
-    struct kvc_partial partial = {0};
+    struct kvc_partial_file partial = {0};
     struct kvc_sweep_table table = {.sweep = sweep};
     if (snprintf(path, sizeof(path), "%s/sweep.csv", run->task->folder) >= (int)sizeof(path)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long");
     }
-    enum kvc_status status = kvc_partial_open(&partial, path, diag);
+    enum kvc_status status = kvc_partial_file_open(&partial, path, diag);
     for (uint32_t i = 0; i < run->count && status == KVC_OK; i++) {
         status = kvc_sweep_table_add(&table, run->points[i].path, diag);
         for (uint32_t axis = 0; axis < sweep->count && status == KVC_OK; axis++) {
@@ -197,10 +197,10 @@ static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag 
         kvc_sweep_table_write(&table, partial.file);
     }
     if (status == KVC_OK) {
-        status = kvc_partial_commit(&partial, diag);
+        status = kvc_partial_file_commit(&partial, diag);
     }
     kvc_sweep_table_free(&table);
-    kvc_partial_discard(&partial);
+    kvc_partial_file_discard(&partial);
     return status;
 }
 

@@ -7,7 +7,8 @@
 
 #include "sim/base/cleanup.h"
 
-enum kvc_status kvc_partial_reserve(struct kvc_partial *partial, const char *path, struct kvc_diag *diag)
+enum kvc_status kvc_partial_file_reserve(struct kvc_partial_file *partial, const char *path,
+                                         struct kvc_diag *diag)
 {
     partial->file = NULL;
     partial->path[0] = '\0';
@@ -22,9 +23,10 @@ enum kvc_status kvc_partial_reserve(struct kvc_partial *partial, const char *pat
     return KVC_OK;
 }
 
-enum kvc_status kvc_partial_open(struct kvc_partial *partial, const char *path, struct kvc_diag *diag)
+enum kvc_status kvc_partial_file_open(struct kvc_partial_file *partial, const char *path,
+                                      struct kvc_diag *diag)
 {
-    enum kvc_status status = kvc_partial_reserve(partial, path, diag);
+    enum kvc_status status = kvc_partial_file_reserve(partial, path, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -38,7 +40,7 @@ enum kvc_status kvc_partial_open(struct kvc_partial *partial, const char *path, 
     return status;
 }
 
-void kvc_partial_discard(struct kvc_partial *partial)
+void kvc_partial_file_discard(struct kvc_partial_file *partial)
 {
     if (partial->path[0] == '\0') {
         return;
@@ -52,7 +54,7 @@ void kvc_partial_discard(struct kvc_partial *partial)
     partial->path[0] = '\0';
 }
 
-enum kvc_status kvc_partial_commit(struct kvc_partial *partial, struct kvc_diag *diag)
+enum kvc_status kvc_partial_file_commit(struct kvc_partial_file *partial, struct kvc_diag *diag)
 {
     bool written = true;
     if (partial->file != NULL) {
@@ -67,7 +69,7 @@ enum kvc_status kvc_partial_commit(struct kvc_partial *partial, struct kvc_diag 
     if (!written || rename(partial->partial, partial->path) != 0) {
         enum kvc_status status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial->path, 0,
                                                   "cannot be written: %s", strerror(errno));
-        kvc_partial_discard(partial);
+        kvc_partial_file_discard(partial);
         return status;
     }
     kvc_cleanup_forget_file(partial->partial);

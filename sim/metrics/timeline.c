@@ -1,35 +1,34 @@
 #include "sim/metrics/timeline.h"
 
-#include <errno.h>
 #include <stdbool.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-enum { PATH_ROOM = 4096 };
+#include "sim/base/partial_file.h"
 
 struct kvc_timeline {
-    FILE *out;
-    char path[PATH_ROOM], partial[PATH_ROOM + 8];
+    struct kvc_partial_file partial;
+    FILE *out; /* The file of `partial`. */
     uint64_t events, max_events, left_out;
-    bool any;
+    bool any; /* Something was written to the list of events. */
 };
 
 struct kvc_timeline *kvc_timeline_open(const char *path, uint64_t max_events, struct kvc_diag *diag)
 {
     struct kvc_timeline *timeline = calloc(1, sizeof(*timeline));
-    if (timeline == NULL || strlen(path) >= PATH_ROOM) {
-        free(timeline);
-        kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "no room for a timeline");
+    if (timeline == NULL) {
+        kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "no memory for a timeline");
         return NULL;
     }
-    strcpy(timeline->path, path);
-    snprintf(timeline->partial, sizeof(timeline->partial), "%s.partial", path);
+    if (kvc_partial_file_open(&timeline->partial, path, diag) != KVC_OK) {
+        if (diag != NULL) {
+            diag->status = KVC_ERR_RUNTIME; /* Paths that users name are checked before the run. */
+        }
+        free(timeline);
+        return NULL;
+    }
+    timeline->out = timeline->partial.file;
     timeline->max_events = max_events;
-    timeline->out = fopen(timeline->partial, "w");
-    if (timeline->out == NULL) {
-        kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, timeline->partial, 0, "cannot write: %s", strerror(errno));
-        free(timeline);
-        return NULL;
-    }
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", timeline->out);
     return timeline;
 }
@@ -94,18 +93,12 @@ void kvc_timeline_event(struct kvc_timeline *timeline, uint32_t process, uint32_
 
 enum kvc_status kvc_timeline_close(struct kvc_timeline *timeline, struct kvc_diag *diag)
 {
-    enum kvc_status status = KVC_OK;
     if (timeline == NULL) {
         return KVC_OK;
     }
     fprintf(timeline->out, "\n],\"otherData\":{\"events_left_out\":%llu}}\n",
             (unsigned long long)timeline->left_out);
-    bool failed = ferror(timeline->out) != 0;
-    if (fclose(timeline->out) != 0 || failed || rename(timeline->partial, timeline->path) != 0) {
-        status =
-            kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, timeline->path, 0, "cannot write: %s", strerror(errno));
-        remove(timeline->partial);
-    }
+    enum kvc_status status = kvc_partial_file_commit(&timeline->partial, diag);
     free(timeline);
     return status;
 }

@@ -1,0 +1,102 @@
+#include "sim/base/cleanup.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char kept[] = "/tmp/kvcast-cleanup-XXXXXX", removed[] = "/tmp/kvcast-cleanup-XXXXXX";
+
+static void make_files(void)
+{
+    int a = mkstemp(kept), b = mkstemp(removed);
+    cr_assert(a >= 0 && b >= 0);
+    close(a);
+    close(b);
+}
+
+static void remove_files(void)
+{
+    unlink(kept);
+    unlink(removed);
+}
+
+TestSuite(cleanup, .init = make_files, .fini = remove_files);
+
+/* Runs `body` in a process of its own and returns its wait status. */
+static int run_alone(void (*body)(void))
+{
+    int status = 0;
+    pid_t child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        body();
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void end_with_a_file(void)
+{
+    kvc_cleanup_file(kept);
+    kvc_cleanup_file(removed);
+    kvc_cleanup_forget_file(kept);
+    raise(SIGTERM);
+}
+
+Test(cleanup, unlinks_the_files_that_are_not_forgotten)
+{
+    int status = run_alone(end_with_a_file);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "the process ends as the signal says");
+    cr_expect_eq(access(removed, F_OK), -1);
+    cr_expect_eq(access(kept, F_OK), 0);
+}
+
+static void end_with_a_child(void)
+{
+    int ready[2];
+    char byte;
+    if (pipe(ready) != 0) {
+        _exit(1);
+    }
+    pid_t child = kvc_cleanup_fork();
+    if (child == 0) {
+        if (write(ready[1], "x", 1) == 1) {
+            pause();
+        }
+        _exit(1);
+    }
+    FILE *out = fopen(removed, "w");
+    fprintf(out, "%d", (int)child);
+    fclose(out);
+    if (read(ready[0], &byte, 1) == 1) {
+        raise(SIGTERM);
+    }
+}
+
+Test(cleanup, ends_and_reaps_children)
+{
+    int child = 0, status = run_alone(end_with_a_child);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    FILE *in = fopen(removed, "r");
+    cr_assert_eq(fscanf(in, "%d", &child), 1);
+    fclose(in);
+    cr_expect_eq(kill(child, 0), -1);
+    cr_expect_eq(errno, ESRCH, "the child is gone");
+}
+
+Test(cleanup, returns_the_status_of_a_child)
+{
+    pid_t child = kvc_cleanup_fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        _exit(7);
+    }
+    int status = kvc_cleanup_reap(child);
+    cr_expect(WIFEXITED(status));
+    cr_expect_eq(WEXITSTATUS(status), 7);
+}
