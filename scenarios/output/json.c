@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/model.h"
+
 const double kvc_percentiles[KVC_PERCENTILES] = {0.01, 0.1, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
 
 #define SCHEMA "kvcast.result/1"

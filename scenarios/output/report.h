@@ -3,7 +3,7 @@
 #define KVC_SCENARIOS_OUTPUT_REPORT_H
 
 #include "scenarios/load/load.h"
-#include "scenarios/run/driver.h"
+#include "scenarios/output/outcome.h"
 
 struct kvc_report {
     const char *command;      /* "run", "predict" */

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "models/model.h"
+
 struct table {
     FILE *out;
     const char *bold, *dim, *warn, *plain; /* escapes, or nothing */

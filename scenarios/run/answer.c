@@ -8,6 +8,7 @@
 #include "scenarios/output/json.h"
 #include "sim/base/partial_file.h"
 #include "scenarios/output/table.h"
+#include "scenarios/run/driver.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
 

@@ -1,7 +1,6 @@
 #include "scenarios/run/driver.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/run/memory_plan.h"
@@ -17,15 +16,6 @@ struct drive_run {
     void *state; /* of the model, prepared in the parent where it is shared */
     struct kvc_outcome *outcome;
 };
-
-void kvc_outcome_free(struct kvc_outcome *outcome)
-{
-    if (outcome == NULL) {
-        return;
-    }
-    free(outcome->replica_mops);
-    free(outcome);
-}
 
 /* The child's body. Its memory goes with the process, so the model's state is not freed. */
 static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress,
@@ -68,23 +58,6 @@ static enum kvc_status take_replica(void *data, uint32_t replica, const void *an
     return KVC_OK;
 }
 
-static struct kvc_outcome *new_outcome(uint32_t replicas)
-{
-    struct kvc_outcome *outcome = calloc(1, sizeof(*outcome));
-    if (outcome == NULL) {
-        return NULL;
-    }
-    outcome->replicas = replicas;
-    if (replicas > 0) {
-        outcome->replica_mops = calloc(replicas, sizeof(*outcome->replica_mops));
-        if (outcome->replica_mops == NULL) {
-            free(outcome);
-            return NULL;
-        }
-    }
-    return outcome;
-}
-
 static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct kvc_diag *diag)
 {
     const struct kvc_model *model = run->scenario->model;
@@ -122,7 +95,7 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_outcome *outcome = new_outcome(replicas);
+    struct kvc_outcome *outcome = kvc_outcome_create(replicas);
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
@@ -166,7 +139,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     if (status == KVC_OK) {
         status = kvc_megakv_measure_check(scenario, diag);
     }
-    if (status == KVC_OK && (outcome = new_outcome(0)) == NULL) {
+    if (status == KVC_OK && (outcome = kvc_outcome_create(0)) == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
     if (status == KVC_OK) {
@@ -178,7 +151,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag)
 {
-    struct kvc_outcome *outcome = new_outcome(0);
+    struct kvc_outcome *outcome = kvc_outcome_create(0);
     *out = NULL;
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");

@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 #include "models/model.h"
+#include "scenarios/output/outcome.h"
 #include "sim/base/diag.h"
-#include "sim/metrics/statistics.h"
-#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
 enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* some 20 MB of JSON, what Perfetto opens at once */
@@ -22,16 +21,6 @@ struct kvc_run_options {
     const char *platform_path;           /* of replica 0; NULL: not kept */
     const struct kvc_progress *progress; /* NULL: nobody listens */
 };
-
-/* An answer with its replicas. Large (a histogram is in it): not for the stack. */
-struct kvc_outcome {
-    struct kvc_result result; /* merged */
-    uint32_t replicas;
-    double *replica_mops; /* throughput of each, NULL after a prediction */
-    struct kvc_interval throughput;
-};
-
-void kvc_outcome_free(struct kvc_outcome *outcome); /* NULL is allowed */
 
 /* Simulates all replicas. *out is NULL unless KVC_OK is returned. */
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
