@@ -1,170 +1,19 @@
 #include "scenarios/load/decode.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <lauxlib.h>
 #include <lua.h>
 
+#include "scenarios/load/decode_internal.h"
 #include "scenarios/load/locate.h"
 
-enum { NAMES_MAX = 96, LIST_TEXT_MAX = 640 };
-
-static bool is_below(const char *path, const char *ancestor)
-{
-    size_t bytes = strlen(ancestor);
-    return strncmp(path, ancestor, bytes) == 0 && path[bytes] == '.';
-}
-
-static bool was_set(const struct kvc_decoder *decoder, const char *path)
-{
-    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
-        if (strcmp(path, decoder->set->entry[i].path) == 0 || is_below(path, decoder->set->entry[i].path)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
-{
-    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
-        if (is_below(decoder->set->entry[i].path, path)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *place_of(const struct kvc_decoder *decoder, const char *path, int *line)
-{
-    size_t bytes;
-    const char *source = kvc_sandbox_source(decoder->sandbox, &bytes);
-    struct kvc_location location = kvc_locate(source, bytes, path);
-    *line = 0;
-    if (was_set(decoder, path) || (!location.exact && was_made_by_set(decoder, path))) {
-        return "--set";
-    }
-    *line = location.line;
-    return kvc_sandbox_file(decoder->sandbox);
-}
-
-enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
-{
-    char message[sizeof(decoder->diag->message)];
-    int line;
-    const char *file = place_of(decoder, path, &line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
-    va_end(arguments);
-    return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, file, line, "%s", message);
-}
+enum { NAMES_MAX = 96 };
 
 static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
 {
     return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
-}
-
-void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
-{
-    struct kvc_loaded *loaded = decoder->loaded;
-    char message[256];
-    int line;
-    const char *file = place_of(decoder, path, &line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
-    va_end(arguments);
-    void *grown = realloc(loaded->warning, (loaded->warning_count + 1) * sizeof(*loaded->warning));
-    if (grown == NULL) {
-        return;
-    }
-    loaded->warning = grown;
-    char *out = loaded->warning[loaded->warning_count++];
-    if (line > 0) {
-        snprintf(out, sizeof(*loaded->warning), "%.240s:%d: %s", file, line, message);
-    } else {
-        snprintf(out, sizeof(*loaded->warning), "%.240s: %s", file, message);
-    }
-}
-
-void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name)
-{
-    if (snprintf(out, KVC_PATH_MAX, "%s%s%s", path, path[0] != '\0' ? "." : "", name) >= KVC_PATH_MAX) {
-        out[KVC_PATH_MAX - 1] = '\0'; /* cut: only unknown keys are so long */
-    }
-}
-
-void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
-{
-    switch (lua_type(lua, index)) {
-    case LUA_TBOOLEAN:
-        snprintf(out, size, "%s", lua_toboolean(lua, index) ? "true" : "false");
-        break;
-    case LUA_TNUMBER:
-        if (isnan(lua_tonumber(lua, index))) {
-            snprintf(out, size, "NaN");
-        } else {
-            snprintf(out, size, "%.14g", lua_tonumber(lua, index));
-        }
-        break;
-    case LUA_TSTRING:
-        snprintf(out, size, "\"%.60s\"", lua_tostring(lua, index));
-        break;
-    default:
-        snprintf(out, size, "a %s", luaL_typename(lua, index));
-    }
-}
-
-void kvc_decode_suggest(const char *found, const char *const *names, char *out, size_t size)
-{
-    const char *nearest = kvc_nearest_name(found, names);
-    if (nearest != NULL) {
-        snprintf(out, size, "; did you mean \"%s\"?", nearest);
-    } else {
-        out[0] = '\0';
-    }
-}
-
-bool kvc_decode_has(lua_State *lua, int index, const char *name)
-{
-    index = lua_absindex(lua, index);
-    lua_pushstring(lua, name);
-    bool has = lua_rawget(lua, index) != LUA_TNIL;
-    lua_pop(lua, 1);
-    return has;
-}
-
-enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed,
-                                char *out, size_t size)
-{
-    char shown[80];
-    size_t bytes = 0;
-    const char *text =
-        lua_type(decoder->lua, -1) == LUA_TSTRING ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
-    if (text == NULL) {
-        kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
-        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
-    }
-    if (bytes >= size) {
-        return kvc_decode_fail(decoder, path, "%s: the text is longer than %zu bytes", path, size - 1);
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        if ((unsigned char)text[i] < ' ') {
-            return kvc_decode_fail(decoder, path, "%s: the text has control characters", path);
-        }
-    }
-    memcpy(out, text, bytes + 1);
-    return KVC_OK;
-}
-
-const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path)
-{
-    return was_set(decoder, path) ? "--set" : "scenario";
 }
 
 static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *parameter)
@@ -191,7 +40,7 @@ static void forget_below(struct kvc_parameters *list, const char *path)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!is_below(list->entry[i].path, path)) {
+        if (!kvc_decode_is_below(list->entry[i].path, path)) {
             list->entry[kept++] = list->entry[i];
         }
     }
@@ -210,168 +59,6 @@ enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char 
         return out_of_memory(decoder);
     }
     return KVC_OK;
-}
-
-static const char *expected_quantity(enum kvc_unit unit)
-{
-    double ignored;
-    const char *expected = "";
-    kvc_quantity_parse("", unit, &ignored, &expected);
-    return expected;
-}
-
-/* "a whole number from 1 to 64, or "auto"" */
-static void show_allowed(const struct kvc_option *row, char *out, size_t size)
-{
-    char low[48], high[48];
-    size_t used = 0;
-    if (row->type == KVC_OPTION_COUNT) {
-        snprintf(low, sizeof(low), "%.0f", row->min);
-        snprintf(high, sizeof(high), "%.0f", row->max);
-        used = (size_t)snprintf(out, size, "a whole number");
-    } else {
-        kvc_quantity_print(row->min, row->unit, low, sizeof(low));
-        kvc_quantity_print(row->max, row->unit, high, sizeof(high));
-        used = (size_t)snprintf(out, size, "%s", expected_quantity(row->unit));
-    }
-    used += (size_t)snprintf(out + used, size - used, ", from %s to %s", low, high);
-    if (row->auto_word != NULL) {
-        snprintf(out + used, size - used, ", or \"%s\"", row->auto_word);
-    }
-}
-
-static enum kvc_status fail_found(const struct kvc_decoder *decoder, const char *path,
-                                  const struct kvc_option *row)
-{
-    char shown[80], allowed[256];
-    kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
-    show_allowed(row, allowed, sizeof(allowed));
-    return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
-}
-
-static bool takes_plain_number(enum kvc_unit unit)
-{
-    return unit == KVC_UNIT_NONE || unit == KVC_UNIT_BYTES || unit == KVC_UNIT_MOPS || unit == KVC_UNIT_WATTS;
-}
-
-static enum kvc_status decode_number(const struct kvc_decoder *decoder, const char *path,
-                                     const struct kvc_option *row, void *field)
-{
-    lua_State *lua = decoder->lua;
-    bool text = lua_type(lua, -1) == LUA_TSTRING, is_count = row->type == KVC_OPTION_COUNT;
-    double value;
-    const char *expected;
-    if (text && row->auto_word != NULL && strcmp(lua_tostring(lua, -1), row->auto_word) == 0) {
-        if (is_count) {
-            *(uint64_t *)field = (uint64_t)row->auto_value;
-        } else {
-            *(double *)field = row->auto_value;
-        }
-        return KVC_OK;
-    }
-    if (text && !is_count) {
-        size_t bytes;
-        const char *written = lua_tolstring(lua, -1, &bytes);
-        if (strlen(written) != bytes || !kvc_quantity_parse(written, row->unit, &value, &expected)) {
-            return fail_found(decoder, path, row);
-        }
-    } else if (lua_type(lua, -1) == LUA_TNUMBER && (is_count || takes_plain_number(row->unit))) {
-        value = lua_tonumber(lua, -1);
-    } else {
-        return fail_found(decoder, path, row);
-    }
-    if (!(value >= row->min && value <= row->max) ||
-        (is_count && (value != floor(value) || value >= 0x1p64))) {
-        return fail_found(decoder, path, row);
-    }
-    if (!is_count) {
-        *(double *)field = value;
-    } else if (lua_isinteger(lua, -1)) {
-        *(uint64_t *)field = (uint64_t)lua_tointeger(lua, -1);
-    } else {
-        *(uint64_t *)field = (uint64_t)value;
-    }
-    return KVC_OK;
-}
-
-static void list_names(const char *const *names, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; names[i] != NULL && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-}
-
-static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const char *path,
-                                     const struct kvc_option *row, int *field)
-{
-    char shown[80], suggestion[96] = "", names[LIST_TEXT_MAX];
-    if (lua_type(decoder->lua, -1) == LUA_TSTRING) {
-        const char *found = lua_tostring(decoder->lua, -1);
-        for (int i = 0; row->choices[i] != NULL; i++) {
-            if (strcmp(found, row->choices[i]) == 0) {
-                *field = i;
-                return KVC_OK;
-            }
-        }
-        kvc_decode_suggest(found, row->choices, suggestion, sizeof(suggestion));
-    }
-    kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
-    list_names(row->choices, names, sizeof(names));
-    return kvc_decode_fail(decoder, path, "%s: found %s%s%s allowed: %s", path, shown, suggestion,
-                           suggestion[0] != '\0' ? "" : ",", names);
-}
-
-/* The scalar at the top of the stack. */
-static enum kvc_status decode_scalar(const struct kvc_decoder *decoder, const char *path,
-                                     const struct kvc_option *row, void *field)
-{
-    char shown[80];
-    switch (row->type) {
-    case KVC_OPTION_BOOL:
-        if (!lua_isboolean(decoder->lua, -1)) {
-            kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
-            return kvc_decode_fail(decoder, path, "%s: found %s, allowed: true or false", path, shown);
-        }
-        *(bool *)field = lua_toboolean(decoder->lua, -1);
-        return KVC_OK;
-    case KVC_OPTION_CHOICE:
-        return decode_choice(decoder, path, row, field);
-    case KVC_OPTION_TEXT:
-        return kvc_decode_text(decoder, path, "a text", field, KVC_TEXT_MAX);
-    default:
-        return decode_number(decoder, path, row, field);
-    }
-}
-
-static bool print_value(const struct kvc_option *row, const void *field, char *out, size_t size)
-{
-    switch (row->type) {
-    case KVC_OPTION_BOOL:
-        snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
-        return true;
-    case KVC_OPTION_CHOICE:
-        snprintf(out, size, "%s", row->choices[*(const int *)field]);
-        return false;
-    case KVC_OPTION_TEXT:
-        snprintf(out, size, "%s", (const char *)field);
-        return false;
-    case KVC_OPTION_COUNT:
-        if (row->auto_word != NULL && *(const uint64_t *)field == (uint64_t)row->auto_value) {
-            snprintf(out, size, "%s", row->auto_word);
-            return false;
-        }
-        snprintf(out, size, "%llu", (unsigned long long)*(const uint64_t *)field);
-        return true;
-    default:
-        if (row->auto_word != NULL && *(const double *)field == row->auto_value) {
-            snprintf(out, size, "%s", row->auto_word);
-            return false;
-        }
-        kvc_quantity_print(*(const double *)field, row->unit, out, size);
-        return row->unit == KVC_UNIT_NONE;
-    }
 }
 
 /* Replaces { value, source = "..." } on top of the stack by the value. */
@@ -412,65 +99,88 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
 static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index,
                                       const struct kvc_table *table, const char *table_source);
 
-/* The list at the top of the stack. */
-static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char *path,
-                                   const struct kvc_option *row, char *object)
+/* Checks that the table at the top of the stack is a list of at most as many elements as the option holds. */
+static enum kvc_status check_list(const struct kvc_decoder *decoder, const char *path,
+                                  const struct kvc_option *row, size_t *length)
 {
     lua_State *lua = decoder->lua;
-    char shown[80], element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24], source[KVC_TEXT_MAX];
-    static const char *const extra[] = {"source", NULL};
+    char shown[80];
     if (!lua_istable(lua, -1)) {
         kvc_decode_show(lua, -1, shown, sizeof(shown));
         return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a list of tables", path, shown);
     }
     int list = lua_gettop(lua);
-    size_t length = lua_rawlen(lua, list);
+    *length = lua_rawlen(lua, list);
     for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1)) {
         if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 ||
-            (size_t)lua_tointeger(lua, -2) > length) {
-            return kvc_decode_fail(decoder, path, "%s: allowed is a list of tables without keys", path);
+            (size_t)lua_tointeger(lua, -2) > *length) {
+            return kvc_decode_fail(decoder, path, "%s: found a key, allowed: a list of tables without keys",
+                                   path);
         }
     }
-    if (length > row->element->max_list) {
-        return kvc_decode_fail(decoder, path, "%s: found %zu elements, allowed: up to %zu", path, length,
+    if (*length > row->element->max_list) {
+        return kvc_decode_fail(decoder, path, "%s: found %zu elements, allowed: up to %zu", path, *length,
                                row->element->max_list);
     }
-    kvc_decode_join(record_path, decoder->prefix, path);
-    forget_below(&decoder->loaded->parameters, record_path);
-    forget_below(&decoder->loaded->provenance, record_path);
-    for (size_t i = 0; i < length; i++) {
-        void *element = object + row->offset + i * row->element->size;
-        snprintf(number, sizeof(number), "%zu", i + 1);
-        kvc_decode_join(element_path, path, number);
-        lua_rawgeti(lua, list, (lua_Integer)i + 1);
-        if (!lua_istable(lua, -1)) {
-            kvc_decode_show(lua, -1, shown, sizeof(shown));
-            return kvc_decode_fail(decoder, element_path, "%s: found %s, allowed: a table", element_path,
-                                   shown);
-        }
-        source[0] = '\0';
-        lua_pushliteral(lua, "source");
-        if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
-            enum kvc_status status =
-                kvc_decode_text(decoder, element_path, "a text as source", source, sizeof(source));
-            if (status != KVC_OK) {
-                return status;
-            }
-        }
-        lua_pop(lua, 1);
-        kvc_option_table_set_defaults(row->element, element);
-        struct kvc_table inner = {.path = element_path,
-                                  .options = row->element,
-                                  .object = element,
-                                  .extra = decoder->sourcing != KVC_SOURCING_NONE ? extra : NULL};
-        enum kvc_status status = decode_options(decoder, lua_gettop(lua), &inner, source);
+    return KVC_OK;
+}
+
+/* Decodes the element at the top of the stack into `element`. */
+static enum kvc_status decode_element(const struct kvc_decoder *decoder, const char *path,
+                                      const struct kvc_option_table *options, void *element)
+{
+    static const char *const extra[] = {"source", NULL};
+    lua_State *lua = decoder->lua;
+    char shown[80], source[KVC_TEXT_MAX] = "";
+    if (!lua_istable(lua, -1)) {
+        kvc_decode_show(lua, -1, shown, sizeof(shown));
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a table", path, shown);
+    }
+    lua_pushliteral(lua, "source");
+    if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
+        enum kvc_status status = kvc_decode_text(decoder, path, "a text as source", source, sizeof(source));
         if (status != KVC_OK) {
             return status;
         }
-        lua_pop(lua, 1);
     }
-    *(uint32_t *)(void *)(object + row->count_offset) = (uint32_t)length;
-    return KVC_OK;
+    lua_pop(lua, 1);
+    kvc_option_table_set_defaults(options, element);
+    const struct kvc_table inner = {.path = path,
+                                    .options = options,
+                                    .object = element,
+                                    .extra = decoder->sourcing != KVC_SOURCING_NONE ? extra : NULL};
+    return decode_options(decoder, lua_gettop(lua), &inner, source);
+}
+
+/* Decodes the list at the top of the stack. */
+static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char *path,
+                                   const struct kvc_option *row, char *object)
+{
+    lua_State *lua = decoder->lua;
+    char element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24];
+    size_t length = 0;
+    enum kvc_status status = check_list(decoder, path, row, &length);
+    if (status != KVC_OK) {
+        return status;
+    }
+    int list = lua_gettop(lua);
+    kvc_decode_join(record_path, decoder->prefix, path);
+    forget_below(&decoder->loaded->parameters, record_path);
+    forget_below(&decoder->loaded->provenance, record_path);
+    for (size_t i = 0; i < length && status == KVC_OK; i++) {
+        snprintf(number, sizeof(number), "%zu", i + 1);
+        kvc_decode_join(element_path, path, number);
+        lua_rawgeti(lua, list, (lua_Integer)i + 1);
+        status = decode_element(decoder, element_path, row->element,
+                                object + row->offset + i * row->element->size);
+        if (status == KVC_OK) {
+            lua_pop(lua, 1);
+        }
+    }
+    if (status == KVC_OK) {
+        *(uint32_t *)(void *)(object + row->count_offset) = (uint32_t)length;
+    }
+    return status;
 }
 
 static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
@@ -503,7 +213,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
             status = unwrap(decoder, path, table_source, row, source);
         }
         if (status == KVC_OK) {
-            status = decode_scalar(decoder, path, row, field);
+            status = kvc_decode_scalar(decoder, path, row, field);
         }
         if (status == KVC_OK && source[0] == '\0') {
             snprintf(source, sizeof(source), "%s",
@@ -520,7 +230,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
         return status;
     }
     lua_pop(lua, 1);
-    bool bare = print_value(row, field, value, sizeof(value));
+    bool bare = kvc_decode_print(row, field, value, sizeof(value));
     bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
     return kvc_decode_record(decoder, path, value, bare, source, hardware);
 }
@@ -555,11 +265,11 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
 {
     lua_State *lua = decoder->lua;
     const char *names[NAMES_MAX + 1], *first = NULL;
-    char path[KVC_PATH_MAX], suggestion[96], allowed[LIST_TEXT_MAX], shown[80];
+    char path[KVC_PATH_MAX], suggestion[96], allowed[KVC_DECODE_LIST_MAX], shown[80];
     size_t bytes, first_offset = 0;
     const char *text = kvc_sandbox_source(decoder->sandbox, &bytes);
     known_names(table, names);
-    list_names(names, allowed, sizeof(allowed));
+    kvc_decode_list_names(names, allowed, sizeof(allowed));
     const char *where = table->path[0] != '\0' ? table->path : "the returned table";
     for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
         if (lua_type(lua, -2) != LUA_TSTRING) {
