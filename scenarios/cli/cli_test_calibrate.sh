@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# kvcast calibrate: its profile can be used in a scenario, and a spoilt profile is refused with its place.
+# Usage: cli_test_calibrate.sh KVCAST
+source "$(dirname "$0")/cli_testing.sh"
+
+scenario good ""
+expect 2 'FILE.lua is missing' "$kvcast" calibrate --quick
+expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o none/machine.lua
+"$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { fail "calibrate"; cat warnings; }
+"$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 \
+    --json calibrated.json >/dev/null
+grep -q '"node.stages.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
+    fail "a calibrated machine is of no use"
+sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
+expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
+sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua
+expect 2 'clockless.lua:[0-9]*: cpu.clock: found "0GHz"' "$kvcast" check good.lua --set node.machine=clockless.lua
+sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
+expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
+sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
+expect 2 'lawless.lua:[0-9]*: stages.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
+sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
+expect 2 'timeless.lua:[0-9]*: stages.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
+expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", needed is a profile of kind "machine"' \
+    "$kvcast" check good.lua --set node.machine=tesla-k40c
+expect 2 'good.lua:[0-9]*: kind: found' "$kvcast" check good.lua --set node.machine=good.lua
+
+finish

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# kvcast measure: it answers like a run, and what cannot be measured is refused in one line.
+# Usage: cli_test_measure.sh KVCAST
+source "$(dirname "$0")/cli_testing.sh"
+
+scenario good ""
+measured="--set node.sockets=1 --set system.feed=memory --set system.admission=all --set system.streams=1 --set run.warmup=20ms"
+# Two cores are enough, and large values keep the number of prepared requests small.
+measured+=" --set workload.value=1000 --set workload.set=0.5 --set workload.get=0.5 --set system.threads=shared --set system.index_on=thread --set node.cpu.cores=2"
+expect 2 'node.sockets = 1' "$kvcast" measure good.lua --set node.sockets=2
+expect 2 'system.feed: measured is "memory"' "$kvcast" measure good.lua --set node.sockets=1
+expect 2 'workload.arrival: measured can be' "$kvcast" measure good.lua $measured --set workload.arrival.clients=10
+expect 2 "threads need 129 cores, this machine has [0-9]+: .*shared" "$kvcast" measure good.lua $measured \
+    --set system.threads=own --set system.streams=64 --set node.cpu.cores=1002
+"$kvcast" measure good.lua $measured --set run.duration=100ms --out real --quiet >real.txt ||
+    { fail "measure"; cat real.txt; }
+grep -q '"command": "measure"' real/result.json || fail "real/result.json is no measurement"
+[ -s real/latency.hgrm ] || fail "real/latency.hgrm is missing"
+
+finish

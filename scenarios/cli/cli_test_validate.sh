@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# kvcast validate: a machine's plan is measured and scored, and a mistake in its files is told with file and line.
+# Usage: cli_test_validate.sh KVCAST
+source "$(dirname "$0")/cli_testing.sh"
+
+scenario good ""
+expect 2 'found "nosuch".*papers \(kvdirect, megakv\).*measured machines' "$kvcast" validate nosuch
+export KVCAST_MEASURED=machines
+mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
+memory_fed="node.sockets=1;system.feed=memory;system.admission=all;system.streams=1;run.warmup=20ms;run.duration=60ms"
+# Two cores are enough, and large values keep the number of prepared requests small.
+memory_fed+=";workload.value=1000;workload.get=0.5;workload.set=0.5;system.threads=shared;system.index_on=thread;node.cpu.cores=2"
+printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\n' "$memory_fed" "$memory_fed" \
+    >machines/tiny/plan.csv
+expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
+expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
+expect 2 'needs the NAME of a machine' "$kvcast" validate --measure
+expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
+expect 2 'belongs to --measure' "$kvcast" validate tiny --repetitions 2
+expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
+expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
+"$kvcast" validate tiny --measure --repetitions 2 --quiet >measured.txt || fail "validate --measure"
+[ "$(wc -l <machines/tiny/runs.csv)" -eq 3 ] || fail "machines/tiny/runs.csv"
+"$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline"
+"$kvcast" validate tiny --quiet --out scored --json scored.json >scored.txt ||
+    { fail "errors as large as the baseline's are no regression"; cat scored.txt; }
+grep -q '"closed_form_error_frac"' scored.json || fail "scored.json has no machine's cases"
+grep -q '^full,throughput_mops,0,,' scored/errors.csv || fail "scored/errors.csv"
+cp machines/tiny/runs.csv kept.csv
+awk -F, -v OFS=, '$1 == "full" { $7 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
+"$kvcast" validate tiny --quiet >/dev/null
+[ $? -eq 1 ] || fail "an error that grew is a regression"
+cp kept.csv machines/tiny/runs.csv
+sed -i '/^open,/s/;workload.arrival.fixed_mops=0.1//' machines/tiny/runs.csv
+expect 2 'machines/tiny/runs.csv:3: run "open" is not what the plan says' "$kvcast" validate tiny
+echo 'full,0,0' >>machines/tiny/runs.csv
+sed -i '/^open,/d' machines/tiny/runs.csv
+expect 2 'machines/tiny/runs.csv:3: found 3 columns, expected 14' "$kvcast" validate tiny
+sed -i '$d' machines/tiny/runs.csv
+expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
+echo 'far,missing.lua,' >>machines/tiny/plan.csv
+expect 2 'missing.lua.*run far' "$kvcast" validate tiny --measure
+
+finish
