@@ -17,10 +17,10 @@ struct kvc_progress {
     void *data;
 };
 
-/* A device of a store's node. */
+/* A device that a store looks at. */
 struct kvc_model_device {
-    const char *kind;    /* "gpu": the key in `node` */
-    const char *profile; /* of the hardware library, for a node that names none */
+    const struct kvc_device_kind *kind;
+    const char *profile; /* Profile of the hardware library for a node that names none: "tesla-k40c". */
 };
 
 struct kvc_model {
@@ -29,7 +29,7 @@ struct kvc_model {
     const char *paper;
     const struct kvc_option_table *options; /* of the `system` table, `kind` excepted */
     bool has_sockets;                       /* node.sockets: each a shard with devices of its own */
-    const struct kvc_model_device *devices; /* those that the store looks at; the last one's kind is NULL */
+    const struct kvc_model_device *devices; /* In the order of the echo; kind NULL ends the list. */
 
     /* What the options' ranges cannot say. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
@@ -49,10 +49,5 @@ struct kvc_model {
                            const char *platform_path, struct kvc_result *result, struct kvc_diag *diag);
     void (*free)(void *state);
 };
-
-/* All stores, NULL-terminated. */
-extern const struct kvc_model *const kvc_models[];
-
-const struct kvc_model *kvc_model_find(const char *name); /* NULL: none */
 
 #endif

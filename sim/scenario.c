@@ -1,45 +1,5 @@
 #include "sim/scenario.h"
 
-static const struct kvc_option node_rows[] = {
-    {.name = "sockets",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_node, sockets),
-     .min = 1,
-     .max = 8,
-     .by_default = "2",
-     .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
-};
-
-const struct kvc_option_table kvc_node_option_table = {.name = "node",
-                                                       .rows = node_rows,
-                                                       .count = sizeof(node_rows) / sizeof(*node_rows),
-                                                       .size = sizeof(struct kvc_node)};
-
-static const struct kvc_option machine_rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, name),
-     .help = "the machine that was measured"},
-    {.name = "date",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, date),
-     .help = "day of the measurement, as in 2026-11-21"},
-    {.name = "compiler",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, compiler),
-     .help = "compiler of the kernels that were timed"},
-    {.name = "commit",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, commit),
-     .help = "version of kvcast that measured"},
-};
-
-const struct kvc_option_table kvc_machine_option_table = {.name = "machine",
-                                                          .rows = machine_rows,
-                                                          .count =
-                                                              sizeof(machine_rows) / sizeof(*machine_rows),
-                                                          .size = sizeof(struct kvc_machine)};
-
 static const struct kvc_option cluster_rows[] = {
     {.name = "nodes",
      .type = KVC_OPTION_COUNT,

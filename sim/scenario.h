@@ -5,36 +5,8 @@
 #include <stdint.h>
 
 #include "sim/base/option.h"
-#include "sim/devices/cpu.h"
-#include "sim/devices/dma.h"
-#include "sim/devices/dram.h"
-#include "sim/devices/fpga.h"
-#include "sim/devices/gpu.h"
-#include "sim/devices/nic.h"
-#include "sim/devices/pcie.h"
-#include "models/megakv/cost_profile.h"
+#include "sim/devices/node.h"
 #include "sim/workload/workload.h"
-
-/* Which machine a calibrated profile was measured on, and when; all texts empty where none is used. */
-struct kvc_machine {
-    char name[KVC_TEXT_MAX];     /* "2 cores, Intel Xeon" */
-    char date[KVC_TEXT_MAX];     /* ISO 8601, "2026-11-21" */
-    char compiler[KVC_TEXT_MAX]; /* "gcc 12.2.0" */
-    char commit[KVC_TEXT_MAX];   /* of kvcast */
-};
-
-struct kvc_node {
-    uint64_t sockets;
-    struct kvc_machine machine;
-    struct kvc_cpu cpu;
-    struct kvc_dma dma;
-    struct kvc_dram dram;
-    struct kvc_fpga fpga;
-    struct kvc_gpu gpu;
-    struct kvc_nic nic;
-    struct kvc_pcie pcie;
-    struct kvc_megakv_cost_profile stages;
-};
 
 struct kvc_cluster {
     uint64_t nodes;
@@ -56,8 +28,6 @@ struct kvc_run {
     uint64_t replicas;
 };
 
-extern const struct kvc_option_table kvc_node_option_table; /* only the plain fields: sockets */
-extern const struct kvc_option_table kvc_machine_option_table;
 extern const struct kvc_option_table kvc_cluster_option_table;
 extern const struct kvc_option_table kvc_run_option_table;
 

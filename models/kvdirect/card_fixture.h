@@ -2,9 +2,18 @@
 #ifndef KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 #define KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 
-#include "sim/scenario.h"
+#include "sim/devices/dma.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/nic.h"
 
-static const struct kvc_node kvc_test_published_card = {
+/* The devices of the card. */
+struct kvc_test_card {
+    struct kvc_dma dma;
+    struct kvc_fpga fpga;
+    struct kvc_nic nic;
+};
+
+static const struct kvc_test_card kvc_test_published_card = {
     .dma = {.endpoints = 2,
             .generation = 3,
             .lanes = 8,
@@ -32,5 +41,12 @@ static const struct kvc_node kvc_test_published_card = {
             .response_header_bytes = 1,
             .latency_ns = 1000},
 };
+
+/* A node with the card, which must outlive it. */
+static inline struct kvc_node kvc_test_card_node(struct kvc_test_card *card)
+{
+    return (struct kvc_node){
+        .device = {{&kvc_dma_kind, &card->dma}, {&kvc_fpga_kind, &card->fpga}, {&kvc_nic_kind, &card->nic}}};
+}
 
 #endif

@@ -7,6 +7,9 @@
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
+#include "sim/devices/dma.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/nic.h"
 #include "sim/workload/popularity_blocks.h"
 
 enum { BLOCKS_MAX = 4096 }; /* of keys; 2^32 are 1500 */
@@ -104,9 +107,10 @@ void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirec
                      KVC_KVDIRECT_LINE_BYTES;
     *accesses = kvc_kvdirect_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
                                          layout.inline_bytes, (uint32_t)ceil(pair_bytes));
-    kvc_kvdirect_reuse_of(
-        workload, accesses, buckets,
-        scenario->node.fpga.dram_bytes / KVC_KVDIRECT_LINE_BYTES * kvc_kvdirect_shards(scenario), reuse);
+    kvc_kvdirect_reuse_of(workload, accesses, buckets,
+                          kvc_fpga_of(&scenario->node)->dram_bytes / KVC_KVDIRECT_LINE_BYTES *
+                              kvc_kvdirect_shards(scenario),
+                          reuse);
 }
 
 double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario)
@@ -119,7 +123,7 @@ double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario)
 static double wire_ns(const struct kvc_scenario *scenario, double message_bytes)
 {
     double requests = kvc_kvdirect_packet_requests(scenario);
-    return kvc_nic_wire_ns(&scenario->node.nic, requests * message_bytes, 1) / requests;
+    return kvc_nic_wire_ns(kvc_nic_of(&scenario->node), requests * message_bytes, 1) / requests;
 }
 
 /* Bytes of requests and responses, means. */
@@ -127,12 +131,13 @@ static void message_bytes(const struct kvc_scenario *scenario, double *request, 
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_kvdirect_options *system = scenario->system;
+    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
     double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
     double sent = kvc_kvdirect_sent_bytes(system, (uint32_t)ceil(value));
     double returned = kvc_kvdirect_returned_bytes(system, (uint32_t)ceil(value));
-    *request = (double)scenario->node.nic.request_header_bytes + key + workload->set_frac * sent;
-    *response = (double)scenario->node.nic.response_header_bytes + workload->get_frac * value +
-                workload->set_frac * returned;
+    *request = (double)nic->request_header_bytes + key + workload->set_frac * sent;
+    *response =
+        (double)nic->response_header_bytes + workload->get_frac * value + workload->set_frac * returned;
 }
 
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
@@ -140,8 +145,8 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scena
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac)
 {
-    const struct kvc_dma *dma = &scenario->node.dma;
-    const struct kvc_fpga *fpga = &scenario->node.fpga;
+    const struct kvc_dma *dma = kvc_dma_of(&scenario->node);
+    const struct kvc_fpga *fpga = kvc_fpga_of(&scenario->node);
     double l = fpga->dram_bytes > 0 ? dispatch_frac : 0, request, response;
     double hit = l > 0 ? kvc_kvdirect_hit_frac(reuse, l) : 0;
     double fetched = 1 - merged_frac, writes = fetched * kvc_kvdirect_put_frac(scenario);
@@ -198,7 +203,7 @@ double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario)
 {
     enum { ITERATIONS = 100 };
     struct balance balance = {.scenario = scenario};
-    if (scenario->node.fpga.dram_bytes <= 0) {
+    if (kvc_fpga_of(&scenario->node)->dram_bytes <= 0) {
         return 0;
     }
     kvc_kvdirect_inputs(scenario, &balance.accesses, &balance.reuse);
@@ -236,7 +241,7 @@ uint32_t kvc_kvdirect_packet_requests(const struct kvc_scenario *scenario)
         return (uint32_t)workload->frame_requests;
     }
     message_bytes(scenario, &request, &response);
-    return kvc_nic_messages_per_frame(&scenario->node.nic, fmax(request, response));
+    return kvc_nic_messages_per_frame(kvc_nic_of(&scenario->node), fmax(request, response));
 }
 
 double kvc_kvdirect_watts(const struct kvc_scenario *scenario)
@@ -244,6 +249,6 @@ double kvc_kvdirect_watts(const struct kvc_scenario *scenario)
     const struct kvc_kvdirect_options *system = scenario->system;
     double idle_w = system->idle_w;
     return idle_w > 0 ? (double)scenario->cluster.nodes *
-                            (idle_w + (double)system->nics * scenario->node.fpga.power_w)
+                            (idle_w + (double)system->nics * kvc_fpga_of(&scenario->node)->power_w)
                       : 0;
 }

@@ -49,11 +49,12 @@ static const struct kvc_kvdirect_options system_of_64_gib = {.nics = 1,
                                                              .station = 1024};
 
 /* KV-Direct's card, its memory half full of 10-byte pairs. */
-static struct kvc_scenario published(const struct kvc_kvdirect_options *system)
+static struct kvc_scenario published(const struct kvc_kvdirect_options *system, struct kvc_test_card *card)
 {
+    *card = kvc_test_published_card;
     return (struct kvc_scenario){
         .system = (void *)system,
-        .node = kvc_test_published_card,
+        .node = kvc_test_card_node(card),
         .cluster = {.nodes = 1},
         .workload = {.keys = 3400000000u,
                      .key_bytes = 8,
@@ -67,7 +68,8 @@ static struct kvc_scenario published(const struct kvc_kvdirect_options *system)
 
 Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
 {
-    struct kvc_scenario scenario = published(&system_of_64_gib);
+    struct kvc_test_card card;
+    struct kvc_scenario scenario = published(&system_of_64_gib, &card);
     static struct kvc_kvdirect_reuse reuse;
     struct kvc_kvdirect_accesses accesses;
     double best = kvc_kvdirect_best_dispatch(&scenario);
@@ -75,26 +77,28 @@ Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
     struct kvc_kvdirect_loads loads = kvc_kvdirect_loads_of(&scenario, &accesses, &reuse, best, 0);
     cr_expect_float_eq(loads.dram_ns, loads.pcie_ns, 0.001 * loads.pcie_ns);
     cr_expect(best > 0.3 && best < 0.9, "%g", best);
-    scenario.node.fpga.dram_bytes_per_s = 1e13; /* never the limit: the DRAM is a cache of everything */
+    card.fpga.dram_bytes_per_s = 1e13; /* never the limit: the DRAM is a cache of everything */
     cr_expect_eq(kvc_kvdirect_best_dispatch(&scenario), 1);
-    scenario.node.fpga.dram_bytes = 0;
+    card.fpga.dram_bytes = 0;
     cr_expect_eq(kvc_kvdirect_best_dispatch(&scenario), 0);
 }
 
 /* Sec. 6.3.1: a faster DRAM takes more of the load, a larger one a little less. */
 Test(equations, the_best_dispatch_follows_the_card)
 {
-    struct kvc_scenario scenario = published(&system_of_64_gib);
+    struct kvc_test_card card;
+    struct kvc_scenario scenario = published(&system_of_64_gib, &card);
     double best = kvc_kvdirect_best_dispatch(&scenario);
-    scenario.node.fpga.dram_bytes_per_s *= 1.5;
+    card.fpga.dram_bytes_per_s *= 1.5;
     cr_expect_gt(kvc_kvdirect_best_dispatch(&scenario), best);
-    scenario.node.fpga.dram_bytes_per_s /= 3;
+    card.fpga.dram_bytes_per_s /= 3;
     cr_expect_lt(kvc_kvdirect_best_dispatch(&scenario), best);
 }
 
 Test(equations, packets_and_power)
 {
-    struct kvc_scenario scenario = published(&system_of_64_gib);
+    struct kvc_test_card card;
+    struct kvc_scenario scenario = published(&system_of_64_gib, &card);
     cr_expect_eq(kvc_kvdirect_packet_requests(&scenario), 161, "1450 bytes of 9-byte requests");
     scenario.workload.frame_requests = 7;
     cr_expect_eq(kvc_kvdirect_packet_requests(&scenario), 7);

@@ -6,6 +6,9 @@
 #include "models/kvdirect/predict.h"
 #include "models/kvdirect/run.h"
 #include "models/kvdirect/store.h"
+#include "sim/devices/dma.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/nic.h"
 
 static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
@@ -29,7 +32,11 @@ static void free_state(void *state)
 }
 
 static const struct kvc_model_device devices[] = {
-    {"dma", "catapult-pcie3-x8"}, {"fpga", "catapult-stratix-v"}, {"nic", "catapult-40g"}, {NULL, NULL}};
+    {&kvc_dma_kind, "catapult-pcie3-x8"},
+    {&kvc_fpga_kind, "catapult-stratix-v"},
+    {&kvc_nic_kind, "catapult-40g"},
+    {NULL, NULL},
+};
 
 const struct kvc_model kvc_kvdirect_model = {
     .name = "kvdirect",

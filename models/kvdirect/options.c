@@ -6,6 +6,7 @@
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/lambda.h"
 #include "models/kvdirect/memory_engine.h"
+#include "sim/devices/nic.h"
 
 static const char *const engines[] = {"out_of_order", "stall", NULL};
 static const char *const updates[] = {"put", "add", "update", "reduce", "filter", NULL};
@@ -301,7 +302,7 @@ static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct 
 enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_options *system = scenario->system;
-    const struct kvc_dma *dma = &scenario->node.dma;
+    const struct kvc_dma *dma = kvc_dma_of(&scenario->node);
     uint64_t lanes = system->nics * dma->endpoints * dma->lanes;
     if (lanes > system->lanes) {
         return kvc_diag_fail(
@@ -322,11 +323,11 @@ enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct k
             "run.functional: found \"off\", kvdirect runs \"full\" or \"sampled\"; kvcast predict "
             "answers without its tables");
     }
-    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && scenario->node.nic.latency_ns < 100) {
+    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && kvc_nic_of(&scenario->node)->latency_ns < 100) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "node.nic.latency: found %g ns, clients that wait for responses need 100 ns or more",
-            scenario->node.nic.latency_ns);
+            kvc_nic_of(&scenario->node)->latency_ns);
     }
     enum kvc_status status = check_sizes(scenario, diag);
     if (status == KVC_OK) {

@@ -41,7 +41,7 @@ static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *pro
 
 static double request_bytes(const struct kvc_kvdirect_processor *processor, const struct kvc_batch *batch)
 {
-    double bytes = batch->count * (double)processor->scenario->node.nic.request_header_bytes;
+    double bytes = batch->count * (double)processor->nic->request_header_bytes;
     for (uint32_t i = 0; i < batch->count; i++) {
         bytes +=
             batch->key_bytes[i] + (batch->op[i] == KVC_OP_SET
@@ -53,7 +53,7 @@ static double request_bytes(const struct kvc_kvdirect_processor *processor, cons
 
 bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns)
 {
-    const struct kvc_nic *nic = &processor->scenario->node.nic;
+    const struct kvc_nic *nic = processor->nic;
     bool saturates = processor->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     struct kvc_kvdirect_packet *packet = new_packet(processor);
     struct kvc_batch *batch = packet->batch;
@@ -133,7 +133,7 @@ static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
 void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
                           const struct kvc_kvdirect_operation *operation, double now_ns)
 {
-    const struct kvc_nic *nic = &processor->scenario->node.nic;
+    const struct kvc_nic *nic = processor->nic;
     struct kvc_kvdirect_packet *packet = operation->packet;
     uint8_t done = operation->op == KVC_OP_SET ? KVC_KVDIRECT_SET_DONE : KVC_KVDIRECT_DELETE_DONE;
     uint8_t found = operation->present ? KVC_KVDIRECT_HIT : KVC_KVDIRECT_MISS;

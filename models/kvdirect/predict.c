@@ -4,6 +4,9 @@
 
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/store.h"
+#include "sim/devices/dma.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/nic.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/popularity_blocks.h"
 #include "sim/workload/hottest_shard.h"
@@ -22,8 +25,8 @@ static double slowest_ns(const struct kvc_kvdirect_loads *loads)
 /* One access, nothing else under way. */
 static double access_ns(const struct kvc_scenario *scenario, double dispatch_frac, double hit_frac)
 {
-    const struct kvc_fpga *fpga = &scenario->node.fpga;
-    double host_ns = kvc_dma_read_ns(&scenario->node.dma, KVC_KVDIRECT_LINE_BYTES);
+    const struct kvc_fpga *fpga = kvc_fpga_of(&scenario->node);
+    double host_ns = kvc_dma_read_ns(kvc_dma_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
     double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0;
     return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
 }
@@ -33,8 +36,9 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kv
 {
     double put = kvc_kvdirect_put_frac(scenario), reads = kvc_kvdirect_reads(accesses);
     /* a read takes its latency and a clock; a write is on its way when the link has it */
-    return reads * (access_ns(scenario, dispatch_frac, hit_frac) + kvc_fpga_cycle_ns(&scenario->node.fpga)) +
-           put * 1e9 / kvc_dma_link_per_s(&scenario->node.dma, KVC_KVDIRECT_LINE_BYTES);
+    return reads * (access_ns(scenario, dispatch_frac, hit_frac) +
+                    kvc_fpga_cycle_ns(kvc_fpga_of(&scenario->node))) +
+           put * 1e9 / kvc_dma_link_per_s(kvc_dma_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
 }
 
 /* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
@@ -102,7 +106,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     struct kvc_kvdirect_options system = kvc_kvdirect_resolve(scenario);
     struct kvc_kvdirect_accesses accesses;
     struct kvc_kvdirect_reuse reuse;
-    const struct kvc_nic *nic = &scenario->node.nic;
+    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
     double share = fullest_share(scenario), merged = 0, per_ns = 0;
     struct kvc_kvdirect_loads loads = {0};
     kvc_kvdirect_inputs(scenario, &accesses, &reuse);

@@ -20,14 +20,15 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
 {
     *processor = (struct kvc_kvdirect_processor){
         .scenario = scenario,
+        .nic = kvc_nic_of(&scenario->node),
         .system = *system,
         .store = store,
         .shard = &store->shards[number],
         .source = source,
         .number = number,
         .frame_requests = frame_requests,
-        .clock_ns = kvc_fpga_cycle_ns(&scenario->node.fpga),
-        .receive_free_ns = scenario->node.nic.latency_ns,
+        .clock_ns = kvc_fpga_cycle_ns(kvc_fpga_of(&scenario->node)),
+        .receive_free_ns = kvc_nic_of(&scenario->node)->latency_ns,
     };
     uint32_t operations = (uint32_t)processor->system.in_flight;
     const char *lambda = kvc_kvdirect_has_vectors(system) ? system->lambda : "v + d";
@@ -36,9 +37,9 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
         KVC_BUG("\"%s\" was checked", lambda);
     }
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
-    kvc_kvdirect_memory_engine_open(&processor->memory, &scenario->node.dma, &scenario->node.fpga,
-                                    (uint32_t)system->gather_cores, &processor->events,
-                                    kvc_rng_u64(&processor->rng));
+    kvc_kvdirect_memory_engine_open(&processor->memory, kvc_dma_of(&scenario->node),
+                                    kvc_fpga_of(&scenario->node), (uint32_t)system->gather_cores,
+                                    &processor->events, kvc_rng_u64(&processor->rng));
     kvc_kvdirect_station_open(&processor->station, (uint32_t)processor->system.station, operations);
     processor->operation = kvc_array_of(operations, sizeof(*processor->operation));
     processor->free_operation = kvc_array_of(operations, sizeof(*processor->free_operation));

@@ -19,6 +19,7 @@
 #include "models/kvdirect/options.h"
 #include "models/kvdirect/station.h"
 #include "models/kvdirect/store.h"
+#include "sim/devices/nic.h"
 #include "sim/scenario.h"
 #include "sim/workload/source.h"
 
@@ -68,6 +69,7 @@ struct kvc_kvdirect_shape;
 
 struct kvc_kvdirect_processor {
     const struct kvc_scenario *scenario;
+    const struct kvc_nic *nic;
     struct kvc_kvdirect_options system;
     struct kvc_kvdirect_store *store;
     struct kvc_kvdirect_shard *shard;

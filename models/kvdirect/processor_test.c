@@ -12,6 +12,7 @@ enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
 struct setup {
     struct kvc_scenario scenario;
     struct kvc_kvdirect_options system;
+    struct kvc_test_card card;
 };
 
 /* A sequential map that sees every operation when it is done. */
@@ -109,8 +110,8 @@ static struct setup published(uint64_t keys)
                    .dispatch_frac = 0.5,
                    .in_flight = 256,
                    .station = 1024},
-        .scenario = {.node = kvc_test_published_card,
-                     .cluster = {.nodes = 1},
+        .card = kvc_test_published_card,
+        .scenario = {.cluster = {.nodes = 1},
                      .workload = {.keys = keys,
                                   .key_bytes = 8,
                                   .value_bytes = 8,
@@ -119,7 +120,7 @@ static struct setup published(uint64_t keys)
                                   .zipf_s = 0.99},
                      .run = {.seed = 1, .replicas = 1}},
     };
-    setup.scenario.node.fpga.dram_bytes = 65536;
+    setup.card.fpga.dram_bytes = 65536;
     return setup;
 }
 
@@ -145,6 +146,7 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     struct kvc_kvdirect_store *store = NULL;
     struct kvc_kvdirect_processor processor;
     setup->scenario.system = &setup->system;
+    setup->scenario.node = kvc_test_card_node(&setup->card);
     cr_assert_eq(kvc_kvdirect_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s",
                  diag.message);
@@ -286,7 +288,7 @@ Test(processor, the_clock_bounds_what_the_card_has)
 {
     struct setup setup = published(4000);
     setup.system.dispatch_frac = 1;
-    setup.scenario.node.fpga.dram_bytes = 1 << 20;
+    setup.card.fpga.dram_bytes = 1 << 20;
     struct outcome outcome = saturate(&setup, 1e6);
     cr_expect_gt(outcome.cache_hit_frac, 0.999);
     cr_expect_eq(outcome.host_reads, 0);

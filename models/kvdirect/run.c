@@ -155,7 +155,7 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
         return diag->status;
     }
     simulation->slice_ns = scenario->workload.arrival == KVC_ARRIVAL_CLOSED
-                               ? fmin(slice_ns, 2 * scenario->node.nic.latency_ns)
+                               ? fmin(slice_ns, 2 * kvc_nic_of(&scenario->node)->latency_ns)
                                : slice_ns;
     simulation->nics = kvc_array_of(simulation->store->shard_count, sizeof(*simulation->nics));
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {

@@ -8,6 +8,8 @@
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/options.h"
 #include "sim/base/clock.h"
+#include "sim/devices/dma.h"
+#include "sim/devices/fpga.h"
 #include "sim/workload/source.h"
 
 enum {
@@ -39,7 +41,7 @@ double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t rate = kvc_kvdirect_sample_rate(scenario);
     double table_bytes = scaled_bytes(scenario, kvc_kvdirect_nic_bytes(scenario), rate);
-    double cache_bytes = scaled_bytes(scenario, scenario->node.fpga.dram_bytes, rate);
+    double cache_bytes = scaled_bytes(scenario, kvc_fpga_of(&scenario->node)->dram_bytes, rate);
     /* of a cache's line its tag, and while it is filled a time */
     return kvc_kvdirect_shards(scenario) *
            (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES * (sizeof(uint32_t) + sizeof(float)));
@@ -76,7 +78,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
         .inline_bytes = (uint32_t)system.inline_bytes,
         .seed = KVC_KVDIRECT_HASH_SEED,
     };
-    double dram_bytes = scenario->node.fpga.dram_bytes;
+    double dram_bytes = kvc_fpga_of(&scenario->node)->dram_bytes;
     if (dram_bytes > 0) {
         dram_bytes = scaled_bytes(scenario, dram_bytes, store->sample_rate);
     }
@@ -89,7 +91,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
         shard->table = kvc_kvdirect_table_create(&params);
         if (shard->table == NULL ||
             !kvc_kvdirect_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
-                                        (uint32_t)scenario->node.dma.endpoints)) {
+                                        (uint32_t)kvc_dma_of(&scenario->node)->endpoints)) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a NIC's %.3g GiB: %s",
                                  ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));
@@ -318,7 +320,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     }
     if (status == KVC_OK) {
         walk_keys(walk, progress, "preload", put_block);
-        if (scenario->node.fpga.dram_bytes > 0) {
+        if (kvc_fpga_of(&scenario->node)->dram_bytes > 0) {
             walk_keys(walk, progress, "fill the caches", fill_block);
         }
     }

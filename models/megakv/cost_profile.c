@@ -70,11 +70,22 @@ static const struct kvc_option rows[] = {
     LAW(insert_high_load, "the same in an index that is 0.739 full, not 0.493"),
 };
 
-const struct kvc_option_table kvc_megakv_cost_profile_option_table = {
-    .name = "stages",
-    .rows = rows,
-    .count = sizeof(rows) / sizeof(*rows),
-    .size = sizeof(struct kvc_megakv_cost_profile)};
+static const struct kvc_option_table options = {.name = "megakv_costs",
+                                                .rows = rows,
+                                                .count = sizeof(rows) / sizeof(*rows),
+                                                .size = sizeof(struct kvc_megakv_cost_profile)};
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    return kvc_megakv_cost_profile_check(device, diag);
+}
+
+const struct kvc_device_kind kvc_megakv_cost_profile_kind = {
+    .name = "megakv_costs",
+    .help = "Measured costs of Mega-KV's own code on one machine, as kvcast calibrate writes them",
+    .options = &options,
+    .check = check,
+};
 
 /* The values of one coordinate, rising. */
 struct axis {
@@ -198,14 +209,14 @@ static enum kvc_status check_cost_curve(const char *name, const struct kvc_megak
     struct grid grid = grid_of(cost_curve);
     if (grid.size.count > KVC_CURVE_POINTS_MAX || grid.footprint.count > KVC_CURVE_POINTS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "stages.%s: found %u sizes and %u footprints, allowed: %d", name,
+                             "megakv_costs.%s: found %u sizes and %u footprints, allowed: %d", name,
                              grid.size.count, grid.footprint.count, KVC_CURVE_POINTS_MAX);
     }
     if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != cost_curve->count) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "stages.%s: found %u points, %u sizes, %u footprints and %u numbers of threads need %u", name,
-            cost_curve->count, grid.size.count, grid.footprint.count, grid.threads.count,
+            "megakv_costs.%s: found %u points, %u sizes, %u footprints and %u numbers of threads need %u",
+            name, cost_curve->count, grid.size.count, grid.footprint.count, grid.threads.count,
             grid.size.count * grid.footprint.count * grid.threads.count);
     }
     for (uint32_t i = 0; i < grid.size.count; i++) {
@@ -213,8 +224,9 @@ static enum kvc_status check_cost_curve(const char *name, const struct kvc_megak
             for (uint32_t k = 0; k < grid.threads.count; k++) {
                 if (isnan(at(&grid, i, j, k))) {
                     return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                         "stages.%s: no point of size %g, footprint %g, %g threads", name,
-                                         grid.size.value[i], grid.footprint.value[j], grid.threads.value[k]);
+                                         "megakv_costs.%s: no point of size %g, footprint %g, %g threads",
+                                         name, grid.size.value[i], grid.footprint.value[j],
+                                         grid.threads.value[k]);
                 }
             }
         }
@@ -222,35 +234,35 @@ static enum kvc_status check_cost_curve(const char *name, const struct kvc_megak
     return KVC_OK;
 }
 
-enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages,
+enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *profile,
                                               struct kvc_diag *diag)
 {
     const struct {
         const char *name;
         const struct kvc_megakv_cost_curve *cost_curve;
     } cost_curves[] = {
-        {"receive", &stages->receive},
-        {"write", &stages->write},
-        {"pass", &stages->pass},
-        {"read", &stages->read},
-        {"read_checked", &stages->read_checked},
-        {"read_half_marked", &stages->read_half_marked},
-        {"read_marked", &stages->read_marked},
-        {"read_half_missed", &stages->read_half_missed},
-        {"read_slowest", &stages->read_slowest},
-        {"search", &stages->search},
-        {"search_miss", &stages->search_miss},
-        {"search_high_load", &stages->search_high_load},
-        {"insert", &stages->insert},
-        {"insert_high_load", &stages->insert_high_load},
-        {"drain", &stages->drain},
+        {"receive", &profile->receive},
+        {"write", &profile->write},
+        {"pass", &profile->pass},
+        {"read", &profile->read},
+        {"read_checked", &profile->read_checked},
+        {"read_half_marked", &profile->read_half_marked},
+        {"read_marked", &profile->read_marked},
+        {"read_half_missed", &profile->read_half_missed},
+        {"read_slowest", &profile->read_slowest},
+        {"search", &profile->search},
+        {"search_miss", &profile->search_miss},
+        {"search_high_load", &profile->search_high_load},
+        {"insert", &profile->insert},
+        {"insert_high_load", &profile->insert_high_load},
+        {"drain", &profile->drain},
     };
     for (size_t i = 0; i < sizeof(cost_curves) / sizeof(*cost_curves); i++) {
-        if ((cost_curves[i].cost_curve->count > 0) != kvc_megakv_cost_profile_is_measured(stages)) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "stages.%s is %s: allowed are all cost curves or none", cost_curves[i].name,
-                                 cost_curves[i].cost_curve->count > 0 ? "given, stages.read is not"
-                                                                      : "missing");
+        if ((cost_curves[i].cost_curve->count > 0) != kvc_megakv_cost_profile_is_measured(profile)) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO, "megakv_costs.%s is %s: allowed are all cost curves or none",
+                cost_curves[i].name,
+                cost_curves[i].cost_curve->count > 0 ? "given, megakv_costs.read is not" : "missing");
         }
         enum kvc_status status = check_cost_curve(cost_curves[i].name, cost_curves[i].cost_curve, diag);
         if (status != KVC_OK) {

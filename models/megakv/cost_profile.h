@@ -14,6 +14,7 @@
 #include "sim/base/curve.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
+#include "sim/devices/node.h"
 
 enum { KVC_MEGAKV_COST_POINTS_MAX = 256 };
 
@@ -56,16 +57,22 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve insert, insert_high_load, drain;
 };
 
-extern const struct kvc_option_table kvc_megakv_cost_profile_option_table;
+extern const struct kvc_device_kind kvc_megakv_cost_profile_kind;
+
+/* The node's cost profile; NULL if it has none. */
+static inline const struct kvc_megakv_cost_profile *kvc_megakv_cost_profile_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_megakv_cost_profile_kind);
+}
 
 /* Whether every law is a full grid of at most KVC_CURVE_POINTS_MAX values in each coordinate, and all are
  * given or none. */
-enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *stages,
+enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *profile,
                                               struct kvc_diag *diag);
 
-static inline bool kvc_megakv_cost_profile_is_measured(const struct kvc_megakv_cost_profile *stages)
+static inline bool kvc_megakv_cost_profile_is_measured(const struct kvc_megakv_cost_profile *profile)
 {
-    return stages->read.count > 0;
+    return profile != NULL && profile->read.count > 0;
 }
 
 /* The footprints that were measured, rising. Returns how many there are. */

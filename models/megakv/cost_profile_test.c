@@ -37,7 +37,7 @@ static struct kvc_megakv_cost_curve cost_curve_of(double (*ns)(double, double, d
     return cost_curve;
 }
 
-Test(stages, footprints_rise)
+Test(cost_profile, footprints_rise)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double found[KVC_CURVE_POINTS_MAX];
@@ -49,7 +49,7 @@ Test(stages, footprints_rise)
 
 /* Uniform use of f bytes reaches back over s bytes with s / f: f c(f) is a straight line between two measured
  * footprints. */
-Test(stages, uniform_use_between_measured_footprints)
+Test(cost_profile, uniform_use_between_measured_footprints)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     for (double used = footprint[0]; used <= footprint[2]; used += 500) {
@@ -74,7 +74,7 @@ Test(stages, uniform_use_between_measured_footprints)
 
 /* Below the smallest footprint nothing is known: it costs what that does. Beyond the largest the last piece
  * of f c(f) goes on. */
-Test(stages, uniform_use_outside_measured_footprints)
+Test(cost_profile, uniform_use_outside_measured_footprints)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double few[FOOTPRINTS] = {1, 1, 1}, many[FOOTPRINTS];
@@ -90,7 +90,7 @@ Test(stages, uniform_use_outside_measured_footprints)
                        (right_ns + slope * footprint[2]) / used, 1e-9);
 }
 
-Test(stages, no_shares_are_the_largest_footprint)
+Test(cost_profile, no_shares_are_the_largest_footprint)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL);
@@ -100,7 +100,7 @@ Test(stages, no_shares_are_the_largest_footprint)
     }
 }
 
-Test(stages, a_constant_stays_one_for_any_shares)
+Test(cost_profile, a_constant_stays_one_for_any_shares)
 {
     static const double shares[][FOOTPRINTS] = {{0, 0, 0}, {1, 1, 1}, {0.3, 0.4, 0.9}, {0, 0.5, 1}};
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(constant);
@@ -112,7 +112,7 @@ Test(stages, a_constant_stays_one_for_any_shares)
     }
 }
 
-Test(stages, threads_between_and_outside)
+Test(cost_profile, threads_between_and_outside)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double one = cost(size[1], footprint[2], 1), four = cost(size[1], footprint[2], 4);
@@ -124,7 +124,7 @@ Test(stages, threads_between_and_outside)
     cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 9, NULL).y[1], four, 1e-9, "the nearest");
 }
 
-Test(stages, range_of_a_cost_curve)
+Test(cost_profile, range_of_a_cost_curve)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost), none = {0};
     struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(&cost_curve);
@@ -162,84 +162,84 @@ static const struct {
 
 enum { LAWS = sizeof(cost_curves) / sizeof(*cost_curves) };
 
-static struct kvc_megakv_cost_curve *cost_curve_at(struct kvc_megakv_cost_profile *stages, size_t i)
+static struct kvc_megakv_cost_curve *cost_curve_at(struct kvc_megakv_cost_profile *profile, size_t i)
 {
-    return (struct kvc_megakv_cost_curve *)((char *)stages + cost_curves[i].offset);
+    return (struct kvc_megakv_cost_curve *)((char *)profile + cost_curves[i].offset);
 }
 
 static struct kvc_megakv_cost_profile *all_cost_curves(void)
 {
-    struct kvc_megakv_cost_profile *stages = calloc(1, sizeof(*stages));
-    cr_assert_not_null(stages);
+    struct kvc_megakv_cost_profile *profile = calloc(1, sizeof(*profile));
+    cr_assert_not_null(profile);
     for (size_t i = 0; i < LAWS; i++) {
-        *cost_curve_at(stages, i) = cost_curve_of(cost);
+        *cost_curve_at(profile, i) = cost_curve_of(cost);
     }
-    return stages;
+    return profile;
 }
 
-static void refuses(const struct kvc_megakv_cost_profile *stages, const char *message)
+static void refuses(const struct kvc_megakv_cost_profile *profile, const char *message)
 {
     struct kvc_diag diag = {0};
-    cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_ERR_SCENARIO);
+    cr_expect_eq(kvc_megakv_cost_profile_check(profile, &diag), KVC_ERR_SCENARIO);
     cr_expect(strstr(diag.message, message) != NULL, "found \"%s\", not \"%s\"", diag.message, message);
 }
 
-Test(stages, all_laws_or_none)
+Test(cost_profile, all_laws_or_none)
 {
-    struct kvc_megakv_cost_profile *stages = all_cost_curves(), none = {0};
+    struct kvc_megakv_cost_profile *profile = all_cost_curves(), none = {0};
     struct kvc_diag diag = {0};
     char message[64];
-    cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_OK, "%s", diag.message);
-    cr_expect(kvc_megakv_cost_profile_is_measured(stages));
+    cr_expect_eq(kvc_megakv_cost_profile_check(profile, &diag), KVC_OK, "%s", diag.message);
+    cr_expect(kvc_megakv_cost_profile_is_measured(profile));
     cr_expect_eq(kvc_megakv_cost_profile_check(&none, &diag), KVC_OK, "%s", diag.message);
     cr_expect(!kvc_megakv_cost_profile_is_measured(&none));
     for (size_t i = 0; i < LAWS; i++) {
-        struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(stages, i);
+        struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
         cost_curve->count = 0;
         if (strcmp(cost_curves[i].name, "read") ==
             0) { /* it says whether the others are missing or too many */
-            snprintf(message, sizeof(message), "stages.receive is given, stages.read is not");
+            snprintf(message, sizeof(message), "megakv_costs.receive is given, megakv_costs.read is not");
         } else {
-            snprintf(message, sizeof(message), "stages.%s is missing", cost_curves[i].name);
+            snprintf(message, sizeof(message), "megakv_costs.%s is missing", cost_curves[i].name);
         }
-        refuses(stages, message);
+        refuses(profile, message);
         *cost_curve = cost_curve_of(cost);
     }
-    free(stages);
+    free(profile);
 }
 
-Test(stages, full_grids_only)
+Test(cost_profile, full_grids_only)
 {
-    struct kvc_megakv_cost_profile *stages = all_cost_curves();
+    struct kvc_megakv_cost_profile *profile = all_cost_curves();
     for (size_t i = 0; i < LAWS; i++) {
         char message[96];
-        struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(stages, i);
+        struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
         cost_curve->count--;
         snprintf(message, sizeof(message),
-                 "stages.%s: found 11 points, 2 sizes, 3 footprints and 2 numbers of threads need 12",
+                 "megakv_costs.%s: found 11 points, 2 sizes, 3 footprints and 2 numbers of threads need 12",
                  cost_curves[i].name);
-        refuses(stages, message);
+        refuses(profile, message);
         /* as many points as need be, one of them twice and one of them never */
         cost_curve->point[cost_curve->count] = cost_curve->point[0];
         cost_curve->count++;
-        snprintf(message, sizeof(message), "stages.%s: no point of size 300, footprint 1000, 1 threads",
+        snprintf(message, sizeof(message), "megakv_costs.%s: no point of size 300, footprint 1000, 1 threads",
                  cost_curves[i].name);
-        refuses(stages, message);
+        refuses(profile, message);
         *cost_curve = cost_curve_of(cost);
     }
-    free(stages);
+    free(profile);
 }
 
-Test(stages, no_more_sizes_than_a_curve_holds)
+Test(cost_profile, no_more_sizes_than_a_curve_holds)
 {
-    struct kvc_megakv_cost_profile *stages = all_cost_curves();
+    struct kvc_megakv_cost_profile *profile = all_cost_curves();
     struct kvc_diag diag = {0};
-    stages->read.count = 0;
+    profile->read.count = 0;
     for (int i = 0; i < KVC_CURVE_POINTS_MAX; i++) {
-        stages->read.point[stages->read.count++] = (struct kvc_megakv_cost_point){i, 1000, 1, 5};
+        profile->read.point[profile->read.count++] = (struct kvc_megakv_cost_point){i, 1000, 1, 5};
     }
-    cr_expect_eq(kvc_megakv_cost_profile_check(stages, &diag), KVC_OK, "%s", diag.message);
-    stages->read.point[stages->read.count++] = (struct kvc_megakv_cost_point){1e6, 1000, 1, 5};
-    refuses(stages, "stages.read: found 33 sizes and 1 footprints, allowed: 32");
-    free(stages);
+    cr_expect_eq(kvc_megakv_cost_profile_check(profile, &diag), KVC_OK, "%s", diag.message);
+    profile->read.point[profile->read.count++] = (struct kvc_megakv_cost_point){1e6, 1000, 1, 5};
+    refuses(profile, "megakv_costs.read: found 33 sizes and 1 footprints, allowed: 32");
+    free(profile);
 }

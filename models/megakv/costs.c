@@ -5,6 +5,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/megakv/cache.h"
+#include "models/megakv/cost_profile.h"
 #include "models/megakv/launch.h"
 #include "models/megakv/options.h"
 #include "sim/workload/batch.h"
@@ -21,9 +22,9 @@ enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
  * smallest items that are calibrated, 8 bytes of key and 8 of value: its packet of 16 bytes, row and line. */
 enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8, CALIBRATED_PASSING_BYTES = 16 + ROW_BYTES + LINE_BYTES };
 
-double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes)
+double kvc_megakv_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes)
 {
-    return ceil((KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes) / node->dram.line_bytes);
+    return ceil((KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes) / dram->line_bytes);
 }
 
 /* What a workload uses at random, and how it comes back to that: worked out once for all laws of the same
@@ -112,9 +113,13 @@ static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megak
 
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv_cost_profile *stages = &scenario->node.stages;
+    const struct kvc_megakv_cost_profile *stages = kvc_megakv_cost_profile_of(&scenario->node);
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_costs costs = {.node = &scenario->node,
+    struct kvc_megakv_costs costs = {.cpu = kvc_cpu_of(&scenario->node),
+                                     .dram = kvc_dram_of(&scenario->node),
+                                     .gpu = kvc_gpu_of(&scenario->node),
+                                     .nic = kvc_nic_of(&scenario->node),
+                                     .pcie = kvc_pcie_of(&scenario->node),
                                      .api = system.api,
                                      .clock = kvc_megakv_clock(scenario),
                                      .streams = (uint32_t)system.streams,
@@ -126,7 +131,7 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
         return costs;
     }
     if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
-        threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
+        threads = fmin(threads, (double)costs.cpu->cores - 1);
     }
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     struct kvc_workload uniform = scenario->workload;
@@ -182,16 +187,16 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes)
 {
-    const struct kvc_node *node = costs->node;
+    const struct kvc_dram *dram = costs->dram;
     if (costs->measured) {
         return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
     }
     double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
-    struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns,
-                                .stall_ns = kvc_dram_stream_ns(&node->dram, job_bytes)};
+    struct kvc_cpu_cost cost = {.compute_ns = costs->cpu->packet_ns,
+                                .stall_ns = kvc_dram_stream_ns(dram, job_bytes)};
     if (op == KVC_OP_SET) {
-        cost.stall_ns += kvc_dram_stream_ns(&node->dram, key_bytes + value_bytes) +
-                         kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes));
+        cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
+                         kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes));
     }
     return cost;
 }
@@ -253,25 +258,24 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
                                          const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
-    const struct kvc_node *node = costs->node;
+    const struct kvc_dram *dram = costs->dram;
     int api = costs->api;
     if (costs->measured) {
         return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
     }
-    struct kvc_cpu_cost cost = {.compute_ns = node->cpu.packet_ns};
+    struct kvc_cpu_cost cost = {.compute_ns = costs->cpu->packet_ns};
     if (outcome != KVC_MEGAKV_DONE) {
-        cost.stall_ns = kvc_dram_stream_ns(&node->dram, LOCATION_BYTES);
+        cost.stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES);
     }
     if (outcome == KVC_MEGAKV_HIT) {
-        cost.stall_ns +=
-            kvc_dram_object_ns(&node->dram, kvc_megakv_item_lines(node, key_bytes, value_bytes)) +
-            kvc_dram_stream_ns(&node->dram, response_payload(api, outcome, key_bytes, value_bytes));
+        cost.stall_ns += kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes)) +
+                         kvc_dram_stream_ns(dram, response_payload(api, outcome, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
-        cost.stall_ns += kvc_dram_object_ns(&node->dram, 1);
+        cost.stall_ns += kvc_dram_object_ns(dram, 1);
     }
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
-        cost.stall_ns += kvc_dram_stream_ns(&node->dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(&node->cpu);
+        cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(costs->cpu);
     }
     return cost;
 }
@@ -298,28 +302,29 @@ static double measured_search_ns(const struct kvc_megakv_costs *costs, double jo
     return costs->on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
 }
 
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
                             double hit_frac, double drained, const struct kvc_index_stats *stats)
 {
-    const struct kvc_node *node = costs->node;
     if (jobs > 0 && costs->measured) {
-        return kernel == KVC_GPU_SEARCH ? measured_search_ns(costs, jobs, hit_frac, drained)
-                                        : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs),
-                                                     &costs->insert_usual, &costs->insert_high_load, jobs);
+        return kernel == KVC_MEGAKV_KERNEL_SEARCH
+                   ? measured_search_ns(costs, jobs, hit_frac, drained)
+                   : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs), &costs->insert_usual,
+                                &costs->insert_high_load, jobs);
     }
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
-    return kvc_gpu_launch_ns(&node->gpu, costs->clock, &node->pcie, kernel, &work);
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&costs->gpu->clocks[costs->clock], kernel);
+    return kvc_gpu_launch_ns(costs->gpu, costs->pcie, fit, &work);
 }
 
-double kvc_megakv_request_bytes(const struct kvc_node *node, int op, uint32_t key_bytes, uint32_t value_bytes)
+double kvc_megakv_request_bytes(const struct kvc_nic *nic, int op, uint32_t key_bytes, uint32_t value_bytes)
 {
-    return (double)node->nic.request_header_bytes + key_bytes + (op == KVC_OP_SET ? value_bytes : 0);
+    return (double)nic->request_header_bytes + key_bytes + (op == KVC_OP_SET ? value_bytes : 0);
 }
 
-double kvc_megakv_response_bytes(const struct kvc_node *node, int api, int outcome, uint32_t key_bytes,
+double kvc_megakv_response_bytes(const struct kvc_nic *nic, int api, int outcome, uint32_t key_bytes,
                                  uint32_t value_bytes)
 {
-    return (double)node->nic.response_header_bytes + response_payload(api, outcome, key_bytes, value_bytes);
+    return (double)nic->response_header_bytes + response_payload(api, outcome, key_bytes, value_bytes);
 }
 
 /* A key of every so many, for means over all keys. */
@@ -360,10 +365,22 @@ static int outcome_of(int op)
     return op == KVC_OP_GET ? KVC_MEGAKV_HIT : KVC_MEGAKV_DONE;
 }
 
+double kvc_megakv_item_bytes_mean(const struct kvc_workload *workload)
+{
+    struct sample sample[SAMPLES_MAX];
+    uint32_t samples = sample_sizes(workload, sample);
+    double bytes = 0;
+    for (uint32_t i = 0; i < samples; i++) {
+        bytes += kvc_megakv_slab_item_bytes(sample[i].key_bytes, sample[i].value_bytes) * sample[i].weight;
+    }
+    return bytes;
+}
+
 struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_node *node = &scenario->node;
+    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
+    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
     const struct kvc_megakv_options *system = scenario->system;
     struct kvc_megakv_means means = {0};
     struct sample sample[SAMPLES_MAX];
@@ -374,12 +391,12 @@ struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
         means.touched_bytes += kvc_megakv_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
             double weight = frac_of(workload, op) * sample[i].weight;
-            means.request_bytes += weight * kvc_megakv_request_bytes(node, op, key_bytes, value_bytes);
+            means.request_bytes += weight * kvc_megakv_request_bytes(nic, op, key_bytes, value_bytes);
             means.response_bytes +=
-                weight * kvc_megakv_response_bytes(node, system->api, outcome_of(op), key_bytes, value_bytes);
+                weight * kvc_megakv_response_bytes(nic, system->api, outcome_of(op), key_bytes, value_bytes);
             if (op != KVC_OP_DELETE) {
                 means.dram_bytes +=
-                    weight * kvc_megakv_item_lines(node, key_bytes, value_bytes) * node->dram.line_bytes;
+                    weight * kvc_megakv_item_lines(dram, key_bytes, value_bytes) * dram->line_bytes;
             }
         }
     }
@@ -420,7 +437,7 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
 uint32_t kvc_megakv_frame_requests(const struct kvc_scenario *scenario)
 {
     uint64_t asked = scenario->workload.frame_requests;
-    return asked > 0
-               ? (uint32_t)asked
-               : kvc_nic_messages_per_frame(&scenario->node.nic, kvc_megakv_means_of(scenario).request_bytes);
+    return asked > 0 ? (uint32_t)asked
+                     : kvc_nic_messages_per_frame(kvc_nic_of(&scenario->node),
+                                                  kvc_megakv_means_of(scenario).request_bytes);
 }

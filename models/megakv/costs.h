@@ -18,9 +18,13 @@
 #include <stdint.h>
 
 #include "models/megakv/cache.h"
+#include "models/megakv/launch.h"
 #include "sim/base/curve.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
 #include "kernels/index.h"
 #include "sim/scenario.h"
 
@@ -35,7 +39,11 @@ enum kvc_megakv_outcome {
 
 /* Unit costs, as far as a scenario settles them. */
 struct kvc_megakv_costs {
-    const struct kvc_node *node;
+    const struct kvc_cpu *cpu;
+    const struct kvc_dram *dram;
+    const struct kvc_gpu *gpu;
+    const struct kvc_nic *nic;
+    const struct kvc_pcie *pcie;
     int api; /* enum kvc_megakv_api */
     uint32_t clock, streams;
     bool on_thread;        /* index_on = "thread" */
@@ -65,7 +73,7 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
 /* Of one launch of all streams together; 0 jobs take 0. `hit_frac`: of searches. `taken`: index jobs of SETs
  * and DELETEs that the scheduler takes out of the batches once the search has been begun. `stats`: what the
  * index counted so far, NULL: nothing is known. */
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_kernel kernel, double jobs,
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
                             double hit_frac, double drained, const struct kvc_index_stats *stats);
 
 /* The bytes that measured costs of an item go by: its own within one line; else those of the lines that it
@@ -73,13 +81,15 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_gpu_k
 double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
 /* Lines of an item with its header. */
-double kvc_megakv_item_lines(const struct kvc_node *node, uint32_t key_bytes, uint32_t value_bytes);
+double kvc_megakv_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes);
 
 /* Bytes of a request and of a response inside a frame. */
-double kvc_megakv_request_bytes(const struct kvc_node *node, int op, uint32_t key_bytes,
-                                uint32_t value_bytes);
-double kvc_megakv_response_bytes(const struct kvc_node *node, int api, int outcome, uint32_t key_bytes,
+double kvc_megakv_request_bytes(const struct kvc_nic *nic, int op, uint32_t key_bytes, uint32_t value_bytes);
+double kvc_megakv_response_bytes(const struct kvc_nic *nic, int api, int outcome, uint32_t key_bytes,
                                  uint32_t value_bytes);
+
+/* Mean bytes of an item's size class over all keys of the workload. */
+double kvc_megakv_item_bytes_mean(const struct kvc_workload *workload);
 
 /* Means over the workload's operations and keys (all GETs hit), for the closed form and for frame packing. */
 struct kvc_megakv_means {

@@ -6,23 +6,32 @@ enum { SECTORS_PER_BUCKET = 2 };
 /* A processing unit has a thread per cell (sec. 4.3.1). */
 enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
 
-struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_gpu_kernel kernel, double jobs, uint32_t streams,
+const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock, enum kvc_megakv_kernel kernel)
+{
+    if (clock->search.ns_per_op <= 0) {
+        return NULL;
+    }
+    return kernel == KVC_MEGAKV_KERNEL_SEARCH ? &clock->search : &clock->insert;
+}
+
+struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_index_stats *stats)
 {
     /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full
      * table, and an insert reads both buckets and writes one. */
-    double buckets = kernel == KVC_GPU_SEARCH ? 1.5 : 3;
-    if (stats != NULL && kernel == KVC_GPU_SEARCH && stats->searches > 0) {
+    double buckets = kernel == KVC_MEGAKV_KERNEL_SEARCH ? 1.5 : 3;
+    if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_SEARCH && stats->searches > 0) {
         buckets = (double)stats->search_lines / (double)stats->searches;
     }
-    if (stats != NULL && kernel == KVC_GPU_INSERT && stats->inserts > 0) {
+    if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_INSERT && stats->inserts > 0) {
         buckets = (double)stats->insert_lines / (double)stats->inserts;
     }
     return (struct kvc_gpu_work){
         .jobs = jobs,
-        .in_bytes =
-            jobs * (kernel == KVC_GPU_SEARCH ? 8 : 12), /* signature and hash, and the location to insert */
-        .out_bytes = kernel == KVC_GPU_SEARCH ? jobs * 4 : 0,
+        .in_bytes = jobs * (kernel == KVC_MEGAKV_KERNEL_SEARCH
+                                ? 8
+                                : 12), /* signature and hash, and the location to insert */
+        .out_bytes = kernel == KVC_MEGAKV_KERNEL_SEARCH ? jobs * 4 : 0,
         .sectors = jobs * buckets * SECTORS_PER_BUCKET,
         .depth = buckets,
         .threads_per_job = THREADS_PER_JOB,

@@ -1,5 +1,4 @@
-/* Simulation and closed form where the node's stages were measured, against what follows from their round
- * numbers. */
+/* Simulation and closed form with measured costs of round numbers, against what follows from those. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@ enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
 struct setup {
     struct kvc_scenario scenario;
     struct kvc_megakv_options system;
+    struct kvc_test_devices devices;
 };
 
 static void add(struct kvc_megakv_cost_curve *curve, double size, double ns)
@@ -50,44 +50,43 @@ static struct setup shared(uint64_t cores)
                    .index_bytes = 2 << 20,
                    .slab_bytes = 32 << 20,
                    .max_displacements = 100},
-        .scenario =
-            {.node = {.sockets = 1,
-                      .cpu = {.cores = cores, .threads_per_core = 1, .clock_hz = 1e9},
-                      .dram = {.line_bytes = 64, .bytes_per_s = 1e12},
-                      .gpu = {.memory_bytes = 1e10,
-                              .clock_count = 1,
-                              .clocks = {{.core_hz = 1e9, .search_ns_per_op = 1}}},
-                      .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 1500, .ring_frames = 4096},
-                      .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
-             .cluster = {.nodes = 1},
-             .workload = {.keys = 100000,
-                          .key_bytes = 8,
-                          .value_bytes = 8,
-                          .get_frac = 1,
-                          .preload_frac = 1,
-                          .frame_requests = FRAME_REQUESTS},
-             .run = {.warmup_ns = 2e6, .duration_ns = 10e6, .seed = 1, .replicas = 1}},
+        .devices = {.cpu = {.cores = cores, .threads_per_core = 1, .clock_hz = 1e9},
+                    .dram = {.line_bytes = 64, .bytes_per_s = 1e12},
+                    .gpu = {.memory_bytes = 1e10,
+                            .clock_count = 1,
+                            .clocks = {{.core_hz = 1e9, .search = {.ns_per_op = 1}}}},
+                    .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 1500, .ring_frames = 4096},
+                    .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
+        .scenario = {.node = {.sockets = 1},
+                     .cluster = {.nodes = 1},
+                     .workload = {.keys = 100000,
+                                  .key_bytes = 8,
+                                  .value_bytes = 8,
+                                  .get_frac = 1,
+                                  .preload_frac = 1,
+                                  .frame_requests = FRAME_REQUESTS},
+                     .run = {.warmup_ns = 2e6, .duration_ns = 10e6, .seed = 1, .replicas = 1}},
     };
-    struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
-    add(&stages->receive, FRAME_REQUESTS, FRAME_REQUESTS * receive_ns);
-    add(&stages->write, ITEM_BYTES, write_ns);
-    struct kvc_megakv_cost_curve *const reads[] = {&stages->read, &stages->read_slowest,
-                                                   &stages->read_half_missed};
-    struct kvc_megakv_cost_curve *const marks[] = {&stages->read_checked, &stages->read_half_marked,
-                                                   &stages->read_marked};
+    struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
+    add(&profile->receive, FRAME_REQUESTS, FRAME_REQUESTS * receive_ns);
+    add(&profile->write, ITEM_BYTES, write_ns);
+    struct kvc_megakv_cost_curve *const reads[] = {&profile->read, &profile->read_slowest,
+                                                   &profile->read_half_missed};
+    struct kvc_megakv_cost_curve *const marks[] = {&profile->read_checked, &profile->read_half_marked,
+                                                   &profile->read_marked};
     for (int i = 0; i < 3; i++) {
         add(reads[i], 0, miss_ns);
         add(reads[i], ITEM_BYTES, i < 2 ? read_ns : (miss_ns + read_ns) / 2);
         add(marks[i], 0, miss_ns);
         add(marks[i], ITEM_BYTES, i < 1 ? read_ns : mixed_ns);
     }
-    add(&stages->pass, 1, 0);
-    per_job(&stages->search, search_ns);
-    per_job(&stages->search_miss, search_ns);
-    per_job(&stages->search_high_load, search_ns);
-    per_job(&stages->insert, insert_ns);
-    per_job(&stages->insert_high_load, insert_ns);
-    per_job(&stages->drain, drain_ns);
+    add(&profile->pass, 1, 0);
+    per_job(&profile->search, search_ns);
+    per_job(&profile->search_miss, search_ns);
+    per_job(&profile->search_high_load, search_ns);
+    per_job(&profile->insert, insert_ns);
+    per_job(&profile->insert_high_load, insert_ns);
+    per_job(&profile->drain, drain_ns);
     return setup;
 }
 
@@ -109,6 +108,7 @@ static struct kvc_result *simulate(struct setup *setup, const char *timeline)
 {
     struct kvc_diag diag = {0};
     setup->scenario.system = &setup->system;
+    kvc_test_connect(&setup->scenario.node, &setup->devices);
     cr_assert_eq(kvc_megakv_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
     return kvc_test_simulate(&setup->scenario, timeline);
 }
@@ -182,16 +182,16 @@ Test(measured, sets_cost_the_first_core_more)
 Test(measured, saturated_senders_read)
 {
     struct setup setup = shared(3);
-    setup.scenario.node.stages.read.point[1].ns = 100;
-    setup.scenario.node.stages.search = (struct kvc_megakv_cost_curve){0};
-    per_job(&setup.scenario.node.stages.search, 0.5);
+    setup.devices.costs.read.point[1].ns = 100;
+    setup.devices.costs.search = (struct kvc_megakv_cost_curve){0};
+    per_job(&setup.devices.costs.search, 0.5);
     setup.scenario.run.warmup_ns = 60e6; /* the batches grow until the buffers are full: 65536 requests */
     setup.scenario.run.duration_ns = 80e6;
     struct kvc_result *result = expect_throughput(&setup, 2 * 1e3 / 100);
     cr_expect_str_eq(result->bottleneck_stage, "send");
     expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 1, 0.02);
     free(result);
-    setup.scenario.node.cpu.cores = 2; /* one core for both */
+    setup.devices.cpu.cores = 2; /* one core for both */
     free(expect_throughput(&setup, 1e3 / 100));
 }
 
@@ -199,7 +199,7 @@ Test(measured, saturated_senders_read)
 Test(measured, misses_have_their_own_costs)
 {
     struct setup setup = shared(3);
-    struct kvc_megakv_cost_curve *curve = &setup.scenario.node.stages.search_miss;
+    struct kvc_megakv_cost_curve *curve = &setup.devices.costs.search_miss;
     curve->point[0].ns *= 2;
     curve->point[1].ns *= 2;
     setup.scenario.workload.preload_frac = 0;
@@ -216,7 +216,7 @@ Test(measured, misses_have_their_own_costs)
 Test(measured, the_slowest_sender_is_waited_for)
 {
     struct setup setup = own();
-    setup.scenario.node.stages.read_slowest.point[1].ns = 1.08 * read_ns;
+    setup.devices.costs.read_slowest.point[1].ns = 1.08 * read_ns;
     setup.scenario.run.warmup_ns = 60e6;
     struct kvc_result *result = expect_throughput(&setup, 2 * 1e3 / read_ns / 1.08);
     cr_expect_str_eq(result->bottleneck_stage, "send");
@@ -232,8 +232,8 @@ static void expect_search_us(int index_on, double drain_job_ns, double expected_
     setup.system.index_on = index_on;
     setup.system.cycle_ns = 200e3;
     setup.scenario.workload.get_frac = setup.scenario.workload.set_frac = 0.5;
-    setup.scenario.node.stages.drain = (struct kvc_megakv_cost_curve){0};
-    per_job(&setup.scenario.node.stages.drain, drain_job_ns);
+    setup.devices.costs.drain = (struct kvc_megakv_cost_curve){0};
+    per_job(&setup.devices.costs.drain, drain_job_ns);
     offer(&setup, 20);
     struct kvc_result *result = simulate(&setup, NULL);
     expect_near("throughput", result->throughput_mops, 20, 0.02);
@@ -267,17 +267,18 @@ static void per_job_of(struct kvc_megakv_cost_curve *curve, double threads, doub
 Test(measured, a_high_load_index_is_compared_at_its_own_number_of_streams)
 {
     struct setup setup = own();
-    struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
+    struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
     setup.scenario.system = &setup.system;
+    kvc_test_connect(&setup.scenario.node, &setup.devices);
     setup.system.index_on = KVC_MEGAKV_INDEX_ON_GPU;
     setup.scenario.workload.keys = (uint64_t)(KVC_MEGAKV_HIGH_LOAD_FRAC * (2 << 20) / 8);
     for (double slower = 1; slower <= 2; slower++) {
-        stages->search = stages->search_high_load = (struct kvc_megakv_cost_curve){0};
-        per_job_of(&stages->search, 1, 1);
-        per_job_of(&stages->search, 3, 5);
-        per_job_of(&stages->search_high_load, 3, 5 * slower);
+        profile->search = profile->search_high_load = (struct kvc_megakv_cost_curve){0};
+        per_job_of(&profile->search, 1, 1);
+        per_job_of(&profile->search, 3, 5);
+        per_job_of(&profile->search_high_load, 3, 5 * slower);
         struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
-        double found_ns = kvc_megakv_launch_ns(&costs, KVC_GPU_SEARCH, 2000, 1, 0, NULL);
+        double found_ns = kvc_megakv_launch_ns(&costs, KVC_MEGAKV_KERNEL_SEARCH, 2000, 1, 0, NULL);
         expect_near("a launch of 1000 jobs a stream", found_ns, 3 * 1000 * slower, 0.001);
     }
 }
@@ -383,14 +384,14 @@ Test(measured, senders_with_cores_of_their_own_do_not)
 Test(measured, own_threads_do_not_wait_for_each_other)
 {
     struct setup setup = own();
-    struct kvc_megakv_cost_profile *stages = &setup.scenario.node.stages;
-    stages->read.point[1].ns = stages->read_slowest.point[1].ns = 16; /* 125 Mops; receivers 167 */
+    struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
+    profile->read.point[1].ns = profile->read_slowest.point[1].ns = 16; /* 125 Mops; receivers 167 */
     setup.scenario.run.warmup_ns = 20e6;
     setup.scenario.run.duration_ns = 40e6;
     struct kvc_result *result = expect_throughput(&setup, 1e3 / search_ns);
     cr_expect_str_eq(result->bottleneck_stage, "index");
     free(result);
-    stages->read.point[1].ns = stages->read_slowest.point[1].ns = 40;
+    profile->read.point[1].ns = profile->read_slowest.point[1].ns = 40;
     setup.scenario.run.warmup_ns = 60e6;
     result = expect_throughput(&setup, 2 * 1e3 / 40);
     cr_expect_str_eq(result->bottleneck_stage, "send");
@@ -403,7 +404,7 @@ Test(measured, own_threads_are_as_many_as_they_are)
     struct setup setup = own();
     offer(&setup, 12);
     struct kvc_result *few = simulate(&setup, NULL);
-    setup.scenario.node.cpu.cores = 9;
+    setup.devices.cpu.cores = 9;
     struct kvc_result *many = simulate(&setup, NULL);
     kvc_test_forget_wall(few);
     kvc_test_forget_wall(many);

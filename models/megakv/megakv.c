@@ -2,10 +2,16 @@
  * CPU-GPU cluster", VLDB J. 26(5), 2017. */
 #include "models/megakv/megakv.h"
 
+#include "models/megakv/cost_profile.h"
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"
 #include "models/megakv/store.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
 
 static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
@@ -29,8 +35,13 @@ static void free_state(void *state)
 }
 
 static const struct kvc_model_device devices[] = {
-    {"cpu", "xeon-e5-2650v2"}, {"dram", "ddr3-1600-e5v2"},   {"gpu", "tesla-k40c"}, {"nic", "xl710-2x40g"},
-    {"pcie", "pcie3-k40c"},    {"stages", "derived-stages"}, {NULL, NULL},
+    {&kvc_cpu_kind, "xeon-e5-2650v2"},
+    {&kvc_dram_kind, "ddr3-1600-e5v2"},
+    {&kvc_gpu_kind, "tesla-k40c"},
+    {&kvc_nic_kind, "xl710-2x40g"},
+    {&kvc_pcie_kind, "pcie3-k40c"},
+    {&kvc_megakv_cost_profile_kind, "derived-costs"},
+    {NULL, NULL},
 };
 
 const struct kvc_model kvc_megakv_model = {

@@ -6,6 +6,8 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/megakv/costs.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/gpu.h"
 
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
@@ -127,7 +129,7 @@ enum { SHARED_STREAMS_MAX = 64 };
 
 static uint64_t streams_max(const struct kvc_scenario *scenario)
 {
-    const struct kvc_cpu *cpu = &scenario->node.cpu;
+    const struct kvc_cpu *cpu = kvc_cpu_of(&scenario->node);
     if (((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS) {
         return cpu->cores > 1 ? SHARED_STREAMS_MAX : 0;
     }
@@ -139,13 +141,14 @@ static uint64_t streams_auto(const struct kvc_scenario *scenario)
 {
     uint64_t most = streams_max(scenario);
     bool shared = ((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
-    return shared && most > scenario->node.cpu.cores - 1 ? scenario->node.cpu.cores - 1 : most;
+    uint64_t senders = kvc_cpu_of(&scenario->node)->cores - 1;
+    return shared && most > senders ? senders : most;
 }
 
 static double slab_bytes_auto(const struct kvc_scenario *scenario)
 {
     double shards = kvc_scenario_shards(scenario);
-    double item_bytes = kvc_megakv_means_of(scenario).item_bytes;
+    double item_bytes = kvc_megakv_item_bytes_mean(&scenario->workload);
     return fmax(ceil(1.1 * (double)scenario->workload.keys / shards * item_bytes),
                 16.0 * KVC_MEGAKV_SLAB_BYTES);
 }
@@ -190,7 +193,7 @@ uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario)
 uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_options *system = scenario->system;
-    const struct kvc_gpu *gpu = &scenario->node.gpu;
+    const struct kvc_gpu *gpu = kvc_gpu_of(&scenario->node);
     for (uint32_t i = 0; i < gpu->clock_count && system->gpu_core_hz > 0; i++) {
         if (fabs(gpu->clocks[i].core_hz - system->gpu_core_hz) < 5e5) {
             return i;
@@ -202,7 +205,7 @@ uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario)
 static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv_options *system = scenario->system;
-    const struct kvc_gpu *gpu = &scenario->node.gpu;
+    const struct kvc_gpu *gpu = kvc_gpu_of(&scenario->node);
     char allowed[256] = "";
     if (gpu->clock_count == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
@@ -217,7 +220,7 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
                              system->gpu_core_hz / 1e6, gpu->name, allowed);
     }
-    if (gpu->clocks[clock].search_ns_per_op <= 0 && gpu->sectors_per_s <= 0) {
+    if (gpu->clocks[clock].search.ns_per_op <= 0 && gpu->sectors_per_s <= 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
                              gpu->name, gpu->clocks[clock].core_hz / 1e6);
@@ -228,6 +231,7 @@ static enum kvc_status check_clock(const struct kvc_scenario *scenario, struct k
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv_options *system = scenario->system;
+    const struct kvc_gpu *gpu = kvc_gpu_of(&scenario->node);
     uint64_t most = streams_max(scenario);
     uint64_t index = (uint64_t)system->index_bytes;
     if (most == 0) {
@@ -235,7 +239,7 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
                              "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two "
                              "for a pipeline (or 2 with "
                              "system.threads = \"shared\")",
-                             (unsigned long long)scenario->node.cpu.cores);
+                             (unsigned long long)kvc_cpu_of(&scenario->node)->cores);
     }
     if (system->streams > most) {
         return kvc_diag_fail(
@@ -248,10 +252,9 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
                              "system.index: found %llu bytes, allowed is a power of two",
                              (unsigned long long)index);
     }
-    if (system->index_bytes > scenario->node.gpu.memory_bytes) {
+    if (system->index_bytes > gpu->memory_bytes) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.index: found %.3g GiB, gpu \"%s\" has %.3g GiB",
-                             system->index_bytes / 0x1p30, scenario->node.gpu.name,
-                             scenario->node.gpu.memory_bytes / 0x1p30);
+                             system->index_bytes / 0x1p30, gpu->name, gpu->memory_bytes / 0x1p30);
     }
     if (kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(&scenario->workload),
                                    kvc_workload_value_bytes_max(&scenario->workload)) == 0) {
@@ -264,10 +267,6 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
             diag, KVC_ERR_SCENARIO,
             "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
             (unsigned long long)kvc_megakv_sample_rate(scenario));
-    }
-    struct kvc_diag inner = {0};
-    if (kvc_megakv_cost_profile_check(&scenario->node.stages, &inner) != KVC_OK) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.%s", inner.message);
     }
     return check_clock(scenario, diag);
 }

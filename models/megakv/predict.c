@@ -32,17 +32,17 @@ struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
 struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
                                         const struct kvc_megakv_costs *costs, uint32_t clock)
 {
-    const struct kvc_gpu_clock *pair = &scenario->node.gpu.clocks[clock];
+    const struct kvc_gpu_clock *pair = &costs->gpu->clocks[clock];
     struct kvc_megakv_costs at_clock = *costs;
     double low = costs->measured ? MEASURED_FEW : FEW, high = costs->measured ? MEASURED_MANY : MANY,
            ns[2][2];
-    if (pair->search_ns_per_op > 0 && !costs->measured) {
-        return (struct kvc_megakv_fit){pair->search_ns_per_op, pair->search_base_ns, pair->insert_ns_per_op,
-                                       pair->insert_base_ns};
+    if (pair->search.ns_per_op > 0 && !costs->measured) {
+        return (struct kvc_megakv_fit){pair->search.ns_per_op, pair->search.base_ns, pair->insert.ns_per_op,
+                                       pair->insert.base_ns};
     }
     double hit_frac = kvc_megakv_hit_frac(scenario);
     at_clock.clock = clock;
-    for (int kernel = KVC_GPU_SEARCH; kernel <= KVC_GPU_INSERT; kernel++) {
+    for (int kernel = KVC_MEGAKV_KERNEL_SEARCH; kernel <= KVC_MEGAKV_KERNEL_INSERT; kernel++) {
         double few_ns = kvc_megakv_launch_ns(&at_clock, kernel, low, hit_frac, 0, NULL);
         double many_ns = kvc_megakv_launch_ns(&at_clock, kernel, high, hit_frac, 0, NULL);
         ns[kernel][0] = (many_ns - few_ns) / (high - low);
@@ -56,7 +56,7 @@ double kvc_megakv_hit_frac(const struct kvc_scenario *scenario)
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     double shards = kvc_scenario_shards(scenario);
     double slots = system.index_bytes / 8;
-    double items = floor(system.slab_bytes / kvc_megakv_means_of(scenario).item_bytes);
+    double items = floor(system.slab_bytes / kvc_megakv_item_bytes_mean(&scenario->workload));
     return kvc_megakv_cache_hit_frac(&scenario->workload, shards * fmin(slots, items));
 }
 
@@ -82,7 +82,7 @@ static double senders_at_once(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     return system.threads == KVC_MEGAKV_SHARED_THREADS
-               ? fmin((double)scenario->node.cpu.cores - 1, (double)system.streams)
+               ? fmin((double)kvc_cpu_of(&scenario->node)->cores - 1, (double)system.streams)
                : (double)system.streams;
 }
 
@@ -114,14 +114,14 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
-    bool siblings = scenario->node.cpu.threads_per_core > 1;
+    bool siblings = kvc_cpu_of(&scenario->node)->threads_per_core > 1;
     bool network = system.feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
         .gpu = kvc_megakv_speed_max(&fit, &load, system.cycle_ns),
         .receivers = (double)system.streams * thread_rate(mean.receive, mean.send, siblings),
         .senders = (double)system.streams * thread_rate(mean.send, mean.receive, siblings),
-        .rx = network ? wire_rate(&scenario->node.nic, means.request_bytes) : INFINITY,
-        .tx = network ? wire_rate(&scenario->node.nic, means.response_bytes) : INFINITY,
+        .rx = network ? wire_rate(costs->nic, means.request_bytes) : INFINITY,
+        .tx = network ? wire_rate(costs->nic, means.response_bytes) : INFINITY,
     };
     /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its
      * asymptote. */
@@ -189,22 +189,24 @@ static void latency(const struct cycle_times *times, uint64_t delay, double *mea
 static struct cycle_times times_of(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                                    double speed, double cycle_ns)
 {
-    const struct kvc_nic *nic = &scenario->node.nic;
+    const struct kvc_nic *nic = costs->nic;
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
     double stream_speed = speed / senders_at_once(scenario);
-    double stretch = scenario->node.cpu.threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
+    double stretch =
+        kvc_cpu_of(&scenario->node)->threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
     double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
     /* those that read so many items at a time answer when the last is read */
     double together = costs->measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
-        .search_ns = kvc_megakv_launch_ns(costs, KVC_GPU_SEARCH, load.search_frac * speed * cycle_ns,
-                                          kvc_megakv_hit_frac(scenario), inserts / load.delay, NULL),
-        .insert_ns = kvc_megakv_launch_ns(costs, KVC_GPU_INSERT, inserts, 1, 0, NULL),
+        .search_ns =
+            kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_SEARCH, load.search_frac * speed * cycle_ns,
+                                 kvc_megakv_hit_frac(scenario), inserts / load.delay, NULL),
+        .insert_ns = kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_INSERT, inserts, 1, 0, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
@@ -256,8 +258,8 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
     if (delayed.delay < 2) {
         delayed.delay = 2;
     }
-    for (uint32_t i = 0; i < scenario->node.gpu.clock_count; i++) {
-        const struct kvc_gpu_clock *clock = &scenario->node.gpu.clocks[i];
+    for (uint32_t i = 0; i < costs->gpu->clock_count; i++) {
+        const struct kvc_gpu_clock *clock = &costs->gpu->clocks[i];
         struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, i);
         const struct {
             const char *name;

@@ -3,8 +3,10 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/megakv/cost_profile.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/options.h"
+#include "sim/devices/cpu.h"
 
 /* Lines between measured points go on a little beyond them. */
 static const double beyond = 1.25;
@@ -22,16 +24,16 @@ static void note(struct kvc_result *result, const char *what, double found, doub
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
                            struct kvc_result *result)
 {
-    const struct kvc_megakv_cost_profile *stages = &scenario->node.stages;
+    const struct kvc_megakv_cost_profile *profile = kvc_megakv_cost_profile_of(&scenario->node);
     const struct kvc_workload *workload = &scenario->workload;
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    if (!kvc_megakv_cost_profile_is_measured(stages)) {
+    if (!kvc_megakv_cost_profile_is_measured(profile)) {
         return;
     }
-    struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&stages->receive),
-                                 items = kvc_megakv_cost_range_of(&stages->read),
-                                 launches = kvc_megakv_cost_range_of(&stages->search);
-    double mib = 0x1p20, item_bytes = kvc_megakv_means_of(scenario).item_bytes;
+    struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&profile->receive),
+                                 items = kvc_megakv_cost_range_of(&profile->read),
+                                 launches = kvc_megakv_cost_range_of(&profile->search);
+    double mib = 0x1p20, item_bytes = kvc_megakv_item_bytes_mean(&scenario->workload);
     double items_bytes = item_bytes * (double)workload->keys / kvc_scenario_shards(scenario);
     double largest = kvc_megakv_touched_bytes(kvc_workload_key_bytes_max(workload),
                                               kvc_workload_value_bytes_max(workload));
@@ -44,7 +46,7 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
          launches.footprint_high / mib, " MiB");
     double threads = (double)system.streams;
     if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
-        threads = fmin(threads, (double)scenario->node.cpu.cores - 1);
+        threads = fmin(threads, (double)kvc_cpu_of(&scenario->node)->cores - 1);
     }
     note(result, "senders at once", threads, items.threads_low, items.threads_high, "");
     bool on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/megakv/options.h"
+#include "models/megakv/run_fixture.h"
 
 /* Points at the corners of a range. */
 static void span(struct kvc_megakv_cost_curve *curve, struct kvc_megakv_cost_range range)
@@ -22,6 +23,7 @@ enum { STREAMS = 3 };
 struct setup {
     struct kvc_scenario scenario;
     struct kvc_megakv_options system;
+    struct kvc_test_devices devices;
 };
 
 /* Frames of 10 to 40, items of up to 60 bytes and 2 to 32 MiB in all, an index of 1 to 8 MiB, 2 to 4 senders,
@@ -32,15 +34,17 @@ static struct setup *inside(void)
     cr_assert_not_null(setup);
     setup->scenario = (struct kvc_scenario){
         .system = &setup->system,
-        .node = {.sockets = 1, .cpu = {.cores = 9, .threads_per_core = 1}, .dram = {.line_bytes = 64}},
+        .node = {.sockets = 1},
         .cluster = {.nodes = 1},
         .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 1, .frame_requests = 20}};
     setup->system =
         (struct kvc_megakv_options){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
-    span(&setup->scenario.node.stages.receive, (struct kvc_megakv_cost_range){10, 40, 0, 0, 2, 4});
-    span(&setup->scenario.node.stages.read, (struct kvc_megakv_cost_range){0, 60, 0x1p21, 0x1p25, 2, 4});
-    span(&setup->scenario.node.stages.search,
-         (struct kvc_megakv_cost_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
+    setup->devices.cpu = (struct kvc_cpu){.cores = 9, .threads_per_core = 1};
+    setup->devices.dram = (struct kvc_dram){.line_bytes = 64};
+    kvc_test_connect(&setup->scenario.node, &setup->devices);
+    span(&setup->devices.costs.receive, (struct kvc_megakv_cost_range){10, 40, 0, 0, 2, 4});
+    span(&setup->devices.costs.read, (struct kvc_megakv_cost_range){0, 60, 0x1p21, 0x1p25, 2, 4});
+    span(&setup->devices.costs.search, (struct kvc_megakv_cost_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
     return setup;
 }
 
@@ -138,7 +142,7 @@ Test(range, senders)
     expect_one(setup, jobs, "senders at once of 6, measured were 2 .. 4");
     setup->system.threads = KVC_MEGAKV_SHARED_THREADS;
     expect_one(setup, jobs, "senders at once of 6");
-    setup->scenario.node.cpu.cores = 5; /* six on four cores */
+    setup->devices.cpu.cores = 5; /* six on four cores */
     expect_none(setup, jobs);
     setup->system.streams = 1;
     expect_one(setup, jobs, "senders at once of 1");
@@ -170,7 +174,7 @@ Test(range, a_note_for_each_quantity)
     kvc_megakv_note_range(&setup->scenario, 1e6, result);
     cr_expect_eq(result->note_count, 6);
     free(result);
-    memset(&setup->scenario.node.stages, 0, sizeof(setup->scenario.node.stages));
+    memset(&setup->devices.costs, 0, sizeof(setup->devices.costs));
     expect_none(setup, STREAMS * 1e6); /* nothing was measured */
     free(setup);
 }

@@ -178,7 +178,7 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
         return bytes;
     }
     for (uint32_t i = first; i < batch->count; i++) {
-        bytes += kvc_megakv_request_bytes(&simulation->scenario->node, batch->op[i], batch->key_bytes[i],
+        bytes += kvc_megakv_request_bytes(simulation->costs.nic, batch->op[i], batch->key_bytes[i],
                                           batch->value_bytes[i]);
     }
     return bytes;
@@ -190,7 +190,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
                              const struct frame_mix *mix, double *arrived_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    const struct kvc_nic *nic = &simulation->scenario->node.nic;
+    const struct kvc_nic *nic = simulation->costs.nic;
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
     double wire_ns =
         network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
@@ -268,8 +268,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
     pipeline->receive_core->free_ns = through_ns;
-    pipeline->receive_compute_ns +=
-        simulation->scenario->node.cpu.packet_ns * pipeline->receive_stretch * count;
+    pipeline->receive_compute_ns += simulation->costs.cpu->packet_ns * pipeline->receive_stretch * count;
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
     if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
         simulation->received += count;
@@ -357,7 +356,7 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
     double elapsed_ns = now_ns - pipeline->swapped_ns;
-    bool shared = scenario->node.cpu.threads_per_core > 1 && elapsed_ns > 0;
+    bool shared = simulation->costs.cpu->threads_per_core > 1 && elapsed_ns > 0;
     pipeline->receive_stretch = shared ? kvc_smt_stretch(pipeline->send_compute_ns / elapsed_ns) : 1;
     pipeline->send_stretch = shared ? kvc_smt_stretch(pipeline->receive_compute_ns / elapsed_ns) : 1;
     pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
@@ -374,7 +373,8 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
         struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->frame_requests, op,
                                                            key_bytes, value_bytes);
         pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
-        pipeline->request_bytes[op] = kvc_megakv_request_bytes(&scenario->node, op, key_bytes, value_bytes);
+        pipeline->request_bytes[op] =
+            kvc_megakv_request_bytes(simulation->costs.nic, op, key_bytes, value_bytes);
     }
 }
 

@@ -76,7 +76,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->filling = pipeline->free_stack[buffers - 1];
     pipeline->receive_core = simulation->shared ? &socket->first_core : &pipeline->own_receive_core;
     if (simulation->shared) {
-        pipeline->send_core = &socket->send_cores[number % (simulation->scenario->node.cpu.cores - 1)];
+        pipeline->send_core = &socket->send_cores[number % (simulation->costs.cpu->cores - 1)];
     }
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
@@ -84,8 +84,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->lookup_mix = simulation->costs.lookup_mix;
-    pipeline->started_ns =
-        kvc_array_of(simulation->scenario->node.nic.ring_frames, sizeof(*pipeline->started_ns));
+    pipeline->started_ns = kvc_array_of(simulation->costs.nic->ring_frames, sizeof(*pipeline->started_ns));
 }
 
 static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
@@ -114,8 +113,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->launch_gate = kvc_gate_create(0);
     socket->done_gate = kvc_gate_create(0);
     if (simulation->shared) {
-        socket->send_cores =
-            kvc_array_of(simulation->scenario->node.cpu.cores - 1, sizeof(*socket->send_cores));
+        socket->send_cores = kvc_array_of(simulation->costs.cpu->cores - 1, sizeof(*socket->send_cores));
     }
     socket->pipelines = kvc_array_of(simulation->streams, sizeof(*socket->pipelines));
     kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
@@ -307,7 +305,7 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
     struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof(*hosts));
     for (uint32_t i = 0; i < shards; i++) {
         snprintf(hosts[2 * i].name, sizeof(hosts->name), "node%u-socket%u", i / sockets, i % sockets);
-        hosts[2 * i].cores = (uint32_t)scenario->node.cpu.cores;
+        hosts[2 * i].cores = (uint32_t)kvc_cpu_of(&scenario->node)->cores;
         snprintf(hosts[2 * i + 1].name, sizeof(hosts->name), "node%u-socket%u-gpu", i / sockets, i % sockets);
         hosts[2 * i + 1].cores = 1;
     }
@@ -336,7 +334,7 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     bool network = simulation->system.feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
     double index_ns = busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT];
     double send_cores =
-        simulation->shared ? fmin((double)simulation->scenario->node.cpu.cores - 1, threads) : threads;
+        simulation->shared ? fmin((double)simulation->costs.cpu->cores - 1, threads) : threads;
     if (network) {
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
     }
@@ -470,11 +468,11 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
 
     double dram_rate = kvc_megakv_means_of(scenario).dram_bytes * (double)simulation->completed /
                        simulation->socket_count / measured_ns * 1e9;
-    kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / scenario->node.dram.bytes_per_s);
-    if (dram_rate > scenario->node.dram.bytes_per_s) {
+    kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / simulation->costs.dram->bytes_per_s);
+    if (dram_rate > simulation->costs.dram->bytes_per_s) {
         kvc_result_note(result,
                         "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
-                        dram_rate / 1e9, scenario->node.dram.bytes_per_s / 1e9);
+                        dram_rate / 1e9, simulation->costs.dram->bytes_per_s / 1e9);
     }
     if (result->dropped > 0) {
         kvc_result_note(result,

@@ -2,8 +2,37 @@
 #ifndef KVC_MODELS_MEGAKV_RUN_FIXTURE_H
 #define KVC_MODELS_MEGAKV_RUN_FIXTURE_H
 
+#include "models/megakv/cost_profile.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
+
+/* The devices of a Mega-KV node. */
+struct kvc_test_devices {
+    struct kvc_cpu cpu;
+    struct kvc_dram dram;
+    struct kvc_gpu gpu;
+    struct kvc_nic nic;
+    struct kvc_pcie pcie;
+    struct kvc_megakv_cost_profile costs;
+};
+
+/* Lets the node have these devices, which must outlive it. */
+static inline void kvc_test_connect(struct kvc_node *node, struct kvc_test_devices *devices)
+{
+    const struct kvc_device list[] = {
+        {&kvc_cpu_kind, &devices->cpu},   {&kvc_dram_kind, &devices->dram},
+        {&kvc_gpu_kind, &devices->gpu},   {&kvc_nic_kind, &devices->nic},
+        {&kvc_pcie_kind, &devices->pcie}, {&kvc_megakv_cost_profile_kind, &devices->costs},
+    };
+    for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+        node->device[i] = list[i];
+    }
+}
 
 /* Simulates in a child (one engine per process) and brings the result back, to be freed. `timeline`: file for
  * what happened when; NULL: none. A simulation that fails fails the test. */

@@ -12,6 +12,7 @@
 struct setup {
     struct kvc_scenario scenario;
     struct kvc_megakv_options system;
+    struct kvc_test_devices devices;
 };
 
 /* One socket with round numbers: a request costs 10 ns of compute each way, an item 90 ns. */
@@ -26,26 +27,23 @@ static struct setup small(void)
                    .index_bytes = 8 << 20,
                    .slab_bytes = 64 << 20,
                    .max_displacements = 100},
+        .devices = {.cpu = {.cores = 5,
+                            .threads_per_core = 2,
+                            .clock_hz = 1e9,
+                            .packet_ns = 10,
+                            .llc_hit_cycles = 10},
+                    .dram = {.random_line_ns = 90, .next_line_ns = 0, .line_bytes = 64, .bytes_per_s = 1e12},
+                    .gpu = {.memory_bytes = 1e10,
+                            .clock_count = 1,
+                            .clocks = {{.core_hz = 1e9,
+                                        .memory_hz = 1e9,
+                                        .search = {.ns_per_op = 10, .base_ns = 10e3},
+                                        .insert = {.ns_per_op = 10, .base_ns = 20e3}}}},
+                    .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 160, .ring_frames = 4096},
+                    .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
         .scenario =
             {
-                .node =
-                    {.sockets = 1,
-                     .cpu = {.cores = 5,
-                             .threads_per_core = 2,
-                             .clock_hz = 1e9,
-                             .packet_ns = 10,
-                             .llc_hit_cycles = 10},
-                     .dram = {.random_line_ns = 90, .next_line_ns = 0, .line_bytes = 64, .bytes_per_s = 1e12},
-                     .gpu = {.memory_bytes = 1e10,
-                             .clock_count = 1,
-                             .clocks = {{.core_hz = 1e9,
-                                         .memory_hz = 1e9,
-                                         .search_ns_per_op = 10,
-                                         .search_base_ns = 10e3,
-                                         .insert_ns_per_op = 10,
-                                         .insert_base_ns = 20e3}}},
-                     .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 160, .ring_frames = 4096},
-                     .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
+                .node = {.sockets = 1},
                 .cluster = {.nodes = 1},
                 .workload = {.keys = 100000,
                              .key_bytes = 8,
@@ -61,6 +59,7 @@ static struct setup small(void)
 static struct kvc_result *simulate(struct setup *setup)
 {
     setup->scenario.system = &setup->system;
+    kvc_test_connect(&setup->scenario.node, &setup->devices);
     return kvc_test_simulate(&setup->scenario, NULL);
 }
 
@@ -104,8 +103,8 @@ Test(run, receiver_is_an_m_d_1_queue)
 {
     struct setup setup = small();
     setup.system.streams = 1;
-    setup.scenario.node.cpu.cores = 3;
-    setup.scenario.node.cpu.threads_per_core = 1;
+    setup.devices.cpu.cores = 3;
+    setup.devices.cpu.threads_per_core = 1;
     setup.scenario.workload.preload_frac = 0; /* all GETs miss, so that the sender keeps up */
     setup.scenario.workload.get_frac = 1;
     setup.scenario.workload.set_frac = 0;

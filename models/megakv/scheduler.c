@@ -13,7 +13,7 @@ static void enqueue(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *
     kvc_gate_post(socket->launch_gate);
 }
 
-static struct kvc_megakv_launch *new_launch(enum kvc_gpu_kernel kernel)
+static struct kvc_megakv_launch *new_launch(enum kvc_megakv_kernel kernel)
 {
     struct kvc_megakv_launch *launch = calloc(1, sizeof(*launch));
     if (launch == NULL) {
@@ -26,7 +26,7 @@ static struct kvc_megakv_launch *new_launch(enum kvc_gpu_kernel kernel)
 static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
 {
     uint32_t streams = socket->simulation->streams;
-    struct kvc_megakv_launch *launch = new_launch(KVC_GPU_SEARCH);
+    struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_SEARCH);
     launch->buffers = calloc(streams, sizeof(struct kvc_megakv_buffer *));
     if (launch->buffers == NULL) {
         kvc_out_of_memory("a launch");
@@ -49,7 +49,7 @@ static void launch_insert(struct kvc_megakv_socket *socket)
     if (socket->writes.jobs <= 0) {
         return;
     }
-    struct kvc_megakv_launch *launch = new_launch(KVC_GPU_INSERT);
+    struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_INSERT);
     launch->writes = socket->writes;
     socket->writes = (struct kvc_megakv_writes){0};
     enqueue(socket, launch);
@@ -212,7 +212,7 @@ void kvc_megakv_gpu_main(void *data)
             socket->launches_end = &socket->launches;
         }
 
-        bool searching = launch->kernel == KVC_GPU_SEARCH;
+        bool searching = launch->kernel == KVC_MEGAKV_KERNEL_SEARCH;
         struct kvc_index_stats before = socket->shard != NULL ? socket->shard->index_stats : none;
         double start_ns = kvc_engine_now_ns(), jobs = launch->writes.jobs;
         if (searching) {

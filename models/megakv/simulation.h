@@ -109,7 +109,7 @@ struct kvc_megakv_pipeline {
 /* What the scheduler hands to the GPU. */
 struct kvc_megakv_launch {
     struct kvc_megakv_launch *next;
-    enum kvc_gpu_kernel kernel;
+    enum kvc_megakv_kernel kernel;
     struct kvc_megakv_buffer **buffers; /* SEARCH: one per pipeline */
     double drained;                     /* SEARCH: index jobs that came with them */
     struct kvc_megakv_writes writes;    /* INSERT */

@@ -29,7 +29,7 @@ static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
 static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
     double shards = kvc_scenario_shards(scenario);
-    return 1.25 * (double)hot_keys(scenario, rate) / shards * kvc_megakv_means_of(scenario).item_bytes;
+    return 1.25 * (double)hot_keys(scenario, rate) / shards * kvc_megakv_item_bytes_mean(&scenario->workload);
 }
 
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)

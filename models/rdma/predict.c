@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "sim/devices/nic.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/popularity_blocks.h"
@@ -25,7 +26,7 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, i
 {
     const struct kvc_rdma_options *system = scenario->system;
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_nic *nic = &scenario->node.nic;
+    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
     uint32_t key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload));
     uint32_t value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload));
     double messages = kvc_rdma_messages_of(system, op);

@@ -8,6 +8,7 @@
 #include "models/rdma/server.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
+#include "sim/devices/nic.h"
 #include "sim/engine.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/metrics/recorder.h"
@@ -178,7 +179,7 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     return status;
 }
 
-static const struct kvc_model_device devices[] = {{"nic", "catapult-40g"}, {NULL, NULL}};
+static const struct kvc_model_device devices[] = {{&kvc_nic_kind, "catapult-40g"}, {NULL, NULL}};
 
 const struct kvc_model kvc_rdma_model = {
     .name = "rdma",

@@ -23,8 +23,11 @@ void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scena
 {
     const struct kvc_rdma_options *system = scenario->system;
     uint64_t keys = scenario->workload.keys < KEYS_MAX ? scenario->workload.keys : KEYS_MAX;
-    *server =
-        (struct kvc_rdma_server){.scenario = scenario, .system = *system, .source = source, .keys = keys};
+    *server = (struct kvc_rdma_server){.scenario = scenario,
+                                       .nic = kvc_nic_of(&scenario->node),
+                                       .system = *system,
+                                       .source = source,
+                                       .keys = keys};
     server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
     server->core_free_ns = kvc_array_of(system->cores, sizeof(*server->core_free_ns));
     server->core_busy_ns = kvc_array_of(system->cores, sizeof(*server->core_busy_ns));
@@ -83,8 +86,7 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
         .key_bytes = batch->key_bytes[0],
     };
     server->offered++;
-    kvc_events_add(&server->events, operation->sent_ns + server->scenario->node.nic.latency_ns, ARRIVES, 0,
-                   number);
+    kvc_events_add(&server->events, operation->sent_ns + server->nic->latency_ns, ARRIVES, 0, number);
     return true;
 }
 
@@ -96,7 +98,7 @@ static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t numbe
     double bytes =
         kvc_rdma_request_bytes(system, operation->op, operation->key_bytes, operation->value_bytes);
     double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, now_ns,
-                               kvc_nic_wire_ns(&server->scenario->node.nic, bytes, 1));
+                               kvc_nic_wire_ns(server->nic, bytes, 1));
     time_ns =
         kvc_serve(&server->message_free_ns, &server->message_busy_ns, time_ns, 1e3 / system->message_mops);
     switch (kvc_rdma_unit_of(system, operation->op)) {
@@ -139,7 +141,7 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
 /* The answer to a message goes onto the wire; the client may have another one to send. */
 static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns, uint32_t number)
 {
-    const struct kvc_nic *nic = &server->scenario->node.nic;
+    const struct kvc_nic *nic = server->nic;
     struct kvc_rdma_operation *operation = &server->operation[number];
     double bytes = kvc_rdma_response_bytes(&server->system, operation->op, operation->value_bytes);
     double done_ns =

@@ -8,6 +8,7 @@
 struct setup {
     struct kvc_scenario scenario;
     struct kvc_rdma_options system;
+    struct kvc_nic nic;
 };
 
 /* Atomics on `keys` keys alike. */
@@ -23,16 +24,22 @@ static struct setup published(uint64_t keys)
                    .atomic_mops = 2.24,
                    .read_ns = 500,
                    .outstanding = 1024},
+        .nic = {.ports = 1,
+                .bytes_per_s = 5e9,
+                .mtu_bytes = 1500,
+                .frame_overhead_bytes = 38,
+                .packet_header_bytes = 50,
+                .latency_ns = 1000},
         .scenario =
-            {.node = {.nic = {.ports = 1,
-                              .bytes_per_s = 5e9,
-                              .mtu_bytes = 1500,
-                              .frame_overhead_bytes = 38,
-                              .packet_header_bytes = 50,
-                              .latency_ns = 1000}},
-             .cluster = {.nodes = 1},
+            {.cluster = {.nodes = 1},
              .workload = {.keys = keys, .key_bytes = 8, .value_bytes = 8, .set_frac = 1, .preload_frac = 1}},
     };
+}
+
+static void connect(struct setup *setup)
+{
+    setup->scenario.system = &setup->system;
+    setup->scenario.node.device[0] = (struct kvc_device){&kvc_nic_kind, &setup->nic};
 }
 
 struct outcome {
@@ -45,7 +52,7 @@ static struct outcome simulate(struct setup *setup)
     enum { FROM_NS = 1000000, UNTIL_NS = 2000000 };
     struct kvc_diag diag = {0};
     struct kvc_rdma_server server;
-    setup->scenario.system = &setup->system;
+    connect(setup);
     cr_assert_eq(kvc_rdma_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
     const struct kvc_source_params params = {.workload = &setup->scenario.workload,
                                              .nodes = 1,
@@ -119,7 +126,7 @@ Test(rdma, many_keys_fill_the_wire)
 Test(rdma, messages_bound_a_fast_wire)
 {
     struct setup setup = published(100000);
-    setup.scenario.node.nic.bytes_per_s = 1e11;
+    setup.nic.bytes_per_s = 1e11;
     expect_mops(&setup, 150);
 }
 
@@ -147,7 +154,7 @@ Test(rdma, a_prediction_is_for_the_highest_rate_of_a_curve)
     struct setup setup = published(100000);
     struct kvc_diag diag = {0};
     struct kvc_result result = {0};
-    setup.scenario.system = &setup.system;
+    connect(&setup);
     setup.scenario.workload.arrival = KVC_ARRIVAL_CURVE;
     setup.scenario.workload.rate_mops = 1; /* not of a curve */
     setup.scenario.workload.curve_points = 2;

@@ -9,7 +9,7 @@ expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o no
 "$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { fail "calibrate"; cat warnings; }
 "$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 \
     --json calibrated.json >/dev/null
-grep -q '"node.stages.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
+grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
     fail "a calibrated machine is of no use"
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
 expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
@@ -18,9 +18,9 @@ expect 2 'clockless.lua:[0-9]*: cpu.clock: found "0GHz"' "$kvcast" check good.lu
 sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
 expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
 sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
-expect 2 'lawless.lua:[0-9]*: stages.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
+expect 2 'lawless.lua:[0-9]*: megakv_costs.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
 sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
-expect 2 'timeless.lua:[0-9]*: stages.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
+expect 2 'timeless.lua:[0-9]*: megakv_costs.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
 expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", needed is a profile of kind "machine"' \
     "$kvcast" check good.lua --set node.machine=tesla-k40c
 expect 2 'good.lua:[0-9]*: kind: found' "$kvcast" check good.lua --set node.machine=good.lua

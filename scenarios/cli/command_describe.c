@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/model.h"
+#include "models/registry.h"
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/load/hardware.h"
@@ -28,25 +28,11 @@ static const struct kvc_usage usage = {
 static const struct kvc_option system_extra[] = {
     {.name = "kind", .type = KVC_OPTION_TEXT, .help = "which store; kvcast list systems"},
 };
-#define DEVICE(name_, stores)                                                                                \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_TEXT, .by_default = "the store's",                                 \
-        .help = "hardware profile, or a table with base; " stores                                            \
-    }
-static const struct kvc_option node_extra[] = {
-    {.name = "machine",
-     .type = KVC_OPTION_TEXT,
-     .by_default = "none",
-     .help = "machine file of kvcast calibrate, for all devices that are not named"},
-    DEVICE("cpu", "megakv"),
-    DEVICE("dma", "kvdirect"),
-    DEVICE("dram", "megakv"),
-    DEVICE("fpga", "kvdirect"),
-    DEVICE("gpu", "megakv"),
-    DEVICE("nic", "megakv, kvdirect, rdma"),
-    DEVICE("pcie", "megakv"),
-    DEVICE("stages", "megakv"),
-};
+static const struct kvc_option machine_row = {
+    .name = "machine",
+    .type = KVC_OPTION_TEXT,
+    .by_default = "none",
+    .help = "machine file of kvcast calibrate, for all devices that are not named"};
 static const struct kvc_option workload_extra[] = {
     {.name = "preset",
      .type = KVC_OPTION_TEXT,
@@ -63,6 +49,7 @@ static const struct kvc_option workload_extra[] = {
      .help = "\"saturate\", or a table with one kind of arrival; kvcast describe workload.arrival"},
 };
 
+/* Something that has options. `extra` are keys that its option table does not list. */
 struct topic {
     const char *name;
     const char *what;
@@ -71,11 +58,21 @@ struct topic {
     size_t extra_count;
 };
 
+enum { TOPICS_MAX = 256, DEVICE_HELP_MAX = 160, NAMES_MAX = 1024 };
+
+/* All topics but the systems; those of the devices come from the registry. */
+struct topics {
+    size_t count;
+    struct topic topic[TOPICS_MAX];
+    char name[TOPICS_MAX][64]; /* Names of the lists inside of devices: "gpu.clocks". */
+    struct kvc_option node[KVC_DEVICE_KINDS_MAX + 1]; /* Keys of `node`. */
+    char help[KVC_DEVICE_KINDS_MAX][DEVICE_HELP_MAX];
+};
+
 #define EXTRA(rows) rows, sizeof(rows) / sizeof(*(rows))
 
 static const struct topic sections[] = {
     {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
-    {"node", "section of a scenario: one machine", &kvc_node_option_table, EXTRA(node_extra)},
     {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
     {"workload", "section of a scenario: the offered load", &kvc_workload_option_table,
      EXTRA(workload_extra)},
@@ -83,18 +80,77 @@ static const struct topic sections[] = {
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
     {"slo", "section of a scenario: what a configuration must meet", &kvc_slo_option_table, NULL, 0},
-    {"cpu", "hardware profile of a socket", &kvc_cpu_option_table, NULL, 0},
-    {"dma", "hardware profile of a card's own access to host memory", &kvc_dma_option_table, NULL, 0},
-    {"dram", "hardware profile of a socket's memory", &kvc_dram_option_table, NULL, 0},
-    {"fpga", "hardware profile of a card's programmable part", &kvc_fpga_option_table, NULL, 0},
-    {"gpu", "hardware profile of a GPU", &kvc_gpu_option_table, NULL, 0},
-    {"gpu.clocks", "frequency pairs of a GPU, with measured fits", &kvc_gpu_clock_option_table, NULL, 0},
-    {"nic", "hardware profile of a socket's network ports", &kvc_nic_option_table, NULL, 0},
-    {"pcie", "hardware profile of the link to a GPU", &kvc_pcie_option_table, NULL, 0},
-    {"stages", "measured costs of a pipeline's stages", &kvc_megakv_cost_profile_option_table, NULL, 0},
 };
 
-enum { SECTIONS = sizeof(sections) / sizeof(*sections), NAMES_MAX = 512 };
+enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
+
+static void add_topic(struct topics *topics, struct topic topic)
+{
+    if (topics->count < TOPICS_MAX) {
+        topics->topic[topics->count++] = topic;
+    }
+}
+
+/* "hardware profile, or a table with base; megakv, kvdirect": the stores that look at such a device. */
+static void write_device_help(const struct kvc_device_kind *kind, char help[DEVICE_HELP_MAX])
+{
+    size_t used = (size_t)snprintf(help, DEVICE_HELP_MAX, "hardware profile, or a table with base;");
+    const char *separator = " ";
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        for (const struct kvc_model_device *device = kvc_models[i]->devices; device->kind != NULL; device++) {
+            if (device->kind == kind && used < DEVICE_HELP_MAX) {
+                used += (size_t)snprintf(help + used, DEVICE_HELP_MAX - used, "%s%s", separator,
+                                         kvc_models[i]->name);
+                separator = ", ";
+            }
+        }
+    }
+}
+
+static void add_node(struct topics *topics)
+{
+    size_t count = 0;
+    topics->node[count++] = machine_row;
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        write_device_help(kvc_device_kinds[i], topics->help[i]);
+        topics->node[count++] = (struct kvc_option){.name = kvc_device_kinds[i]->name,
+                                                    .type = KVC_OPTION_TEXT,
+                                                    .by_default = "the store's",
+                                                    .help = topics->help[i]};
+    }
+    add_topic(topics, (struct topic){"node", "section of a scenario: one machine", &kvc_node_option_table,
+                                     topics->node, count});
+}
+
+/* A kind of device, and every list inside of it. */
+static void add_device(struct topics *topics, const struct kvc_device_kind *kind)
+{
+    add_topic(topics, (struct topic){kind->name, kind->help, kind->options, NULL, 0});
+    for (size_t i = 0; i < kind->options->count && topics->count < TOPICS_MAX; i++) {
+        const struct kvc_option *row = &kind->options->rows[i];
+        if (row->type == KVC_OPTION_LIST) {
+            char *name = topics->name[topics->count];
+            snprintf(name, sizeof(topics->name[0]), "%s.%s", kind->name, row->name);
+            add_topic(topics, (struct topic){name, row->help, row->element, NULL, 0});
+        }
+    }
+}
+
+static const struct topics *all_topics(void)
+{
+    static struct topics topics;
+    if (topics.count > 0) {
+        return &topics;
+    }
+    for (int i = 0; i < SECTIONS; i++) {
+        add_topic(&topics, sections[i]);
+    }
+    add_node(&topics);
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        add_device(&topics, kvc_device_kinds[i]);
+    }
+    return &topics;
+}
 
 static const char *const unit_names[] = {
     [KVC_UNIT_NONE] = "",        [KVC_UNIT_NS] = "time",
@@ -181,7 +237,7 @@ static json_t *row_document(const struct kvc_option *row)
     return object;
 }
 
-/* The topic's options, or only `option` (NULL: all), as text or JSON. */
+/* Prints the topic's options, or only `option` (NULL: all), as text or JSON. */
 static int describe_topic(const struct topic *topic, const char *option, const char *json)
 {
     struct kvc_grid grid = {.columns = 5};
@@ -231,14 +287,15 @@ static bool has_option(const struct topic *topic, const char *name)
     return false;
 }
 
-/* A section, a system, "system" for the first that has the option, or a node's device. */
+/* Finds a section, a device, a system, or for "system" the first system that has the option. */
 static bool find_topic(const char *name, const char *option, struct topic *topic, char what[512])
 {
     if (strncmp(name, "node.", 5) == 0) {
         name += 5;
     }
-    for (int i = 0; i < SECTIONS; i++) {
-        *topic = sections[i];
+    const struct topics *topics = all_topics();
+    for (size_t i = 0; i < topics->count; i++) {
+        *topic = topics->topic[i];
         if (strcmp(name, topic->name) == 0 && (option == NULL || has_option(topic, option))) {
             return true;
         }
@@ -288,7 +345,7 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
 static int describe_profile(const char *name, const char *file, const char *json)
 {
     struct kvc_loaded loaded = {.warning_count = 0};
-    struct kvc_node node;
+    struct kvc_node node = {.sockets = 1};
     struct kvc_diag diag = {0};
     const struct kvc_device_kind *kind = NULL;
     int exit_status = KVC_OK;
@@ -309,6 +366,7 @@ static int describe_profile(const char *name, const char *file, const char *json
         }
         kvc_grid_print(&grid, 2, stdout);
     }
+    kvc_node_free(&node);
     free(loaded.parameters.entry);
     free(loaded.provenance.entry);
     return exit_status;
@@ -320,8 +378,9 @@ static int report_unknown(const char *name)
     struct kvc_profiles profiles;
     size_t count = 0;
     names[count++] = "system";
-    for (int i = 0; i < SECTIONS; i++) {
-        names[count++] = sections[i].name;
+    const struct topics *topics = all_topics();
+    for (size_t i = 0; i < topics->count; i++) {
+        names[count++] = topics->topic[i].name;
     }
     for (size_t i = 0; kvc_models[i] != NULL && count < NAMES_MAX; i++) {
         names[count++] = kvc_models[i]->name;

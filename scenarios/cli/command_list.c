@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "models/model.h"
+#include "models/registry.h"
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/load/hardware.h"
@@ -41,14 +41,24 @@ static void add_systems(struct group *group)
     }
 }
 
+static int widest_kind(void)
+{
+    size_t widest = 0;
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        size_t bytes = strlen(kvc_device_kinds[i]->name);
+        widest = bytes > widest ? bytes : widest;
+    }
+    return (int)widest;
+}
+
 static void add_hardware(struct group *group)
 {
     struct kvc_profiles profiles;
-    char file[1024], note[KVC_TEXT_MAX + 16];
+    char file[1024], note[KVC_TEXT_MAX + 64];
     kvc_hardware_list(&profiles);
     for (size_t i = 0; i < profiles.count; i++) {
         struct kvc_loaded loaded = {.warning_count = 0};
-        struct kvc_node node;
+        struct kvc_node node = {.sockets = 1};
         struct kvc_diag diag = {0};
         const struct kvc_device_kind *kind = NULL;
         const char *called = "";
@@ -60,11 +70,12 @@ static void add_hardware(struct group *group)
             }
         }
         if (status == KVC_OK) {
-            snprintf(note, sizeof(note), "%-4s  %s", kind->name, called);
+            snprintf(note, sizeof(note), "%-*s  %s", widest_kind(), kind->name, called);
         } else {
             snprintf(note, sizeof(note), "cannot be used: %.200s", diag.message);
         }
         add(group, profiles.name[i], note);
+        kvc_node_free(&node);
         free(loaded.parameters.entry);
         free(loaded.provenance.entry);
     }

@@ -9,28 +9,15 @@
 
 #include <lua.h>
 
+#include "models/registry.h"
+
 enum { FILE_NAME_MAX = 1024 };
 
-static enum kvc_status check_stages(const void *device, struct kvc_diag *diag)
-{
-    return kvc_megakv_cost_profile_check(device, diag);
-}
-
-const struct kvc_device_kind kvc_device_kinds[] = {
-    {"cpu", &kvc_cpu_option_table, offsetof(struct kvc_node, cpu), NULL},
-    {"dma", &kvc_dma_option_table, offsetof(struct kvc_node, dma), NULL},
-    {"dram", &kvc_dram_option_table, offsetof(struct kvc_node, dram), NULL},
-    {"fpga", &kvc_fpga_option_table, offsetof(struct kvc_node, fpga), NULL},
-    {"gpu", &kvc_gpu_option_table, offsetof(struct kvc_node, gpu), NULL},
-    {"nic", &kvc_nic_option_table, offsetof(struct kvc_node, nic), NULL},
-    {"pcie", &kvc_pcie_option_table, offsetof(struct kvc_node, pcie), NULL},
-    {"stages", &kvc_megakv_cost_profile_option_table, offsetof(struct kvc_node, stages), check_stages},
-    {NULL, NULL, 0, NULL},
-};
-
-/* The frame of a machine file; its devices are the kinds above. */
-static const struct kvc_device_kind machine_kind = {"machine", &kvc_machine_option_table,
-                                                    offsetof(struct kvc_node, machine), NULL};
+/* The frame of a machine file: its values go to node->machine, and its devices are of the registry's kinds.
+ */
+static const struct kvc_device_kind machine_kind = {.name = "machine",
+                                                    .help = "Calibrated machine with several devices",
+                                                    .options = &kvc_machine_option_table};
 
 const char *kvc_hardware_dir(void)
 {
@@ -63,24 +50,37 @@ void kvc_hardware_list(struct kvc_profiles *profiles)
     qsort(profiles->name, profiles->count, sizeof(profiles->name[0]), compare_names);
 }
 
-/* A profile being read in its own sandbox; `kind` NULL: whatever the file says. */
+/* A profile that is read in a sandbox of its own. */
 struct profile {
     const struct kvc_sandbox *sandbox;
-    const struct kvc_device_kind *kind;
+    const struct kvc_device_kind *kind; /* Kind that is wanted; NULL: whatever the file says. */
     struct kvc_node *node;
     struct kvc_loaded *loaded;
     const char *prefix;
-    bool machine_only; /* a profile of the one device will not do */
-    bool has_device;   /* set: the file has the device that was asked for */
+    bool machine_only; /* A profile of the device alone is refused. */
+    bool has_device;   /* Result: the file has the device that is wanted. */
     struct kvc_diag *diag;
 };
 
-/* What the file says it is: *said. */
+/* "cpu, gpu, ... or machine" */
+static void list_kinds(char *out, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; kvc_device_kinds[i] != NULL && used < size; i++) {
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", kvc_device_kinds[i]->name);
+    }
+    if (used < size) {
+        snprintf(out + used, size - used, " or %s", machine_kind.name);
+    }
+}
+
+/* Finds out what kind the file says it is, and whether that will do. */
 static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struct profile *profile,
                                   const struct kvc_device_kind **said)
 {
-    char found[64];
-    static const char allowed[] = "cpu, dma, dram, fpga, gpu, nic, pcie, stages or machine";
+    char found[64], allowed[512];
+    list_kinds(allowed, sizeof(allowed));
     lua_pushliteral(decoder->lua, "kind");
     lua_rawget(decoder->lua, 1);
     enum kvc_status status = kvc_decode_text(decoder, "kind", allowed, found, sizeof(found));
@@ -88,12 +88,7 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
     if (status != KVC_OK) {
         return status;
     }
-    *said = strcmp(found, machine_kind.name) == 0 ? &machine_kind : NULL;
-    for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++) {
-        if (strcmp(found, kind->name) == 0) {
-            *said = kind;
-        }
-    }
+    *said = strcmp(found, machine_kind.name) == 0 ? &machine_kind : kvc_device_kind_find(found);
     if (*said == NULL) {
         return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", allowed: %s", found, allowed);
     }
@@ -105,9 +100,10 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
     return KVC_OK;
 }
 
-/* `path`: of the device in the file. */
+/* Runs the kind's own check. `path` is where the device stands in the file; `parent` goes in front of the
+ * message, which starts with the kind's name. */
 static enum kvc_status check_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
-                                    const char *path, const void *device)
+                                    const char *path, const char *parent, const void *device)
 {
     struct kvc_diag inner = {0};
     char place[KVC_PATH_MAX], field[KVC_PATH_MAX];
@@ -118,23 +114,32 @@ static enum kvc_status check_device(const struct kvc_decoder *decoder, const str
     size_t bytes = dot != NULL ? strcspn(dot + 1, " :") : 0;
     snprintf(field, sizeof(field), "%.*s", (int)bytes, dot != NULL ? dot + 1 : "");
     kvc_decode_join(place, path, field);
-    return kvc_decode_fail(decoder, place, "%s", inner.message);
+    return kvc_decode_fail(decoder, place, "%s%s", parent, inner.message);
 }
 
 /* Reads the device's table, which is on top of the stack; `path` is where it stands in the file. */
 static enum kvc_status decode_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                      const char *path, const char *const *extra, struct kvc_node *node)
 {
-    char *object = (char *)node + kind->node_offset;
-    memset(object, 0, kind->options->size);
-    kvc_option_table_set_defaults(kind->options, object);
+    void *object = kvc_node_add(node, kind);
     enum kvc_status status = kvc_decode_table(
         decoder, lua_gettop(decoder->lua),
         &(struct kvc_table){.path = path, .options = kind->options, .object = object, .extra = extra});
-    return status != KVC_OK ? status : check_device(decoder, kind, path, object);
+    return status != KVC_OK ? status : check_device(decoder, kind, path, "", object);
 }
 
-/* What is wrong with a machine file may only be that another version of kvcast wrote it. */
+/* Reads what a machine file says about itself; `extra` are its other keys. */
+static enum kvc_status decode_machine_frame(const struct kvc_decoder *decoder, const char *const *extra,
+                                            struct kvc_machine *machine)
+{
+    memset(machine, 0, sizeof(*machine));
+    return kvc_decode_table(
+        decoder, lua_gettop(decoder->lua),
+        &(struct kvc_table){
+            .path = "", .options = &kvc_machine_option_table, .object = machine, .extra = extra});
+}
+
+/* Adds the hint that another version of kvcast may have written a machine file that has errors. */
 static void add_version(struct kvc_diag *diag, const struct kvc_machine *machine)
 {
     size_t used = strlen(diag->message);
@@ -144,19 +149,19 @@ static void add_version(struct kvc_diag *diag, const struct kvc_machine *machine
     }
 }
 
-/* The frame of a machine file, and of its devices the one that is wanted, or all. */
+/* Reads the frame of a machine file, and either the device that is wanted or all of them. */
 static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profile *profile)
 {
-    const char *extra[KVC_DEVICE_KINDS_MAX] = {"kind"};
-    for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++) {
-        extra[i + 1] = kvc_device_kinds[i].name;
+    const char *extra[KVC_DEVICE_KINDS_MAX + 2] = {"kind"};
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        extra[i + 1] = kvc_device_kinds[i]->name;
     }
     bool alone = profile->kind == NULL;
     decoder->prefix = alone ? "" : "node.machine";
-    enum kvc_status status = decode_device(decoder, &machine_kind, "", extra, profile->node);
+    enum kvc_status status = decode_machine_frame(decoder, extra, &profile->node->machine);
     decoder->prefix = alone ? "" : "node";
-    for (const struct kvc_device_kind *kind = kvc_device_kinds; status == KVC_OK && kind->name != NULL;
-         kind++) {
+    for (size_t i = 0; status == KVC_OK && kvc_device_kinds[i] != NULL; i++) {
+        const struct kvc_device_kind *kind = kvc_device_kinds[i];
         if (!alone && kind != profile->kind) {
             continue;
         }
@@ -219,6 +224,7 @@ static enum kvc_status read_profile(const char *file, struct profile *profile)
 enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,
                                   struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag)
 {
+    *node = (struct kvc_node){.sockets = 1};
     struct profile profile = {.node = node, .loaded = loaded, .prefix = "", .diag = diag};
     enum kvc_status status = read_profile(file, &profile);
     *kind = profile.kind;
@@ -231,7 +237,7 @@ static bool ends_in_lua(const char *name)
     return bytes > 4 && strcmp(name + bytes - 4, ".lua") == 0;
 }
 
-/* The file that `name` stands for, which must exist. */
+/* Finds the file that `name` stands for. */
 static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *path, const char *name,
                                  char file[FILE_NAME_MAX])
 {
@@ -269,8 +275,8 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
         name, suggestion, suggestion[0] != '\0' ? "" : ";", used > 0 ? allowed : "(the library is empty)");
 }
 
-/* Loads the profile called `name`, which was named at `place`, into the device at `path`. A machine file that
- * has no such device leaves *found false, and nothing loaded. node.machine names no other kind of file. */
+/* Loads the profile `name`, which was named at `place`, into the device at `path`. A machine file without
+ * such a device sets *found to false and loads nothing. Only machine files may stand at node.machine. */
 static enum kvc_status load_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                    const char *path, const char *place, const char *name,
                                    struct kvc_node *node, bool *found)
@@ -298,7 +304,7 @@ static enum kvc_status record_base(const struct kvc_decoder *decoder, const char
     return kvc_decode_record(decoder, base_path, name, false, origin, false);
 }
 
-/* A profile that must have the device. */
+/* Loads a profile that must have the device. */
 static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                  const char *path, const char *place, const char *name, const char *origin,
                                  struct kvc_node *node)
@@ -315,7 +321,7 @@ static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct
     return status;
 }
 
-/* { base = "name", field = value, ... }: the fields over those of the base. */
+/* Reads { base = "name", field = value, ... }: the fields override those of the base. */
 static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                      const char *by_default, const char *path, struct kvc_node *node)
 {
@@ -342,12 +348,12 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
     }
     struct kvc_decoder overriding = *decoder;
     overriding.sourcing = KVC_SOURCING_OPTIONAL;
-    return kvc_decode_table(&overriding, table,
-                            &(struct kvc_table){.path = path,
-                                                .options = kind->options,
-                                                .object = (char *)node + kind->node_offset,
-                                                .extra = extra,
-                                                .present_only = true});
+    void *object = kvc_node_device(node, kind);
+    status = kvc_decode_table(
+        &overriding, table,
+        &(struct kvc_table){
+            .path = path, .options = kind->options, .object = object, .extra = extra, .present_only = true});
+    return status != KVC_OK ? status : check_device(&overriding, kind, path, "node.", object);
 }
 
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,

@@ -9,7 +9,7 @@
 
 #include <lua.h>
 
-#include "models/model.h"
+#include "models/registry.h"
 #include "scenarios/load/decode.h"
 #include "scenarios/load/hardware.h"
 #include "scenarios/load/locate.h"
@@ -31,6 +31,7 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     free(loaded->provenance.entry);
     free(loaded->warning);
     free(loaded->scenario.system);
+    kvc_node_free(&loaded->scenario.node);
     free(loaded);
 }
 
@@ -152,17 +153,16 @@ static enum kvc_status decode_system(const struct kvc_decoder *decoder, int root
 
 /* ---- node ---- */
 
-static const struct kvc_model_device *device_of(const struct kvc_model *model, const char *kind)
+static bool has_device(const struct kvc_model *model, const struct kvc_device_kind *kind)
 {
-    for (const struct kvc_model_device *device = model->devices; device->kind != NULL; device++) {
-        if (strcmp(device->kind, kind) == 0) {
-            return device;
-        }
+    const struct kvc_model_device *device = model->devices;
+    while (device->kind != NULL && device->kind != kind) {
+        device++;
     }
-    return NULL;
+    return device->kind != NULL;
 }
 
-/* node.gpu of a store without one. */
+/* Refuses a device that the store does not look at, as node.gpu of a store without one. */
 static enum kvc_status refuse_device(const struct kvc_decoder *decoder, const struct kvc_model *model,
                                      const char *kind)
 {
@@ -171,30 +171,29 @@ static enum kvc_status refuse_device(const struct kvc_decoder *decoder, const st
     for (const struct kvc_model_device *device = model->devices; device->kind != NULL; device++) {
         if (used < sizeof(allowed)) {
             used += (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s%s", used > 0 ? ", " : "",
-                                     device->kind);
+                                     device->kind->name);
         }
     }
     kvc_decode_join(path, "node", kind);
     return kvc_decode_fail(decoder, path, "%s: %s has none, its nodes have %s", path, model->name, allowed);
 }
 
-/* The devices that the store looks at, in the table on top of the stack. */
+/* Reads the devices that the store looks at from the table on top of the stack. */
 static enum kvc_status decode_devices(const struct kvc_decoder *decoder, const struct kvc_model *model,
                                       const char *machine, struct kvc_node *node)
 {
     enum kvc_status status = KVC_OK;
-    for (size_t i = 0; status == KVC_OK && kvc_device_kinds[i].name != NULL; i++) {
-        const struct kvc_device_kind *kind = &kvc_device_kinds[i];
-        const struct kvc_model_device *device = device_of(model, kind->name);
-        if (device == NULL && kvc_decode_has(decoder->lua, -1, kind->name)) {
-            return refuse_device(decoder, model, kind->name);
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        if (!has_device(model, kvc_device_kinds[i]) &&
+            kvc_decode_has(decoder->lua, -1, kvc_device_kinds[i]->name)) {
+            return refuse_device(decoder, model, kvc_device_kinds[i]->name);
         }
-        if (device == NULL) {
-            continue;
-        }
-        lua_pushstring(decoder->lua, kind->name);
+    }
+    for (const struct kvc_model_device *device = model->devices; status == KVC_OK && device->kind != NULL;
+         device++) {
+        lua_pushstring(decoder->lua, device->kind->name);
         lua_rawget(decoder->lua, -2);
-        status = kvc_hardware_decode(decoder, kind, device->profile, machine, node);
+        status = kvc_hardware_decode(decoder, device->kind, device->profile, machine, node);
         if (status == KVC_OK) {
             lua_pop(decoder->lua, 1);
         }
@@ -205,10 +204,10 @@ static enum kvc_status decode_devices(const struct kvc_decoder *decoder, const s
 static enum kvc_status decode_node(const struct kvc_decoder *decoder, int root, const struct kvc_model *model,
                                    struct kvc_node *node)
 {
-    const char *extra[KVC_DEVICE_KINDS_MAX] = {"machine"};
+    const char *extra[KVC_DEVICE_KINDS_MAX + 2] = {"machine"};
     char machine[KVC_TEXT_MAX] = "";
-    for (size_t i = 0; kvc_device_kinds[i].name != NULL; i++) {
-        extra[i + 1] = kvc_device_kinds[i].name;
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        extra[i + 1] = kvc_device_kinds[i]->name;
     }
     enum kvc_status status = push_section(decoder, root, "node");
     if (status != KVC_OK) {
@@ -760,9 +759,10 @@ static void copy_table(lua_State *lua)
 
 static bool is_device_path(const char *path, size_t bytes)
 {
-    for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++) {
-        if (bytes == 5 + strlen(kind->name) && strncmp(path, "node.", 5) == 0 &&
-            strncmp(path + 5, kind->name, bytes - 5) == 0) {
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        const char *name = kvc_device_kinds[i]->name;
+        if (bytes == 5 + strlen(name) && strncmp(path, "node.", 5) == 0 &&
+            strncmp(path + 5, name, bytes - 5) == 0) {
             return true;
         }
     }

@@ -7,8 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "models/megakv/cost_profile.h"
 #include "models/model.h"
 #include "scenarios/load/hardware.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
 
 static char folder[] = "/tmp/kvc_load_XXXXXX";
 static char file[64];
@@ -117,14 +123,14 @@ Test(load, fills_everything_from_defaults)
     cr_expect_str_eq(scenario->name, "s");
     cr_expect_str_eq(scenario->file, file);
     cr_expect_str_eq(scenario->model->name, "megakv");
-    cr_expect_eq(scenario->node.cpu.cores, 8);
-    cr_expect_float_eq(scenario->node.dram.random_line_ns, 76, 1e-9);
-    cr_expect_eq(scenario->node.gpu.clock_count, 5);
-    cr_expect_float_eq(scenario->node.gpu.clocks[0].search_ns_per_op, 5.9, 1e-9);
-    cr_expect_float_eq(scenario->node.gpu.clocks[4].insert_base_ns, 282500, 1e-6);
-    cr_expect_float_eq(scenario->node.nic.bytes_per_s, 5e9, 1e-3);
-    cr_expect_float_eq(scenario->node.pcie.latency_ns, 1050, 1e-9);
-    cr_expect(!kvc_megakv_cost_profile_is_measured(&scenario->node.stages));
+    cr_expect_eq(kvc_cpu_of(&scenario->node)->cores, 8);
+    cr_expect_float_eq(kvc_dram_of(&scenario->node)->random_line_ns, 76, 1e-9);
+    cr_expect_eq(kvc_gpu_of(&scenario->node)->clock_count, 5);
+    cr_expect_float_eq(kvc_gpu_of(&scenario->node)->clocks[0].search.ns_per_op, 5.9, 1e-9);
+    cr_expect_float_eq(kvc_gpu_of(&scenario->node)->clocks[4].insert.base_ns, 282500, 1e-6);
+    cr_expect_float_eq(kvc_nic_of(&scenario->node)->bytes_per_s, 5e9, 1e-3);
+    cr_expect_float_eq(kvc_pcie_of(&scenario->node)->latency_ns, 1050, 1e-9);
+    cr_expect(!kvc_megakv_cost_profile_is_measured(kvc_megakv_cost_profile_of(&scenario->node)));
     cr_expect_str_eq(scenario->node.machine.name, "");
     cr_expect_eq(scenario->workload.popularity, KVC_POPULARITY_UNIFORM);
     cr_expect_eq(scenario->workload.arrival, KVC_ARRIVAL_SATURATE);
@@ -150,8 +156,8 @@ Test(load, reads_every_part)
                 NULL);
     const struct kvc_scenario *scenario = &loaded->scenario;
     cr_expect_eq(scenario->node.sockets, 1);
-    cr_expect_eq(scenario->node.cpu.cores, 6);
-    cr_expect_float_eq(scenario->node.cpu.packet_ns, 7, 1e-9);
+    cr_expect_eq(kvc_cpu_of(&scenario->node)->cores, 6);
+    cr_expect_float_eq(kvc_cpu_of(&scenario->node)->packet_ns, 7, 1e-9);
     cr_expect_eq(scenario->cluster.nodes, 4);
     cr_expect_eq(scenario->workload.keys, 100000000);
     cr_expect_float_eq(scenario->workload.set_frac, 0.5, 1e-15);
@@ -189,14 +195,15 @@ Test(load, gives_every_hardware_number_a_source)
         snprintf(path, sizeof(path), "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
         cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
                      diag.line, diag.message);
-        bool derived = kind->options == &kvc_megakv_cost_profile_option_table &&
-                       !kvc_megakv_cost_profile_is_measured(&node.stages);
+        bool derived = kind == &kvc_megakv_cost_profile_kind &&
+                       !kvc_megakv_cost_profile_is_measured(kvc_megakv_cost_profile_of(&node));
         cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
                      loaded.provenance.count);
         for (uint32_t j = 0; j < loaded.provenance.count; j++) {
             cr_expect_gt(strlen(loaded.provenance.entry[j].source), 0, "%s %s", profiles.name[i],
                          loaded.provenance.entry[j].path);
         }
+        kvc_node_free(&node);
         free(loaded.parameters.entry);
         free(loaded.provenance.entry);
     }
@@ -262,8 +269,8 @@ Test(load, overrides_any_value)
     kvc_loaded_free(loaded);
     loaded =
         accepts("return { system = { kind = 'megakv' }, node = { gpu = 'h200' } }", "node.gpu.memory=9GB");
-    cr_expect_float_eq(loaded->scenario.node.gpu.memory_bytes, 9e9, 1);
-    cr_expect_eq(loaded->scenario.node.gpu.sms, 132);
+    cr_expect_float_eq(kvc_gpu_of(&loaded->scenario.node)->memory_bytes, 9e9, 1);
+    cr_expect_eq(kvc_gpu_of(&loaded->scenario.node)->sms, 132);
     kvc_loaded_free(loaded);
     loaded = accepts("return { system = { kind = 'megakv' }, workload = { dist = 'uniform' } }",
                      "workload.dist.zipf=0.5");
@@ -278,7 +285,7 @@ Test(load, overrides_do_not_leak_through_shared_tables)
                                         "return { system = { kind = 'megakv' }, node = node,\n"
                                         "  sweep = { ['node.cpu.cores'] = { 4, 6 } } }",
                                         NULL);
-    cr_expect_eq(loaded->scenario.node.cpu.cores, 8);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->cores, 8);
     kvc_loaded_free(loaded);
 }
 
@@ -421,15 +428,16 @@ Test(load, takes_devices_from_a_machine_file)
                         "  commit = '1a2b', " MACHINE_CPU " }");
     struct kvc_loaded *loaded =
         accepts("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }", NULL);
-    cr_expect_eq(loaded->scenario.node.cpu.packet_ns, 5);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->packet_ns, 5);
     cr_expect_str_eq(loaded->scenario.node.machine.date, "2026-11-21");
-    cr_expect_str_eq(loaded->scenario.node.gpu.name, "NVIDIA Tesla K40c"); /* not in the file: the default */
+    cr_expect_str_eq(kvc_gpu_of(&loaded->scenario.node)->name,
+                     "NVIDIA Tesla K40c"); /* not in the file: the default */
     kvc_loaded_free(loaded);
     loaded = accepts("return { system = { kind = 'megakv', streams = 1 },\n"
                      "  node = { cpu = { base = 'm.lua', cores = 2 } } }",
                      NULL);
-    cr_expect_eq(loaded->scenario.node.cpu.cores, 2);
-    cr_expect_eq(loaded->scenario.node.cpu.packet_ns, 5);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->cores, 2);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->packet_ns, 5);
     kvc_loaded_free(loaded);
     refuses("return { system = { kind = 'megakv' },\n  node = { gpu = 'm.lua' } }", 2,
             "node.gpu: the machine file m.lua has no gpu");
@@ -500,56 +508,57 @@ Test(load, refuses_absurd_machines)
     LAW("pass")                                                                                              \
     LAW("read_checked")                                                                                      \
     LAW("read_half_marked")                                                                                  \
-    LAW("read_marked") LAW("read_half_missed") LAW("read_slowest") LAW("search") LAW("search_high_load")     \
-        LAW("drain") LAW("insert") LAW("insert_high_load")
+    LAW("read_marked")                                                                                       \
+    LAW("read_half_missed") LAW("read_slowest") LAW("search") LAW("search_high_load") LAW("drain")           \
+        LAW("insert") LAW("insert_high_load")
 
-Test(load, takes_measured_stages)
+Test(load, takes_measured_costs)
 {
-    write_file("m.lua",
-               "return { kind = 'stages', name = 'here',\n" MOST_LAWS LAW("search_miss") LAW("read") "}");
+    write_file("m.lua", "return { kind = 'megakv_costs', name = 'here',\n" MOST_LAWS LAW("search_miss")
+                            LAW("read") "}");
     struct kvc_loaded *loaded =
-        accepts("return { system = { kind = 'megakv' }, node = { stages = 'm.lua' } }", NULL);
-    const struct kvc_megakv_cost_profile *stages = &loaded->scenario.node.stages;
-    cr_expect(kvc_megakv_cost_profile_is_measured(stages));
-    cr_assert_eq(stages->search_miss.count, 1);
-    cr_expect_eq(stages->search_miss.point[0].ns, 5);
-    cr_expect_eq(stages->search_miss.point[0].footprint_bytes, 0x1p20);
-    cr_expect_eq(stages->search_miss.point[0].threads, 1);
-    cr_expect_not_null(find(&loaded->provenance, "node.stages.search_miss.1.time"));
+        accepts("return { system = { kind = 'megakv' }, node = { megakv_costs = 'm.lua' } }", NULL);
+    const struct kvc_megakv_cost_profile *costs = kvc_megakv_cost_profile_of(&loaded->scenario.node);
+    cr_expect(kvc_megakv_cost_profile_is_measured(costs));
+    cr_assert_eq(costs->search_miss.count, 1);
+    cr_expect_eq(costs->search_miss.point[0].ns, 5);
+    cr_expect_eq(costs->search_miss.point[0].footprint_bytes, 0x1p20);
+    cr_expect_eq(costs->search_miss.point[0].threads, 1);
+    cr_expect_not_null(find(&loaded->provenance, "node.megakv_costs.search_miss.1.time"));
     kvc_loaded_free(loaded);
 }
 
-Test(load, refuses_incomplete_stages)
+Test(load, refuses_incomplete_costs)
 {
-    refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("read") "}", 1,
-                       "stages.search_miss is missing: allowed are all cost curves");
-    refuses_in_profile("stages", "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "}", 2,
-                       "stages.receive is given, stages.read is not");
+    refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("read") "}", 1,
+                       "megakv_costs.search_miss is missing: allowed are all cost curves");
+    refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "}",
+                       2, "megakv_costs.receive is given, megakv_costs.read is not");
     refuses_in_profile("machine",
                        "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
-                       "stages = {\n" MOST_LAWS LAW("read") "} }",
-                       2, "stages.search_miss is missing");
+                       "megakv_costs = {\n" MOST_LAWS LAW("read") "} }",
+                       2, "megakv_costs.search_miss is missing");
     refuses_in_profile(
-        "stages",
-        "return { kind = 'stages',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
-                                                                   "    " POINT("time = '-5ns'") " } }",
+        "megakv_costs",
+        "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
+                                                                         "    " POINT("time = '-5ns'") " } }",
         17, "read.1.time: found \"-5ns\", allowed: a time");
     refuses_in_profile(
-        "stages",
-        "return { kind = 'stages',\n" MOST_LAWS LAW(
+        "megakv_costs",
+        "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
             "search_miss") "  read = {\n"
                            "    " POINT("time = '5ns'") ", " POINT(
                                "time = '6ns', threads = 2") ",\n"
                                                             "    " POINT("time = '5ns', threads = 2") " } }",
-        16, "stages.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
-    refuses_in_profile("stages",
-                       "return { kind = 'stages',\n" MOST_LAWS LAW(
+        16, "megakv_costs.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
+    refuses_in_profile("megakv_costs",
+                       "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
                            "search_miss") "  read = {\n"
                                           "    { size = 8, time = { '5ns', source = 'x' } } } }",
                        17, "read.1.size has no source");
-    refuses("return { system = { kind = 'megakv' },\n  node = { stages = {\n"
+    refuses("return { system = { kind = 'megakv' },\n  node = { megakv_costs = {\n"
             "    read = { { size = 1, time = '1ns' } } } } }",
-            2, "node.stages.receive is missing");
+            2, "node.megakv_costs.receive is missing");
 }
 
 Test(load, passes_on_what_the_sandbox_says)

@@ -42,8 +42,13 @@ static const struct kvc_option rows[] = {
      .help = "stall for a line that the last-level cache holds, in core cycles"},
 };
 
-const struct kvc_option_table kvc_cpu_option_table = {
+static const struct kvc_option_table options = {
     .name = "cpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_cpu)};
+
+const struct kvc_device_kind kvc_cpu_kind = {
+    .name = "cpu",
+    .help = "CPU socket: cores, clock, and what packet I/O and a cache hit cost",
+    .options = &options};
 
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 {

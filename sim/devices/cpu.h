@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 
 struct kvc_cpu {
     char name[KVC_TEXT_MAX];
@@ -21,7 +21,13 @@ struct kvc_cpu {
     double llc_hit_cycles; /* stall for a line that the last-level cache holds */
 };
 
-extern const struct kvc_option_table kvc_cpu_option_table;
+extern const struct kvc_device_kind kvc_cpu_kind;
+
+/** The node's cpu; NULL if it has none. */
+static inline const struct kvc_cpu *kvc_cpu_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_cpu_kind);
+}
 
 /* Cost of one request on a hardware thread. */
 struct kvc_cpu_cost {

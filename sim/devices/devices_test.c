@@ -51,15 +51,13 @@ static const struct kvc_pcie pcie = {.h2d_bytes_per_s = 10e9, .d2h_bytes_per_s =
 
 Test(gpu, follows_the_fit_where_there_is_one)
 {
-    struct kvc_gpu gpu = {.clock_count = 1,
-                          .clocks = {{.search_ns_per_op = 5.9,
-                                      .search_base_ns = 22.1e3,
-                                      .insert_ns_per_op = 6.2,
-                                      .insert_base_ns = 144.5e3}}};
+    const struct kvc_gpu gpu = {.clock_count = 1};
+    const struct kvc_gpu_fit search = {.ns_per_op = 5.9, .base_ns = 22.1e3},
+                             insert = {.ns_per_op = 6.2, .base_ns = 144.5e3};
     struct kvc_gpu_work work = {.jobs = 10000, .streams = 7}, none = {.streams = 7};
-    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 81.1e3, 1e-6);
-    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_INSERT, &work), 206.5e3, 1e-6);
-    cr_expect_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_INSERT, &none), 0);
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, &search, &work), 81.1e3, 1e-6);
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, &insert, &work), 206.5e3, 1e-6);
+    cr_expect_eq(kvc_gpu_launch_ns(&gpu, &pcie, &insert, &none), 0);
 }
 
 /* Jobs one after the other through three machines, each serving one at a time. */
@@ -91,7 +89,7 @@ Test(gpu, passes_streams_through_engines_and_sms)
                                         .streams = streams};
             double stages[3] = {8e5 / 10 / streams, fmax(sectors / streams, 2 * 500), 4e5 / 5 / streams};
             double expected_ns = 9000 + 2 * 1000 + flow_shop_ns(stages, streams);
-            cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), expected_ns, 1e-6);
+            cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), expected_ns, 1e-6);
         }
     }
 }
@@ -101,7 +99,51 @@ Test(gpu, runs_in_waves_when_the_sms_are_full)
     struct kvc_gpu gpu = {.sms = 10, .sectors_per_s = 1e15, .access_ns = 500, .clock_count = 1};
     /* ten SMs hold 20480 threads, 2560 jobs of eight */
     struct kvc_gpu_work work = {.jobs = 2560, .depth = 2, .threads_per_job = 8, .streams = 1};
-    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 1000, 1e-6);
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 1000, 1e-6);
     work.jobs = 2561;
-    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, 0, &pcie, KVC_GPU_SEARCH, &work), 2000, 1e-6);
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 2000, 1e-6);
+}
+
+static const struct kvc_option sample_rows[] = {
+    {.name = "speed",
+     .type = KVC_OPTION_REAL,
+     .offset = 0,
+     .min = 0,
+     .max = 10,
+     .by_default = "3",
+     .help = "speed of the sample"},
+};
+
+static const struct kvc_option_table sample_options = {
+    .name = "sample", .rows = sample_rows, .count = 1, .size = 2 * sizeof(double)};
+
+static const struct kvc_device_kind sample_kind = {
+    .name = "sample", .help = "A device of this test", .options = &sample_options};
+
+Test(node, has_the_devices_that_were_added)
+{
+    struct kvc_node node = {.sockets = 1};
+    cr_expect_null(kvc_node_device(&node, &sample_kind));
+    cr_expect_null(kvc_nic_of(&node));
+    double *sample = kvc_node_add(&node, &sample_kind);
+    cr_expect_eq(sample[0], 3, "the default");
+    cr_expect_eq(sample[1], 0);
+    struct kvc_nic *added = kvc_node_add(&node, &kvc_nic_kind);
+    cr_expect_eq(kvc_nic_of(&node), added);
+    cr_expect_eq(kvc_node_device(&node, &sample_kind), sample);
+    sample[0] = sample[1] = 7;
+    cr_expect_eq(kvc_node_add(&node, &sample_kind), sample, "one of a kind");
+    cr_expect(sample[0] == 3 && sample[1] == 0, "reset");
+    kvc_node_free(&node);
+    cr_expect_null(kvc_nic_of(&node));
+    kvc_node_free(NULL);
+}
+
+Test(node, may_point_to_devices_that_live_elsewhere)
+{
+    struct kvc_cpu cpu = {.cores = 3};
+    struct kvc_node node = {.device = {{&kvc_cpu_kind, &cpu}}}, copy = node;
+    cr_expect_eq(kvc_cpu_of(&node), &cpu);
+    cr_expect_eq(kvc_cpu_of(&copy), &cpu, "a copy shares them");
+    cr_expect_null(kvc_nic_of(&node));
 }

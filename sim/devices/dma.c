@@ -44,8 +44,11 @@ static const struct kvc_option rows[] = {
              "random lines a second that a core of the host reads, where cores do so for the card"),
 };
 
-const struct kvc_option_table kvc_dma_option_table = {
+static const struct kvc_option_table options = {
     .name = "dma", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_dma)};
+
+const struct kvc_device_kind kvc_dma_kind = {
+    .name = "dma", .help = "hardware profile of a card's own access to host memory", .options = &options};
 
 /* PCI Express Base Specification: 2.5 and 5 GT/s with 8b/10b, from generation 3 on 8, 16, 32 GT/s with
  * 128b/130b. */

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "sim/base/events.h"
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 #include "sim/base/rng.h"
 
 struct kvc_dma {
@@ -36,7 +36,13 @@ struct kvc_dma {
     double core_reads_per_s; /* random lines that one core of the host reads, where it does so for the card */
 };
 
-extern const struct kvc_option_table kvc_dma_option_table;
+extern const struct kvc_device_kind kvc_dma_kind;
+
+/** The node's dma; NULL if it has none. */
+static inline const struct kvc_dma *kvc_dma_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_dma_kind);
+}
 
 /* Of one endpoint, each way, headers included. From generation and lanes: the standard's transfer rate and
  * line code. */

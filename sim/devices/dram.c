@@ -36,8 +36,13 @@ static const struct kvc_option rows[] = {
      .help = "peak of one socket; a run that would need more is reported"},
 };
 
-const struct kvc_option_table kvc_dram_option_table = {
+static const struct kvc_option_table options = {
     .name = "dram", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_dram)};
+
+const struct kvc_device_kind kvc_dram_kind = {
+    .name = "dram",
+    .help = "Memory of a socket: cost of random and sequential lines, bandwidth",
+    .options = &options};
 
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 {

@@ -5,7 +5,7 @@
 #ifndef KVC_SIM_DEVICES_DRAM_H
 #define KVC_SIM_DEVICES_DRAM_H
 
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 
 struct kvc_dram {
     char name[KVC_TEXT_MAX];
@@ -15,7 +15,13 @@ struct kvc_dram {
     double bytes_per_s; /* peak of the socket, for the bandwidth check */
 };
 
-extern const struct kvc_option_table kvc_dram_option_table;
+extern const struct kvc_device_kind kvc_dram_kind;
+
+/** The node's dram; NULL if it has none. */
+static inline const struct kvc_dram *kvc_dram_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_dram_kind);
+}
 
 /* Time to touch `lines` consecutive lines, the first at a random place; 0 lines cost nothing. */
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);

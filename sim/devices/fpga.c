@@ -19,5 +19,8 @@ static const struct kvc_option rows[] = {
     REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4, "of the whole card at work"),
 };
 
-const struct kvc_option_table kvc_fpga_option_table = {
+static const struct kvc_option_table options = {
     .name = "fpga", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_fpga)};
+
+const struct kvc_device_kind kvc_fpga_kind = {
+    .name = "fpga", .help = "Programmable card: pipeline clock, on-board DRAM, power", .options = &options};

@@ -3,7 +3,7 @@
 #ifndef KVC_SIM_DEVICES_FPGA_H
 #define KVC_SIM_DEVICES_FPGA_H
 
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 
 struct kvc_fpga {
     char name[KVC_TEXT_MAX];
@@ -14,7 +14,13 @@ struct kvc_fpga {
     double power_w;          /* of the whole card, at work */
 };
 
-extern const struct kvc_option_table kvc_fpga_option_table;
+extern const struct kvc_device_kind kvc_fpga_kind;
+
+/** The node's fpga; NULL if it has none. */
+static inline const struct kvc_fpga *kvc_fpga_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_fpga_kind);
+}
 
 static inline double kvc_fpga_cycle_ns(const struct kvc_fpga *fpga)
 {

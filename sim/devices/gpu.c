@@ -21,7 +21,7 @@ static const struct kvc_option clock_rows[] = {
      .help = "memory clock"},
     {.name = "search_per_op",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, search_ns_per_op),
+     .offset = offsetof(struct kvc_gpu_clock, search.ns_per_op),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e6,
@@ -29,7 +29,7 @@ static const struct kvc_option clock_rows[] = {
      .help = "k of T_S = k*x + b; 0: no fit"},
     {.name = "search_base",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, search_base_ns),
+     .offset = offsetof(struct kvc_gpu_clock, search.base_ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e9,
@@ -37,7 +37,7 @@ static const struct kvc_option clock_rows[] = {
      .help = "b of T_S"},
     {.name = "insert_per_op",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, insert_ns_per_op),
+     .offset = offsetof(struct kvc_gpu_clock, insert.ns_per_op),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e6,
@@ -45,7 +45,7 @@ static const struct kvc_option clock_rows[] = {
      .help = "k of T_I (insert and delete)"},
     {.name = "insert_base",
      .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, insert_base_ns),
+     .offset = offsetof(struct kvc_gpu_clock, insert.base_ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e9,
@@ -53,11 +53,11 @@ static const struct kvc_option clock_rows[] = {
      .help = "b of T_I"},
 };
 
-const struct kvc_option_table kvc_gpu_clock_option_table = {.name = "clocks",
-                                                            .rows = clock_rows,
-                                                            .count = sizeof(clock_rows) / sizeof(*clock_rows),
-                                                            .size = sizeof(struct kvc_gpu_clock),
-                                                            .max_list = KVC_GPU_CLOCKS_MAX};
+static const struct kvc_option_table clock_options = {.name = "clocks",
+                                                      .rows = clock_rows,
+                                                      .count = sizeof(clock_rows) / sizeof(*clock_rows),
+                                                      .size = sizeof(struct kvc_gpu_clock),
+                                                      .max_list = KVC_GPU_CLOCKS_MAX};
 
 static const struct kvc_option rows[] = {
     {.name = "name",
@@ -104,13 +104,18 @@ static const struct kvc_option rows[] = {
     {.name = "clocks",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_gpu, clocks),
-     .element = &kvc_gpu_clock_option_table,
+     .element = &clock_options,
      .count_offset = offsetof(struct kvc_gpu, clock_count),
      .help = "frequency pairs that can be set, fastest first"},
 };
 
-const struct kvc_option_table kvc_gpu_option_table = {
+static const struct kvc_option_table options = {
     .name = "gpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_gpu)};
+
+const struct kvc_device_kind kvc_gpu_kind = {
+    .name = "gpu",
+    .help = "GPU: device memory, rate of random accesses, clock pairs with measured fits",
+    .options = &options};
 
 /* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine: the first job passes
  * through all three, each further one leaves the slowest stage later by its time there (exact for equal
@@ -130,18 +135,11 @@ static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *p
     return latency_ns + in_ns + kernel_ns + out_ns + (streams - 1) * slowest_ns;
 }
 
-double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, uint32_t clock, const struct kvc_pcie *pcie,
-                         enum kvc_gpu_kernel kernel, const struct kvc_gpu_work *work)
+double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
+                         const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work)
 {
-    const struct kvc_gpu_clock *pair = &gpu->clocks[clock];
     if (work->jobs <= 0) {
         return 0;
     }
-    if (pair->search_ns_per_op <= 0) {
-        return mechanistic_ns(gpu, pcie, work);
-    }
-    if (kernel == KVC_GPU_SEARCH) {
-        return pair->search_ns_per_op * work->jobs + pair->search_base_ns;
-    }
-    return pair->insert_ns_per_op * work->jobs + pair->insert_base_ns;
+    return fit != NULL ? fit->ns_per_op * work->jobs + fit->base_ns : mechanistic_ns(gpu, pcie, work);
 }

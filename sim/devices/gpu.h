@@ -11,16 +11,21 @@
 
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 #include "sim/devices/pcie.h"
 
 enum { KVC_GPU_CLOCKS_MAX = 8 };
 
-/* One frequency pair; the fit is absent where search_ns_per_op is 0. */
+/** Straight line through measured launch times, copies included: T = ns_per_op * jobs + base_ns. */
+struct kvc_gpu_fit {
+    double ns_per_op; /**< 0: not measured. */
+    double base_ns;
+};
+
+/** One pair of clock frequencies with the lines that were fitted at them. */
 struct kvc_gpu_clock {
     double core_hz, memory_hz;
-    double search_ns_per_op, search_base_ns;
-    double insert_ns_per_op, insert_base_ns; /* insert and delete */
+    struct kvc_gpu_fit search, insert; /**< Lines of search launches, and of insert and delete launches. */
 };
 
 struct kvc_gpu {
@@ -34,8 +39,13 @@ struct kvc_gpu {
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /* fastest first */
 };
 
-extern const struct kvc_option_table kvc_gpu_option_table;
-extern const struct kvc_option_table kvc_gpu_clock_option_table;
+extern const struct kvc_device_kind kvc_gpu_kind;
+
+/** The node's gpu; NULL if it has none. */
+static inline const struct kvc_gpu *kvc_gpu_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_gpu_kind);
+}
 
 /* One launch: what goes in, what the kernel touches, what comes out; all streams together. */
 struct kvc_gpu_work {
@@ -47,10 +57,9 @@ struct kvc_gpu_work {
     uint32_t streams;
 };
 
-enum kvc_gpu_kernel { KVC_GPU_SEARCH, KVC_GPU_INSERT };
-
-/* Time of one launch at clock pair `clock`; 0 jobs take 0. */
-double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, uint32_t clock, const struct kvc_pcie *pcie,
-                         enum kvc_gpu_kernel kernel, const struct kvc_gpu_work *work);
+/** Time of one launch [ns]; 0 jobs take no time. `fit`: the measured line of this kernel at the card's
+ * clocks; NULL: the mechanistic form. */
+double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
+                         const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work);
 
 #endif

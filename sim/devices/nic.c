@@ -39,8 +39,13 @@ static const struct kvc_option rows[] = {
      .help = "one way between client and memory, without serialisation"},
 };
 
-const struct kvc_option_table kvc_nic_option_table = {
+static const struct kvc_option_table options = {
     .name = "nic", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_nic)};
+
+const struct kvc_device_kind kvc_nic_kind = {
+    .name = "nic",
+    .help = "Network ports of a socket: line rate, framing, receive ring, latency",
+    .options = &options};
 
 double kvc_nic_payload_bytes(const struct kvc_nic *nic)
 {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 
 struct kvc_nic {
     char name[KVC_TEXT_MAX];
@@ -24,7 +24,13 @@ struct kvc_nic {
     double latency_ns;              /* one way, wire to memory, without serialisation */
 };
 
-extern const struct kvc_option_table kvc_nic_option_table;
+extern const struct kvc_device_kind kvc_nic_kind;
+
+/** The node's nic; NULL if it has none. */
+static inline const struct kvc_nic *kvc_nic_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_nic_kind);
+}
 
 /* Bytes of a frame that messages can fill. */
 double kvc_nic_payload_bytes(const struct kvc_nic *nic);

@@ -29,8 +29,11 @@ static const struct kvc_option rows[] = {
      .help = "fixed time of one copy, either way"},
 };
 
-const struct kvc_option_table kvc_pcie_option_table = {
+static const struct kvc_option_table options = {
     .name = "pcie", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_pcie)};
+
+const struct kvc_device_kind kvc_pcie_kind = {
+    .name = "pcie", .help = "hardware profile of the link to a GPU", .options = &options};
 
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes)
 {

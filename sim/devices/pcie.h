@@ -3,7 +3,7 @@
 #ifndef KVC_SIM_DEVICES_PCIE_H
 #define KVC_SIM_DEVICES_PCIE_H
 
-#include "sim/base/option.h"
+#include "sim/devices/node.h"
 
 struct kvc_pcie {
     char name[KVC_TEXT_MAX];
@@ -11,7 +11,13 @@ struct kvc_pcie {
     double latency_ns; /* of one copy, either way */
 };
 
-extern const struct kvc_option_table kvc_pcie_option_table;
+extern const struct kvc_device_kind kvc_pcie_kind;
+
+/** The node's pcie; NULL if it has none. */
+static inline const struct kvc_pcie *kvc_pcie_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_pcie_kind);
+}
 
 /* Time that a copy occupies the engine; the latency comes on top. */
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes);

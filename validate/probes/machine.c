@@ -212,7 +212,7 @@ static void write_curve(const struct writer *writer, const char *name,
 static void write_stages(const struct writer *writer)
 {
     const struct kvc_megakv_measurement *stages = &writer->report->stages;
-    fprintf(writer->out, "  stages = {\n    name = \"Mega-KV's own code on this machine\",\n");
+    fprintf(writer->out, "  megakv_costs = {\n    name = \"Mega-KV's own code on this machine\",\n");
     write_curve(writer, "receive", &stages->receive);
     write_curve(writer, "write", &stages->write);
     write_curve(writer, "pass", &stages->pass);

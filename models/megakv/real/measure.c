@@ -8,6 +8,7 @@
 
 #include "models/megakv/options.h"
 #include "sim/base/clock.h"
+#include "sim/devices/cpu.h"
 #include "sim/metrics/bottleneck.h"
 #include "validate/probes/cores.h"
 #include "validate/probes/noise.h"
@@ -31,7 +32,7 @@ const double kvc_megakv_measure_stalled_frac = 0.003;
 static uint32_t cores_needed(const struct kvc_scenario *scenario)
 {
     struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    return system.threads == KVC_MEGAKV_SHARED_THREADS ? (uint32_t)scenario->node.cpu.cores
+    return system.threads == KVC_MEGAKV_SHARED_THREADS ? (uint32_t)kvc_cpu_of(&scenario->node)->cores
                                                        : 1 + 2 * (uint32_t)system.streams;
 }
 
@@ -95,7 +96,7 @@ static uint32_t deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_s
                            struct core *cores)
 {
     bool shared = ((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
-    uint32_t senders = shared ? (uint32_t)scenario->node.cpu.cores - 1 : node->count, count = 1;
+    uint32_t senders = shared ? (uint32_t)kvc_cpu_of(&scenario->node)->cores - 1 : node->count, count = 1;
     node->shared = shared;
     node->receive_cores = shared ? 1 : node->count;
     node->send_cores = senders < node->count ? senders : node->count;

@@ -41,7 +41,7 @@ return {
     d2h = { "55.11GB/s", source = "measured 2026-11-21: 64 MiB from the device to pinned memory" },
     latency = { "6.138us", source = "measured 2026-11-21: 64 bytes, the slower way, quartiles 6.08 .. 6.21 us" },
   },
-  stages = {
+  megakv_costs = {
     name = "Mega-KV's own code on this machine",
     receive = {
       { size = 1, footprint = "0MiB", threads = 1, time = "80.33ns",

@@ -33,7 +33,7 @@ return {
     insert_base = { "667.2ns", source = "measured 2026-11-21: launches of inserts and deletes, all pipelines: 324 .. 1.01e+03 (95 %), 5 points, worst 1.8 % off" },
     } },
   },
-  stages = {
+  megakv_costs = {
     name = "Mega-KV's own code on this machine",
     receive = {
       { size = 1, footprint = "0MiB", threads = 1, time = "63.28ns",

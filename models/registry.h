@@ -1,0 +1,25 @@
+/* The registry lists the stores and the kinds of devices that this build knows.
+ *
+ * The loader, the command line and the machine files iterate over these two lists; nothing else names a store
+ * or a kind. A new store or device adds its line to models/registry.c. */
+#ifndef KVC_MODELS_REGISTRY_H
+#define KVC_MODELS_REGISTRY_H
+
+#include "models/model.h"
+#include "sim/devices/device.h"
+
+/* All stores, NULL-terminated. */
+extern const struct kvc_model *const kvc_models[];
+
+/* Finds a store by its name. Returns NULL if there is none. */
+const struct kvc_model *kvc_model_find(const char *name);
+
+enum { KVC_DEVICE_KINDS_MAX = 32 };
+
+/* All kinds of devices, NULL-terminated; at most KVC_DEVICE_KINDS_MAX. */
+extern const struct kvc_device_kind *const kvc_device_kinds[];
+
+/* Finds a kind by its name. Returns NULL if there is none. */
+const struct kvc_device_kind *kvc_device_kind_find(const char *name);
+
+#endif

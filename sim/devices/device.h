@@ -1,0 +1,27 @@
+/** @file
+ * A device kind describes one sort of hardware profile to the loader, to `describe` and to the echo of
+ * results.
+ *
+ * Every kind of device (a CPU socket, a NIC, ...) is a plain struct of parameters with an option table. Its
+ * header exports one descriptor, and the registry (models/registry.c) lists all descriptors. No other
+ * place names the kinds. */
+#ifndef KVC_SIM_DEVICES_DEVICE_H
+#define KVC_SIM_DEVICES_DEVICE_H
+
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+
+/** One sort of hardware profile. */
+struct kvc_device_kind {
+    const char *name;                       /**< Kind of a profile and key in a scenario's node: "cpu". */
+    const char *help;                       /**< One line for `kvcast describe`. */
+    const struct kvc_option_table *options; /**< Parameters of a device; options->size is its struct's. */
+
+    /** Checks what the options' ranges cannot say.
+     *
+     * The message starts with the kind's name and a dot, as in "pcie.d2h is missing". NULL if the ranges say
+     * everything. */
+    enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
+};
+
+#endif

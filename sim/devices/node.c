@@ -1,0 +1,75 @@
+#include "sim/devices/node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct kvc_option node_rows[] = {
+    {.name = "sockets",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_node, sockets),
+     .min = 1,
+     .max = 8,
+     .by_default = "2",
+     .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
+};
+
+const struct kvc_option_table kvc_node_option_table = {.name = "node",
+                                                       .rows = node_rows,
+                                                       .count = sizeof(node_rows) / sizeof(*node_rows),
+                                                       .size = sizeof(struct kvc_node)};
+
+static const struct kvc_option machine_rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, name),
+     .help = "machine that was measured"},
+    {.name = "date",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, date),
+     .help = "day of the measurement, as in 2026-11-21"},
+    {.name = "compiler",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, compiler),
+     .help = "compiler of the kernels that were timed"},
+    {.name = "commit",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_machine, commit),
+     .help = "version of kvcast that measured"},
+};
+
+const struct kvc_option_table kvc_machine_option_table = {.name = "machine",
+                                                          .rows = machine_rows,
+                                                          .count =
+                                                              sizeof(machine_rows) / sizeof(*machine_rows),
+                                                          .size = sizeof(struct kvc_machine)};
+
+void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind)
+{
+    struct kvc_device *device = node->device;
+    while (device->kind != NULL && device->kind != kind) {
+        device++;
+    }
+    if (device == node->device + KVC_NODE_DEVICES_MAX) {
+        KVC_BUG("node has more than %d devices", KVC_NODE_DEVICES_MAX);
+    }
+    if (device->kind == NULL) {
+        *device = (struct kvc_device){.kind = kind, .values = malloc(kind->options->size)};
+        if (device->values == NULL) {
+            kvc_out_of_memory("a device of the node");
+        }
+    }
+    memset(device->values, 0, kind->options->size);
+    kvc_option_table_set_defaults(kind->options, device->values);
+    return device->values;
+}
+
+void kvc_node_free(struct kvc_node *node)
+{
+    if (node == NULL) {
+        return;
+    }
+    for (struct kvc_device *device = node->device; device->kind != NULL; device++) {
+        free(device->values);
+        *device = (struct kvc_device){.kind = NULL};
+    }
+}

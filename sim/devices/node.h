@@ -1,0 +1,66 @@
+/** @file
+ * A node is one machine: its sockets and the devices that each socket has.
+ *
+ * The loader adds the devices that a store looks at; models read them through the typed accessors of the
+ * devices' headers, such as kvc_nic_of(). Code that needs a device often keeps the pointer, because every
+ * access by kind searches the list. A node built by hand may point to devices that live elsewhere:
+ *
+ *     struct kvc_nic nic = {.ports = 1, ...};
+ *     struct kvc_node node = {.sockets = 1, .device = {{&kvc_nic_kind, &nic}}};
+ */
+#ifndef KVC_SIM_DEVICES_NODE_H
+#define KVC_SIM_DEVICES_NODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/devices/device.h"
+
+/** Origin of a calibrated profile. All texts are empty if the node uses none. */
+struct kvc_machine {
+    char name[KVC_TEXT_MAX];     /**< Machine that was measured: "2 cores, Intel Xeon". */
+    char date[KVC_TEXT_MAX];     /**< Day of the measurement in ISO 8601: "2026-11-21". */
+    char compiler[KVC_TEXT_MAX]; /**< Compiler of the kernels: "gcc 12.2.0". */
+    char commit[KVC_TEXT_MAX];   /**< Version of kvcast that measured. */
+};
+
+/** One device of a node. */
+struct kvc_device {
+    const struct kvc_device_kind *kind;
+    void *values; /**< Struct that the kind's options describe. */
+};
+
+enum { KVC_NODE_DEVICES_MAX = 16 };
+
+/** One machine. A copy of the struct shares the devices. */
+struct kvc_node {
+    uint64_t sockets; /**< Sockets, each with devices of its own. */
+    struct kvc_machine machine;
+    struct kvc_device
+        device[KVC_NODE_DEVICES_MAX + 1]; /**< At most one of a kind; kind NULL ends the list. */
+};
+
+extern const struct kvc_option_table kvc_node_option_table; /**< The plain fields: sockets. */
+extern const struct kvc_option_table kvc_machine_option_table;
+
+/** Finds the values of the node's device of a kind. Returns NULL if the node has no such device. */
+static inline void *kvc_node_device(const struct kvc_node *node, const struct kvc_device_kind *kind)
+{
+    for (const struct kvc_device *device = node->device; device->kind != NULL; device++) {
+        if (device->kind == kind) {
+            return device->values;
+        }
+    }
+    return NULL;
+}
+
+/** Adds a device whose options have their defaults and whose other fields are zero.
+ *
+ * Resets the device if the node already has one of this kind. Returns its values, which kvc_node_free()
+ * frees. Exits with status 3 if memory is lacking. */
+void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind);
+
+/** Frees the devices that kvc_node_add() allocated and empties the list. NULL is allowed. */
+void kvc_node_free(struct kvc_node *node);
+
+#endif
