@@ -1,4 +1,8 @@
-/* A store: its options, its closed form and its simulation. One explicit registry lists them all. */
+/* The interface of a store: its options, its closed form, its simulation and, where it exists, its measured
+ * runtime.
+ *
+ * Every store fills one struct kvc_model, and models/registry.c lists them all. Drivers and commands know
+ * stores only through this struct: no other file names one. */
 #ifndef KVC_MODELS_MODEL_H
 #define KVC_MODELS_MODEL_H
 
@@ -7,15 +11,10 @@
 
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
+#include "sim/base/progress.h"
 #include "sim/metrics/timeline.h"
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
-
-/* Told how far a step is, 0..1; NULL: nobody listens. */
-struct kvc_progress {
-    void (*report)(void *data, const char *step, double fraction);
-    void *data;
-};
 
 /* A device that a store looks at. */
 struct kvc_model_device {
@@ -23,31 +22,50 @@ struct kvc_model_device {
     const char *profile; /* Profile of the hardware library for a node that names none: "tesla-k40c". */
 };
 
-struct kvc_model {
-    const char *name;
-    const char *help;
-    const char *paper;
-    const struct kvc_option_table *options; /* of the `system` table, `kind` excepted */
-    bool has_sockets;                       /* node.sockets: each a shard with devices of its own */
-    const struct kvc_model_device *devices; /* In the order of the echo; kind NULL ends the list. */
+/* What the simulation of one replica gets. */
+struct kvc_run_context {
+    const struct kvc_scenario *scenario;
+    void *state;                         /* The store that `prepare` built; the run changes it. */
+    uint32_t replica;                    /* Number of this replica, from 0. It selects the random streams. */
+    struct kvc_timeline *timeline;       /* Where the run draws its activities; NULL: nowhere. */
+    const struct kvc_progress *progress; /* May be NULL. */
+    const char *platform_path; /* Where SimGrid's platform file stays, see kvc_engine_open; NULL: nowhere. */
+    struct kvc_result *result; /* Comes zeroed; the run fills it. */
+};
 
-    /* What the options' ranges cannot say. */
+struct kvc_model {
+    const char *name;                       /* `system.kind` in scenarios. */
+    const char *help;                       /* One line about the design. */
+    const char *paper;                      /* Where the design is published. */
+    const struct kvc_option_table *options; /* Of the `system` table, without `kind`. */
+    bool has_sockets; /* Whether `node.sockets` applies: every socket is a shard with its devices. */
+    const struct kvc_model_device *devices; /* The devices that the store uses; the the order is that of the
+                                               echo, and the last kind is NULL. */
+
+    /* Checks what the ranges of single options cannot express. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-    /* Memory that a functional run needs in this process. */
+    /* Memory that a functional run needs in this process [bytes]. */
     double (*memory_bytes)(const struct kvc_scenario *scenario);
 
+    /* Answers the scenario by the store's closed form. */
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
 
-    /* Builds and preloads the store. Runs once; replicas are forked from it. *state may stay NULL. */
+    /* Builds and preloads the store, once: replicas are forked from the process that holds it. *state may
+     * stay NULL. */
     enum kvc_status (*prepare)(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
-    /* Simulates one replica. Called at most once in a process (one engine per process). */
-    enum kvc_status (*run)(const struct kvc_scenario *scenario, void *state, uint32_t replica,
-                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
-                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag);
+    /* Simulates one replica. A process calls this at most once, because SimGrid allows one engine in a
+     * process. */
+    enum kvc_status (*run)(const struct kvc_run_context *context, struct kvc_diag *diag);
     void (*free)(void *state);
+
+    /* Checks whether this machine can run the scenario for real. NULL exactly if `measure` is. */
+    enum kvc_status (*measure_check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+    /* Runs the store for real on this machine. NULL: the store has no measured runtime. */
+    enum kvc_status (*measure)(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                               struct kvc_result *result, struct kvc_diag *diag);
 };
 
 #endif

@@ -19,13 +19,6 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state
     return status;
 }
 
-static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
-                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
-                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
-{
-    return kvc_kvdirect_run(scenario, state, replica, timeline, progress, platform_path, result, diag);
-}
-
 static void free_state(void *state)
 {
     kvc_kvdirect_store_free(state);
@@ -49,6 +42,6 @@ const struct kvc_model kvc_kvdirect_model = {
     .memory_bytes = kvc_kvdirect_store_bytes,
     .predict = kvc_kvdirect_predict,
     .prepare = prepare,
-    .run = run,
+    .run = kvc_kvdirect_run,
     .free = free_state,
 };

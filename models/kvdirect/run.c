@@ -116,18 +116,15 @@ static void monitor_main(void *data)
 {
     struct simulation *simulation = data;
     struct kvc_recorder *recorder = &simulation->recorder;
-    const struct kvc_progress *progress = simulation->progress;
     for (uint64_t window = 1;; window++) {
         kvc_engine_sleep_until_ns((double)window * recorder->window_ns);
         double now_ns = kvc_engine_now_ns();
         if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(simulation->source, NULL) != KVC_OK) {
             kvc_engine_stop();
         }
-        if (progress != NULL && progress->report != NULL) {
-            progress->report(
-                progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
-                isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
-        }
+        kvc_progress_report(simulation->progress, isfinite(recorder->from_ns) ? "measure" : "warm up",
+                            isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns
+                                                        : 0);
     }
 }
 
@@ -350,12 +347,12 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     }
 }
 
-enum kvc_status kvc_kvdirect_run(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
-                                 uint32_t replica, struct kvc_timeline *timeline,
-                                 const struct kvc_progress *progress, const char *platform_path,
-                                 struct kvc_result *result, struct kvc_diag *diag)
+enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
+    const struct kvc_scenario *scenario = context->scenario;
+    struct kvc_kvdirect_store *store = context->state;
+    struct kvc_result *result = context->result;
     struct kvc_rng seeds;
     struct simulation *simulation = calloc(1, sizeof(*simulation));
     if (simulation == NULL) {
@@ -364,10 +361,10 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_scenario *scenario, struct kvc
     *simulation = (struct simulation){.scenario = scenario,
                                       .system = kvc_kvdirect_resolve(scenario),
                                       .store = store,
-                                      .timeline = timeline,
-                                      .progress = progress};
-    kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
-    enum kvc_status status = open_engine(simulation, platform_path, diag);
+                                      .timeline = context->timeline,
+                                      .progress = context->progress};
+    kvc_rng_init(&seeds, scenario->run.seed, "replica", context->replica);
+    enum kvc_status status = open_engine(simulation, context->platform_path, diag);
     if (status == KVC_OK) {
         status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
     }

@@ -174,9 +174,7 @@ static void walk_keys(struct walk *walk, const struct kvc_progress *progress, co
         for (uint32_t shard = 0; shard < walk->store->shard_count; shard++) {
             visit(walk, shard);
         }
-        if (progress != NULL && progress->report != NULL) {
-            progress->report(progress->data, step, (double)(i + 1) / (double)blocks);
-        }
+        kvc_progress_report(progress, step, (double)(i + 1) / (double)blocks);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
+#include "models/megakv/real/measure.h"
 #include "models/megakv/run.h"
 #include "models/megakv/store.h"
 #include "sim/devices/cpu.h"
@@ -20,13 +21,6 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state
     enum kvc_status status = kvc_megakv_store_create(scenario, progress, &store, diag);
     *state = store;
     return status;
-}
-
-static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
-                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
-                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
-{
-    return kvc_megakv_run(scenario, state, replica, timeline, progress, platform_path, result, diag);
 }
 
 static void free_state(void *state)
@@ -55,6 +49,8 @@ const struct kvc_model kvc_megakv_model = {
     .memory_bytes = kvc_megakv_store_bytes,
     .predict = kvc_megakv_predict,
     .prepare = prepare,
-    .run = run,
+    .run = kvc_megakv_run,
     .free = free_state,
+    .measure_check = kvc_megakv_measure_check,
+    .measure = kvc_megakv_measure,
 };

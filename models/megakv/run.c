@@ -275,11 +275,9 @@ static void monitor_main(void *data)
             kvc_recorder_cut(recorder, now_ns);
             kvc_engine_stop();
         }
-        if (monitor->progress != NULL && monitor->progress->report != NULL) {
-            monitor->progress->report(
-                monitor->progress->data, isfinite(recorder->from_ns) ? "measure" : "warm up",
-                isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
-        }
+        kvc_progress_report(monitor->progress, isfinite(recorder->from_ns) ? "measure" : "warm up",
+                            isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns
+                                                        : 0);
     }
 }
 
@@ -481,29 +479,29 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
     }
 }
 
-enum kvc_status kvc_megakv_run(const struct kvc_scenario *scenario, struct kvc_megakv_store *store,
-                               uint32_t replica, struct kvc_timeline *timeline,
-                               const struct kvc_progress *progress, const char *platform_path,
-                               struct kvc_result *result, struct kvc_diag *diag)
+enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
     uint64_t started_ticks = kvc_clock_ticks();
+    const struct kvc_scenario *scenario = context->scenario;
+    struct kvc_megakv_store *store = context->state;
+    struct kvc_result *result = context->result;
     struct kvc_megakv_simulation *simulation = calloc(1, sizeof(*simulation));
-    struct monitor monitor = {simulation, progress};
+    struct monitor monitor = {simulation, context->progress};
     struct kvc_rng seeds;
     if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
     simulation->scenario = scenario;
     simulation->store = store;
-    simulation->timeline = timeline;
+    simulation->timeline = context->timeline;
     simulation->system = kvc_megakv_resolve(scenario);
     simulation->streams = (uint32_t)simulation->system.streams;
     simulation->clock = kvc_megakv_clock(scenario);
     simulation->socket_count = kvc_scenario_shards(scenario);
-    kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
+    kvc_rng_init(&seeds, scenario->run.seed, "replica", context->replica);
 
-    enum kvc_status status = open_engine(scenario, platform_path, diag);
+    enum kvc_status status = open_engine(scenario, context->platform_path, diag);
     if (status == KVC_OK) {
         status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
     }

@@ -15,7 +15,9 @@ static enum kvc_status run(const struct kvc_scenario *scenario, const char *path
     struct kvc_timeline *timeline = path != NULL ? kvc_timeline_open(path, 1000000, NULL) : NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, NULL, &store, NULL);
     if (status == KVC_OK) {
-        status = kvc_megakv_run(scenario, store, 0, timeline, NULL, NULL, result, NULL);
+        const struct kvc_run_context context = {
+            .scenario = scenario, .state = store, .timeline = timeline, .result = result};
+        status = kvc_megakv_run(&context, NULL);
     }
     if (status == KVC_OK) {
         status = kvc_timeline_close(timeline, NULL);

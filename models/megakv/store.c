@@ -192,9 +192,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
         gather_keys(loader, first, (uint32_t)(end - first));
         load_block(loader);
         end = first;
-        if (progress != NULL && progress->report != NULL) {
-            progress->report(progress->data, "preload", 1 - (double)end / (double)keys);
-        }
+        kvc_progress_report(progress, "preload", 1 - (double)end / (double)keys);
     }
     kvc_source_free(loader->source);
     kvc_batch_free(loader->batch);

@@ -93,10 +93,9 @@ static void server_main(void *data)
         if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(server->source, NULL) != KVC_OK) {
             kvc_engine_stop();
         }
-        if (simulation->progress != NULL && simulation->progress->report != NULL &&
-            isfinite(recorder->from_ns)) {
-            simulation->progress->report(simulation->progress->data, "measure",
-                                         (now_ns - recorder->from_ns) / recorder->duration_ns);
+        if (isfinite(recorder->from_ns)) {
+            kvc_progress_report(simulation->progress, "measure",
+                                (now_ns - recorder->from_ns) / recorder->duration_ns);
         }
     }
 }
@@ -151,21 +150,21 @@ static enum kvc_status simulate(const struct kvc_scenario *scenario, struct simu
     return status;
 }
 
-static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
-                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
-                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
+    const struct kvc_scenario *scenario = context->scenario;
+    struct kvc_result *result = context->result;
     struct kvc_rng seeds;
-    (void)state;
     struct simulation *simulation = calloc(1, sizeof(*simulation));
     if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
-    simulation->timeline = timeline;
-    simulation->progress = progress;
-    kvc_rng_init(&seeds, scenario->run.seed, "replica", replica);
-    enum kvc_status status = simulate(scenario, simulation, platform_path, kvc_rng_u64(&seeds), diag);
+    simulation->timeline = context->timeline;
+    simulation->progress = context->progress;
+    kvc_rng_init(&seeds, scenario->run.seed, "replica", context->replica);
+    uint64_t seed = kvc_rng_u64(&seeds);
+    enum kvc_status status = simulate(scenario, simulation, context->platform_path, seed, diag);
     if (status == KVC_OK) {
         report(simulation, result);
         result->activities = kvc_engine_activities();

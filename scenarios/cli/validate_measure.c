@@ -81,10 +81,7 @@ static enum kvc_status measure_all(struct measurement *measurement, struct kvc_d
     const struct kvc_progress *progress = measurement->drive->progress;
     size_t count = measurement->plan.count, total = count * measurement->repetitions;
     for (size_t i = 0; i < total; i++) {
-        if (progress != NULL) {
-            progress->report(progress->data, measurement->plan.entry[i % count].id,
-                             (double)i / (double)total);
-        }
+        kvc_progress_report(progress, measurement->plan.entry[i % count].id, (double)i / (double)total);
         enum kvc_status status = measure_repetition(measurement, i % count, (uint32_t)(i / count), diag);
         if (status != KVC_OK) {
             return status;

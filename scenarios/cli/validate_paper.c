@@ -129,9 +129,7 @@ static enum kvc_status score_all(const struct kvc_run_options *drive, struct kvc
         const struct kvc_case *asked = &cases->entry[i];
         struct kvc_score *score = &paper->scores[i];
         double value = NAN;
-        if (progress != NULL) {
-            progress->report(progress->data, asked->id, (double)i / (double)cases->count);
-        }
+        kvc_progress_report(progress, asked->id, (double)i / (double)cases->count);
         status = asked->mode == KVC_CASE_RATIO ? quotient(cases, asked, i, paper->scores, &value, diag)
                                                : answered(&answers, asked, &silent, &value, diag);
         if (status == KVC_OK) {

@@ -7,7 +7,6 @@
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"
 #include "sim/metrics/merge.h"
-#include "models/megakv/real/measure.h"
 
 struct drive_run {
     const struct kvc_scenario *scenario;
@@ -40,8 +39,14 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
             return diag->status;
         }
     }
-    enum kvc_status status =
-        model->run(run->scenario, run->state, replica, timeline, progress, platform_path, answer, diag);
+    const struct kvc_run_context context = {.scenario = run->scenario,
+                                            .state = run->state,
+                                            .replica = replica,
+                                            .timeline = timeline,
+                                            .progress = progress,
+                                            .platform_path = platform_path,
+                                            .result = answer};
+    enum kvc_status status = model->run(&context, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -123,6 +128,22 @@ static enum kvc_status hand_out(struct kvc_outcome *outcome, enum kvc_status sta
     return KVC_OK;
 }
 
+/* Names the stores that have a measured runtime. */
+static enum kvc_status fail_unmeasurable(const struct kvc_model *model, struct kvc_diag *diag)
+{
+    char names[256] = "";
+    size_t length = 0;
+    for (size_t i = 0; kvc_models[i] != NULL && length < sizeof(names); i++) {
+        if (kvc_models[i]->measure != NULL) {
+            length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", length > 0 ? ", " : "",
+                                       kvc_models[i]->name);
+        }
+    }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                         "system.kind: found \"%s\", which has no measured runtime; stores that have one: %s",
+                         model->name, names);
+}
+
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
@@ -132,18 +153,17 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
         kvc_memory_plan(scenario->model->memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
-    if (status == KVC_OK && strcmp(scenario->model->name, "megakv") != 0) {
-        status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.kind: found \"%s\", measured can be megakv",
-                               scenario->model->name);
+    if (status == KVC_OK && scenario->model->measure == NULL) {
+        status = fail_unmeasurable(scenario->model, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_megakv_measure_check(scenario, diag);
+        status = scenario->model->measure_check(scenario, diag);
     }
     if (status == KVC_OK && (outcome = kvc_outcome_create(0)) == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
     if (status == KVC_OK) {
-        status = kvc_megakv_measure(scenario, drive->progress, &outcome->result, diag);
+        status = scenario->model->measure(scenario, drive->progress, &outcome->result, diag);
     }
     return hand_out(outcome, status, out);
 }

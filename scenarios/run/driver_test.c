@@ -128,6 +128,23 @@ Test(driver, a_prediction_has_no_replicas)
     kvc_loaded_free(loaded);
 }
 
+Test(driver, only_stores_with_a_measured_runtime_are_measured)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(1);
+    struct kvc_run_options drive = {.jobs = 1};
+    struct kvc_outcome *outcome = (void *)1;
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_driver_measure(&loaded->scenario, &drive, &outcome, &diag), KVC_ERR_SCENARIO);
+    cr_assert_null(outcome);
+    cr_assert_not_null(strstr(diag.message, "found \"fake\""), "%s", diag.message);
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        const char *list = strstr(diag.message, "stores that have one: ");
+        cr_expect((strstr(list, kvc_models[i]->name) != NULL) == (kvc_models[i]->measure != NULL), "%s",
+                  diag.message);
+    }
+    kvc_loaded_free(loaded);
+}
+
 static void last_report(void *data, const char *step, double fraction)
 {
     (void)step;

@@ -183,7 +183,7 @@ static void show(const struct pool_run *run)
         snprintf(step, sizeof(step), "%s %u/%u", run->pool->noun, run->ended + (run->running > 0),
                  run->pool->tasks);
     }
-    run->progress->report(run->progress->data, step, sum / run->pool->tasks);
+    kvc_progress_report(run->progress, step, sum / run->pool->tasks);
 }
 
 static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int status, struct kvc_diag *diag)

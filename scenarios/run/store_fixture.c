@@ -42,9 +42,7 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state
     for (uint32_t i = 0; i < CELLS; i++) {
         cells[i] = i;
     }
-    if (progress != NULL) {
-        progress->report(progress->data, "prepare", 1);
-    }
+    kvc_progress_report(progress, "prepare", 1);
     kvc_fake_prepared++;
     *state = cells;
     return KVC_OK;
@@ -88,21 +86,19 @@ static void simulate(uint64_t *cells, struct kvc_rng *rng, struct kvc_result *re
     kvc_histogram_record(&result->latency, sent_ns, done_ns, REQUESTS);
 }
 
-static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uint32_t replica,
-                           struct kvc_timeline *timeline, const struct kvc_progress *progress,
-                           const char *platform_path, struct kvc_result *result, struct kvc_diag *diag)
+static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
-    const struct kvc_fake *fake = scenario->system;
+    const struct kvc_fake *fake = context->scenario->system;
+    struct kvc_result *result = context->result;
     struct kvc_rng rng;
-    enum kvc_status status = replica == 1 ? have_accident(fake->accident, diag) : KVC_OK;
-    (void)platform_path;
+    enum kvc_status status = context->replica == 1 ? have_accident(fake->accident, diag) : KVC_OK;
     if (status != KVC_OK) {
         return status;
     }
     kvc_fake_ran++;
-    kvc_rng_init(&rng, scenario->run.seed, "fake", replica);
-    simulate(state, &rng, result);
-    kvc_timeline_event(timeline, 0, 0, "work", 0, 1000, REQUESTS);
+    kvc_rng_init(&rng, context->scenario->run.seed, "fake", context->replica);
+    simulate(context->state, &rng, result);
+    kvc_timeline_event(context->timeline, 0, 0, "work", 0, 1000, REQUESTS);
     result->has_histogram = true;
     result->throughput_mops = fake->rate_mops + 5 * kvc_rng_unit(&rng);
     result->offered = result->completed = result->gets = result->hits = REQUESTS;
@@ -123,9 +119,7 @@ static enum kvc_status run(const struct kvc_scenario *scenario, void *state, uin
     result->simulated_s = 1e-3;
     result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* differs from run to run, as a clock would */
     result->requests_simulated = REQUESTS;
-    if (progress != NULL) {
-        progress->report(progress->data, "simulate", 1);
-    }
+    kvc_progress_report(context->progress, "simulate", 1);
     return KVC_OK;
 }
 

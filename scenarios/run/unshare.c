@@ -84,9 +84,7 @@ void kvc_unshare_huge_pages(const struct kvc_progress *progress)
     struct mapping mappings[MAPPINGS_MAX];
     int count = find_mappings(mappings, MAPPINGS_MAX);
     for (int i = 0; i < count; i++) {
-        if (progress != NULL) {
-            progress->report(progress->data, "copy the store", (double)i / count);
-        }
+        kvc_progress_report(progress, "copy the store", (double)i / count);
         unshare(&mappings[i]);
     }
 }

@@ -155,9 +155,7 @@ static void sleep_until_ns(const struct kvc_megakv_real_node *node, double until
         if (now_ns >= until_ns) {
             return;
         }
-        if (progress != NULL) {
-            progress->report(progress->data, "measure", now_ns / until_ns);
-        }
+        kvc_progress_report(progress, "measure", now_ns / until_ns);
         nanosleep(&step, NULL);
     }
 }

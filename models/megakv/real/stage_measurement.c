@@ -460,13 +460,6 @@ static enum kvc_status survey_high_load(struct survey *survey, double slab_bytes
     return status;
 }
 
-static void report(const struct kvc_progress *progress, const char *step, double fraction)
-{
-    if (progress != NULL) {
-        progress->report(progress->data, step, fraction);
-    }
-}
-
 /* Everything once. */
 static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct kvc_steadiness *steadiness,
                                   const struct kvc_progress *progress, struct kvc_diag *diag)
@@ -483,7 +476,7 @@ static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct k
     }
     for (uint32_t f = 0; status == KVC_OK && f < params->footprints; f++) {
         for (uint32_t v = 0; status == KVC_OK && v < VALUES * threads->count; v++) {
-            report(progress, "stages", (double)done++ / testbenches / params->passes);
+            kvc_progress_report(progress, "stages", (double)done++ / testbenches / params->passes);
             status = survey_items(survey, values[v / threads->count], params->slab_bytes[f],
                                   threads->value[v % threads->count], diag);
             kvc_steadiness_check(steadiness);

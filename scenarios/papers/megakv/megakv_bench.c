@@ -151,7 +151,9 @@ int main(int argc, char **argv)
     double bare_all_ns[BARE_RUNS];
     if (status == KVC_OK) {
         bare_runs(&loaded->scenario, store, 0, bare_all_ns);
-        status = kvc_megakv_run(&loaded->scenario, store, 0, NULL, NULL, NULL, result, &diag);
+        const struct kvc_run_context context = {
+            .scenario = &loaded->scenario, .state = store, .result = result};
+        status = kvc_megakv_run(&context, &diag);
     }
     if (status != KVC_OK) {
         kvc_diag_print(&diag, stderr);
