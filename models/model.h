@@ -33,13 +33,26 @@ struct kvc_run_context {
     struct kvc_result *result; /* Comes zeroed; the run fills it. */
 };
 
+struct kvc_probed_machine;
+struct kvc_profile;
+struct kvc_steadiness;
+
+/* What a store's part of a calibration gets. */
+struct kvc_calibration {
+    const struct kvc_probed_machine *machine; /* What the probes found out (validate/probes/machine.h). */
+    bool quick;                               /* Small tables: seconds instead of minutes. */
+    struct kvc_steadiness *steadiness;        /* To be checked from time to time. */
+    const struct kvc_progress *progress;      /* May be NULL. */
+    struct kvc_profile *profile; /* The machine file under construction, which the store adds to. */
+};
+
 struct kvc_model {
     const char *name;                       /* `system.kind` in scenarios. */
     const char *help;                       /* One line about the design. */
     const char *paper;                      /* Where the design is published. */
     const struct kvc_option_table *options; /* Of the `system` table, without `kind`. */
     bool has_sockets; /* Whether `node.sockets` applies: every socket is a shard with its devices. */
-    const struct kvc_model_device *devices; /* The devices that the store uses; the the order is that of the
+    const struct kvc_model_device *devices; /* The devices that the store uses; the order is that of the
                                                echo, and the last kind is NULL. */
 
     /* Checks what the ranges of single options cannot express. */
@@ -66,6 +79,10 @@ struct kvc_model {
     /* Runs the store for real on this machine. NULL: the store has no measured runtime. */
     enum kvc_status (*measure)(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                struct kvc_result *result, struct kvc_diag *diag);
+
+    /* Measures the store's own code on this machine and adds its values to the machine file. NULL: the store
+     * has nothing to measure. */
+    enum kvc_status (*calibrate)(const struct kvc_calibration *calibration, struct kvc_diag *diag);
 };
 
 #endif

@@ -1,10 +1,11 @@
-/* Mega-KV as a model: see Zhang et al., "A distributed in-memory key-value store system on heterogeneous
- * CPU-GPU cluster", VLDB J. 26(5), 2017. */
+/* Mega-KV's entry in the registry. The design is that of Zhang et al., "A distributed in-memory key-value
+ * store system on heterogeneous CPU-GPU cluster", VLDB J. 26(5), 2017. */
 #include "models/megakv/megakv.h"
 
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
+#include "models/megakv/real/calibrate.h"
 #include "models/megakv/real/measure.h"
 #include "models/megakv/run.h"
 #include "models/megakv/store.h"
@@ -53,4 +54,5 @@ const struct kvc_model kvc_megakv_model = {
     .free = free_state,
     .measure_check = kvc_megakv_measure_check,
     .measure = kvc_megakv_measure,
+    .calibrate = kvc_megakv_calibrate,
 };

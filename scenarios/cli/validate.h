@@ -10,7 +10,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 #include "validate/scoring/comparison.h"
-#include "models/megakv/real/measure.h"
+#include "validate/probes/noise.h"
 
 enum { KVC_SUBJECTS_MAX = 64 };
 

@@ -79,7 +79,7 @@ static void print_noisy(const struct kvc_measured_machine *machine)
     }
     for (size_t i = 0; i < machine->plan.count; i++) {
         if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
-            machine->runs[i].stalled_frac > kvc_megakv_measure_stalled_frac) {
+            machine->runs[i].stalled_frac > kvc_noise_stalled_frac) {
             printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
                    machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
         }

@@ -67,7 +67,7 @@ static enum kvc_status measure_repetition(struct measurement *measurement, size_
     int tries = workload->arrival == KVC_ARRIVAL_SATURATE ? 1 : TRIES_MAX;
     double stalled_frac = INFINITY;
     enum kvc_status status = KVC_OK;
-    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_megakv_measure_stalled_frac; i++) {
+    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_noise_stalled_frac; i++) {
         status = measure_once(measurement, line, readings, &stalled_frac, diag);
     }
     run->stalled_frac = fmax(run->stalled_frac, stalled_frac);

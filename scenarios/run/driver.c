@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/registry.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"

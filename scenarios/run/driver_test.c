@@ -8,6 +8,7 @@
 
 #include "sim/base/cleanup.h"
 #include "scenarios/run/driver.h"
+#include "models/registry.h"
 #include "scenarios/run/store_fixture.h"
 #include "scenarios/run/pool.h"
 

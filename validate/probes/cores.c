@@ -10,7 +10,7 @@
 
 const double kvc_cores_shared_frac = 0.85;
 
-enum { BURSTS = 20, BURST_STEPS = 60000 }; /* a burst takes a tenth of a millisecond */
+enum { BURSTS = 20, BURST_STEPS = 60000 }; /* A burst takes about 0.1 ms. */
 
 struct crew {
     uint32_t count;
@@ -24,7 +24,7 @@ struct member {
     pthread_t thread;
 };
 
-/* Six chains that do not wait for each other: about four instructions a clock on today's cores. */
+/* Six independent chains of arithmetic: about four instructions per clock on today's cores. */
 static void burst(void)
 {
     uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
@@ -39,7 +39,8 @@ static void burst(void)
     }
 }
 
-/* Starts when all have arrived. The median: a switch to another thread costs some bursts, a sibling all. */
+/* Starts once all threads have arrived. The median tells siblings from interruptions: another thread on the
+ * core slows some bursts, a busy sibling slows all. */
 static void *work(void *data)
 {
     struct member *member = data;
@@ -59,7 +60,7 @@ static void *work(void *data)
     return NULL;
 }
 
-/* Cores first .. first + count - 1 at the same time. */
+/* Times bursts on the cores first to first + count - 1 at the same time. */
 static enum kvc_status run(uint32_t first, uint32_t count, double *burst_s, struct kvc_diag *diag)
 {
     struct crew crew = {.count = count};
@@ -73,7 +74,7 @@ static enum kvc_status run(uint32_t first, uint32_t count, double *burst_s, stru
         started++;
     }
     if (started < count) {
-        atomic_store(&crew.arrived, count); /* nobody waits for those that did not start */
+        atomic_store(&crew.arrived, count); /* release the threads that did start */
     }
     for (uint32_t i = 0; i < started; i++) {
         pthread_join(member[i].thread, NULL);

@@ -1,6 +1,6 @@
-/* How fast each core is while all of them work. What a system calls cores may be hyper-threads of fewer ones
- * (a virtual machine is seldom told), and a neighbour's load may be on the other half of one: then some are
- * much slower than others, and not always the same ones. */
+/* The speed of each core while all cores work. What the system calls cores may be hyper-threads of fewer
+ * physical cores, which a virtual machine is seldom told, and the sibling of a core may carry another
+ * tenant's load. Then some cores are much slower than others, and not always the same ones. */
 #ifndef KVC_VALIDATE_PROBES_CORES_H
 #define KVC_VALIDATE_PROBES_CORES_H
 
@@ -11,17 +11,20 @@
 enum { KVC_CORES_MAX = 256 };
 
 struct kvc_cores {
-    uint32_t count;
-    double speed_frac[KVC_CORES_MAX]; /* of the fastest core's speed alone, while all work; 0..1 */
+    uint32_t count; /* Measured cores. */
+    /* Speed while all cores work, as a fraction of the fastest core's speed when it works alone, 0 to 1. */
+    double speed_frac[KVC_CORES_MAX];
 };
 
-/* Takes a few milliseconds a core: arithmetic that fills a core's units, so that a sibling shows. The first
- * KVC_CORES_MAX cores that the process may use. KVC_ERR_RUNTIME: no threads. */
+/* Measures the first KVC_CORES_MAX cores that the process may use, which takes a few milliseconds each. The
+ * arithmetic fills the execution units of a core, so that a busy sibling shows. KVC_ERR_RUNTIME: a thread
+ * cannot be started. */
 enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag);
 
+/* The speed of the slowest core, at most 1. */
 double kvc_cores_slowest_frac(const struct kvc_cores *cores);
 
-/* Below this a core shares its units with something. */
+/* A core whose speed is below this fraction shares its execution units with something. */
 extern const double kvc_cores_shared_frac;
 
 #endif

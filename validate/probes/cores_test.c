@@ -5,7 +5,7 @@
 
 #include "validate/probes/pin.h"
 
-/* As many as the process may use, each with a speed; the fastest one alone is the measure. */
+/* Every core of the process gets a speed, relative to the fastest core alone. */
 Test(cores, speeds_are_shares_of_the_fastest)
 {
     struct kvc_cores cores;

@@ -1,6 +1,7 @@
 #include "validate/probes/fit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
@@ -8,12 +9,12 @@
 
 static const double linear_frac = 0.1;
 
-/* Below this, residuals are rounding: a robust scale could not be estimated from them. */
+/* Smaller residuals are rounding errors, from which no robust scale can be estimated. */
 static const double exact_frac = 1e-9;
 
-/* Rows divided by their y: relative residuals become absolute ones. Every other row has its sign turned,
- * which changes nothing, because GSL takes 1 for the scale of the residuals where all right sides are equal.
- */
+/* The linear system with every row divided by its y, which turns relative residuals into absolute ones. Every
+ * other row changes its sign: the solution stays the same, but GSL assumes a residual scale of 1 if all right
+ * sides are equal. */
 struct system {
     gsl_matrix *rows;
     gsl_vector *right, *solution;
@@ -58,7 +59,8 @@ static void solve_robust(struct system *system, size_t count)
     gsl_vector *ordinary = gsl_vector_alloc(2);
     gsl_vector_memcpy(ordinary, system->solution);
     gsl_multifit_robust(system->rows, system->right, system->solution, system->covariance, work);
-    /* Not settled within its iterations: the last one is as good as any; no number at all: keep the first. */
+    /* The last iteration is good enough if the fit did not converge; the ordinary fit stays if it is not
+     * finite. */
     if (!isfinite(gsl_vector_get(system->solution, 0)) || !isfinite(gsl_vector_get(system->solution, 1))) {
         gsl_vector_memcpy(system->solution, ordinary);
     }
@@ -98,19 +100,20 @@ enum kvc_status kvc_fit_line(const double *x, const double *y, size_t count, str
 {
     double x_low = INFINITY, x_high = -INFINITY;
     if (count < KVC_FIT_POINTS_MIN || count > KVC_FIT_POINTS_MAX) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a line through %zu points: allowed are %d to %d", count,
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "found %zu points for a line; allowed: %d to %d", count,
                              KVC_FIT_POINTS_MIN, KVC_FIT_POINTS_MAX);
     }
     for (size_t i = 0; i < count; i++) {
         if (!(y[i] > 0) || !isfinite(y[i]) || !isfinite(x[i])) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "point %zu of a line is %g at %g: no time", i, y[i],
-                                 x[i]);
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                                 "point %zu of a line is %g at %g; allowed: times above 0", i, y[i], x[i]);
         }
         x_low = fmin(x_low, x[i]);
         x_high = fmax(x_high, x[i]);
     }
     if (x_low == x_high) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a line through points that are all at %g", x_low);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                             "found a line whose points are all at %g; allowed: two or more sizes", x_low);
     }
     gsl_error_handler_t *handler = gsl_set_error_handler_off();
     struct system system = make_system(x, y, count);
@@ -124,5 +127,12 @@ enum kvc_status kvc_fit_line(const double *x, const double *y, size_t count, str
     }
     free_system(&system);
     gsl_set_error_handler(handler);
-    return solved ? KVC_OK : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no line fits %zu points", count);
+    return solved ? KVC_OK
+                  : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no line can be fitted to %zu points", count);
+}
+
+void kvc_fit_describe(const struct kvc_fit *fit, double middle, double half, char *text, size_t size)
+{
+    snprintf(text, size, "%.3g .. %.3g (95 %%), %zu points, worst %.1f %% off%s", middle - half,
+             middle + half, fit->points, 100 * fit->worst_frac, fit->linear ? "" : "; NOT a straight line");
 }

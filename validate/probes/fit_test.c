@@ -29,7 +29,7 @@ Test(fit, exact_line)
     cr_expect(fit.linear);
 }
 
-/* The true line lies within the intervals, which are not absurdly wide. */
+/* The true line lies within the confidence intervals, and they are not absurdly wide. */
 Test(fit, noise_within_its_intervals)
 {
     static const double noise[POINTS] = {0.01, -0.008, 0.004, -0.012, 0.006, 0.009, -0.005, -0.007, 0.003};

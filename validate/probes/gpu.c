@@ -45,22 +45,21 @@ static void read_sectors(void *data, uint32_t repetition)
     probe->failed |= !kvc_cuda_probe_sectors(probe->table, table_bytes, sectors, repetition);
 }
 
-static struct kvc_probe_time time_copy(struct probe *probe, uint64_t bytes, bool to_device)
+static struct kvc_timing time_copy(struct probe *probe, uint64_t bytes, bool to_device)
 {
     probe->bytes = bytes;
     probe->to_device = to_device;
-    return kvc_probe(NULL, copy, probe);
+    return kvc_timing_measure(NULL, copy, probe);
 }
 
 static void time_all(struct probe *probe, struct kvc_gpu_facts *facts)
 {
-    facts->launch = kvc_probe(NULL, launch, probe);
-    struct kvc_probe_time there = time_copy(probe, few_bytes, true),
-                          back = time_copy(probe, few_bytes, false);
+    facts->launch = kvc_timing_measure(NULL, launch, probe);
+    struct kvc_timing there = time_copy(probe, few_bytes, true), back = time_copy(probe, few_bytes, false);
     facts->copy = there.median_s > back.median_s ? there : back;
     facts->h2d_bytes_per_s = (double)many_bytes / time_copy(probe, many_bytes, true).median_s;
     facts->d2h_bytes_per_s = (double)many_bytes / time_copy(probe, many_bytes, false).median_s;
-    facts->sectors_per_s = (double)sectors / kvc_probe(NULL, read_sectors, probe).median_s;
+    facts->sectors_per_s = (double)sectors / kvc_timing_measure(NULL, read_sectors, probe).median_s;
 }
 
 enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag)
@@ -78,13 +77,13 @@ enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *di
                           .host = kvc_cuda_alloc_pinned(many_bytes),
                           .table = kvc_cuda_alloc(table_bytes)};
     if (probe.device == NULL || probe.host == NULL || probe.table == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s has no %llu MiB of memory left",
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s has less than %llu MiB of free memory",
                                facts->name, (unsigned long long)(table_bytes >> 20));
     } else {
         time_all(&probe, facts);
     }
     if (probe.failed) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s fails", facts->name);
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s failed while it was measured", facts->name);
     }
     kvc_cuda_free(probe.device);
     kvc_cuda_free_pinned(probe.host);

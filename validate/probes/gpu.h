@@ -1,4 +1,4 @@
-/* The GPU of this machine: as its driver describes it, and what the simplest things take on it. */
+/* The GPU of this machine: what its driver reports, and what the simplest operations on it cost. */
 #ifndef KVC_VALIDATE_PROBES_GPU_H
 #define KVC_VALIDATE_PROBES_GPU_H
 
@@ -6,21 +6,21 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "validate/probes/probe.h"
+#include "validate/probes/timing.h"
 
 struct kvc_gpu_facts {
-    bool present; /* false: no device, or a program that was built without CUDA; nothing else is set */
+    bool present; /* False without a GPU or in a program built without CUDA; then nothing else is set. */
     char name[128];
     uint32_t multiprocessors;
     uint64_t memory_bytes;
-    /* a kernel that does nothing, launched and waited for; a copy of a few bytes, the slower way */
-    struct kvc_probe_time launch, copy;
-    /* copies of many bytes of pinned memory */
-    double h2d_bytes_per_s, d2h_bytes_per_s;
-    double sectors_per_s; /* of 32 bytes, at random, read by as many threads as there is room for */
+    struct kvc_timing launch; /* An empty kernel, launched and waited for. */
+    struct kvc_timing copy;   /* A copy of 64 bytes in the slower of the two directions. */
+    double h2d_bytes_per_s;   /* Copies of 64 MiB of pinned memory to the device [bytes/s]. */
+    double d2h_bytes_per_s;   /* Copies of 64 MiB from the device to pinned memory [bytes/s]. */
+    double sectors_per_s; /* Random reads of 32-byte sectors by as many threads as fit on the device [1/s]. */
 };
 
-/* KVC_ERR_RUNTIME: there is a GPU, but it has no memory left or fails. */
+/* Measures the GPU if there is one. KVC_ERR_RUNTIME: the GPU has too little free memory, or it fails. */
 enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag);
 
 #endif

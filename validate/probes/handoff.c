@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 
-#include "validate/probes/probe.h"
-#include "validate/probes/pin.h"
 #include "sim/base/spsc_ring.h"
+#include "validate/probes/pin.h"
+#include "validate/probes/timing.h"
 
 enum { ROUNDS = 2000 };
 
@@ -14,7 +14,7 @@ struct pair {
     char ball, end;
 };
 
-/* Gives back what comes, until the end comes. */
+/* Returns every item to its sender until the end marker arrives. */
 static void *answer(void *data)
 {
     struct pair *pair = data;
@@ -52,7 +52,7 @@ enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handof
         if (pthread_create(&thread, NULL, answer, &pair) != 0) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a thread for core %u cannot be started", core);
         }
-        handoffs->ns[core] = kvc_probe(NULL, play, &pair).median_s / ROUNDS / 2 * 1e9;
+        handoffs->ns[core] = kvc_timing_measure(NULL, play, &pair).median_s / ROUNDS / 2 * 1e9;
         kvc_spsc_ring_push(&pair.there, &pair.end);
         pthread_join(thread, NULL);
     }

@@ -1,7 +1,7 @@
 #include "validate/probes/machine.h"
 
 #include <math.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,9 +9,9 @@
 
 #include "validate/probes/pin.h"
 
-/* ---- what the system says ---- */
+/* ---- what the system reports ---- */
 
-/* The text behind `key` and a colon in /proc/cpuinfo; `otherwise` where there is none. */
+/* Copies the value of `key` in /proc/cpuinfo; `otherwise` if there is none. */
 static void cpuinfo(const char *key, const char *otherwise, char *out, size_t size)
 {
     char line[512];
@@ -31,7 +31,7 @@ static void cpuinfo(const char *key, const char *otherwise, char *out, size_t si
     }
 }
 
-/* "0-1" or "0,64": two hardware threads in the first core. */
+/* The list of siblings reads "0-1" or "0,64" if the first core has two hardware threads. */
 static uint32_t threads_per_core(void)
 {
     char siblings[64] = "";
@@ -61,258 +61,190 @@ void kvc_machine_ask(struct kvc_machine_facts *facts)
     strftime(facts->date, sizeof(facts->date), "%Y-%m-%d", gmtime_r(&now, &day));
 }
 
-/* ---- the file ---- */
+enum kvc_status kvc_machine_check_memory(double needed_bytes, struct kvc_diag *diag)
+{
+    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (free_bytes >= needed_bytes) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                         "calibration needs %.0f MiB of memory, %.0f MiB are free; --quick needs less",
+                         needed_bytes / 0x1p20, free_bytes / 0x1p20);
+}
+
+/* ---- values of the machine file ---- */
 
 enum { LINE_BYTES = 64 };
 
-struct writer {
-    FILE *out;
-    const struct kvc_machine_report *report;
-};
-
-/* field = { "value unit", source = "measured DATE: how" }, */
-static void value(const struct writer *writer, const char *field, double number, const char *unit,
-                  const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static void value(const struct writer *writer, const char *field, double number, const char *unit,
-                  const char *format, ...)
-{
-    va_list arguments;
-    fprintf(writer->out,
-            unit[0] != '\0' ? "    %s = { \"%.4g%s\", source = \"measured %s: "
-                            : "    %s = { %.4g%s, source = \"measured %s: ",
-            field, number, unit, writer->report->facts.date);
-    va_start(arguments, format);
-    vfprintf(writer->out, format, arguments);
-    va_end(arguments);
-    fprintf(writer->out, "\" },\n");
-}
-
-/* "1.2 .. 1.4 (95 %), 9 points, worst 3.1 % off" and whether that is a line. */
-static void describe_fit(const struct kvc_fit *fit, double middle, double half, char *out, size_t size)
-{
-    snprintf(out, size, "%.3g .. %.3g (95 %%), %zu points, worst %.1f %% off%s", middle - half, middle + half,
-             fit->points, 100 * fit->worst_frac, fit->linear ? "" : "; NOT a straight line");
-}
-
 /* The first working set that a core's own caches do not hold. */
-static const struct kvc_memory_latency_point *beyond_near_cache(const struct kvc_machine_report *report)
+static const struct kvc_memory_latency_point *beyond_near_cache(const struct kvc_probed_machine *machine)
 {
-    const struct kvc_memory_latency_curve *memory = &report->memory;
+    const struct kvc_memory_latency_curve *memory = &machine->memory;
     for (uint32_t i = 0; i < memory->count; i++) {
-        if (memory->point[i].bytes > report->facts.near_cache_bytes) {
+        if (memory->point[i].bytes > machine->facts.near_cache_bytes) {
             return &memory->point[i];
         }
     }
     return &memory->point[memory->count - 1];
 }
 
-static void write_cpu(const struct writer *writer)
+static void add_cpu(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
 {
-    const struct kvc_machine_facts *facts = &writer->report->facts;
-    const struct kvc_memory_latency_point *point = beyond_near_cache(writer->report);
-    const struct kvc_fit *fit = &writer->report->stages.receive.fit;
-    char text[160];
-    fprintf(writer->out, "  cpu = {\n    name = \"%s\",\n", facts->cpu);
-    value(writer, "cores", facts->cores, "",
-          "processors that the process may use, hyper-threads counted once");
-    value(writer, "threads_per_core", facts->threads_per_core, "", "siblings of the first processor");
-    value(writer, "clock", facts->clock_hz / 1e9, "GHz", "as the system states it");
-    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof(text));
-    value(writer, "packet", fmax(fit->slope, 0), "ns", "frames of GETs, by their requests: %s", text);
-    value(writer, "llc_hit_cycles", point->line_ns[0] * facts->clock_hz / 1e9, "",
-          "dependent lines of %llu KiB, the first size beyond the core's own caches",
-          (unsigned long long)(point->bytes >> 10));
-    fprintf(writer->out, "  },\n");
+    const struct kvc_machine_facts *facts = &machine->facts;
+    const struct kvc_memory_latency_point *point = beyond_near_cache(machine);
+    kvc_profile_name(profile, "cpu", facts->cpu);
+    kvc_profile_value(profile, "cpu", "cores", facts->cores, "",
+                      "processors that the process may use, hyper-threads counted once");
+    kvc_profile_value(profile, "cpu", "threads_per_core", facts->threads_per_core, "",
+                      "hardware threads of the first core");
+    kvc_profile_value(profile, "cpu", "clock", facts->clock_hz / 1e9, "GHz", "as the system reports it");
+    kvc_profile_reserve(profile, "cpu", "packet");
+    kvc_profile_value(profile, "cpu", "llc_hit_cycles", point->line_ns[0] * facts->clock_hz / 1e9, "",
+                      "dependent lines of %llu KiB, the first size beyond the core's own caches",
+                      (unsigned long long)(point->bytes >> 10));
 }
 
-static void write_dram(const struct writer *writer)
+static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
 {
-    const struct kvc_fit *fit = &writer->report->stages.read.fit;
-    char text[160];
-    fprintf(writer->out, "  dram = {\n    name = \"memory of this machine, as senders read items\",\n");
-    describe_fit(fit, fit->base, fit->base_half, text, sizeof(text));
-    value(writer, "random_line", fmax(fit->base, 0), "ns", "items by their bytes: %s", text);
-    describe_fit(fit, LINE_BYTES * fit->slope, LINE_BYTES * fit->slope_half, text, sizeof(text));
-    value(writer, "next_line", fmax(LINE_BYTES * fit->slope, 0), "ns",
-          "64 times the slope of the same line: %s", text);
-    value(writer, "line", LINE_BYTES, "B", "cache line of x86-64");
-    value(writer, "bandwidth", writer->report->memory.sequential_bytes_per_s / 1e9, "GB/s",
-          "one core reading in order");
-    fprintf(writer->out, "  },\n");
+    kvc_profile_name(profile, "dram", "main memory of this machine");
+    kvc_profile_reserve(profile, "dram", "random_line");
+    kvc_profile_reserve(profile, "dram", "next_line");
+    kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
+    kvc_profile_value(profile, "dram", "bandwidth", machine->memory.sequential_bytes_per_s / 1e9, "GB/s",
+                      "one core that reads in order");
 }
 
-static void write_line(const struct writer *writer, const char *per_op, const char *base,
-                       const struct kvc_fit *fit, const char *what)
+/* The GPU; without one, a thread of the processor in its place. */
+static void add_gpu(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
 {
-    char text[160];
-    describe_fit(fit, fit->slope, fit->slope_half, text, sizeof(text));
-    value(writer, per_op, fmax(fit->slope, 0), "ns", "%s: %s", what, text);
-    describe_fit(fit, fit->base, fit->base_half, text, sizeof(text));
-    value(writer, base, fmax(fit->base, 0), "ns", "%s: %s", what, text);
-}
-
-/* Where there is no GPU, one thread of the processor is the index's device. */
-static void write_gpu(const struct writer *writer)
-{
-    const struct kvc_machine_facts *facts = &writer->report->facts;
-    const struct kvc_gpu_facts *gpu = &writer->report->gpu;
-    fprintf(writer->out, "  gpu = {\n    name = \"%s\",\n",
-            gpu->present ? gpu->name : "index on one CPU thread");
-    value(writer, "sms", gpu->present ? gpu->multiprocessors : 1, "",
-          gpu->present ? "as the driver states it" : "one thread");
-    value(writer, "memory", (double)(gpu->present ? gpu->memory_bytes : facts->memory_bytes) / 1e6, "MB",
-          gpu->present ? "as the driver states it" : "main memory");
+    const struct kvc_machine_facts *facts = &machine->facts;
+    const struct kvc_gpu_facts *gpu = &machine->gpu;
+    double clock_ghz = gpu->present ? 1 : facts->clock_hz / 1e9;
+    kvc_profile_name(profile, "gpu", gpu->present ? gpu->name : "one CPU thread instead of a GPU");
+    kvc_profile_value(profile, "gpu", "sms", gpu->present ? gpu->multiprocessors : 1, "", "%s",
+                      gpu->present ? "as the driver reports it" : "one thread");
+    kvc_profile_value(profile, "gpu", "memory",
+                      (double)(gpu->present ? gpu->memory_bytes : facts->memory_bytes) / 1e6, "MB", "%s",
+                      gpu->present ? "as the driver reports it" : "main memory");
     if (gpu->present) {
-        value(writer, "sectors", gpu->sectors_per_s / 1e9, "e9", "random 32-byte sectors of 2 GiB");
-        value(writer, "launch", gpu->launch.median_s * 1e6, "us",
-              "a kernel that does nothing, launched and waited for, quartiles %.3g .. %.3g us",
-              gpu->launch.low_s * 1e6, gpu->launch.high_s * 1e6);
+        kvc_profile_value(profile, "gpu", "sectors", gpu->sectors_per_s / 1e9, "e9",
+                          "random 32-byte sectors of 2 GiB");
+        kvc_profile_value(profile, "gpu", "launch", gpu->launch.median_s * 1e6, "us",
+                          "an empty kernel, launched and waited for, quartiles %.3g .. %.3g us",
+                          gpu->launch.low_s * 1e6, gpu->launch.high_s * 1e6);
     }
-    fprintf(writer->out, "    clocks = { {\n");
-    value(writer, "core", gpu->present ? 1 : facts->clock_hz / 1e9, "GHz",
-          gpu->present ? "not asked: the card's own choice, as it was calibrated"
-                       : "as the system states it");
-    value(writer, "memory", gpu->present ? 1 : facts->clock_hz / 1e9, "GHz", "not known");
-    write_line(writer, "search_per_op", "search_base", &writer->report->stages.search.fit,
-               "launches of searches, hits, all pipelines");
-    write_line(writer, "insert_per_op", "insert_base", &writer->report->stages.insert.fit,
-               "launches of inserts and deletes, all pipelines");
-    fprintf(writer->out, "    } },\n  },\n");
+    kvc_profile_value(profile, "gpu.clocks", "core", clock_ghz, "GHz", "%s",
+                      gpu->present ? "a placeholder: the costs hold for the clock that the card chose"
+                                   : "as the system reports it");
+    kvc_profile_value(profile, "gpu.clocks", "memory", clock_ghz, "GHz",
+                      "a placeholder: the memory clock is not known");
 }
 
-static void write_pcie(const struct writer *writer)
+static void add_pcie(const struct kvc_gpu_facts *gpu, struct kvc_profile *profile)
 {
-    const struct kvc_gpu_facts *gpu = &writer->report->gpu;
-    fprintf(writer->out, "  pcie = {\n    name = \"link to the %s\",\n", gpu->name);
-    value(writer, "h2d", gpu->h2d_bytes_per_s / 1e9, "GB/s", "64 MiB of pinned memory to the device");
-    value(writer, "d2h", gpu->d2h_bytes_per_s / 1e9, "GB/s", "64 MiB from the device to pinned memory");
-    value(writer, "latency", gpu->copy.median_s * 1e6, "us",
-          "64 bytes, the slower way, quartiles %.3g .. %.3g us", gpu->copy.low_s * 1e6,
-          gpu->copy.high_s * 1e6);
-    fprintf(writer->out, "  },\n");
+    char name[160];
+    snprintf(name, sizeof(name), "link to the %s", gpu->name);
+    kvc_profile_name(profile, "pcie", name);
+    kvc_profile_value(profile, "pcie", "h2d", gpu->h2d_bytes_per_s / 1e9, "GB/s",
+                      "64 MiB of pinned memory to the device");
+    kvc_profile_value(profile, "pcie", "d2h", gpu->d2h_bytes_per_s / 1e9, "GB/s",
+                      "64 MiB from the device to pinned memory");
+    kvc_profile_value(profile, "pcie", "latency", gpu->copy.median_s * 1e6, "us",
+                      "64 bytes in the slower direction, quartiles %.3g .. %.3g us", gpu->copy.low_s * 1e6,
+                      gpu->copy.high_s * 1e6);
 }
 
-static void write_curve(const struct writer *writer, const char *name,
-                        const struct kvc_megakv_measured_curve *measured)
+static void summarize(const struct kvc_probed_machine *machine, const char *name, struct kvc_profile *profile)
 {
-    fprintf(writer->out, "    %s = {\n", name);
-    for (uint32_t i = 0; i < measured->curve.count; i++) {
-        const struct kvc_megakv_cost_point *point = &measured->curve.point[i];
-        fprintf(writer->out,
-                "      { size = %.10g, footprint = \"%.10gMiB\", threads = %llu, time = \"%.4gns\",\n"
-                "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" },\n",
-                point->size, point->footprint_bytes / 0x1p20, (unsigned long long)point->threads, point->ns,
-                writer->report->facts.date, KVC_MEGAKV_REPETITIONS, measured->low_ns[i],
-                measured->high_ns[i]);
+    const struct kvc_memory_latency_curve *memory = &machine->memory;
+    const struct kvc_memory_latency_point *largest = &memory->point[memory->count - 1];
+    kvc_profile_summarize(profile, "%s", name);
+    kvc_profile_summarize(profile,
+                          "random line            %9.4g ns alone, %.4g ns with %d in flight, in %llu MiB",
+                          largest->line_ns[0], largest->line_ns[KVC_MEMORY_LATENCY_CHAINS - 1],
+                          1 << (KVC_MEMORY_LATENCY_CHAINS - 1), (unsigned long long)(largest->bytes >> 20));
+    kvc_profile_summarize(profile, "sequential             %9.4g GB/s", memory->sequential_bytes_per_s / 1e9);
+    kvc_profile_summarize(profile, "GPU                    %s",
+                          machine->gpu.present ? machine->gpu.name : "none");
+}
+
+struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version)
+{
+    char name[160];
+    snprintf(name, sizeof(name), "%u cores of %s", machine->facts.cores, machine->facts.cpu);
+    struct kvc_profile *profile = kvc_profile_create(name, machine->facts.date, version);
+    add_cpu(machine, profile);
+    add_dram(machine, profile);
+    add_gpu(machine, profile);
+    if (machine->gpu.present) {
+        add_pcie(&machine->gpu, profile);
     }
-    fprintf(writer->out, "    },\n");
+    summarize(machine, name, profile);
+    return profile;
 }
 
-static void write_stages(const struct writer *writer)
-{
-    const struct kvc_megakv_measurement *stages = &writer->report->stages;
-    fprintf(writer->out, "  megakv_costs = {\n    name = \"Mega-KV's own code on this machine\",\n");
-    write_curve(writer, "receive", &stages->receive);
-    write_curve(writer, "write", &stages->write);
-    write_curve(writer, "pass", &stages->pass);
-    write_curve(writer, "read", &stages->read);
-    write_curve(writer, "read_checked", &stages->read_checked);
-    write_curve(writer, "read_half_marked", &stages->read_half_marked);
-    write_curve(writer, "read_marked", &stages->read_marked);
-    write_curve(writer, "read_half_missed", &stages->read_half_missed);
-    write_curve(writer, "read_slowest", &stages->read_slowest);
-    write_curve(writer, "search", &stages->search);
-    write_curve(writer, "search_miss", &stages->search_miss);
-    write_curve(writer, "drain", &stages->drain);
-    write_curve(writer, "search_high_load", &stages->search_high_load);
-    write_curve(writer, "insert", &stages->insert);
-    write_curve(writer, "insert_high_load", &stages->insert_high_load);
-    fprintf(writer->out, "  },\n");
-}
+/* ---- comment lines of the machine file ---- */
 
-static void write_launches(const struct writer *writer)
+/* A line of text that grows; what does not fit is cut off. */
+struct line {
+    char text[16 * KVC_CORES_MAX];
+    size_t length;
+};
+
+static void append(struct line *line, const char *format, double value)
 {
-    const struct kvc_megakv_launch_fits *launches = &writer->report->launches;
-    fprintf(writer->out,
-            "-- Launches of an index of %llu MiB alone, T = k jobs + b, 256 to 65536 jobs, by load factor; "
-            "95 %%:\n"
-            "--   table                  load  operation   k, ns            b, us            worst\n",
-            (unsigned long long)(launches->table_bytes >> 20));
-    for (int i = 0; i < KVC_MEGAKV_LAUNCH_FITS; i++) {
-        const struct kvc_megakv_launch_fit *row = &launches->fit[i];
-        const struct kvc_fit *fit = &row->fit;
-        fprintf(writer->out, "--   %-22s %.1f   %-9s %7.3f +- %-6.2g %8.2f +- %-6.2g %.0f %%%s\n",
-                row->layout, row->load_frac, row->operation, fit->slope, fit->slope_half, fit->base / 1e3,
-                fit->base_half / 1e3, 100 * fit->worst_frac, fit->linear ? "" : ", NOT a straight line");
+    if (line->length < sizeof(line->text)) {
+        line->length +=
+            (size_t)snprintf(line->text + line->length, sizeof(line->text) - line->length, format, value);
     }
 }
 
-static void write_handoffs(const struct writer *writer)
+static void comment_handoffs(const struct kvc_handoffs *handoffs, struct kvc_profile *profile)
 {
-    const struct kvc_handoffs *handoffs = &writer->report->handoffs;
-    fprintf(writer->out, "-- From the first core to each other one, through a ring, ns:");
+    struct line line = {0};
     for (uint32_t core = 1; core < handoffs->cores; core++) {
-        fprintf(writer->out, " %.0f", handoffs->ns[core]);
+        append(&line, " %.0f", handoffs->ns[core]);
     }
-    fprintf(writer->out, "%s\n", handoffs->cores < 2 ? " there is no other" : "");
+    kvc_profile_comment(profile, "Handoffs from the first core to each of the others, through a ring, ns:%s",
+                        handoffs->cores < 2 ? " there are no others" : line.text);
 }
 
-static void write_cores(const struct writer *writer)
+static void comment_cores(const struct kvc_cores *cores, struct kvc_profile *profile)
 {
-    const struct kvc_cores *cores = &writer->report->cores;
-    fprintf(writer->out, "-- Speed of each core while all work, of the fastest one alone:");
+    struct line line = {0};
     for (uint32_t core = 0; core < cores->count; core++) {
-        fprintf(writer->out, " %.2f", cores->speed_frac[core]);
+        append(&line, " %.2f", cores->speed_frac[core]);
     }
-    fprintf(writer->out, "%s\n",
-            kvc_cores_slowest_frac(cores) < kvc_cores_shared_frac
-                ? ": SOME SHARE THEIR UNITS, with each other or a neighbour"
-                : "");
+    kvc_profile_comment(profile, "Speed of each core while all work, relative to the fastest one alone:%s%s",
+                        line.text,
+                        kvc_cores_slowest_frac(cores) < kvc_cores_shared_frac
+                            ? ": SOME CORES SHARE THEIR UNITS with each other or with a neighbour"
+                            : "");
 }
 
-static void write_memory(const struct writer *writer)
+static void comment_memory(const struct kvc_memory_latency_curve *memory, struct kvc_profile *profile)
 {
-    const struct kvc_machine_report *report = writer->report;
-    fprintf(writer->out,
-            "-- Random lines, ns each, by working set and by the number of chains followed at once:\n"
-            "--        KiB       1       2       4       8      16      32\n");
-    for (uint32_t i = 0; i < report->memory.count; i++) {
-        const struct kvc_memory_latency_point *point = &report->memory.point[i];
-        fprintf(writer->out, "-- %10llu", (unsigned long long)(point->bytes >> 10));
+    kvc_profile_comment(profile,
+                        "Time per random line, ns, by working set and by the chains followed at once:");
+    kvc_profile_comment(profile, "       KiB       1       2       4       8      16      32");
+    for (uint32_t i = 0; i < memory->count; i++) {
+        const struct kvc_memory_latency_point *point = &memory->point[i];
+        struct line line = {0};
         for (int c = 0; c < KVC_MEMORY_LATENCY_CHAINS; c++) {
-            fprintf(writer->out, " %7.2f", point->line_ns[c]);
+            append(&line, " %7.2f", point->line_ns[c]);
         }
-        fprintf(writer->out, "\n");
+        kvc_profile_comment(profile, "%10llu%s", (unsigned long long)(point->bytes >> 10), line.text);
     }
-    fprintf(writer->out,
-            "-- Of %u points of the stages %u were more than 10 %% slower in one of two passes.\n",
-            report->stages.points, report->stages.disagreeing);
-    fprintf(writer->out, "-- The same arithmetic took up to %.1f %% longer at times%s.\n",
-            100 * kvc_steadiness_spread_frac(&report->steadiness),
-            kvc_steadiness_spread_frac(&report->steadiness) > KVC_MACHINE_BUSY_FRAC
-                ? ": THE MACHINE WAS BUSY, calibrate again"
-                : "");
 }
 
-void kvc_machine_write(const struct kvc_machine_report *report, FILE *out)
+void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct kvc_steadiness *steadiness,
+                         struct kvc_profile *profile)
 {
-    struct writer writer = {out, report};
-    fprintf(out,
-            "-- Written by kvcast calibrate. Use: node = { machine = \"this file\" }.\n"
-            "return {\n  kind = \"machine\",\n  name = \"%u cores of %s\",\n  date = \"%s\",\n"
-            "  compiler = \"gcc %s\",\n  commit = \"%s\",\n",
-            report->facts.cores, report->facts.cpu, report->facts.date, __VERSION__, report->version);
-    write_cpu(&writer);
-    write_dram(&writer);
-    write_gpu(&writer);
-    if (report->gpu.present) {
-        write_pcie(&writer);
-    }
-    write_stages(&writer);
-    fprintf(out, "}\n\n");
-    write_launches(&writer);
-    write_handoffs(&writer);
-    write_cores(&writer);
-    write_memory(&writer);
+    double spread_frac = kvc_steadiness_spread_frac(steadiness);
+    comment_handoffs(&machine->handoffs, profile);
+    comment_cores(&machine->cores, profile);
+    comment_memory(&machine->memory, profile);
+    kvc_profile_comment(
+        profile, "The same arithmetic took up to %.1f %% longer at times%s.", 100 * spread_frac,
+        spread_frac > kvc_steadiness_busy_frac ? ": THE MACHINE WAS BUSY, calibrate again" : "");
 }

@@ -1,48 +1,49 @@
-/* A calibrated machine, and its profile as a machine file for scenarios (scenarios/load/hardware.h). */
+/* The machine that we run on: what its system reports, what the probes measured, and that part of its machine
+ * file. */
 #ifndef KVC_VALIDATE_PROBES_MACHINE_H
 #define KVC_VALIDATE_PROBES_MACHINE_H
 
 #include <stdint.h>
-#include <stdio.h>
 
+#include "sim/base/diag.h"
+#include "validate/probes/cores.h"
 #include "validate/probes/gpu.h"
 #include "validate/probes/handoff.h"
-#include "models/megakv/real/launches.h"
 #include "validate/probes/memory_latency.h"
-#include "validate/probes/probe.h"
-#include "models/megakv/real/stage_measurement.h"
-#include "validate/probes/cores.h"
+#include "validate/probes/profile.h"
+#include "validate/probes/steadiness.h"
 
 struct kvc_machine_facts {
-    char cpu[128];  /* the processor's name */
-    char date[32];  /* 2026-11-21 */
-    uint32_t cores; /* physical, of those that the process may use */
-    uint32_t threads_per_core;
+    char cpu[128];             /* Name of the processor. */
+    char date[32];             /* Today, like 2026-11-21. */
+    uint32_t cores;            /* Physical cores among those that the process may use. */
+    uint32_t threads_per_core; /* Hardware threads of a core, 1 or 2. */
     double clock_hz;
-    uint64_t memory_bytes;
-    uint64_t near_cache_bytes; /* of the largest cache that a core has for itself */
+    uint64_t memory_bytes;     /* Main memory [bytes]. */
+    uint64_t near_cache_bytes; /* Size of the largest cache that a core has for itself [bytes]. */
 };
 
-/* What the system says of this machine; what it does not say is taken as one core, one thread, 1 GHz. */
+/* Asks the system. What it does not report is taken as one thread per core, 1 GHz and a 1 MiB cache. */
 void kvc_machine_ask(struct kvc_machine_facts *facts);
 
-struct kvc_machine_report {
+/* KVC_ERR_RUNTIME: less than `needed_bytes` of memory is free for a calibration. */
+enum kvc_status kvc_machine_check_memory(double needed_bytes, struct kvc_diag *diag);
+
+struct kvc_probed_machine {
     struct kvc_machine_facts facts;
-    const char *version; /* of kvcast */
     struct kvc_memory_latency_curve memory;
-    struct kvc_megakv_measurement stages;
-    struct kvc_gpu_facts gpu;
-    struct kvc_megakv_launch_fits launches;
     struct kvc_handoffs handoffs;
     struct kvc_cores cores;
-    struct kvc_steadiness steadiness;
+    struct kvc_gpu_facts gpu; /* Without a GPU, one thread of the processor stands in for it. */
 };
 
-/* More than this between checks of the same arithmetic: the machine does other things, too. */
-#define KVC_MACHINE_BUSY_FRAC 0.05
+/* A new profile with what the probes measured. It has places for the fields cpu.packet, dram.random_line and
+ * dram.next_line, which only a store's own code can measure. `version`: of kvcast. Free it with
+ * kvc_profile_free. */
+struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version);
 
-/* Writes the machine file. Every value has its source and, where it was fitted, its 95 % interval; the
- * measured curves stand behind it as comments. */
-void kvc_machine_write(const struct kvc_machine_report *report, FILE *out);
+/* Adds the measured curves of handoffs, cores and memory as comment lines, and how steady the machine was. */
+void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct kvc_steadiness *steadiness,
+                         struct kvc_profile *profile);
 
 #endif

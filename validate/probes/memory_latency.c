@@ -2,18 +2,18 @@
 
 #include "kernels/pages.h"
 #include "sim/base/rng.h"
-#include "validate/probes/probe.h"
+#include "validate/probes/timing.h"
 
 enum { LINE_BYTES = 64, LINE_WORDS = LINE_BYTES / 8, STEPS = 1 << 18, CHAINS_MAX = 32 };
 
 static const uint64_t smallest_bytes = 16 << 10;
 
-/* Lines linked into one ring in random order (Sattolo's shuffle). */
+/* Cache lines linked into one ring in random order (Sattolo's shuffle). */
 struct ring {
     uint64_t *line;
     uint64_t lines;
     uint32_t chains;
-    uint64_t keep; /* what was read, so that it is */
+    uint64_t keep; /* Depends on what was read, so that the compiler keeps the reads. */
 };
 
 static void link_ring(struct ring *ring)
@@ -74,11 +74,11 @@ enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory
         for (uint32_t i = 0; i < KVC_MEMORY_LATENCY_CHAINS; i++) {
             ring.chains = 1u << i;
             uint32_t steps = STEPS / ring.chains * ring.chains;
-            point->line_ns[i] = kvc_probe(NULL, follow, &ring).median_s / steps * 1e9;
+            point->line_ns[i] = kvc_timing_measure(NULL, follow, &ring).median_s / steps * 1e9;
         }
     }
     curve->sequential_bytes_per_s =
-        (double)(ring.lines * LINE_BYTES) / kvc_probe(NULL, read_all, &ring).median_s;
+        (double)(ring.lines * LINE_BYTES) / kvc_timing_measure(NULL, read_all, &ring).median_s;
     kvc_pages_free(ring.line, bytes_max);
     return KVC_OK;
 }

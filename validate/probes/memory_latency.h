@@ -1,4 +1,5 @@
-/* Cache lines of this machine's memory: latency and throughput by working set, sequential reads. */
+/* The cost of a cache line on this machine: latency and throughput by working set, and sequential bandwidth.
+ */
 #ifndef KVC_VALIDATE_PROBES_MEMORY_LATENCY_H
 #define KVC_VALIDATE_PROBES_MEMORY_LATENCY_H
 
@@ -8,22 +9,22 @@
 
 enum { KVC_MEMORY_LATENCY_SIZES_MAX = 16, KVC_MEMORY_LATENCY_CHAINS = 6 };
 
-/* Of one working set. */
+/* One working set. */
 struct kvc_memory_latency_point {
-    uint64_t bytes;
-    /* One random line, by the number of dependent chains that are followed at once: 1, 2, 4, ... 32. The
-     * first is the latency; the others show how many lines a core has under way. */
+    uint64_t bytes; /* Size of the working set [bytes]. */
+    /* Time per random line when a core follows 1, 2, 4, ... 32 dependent chains at once [ns]. The first is
+     * the latency; the others show how many misses a core overlaps. */
     double line_ns[KVC_MEMORY_LATENCY_CHAINS];
 };
 
 struct kvc_memory_latency_curve {
-    uint32_t count;
+    uint32_t count; /* Measured working sets. */
     struct kvc_memory_latency_point point[KVC_MEMORY_LATENCY_SIZES_MAX];
-    double sequential_bytes_per_s; /* one core, over the largest working set */
+    double sequential_bytes_per_s; /* One core that reads the largest working set in order [bytes/s]. */
 };
 
-/* Working sets from 16 KiB to `bytes_max` in steps of 4, on huge pages as far as the system gives them.
- * KVC_ERR_RUNTIME without memory. */
+/* Measures working sets from 16 KiB to `bytes_max`, each four times as large as the one before, on huge pages
+ * if the system provides them. KVC_ERR_RUNTIME: there is too little memory. */
 enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
                                            struct kvc_diag *diag);
 

@@ -8,7 +8,10 @@
 #include "sim/base/clock.h"
 #include "validate/probes/pin.h"
 
-/* Of all processors since the system started, by /proc/stat: everything but idling and waiting for a disk. */
+const double kvc_noise_stalled_frac = 0.003;
+
+/* Busy time of all processors since the system started, by /proc/stat: all but idling and waiting for a disk;
+ * or NaN. */
 static double busy_s(void)
 {
     unsigned long long user, nice, system, idle, io_wait, irq, soft_irq, stolen;

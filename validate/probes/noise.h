@@ -1,16 +1,20 @@
-/* How much of this machine's processors goes to others while something is measured. */
+/* The share of this machine's processor time that other processes use during a measurement. */
 #ifndef KVC_VALIDATE_PROBES_NOISE_H
 #define KVC_VALIDATE_PROBES_NOISE_H
 
 struct kvc_noise {
-    double others_s; /* processor time that was not this process's so far, stolen time included */
-    double wall_s;
+    double others_s; /* Processor time of everybody else at the beginning, stolen time included [s]. */
+    double wall_s;   /* Wall clock at the beginning [s]. */
 };
 
-/* Begins. Where the system does not tell, kvc_noise_frac will be NaN. */
+/* Begins a measurement. */
 void kvc_noise_begin(struct kvc_noise *noise);
 
-/* Share of the time of all processors since then that others had; NaN: not known. */
+/* The fraction of all processors' time that others used since then; NaN if the system does not tell. */
 double kvc_noise_frac(const struct kvc_noise *noise);
+
+/* A measurement is too noisy if its idle threads were kept from running for more than this fraction of its
+ * time. */
+extern const double kvc_noise_stalled_frac;
 
 #endif

@@ -23,10 +23,10 @@ Test(noise, is_a_share)
     kvc_noise_begin(&noise);
     be_busy(0.05);
     double frac = kvc_noise_frac(&noise);
-    cr_expect(frac >= 0 && frac <= 1.5, "%g", frac); /* the system counts in steps of 10 ms */
+    cr_expect(frac >= 0 && frac <= 1.5, "%g", frac); /* The system counts in steps of 10 ms. */
 }
 
-/* A child is another process. */
+/* A child process counts as another process. */
 Test(noise, others_are_noticed)
 {
     struct kvc_noise noise;

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* As the process was started with; pinning a thread changes what the system says of it later. */
+/* The cores that the process was started on. Pinning a thread changes what the system reports later. */
 static cpu_set_t allowed;
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 

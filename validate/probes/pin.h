@@ -1,14 +1,15 @@
-/* Threads stay on one core each, so that its caches stay their own. */
+/* Pins threads to cores, so that each keeps the caches of its core. */
 #ifndef KVC_VALIDATE_PROBES_PIN_H
 #define KVC_VALIDATE_PROBES_PIN_H
 
 #include <stdint.h>
 
-/* Keeps the calling thread on one of the process's cores, counted from 0. Where that is not allowed it stays
- * where it is, and times are noisier. Call one of these first while the process may still use all of them. */
+/* Pins the calling thread to one of the process's cores, counted from 0. If the system does not allow that,
+ * the thread stays unpinned and times are noisier. The first call of either function must come while the
+ * process may still use all of its cores, because it notes which ones these are. */
 void kvc_pin_core(uint32_t core);
 
-/* Cores that this process was started on, at least 1. */
+/* The number of cores that this process was started on, at least 1. */
 uint32_t kvc_pin_cores(void);
 
 #endif

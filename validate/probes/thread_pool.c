@@ -17,11 +17,11 @@ struct worker {
 };
 
 struct kvc_thread_pool {
-    _Alignas(64) atomic_uint round; /* what is set before it is raised belongs to it */
+    _Alignas(64) atomic_uint round; /* Published last: it makes the fields of a round visible. */
     _Alignas(64) atomic_uint working;
     _Alignas(64) struct kvc_thread_pool_task *tasks;
     uint32_t count, cores;
-    atomic_uint awake; /* how many should be */
+    atomic_uint awake; /* Cores that should be awake. */
     bool stop;
     struct worker worker[KVC_THREAD_POOL_CORES_MAX];
     pthread_t thread[KVC_THREAD_POOL_CORES_MAX];
@@ -46,7 +46,7 @@ static bool should_be_awake(const struct worker *worker)
     return worker->core < atomic_load_explicit(&worker->pool->awake, memory_order_relaxed);
 }
 
-/* Returns the round that is over when it is awake again. */
+/* Returns the latest round at the time of waking up, in which this worker has nothing to do. */
 static unsigned sleep_while_told(struct worker *worker)
 {
     const struct timespec nap = {0, 100000};
@@ -63,7 +63,7 @@ static void *work(void *data)
 {
     struct worker *worker = data;
     struct kvc_thread_pool *pool = worker->pool;
-    unsigned round = 0; /* that was done last */
+    unsigned round = 0; /* The latest round that is done. */
     kvc_pin_core(worker->core);
     atomic_store(&worker->awake, true);
     for (;;) {
@@ -139,7 +139,7 @@ void kvc_thread_pool_run(struct kvc_thread_pool *pool, struct kvc_thread_pool_ta
 {
     for (uint32_t i = 0; i < count; i++) {
         if (tasks[i].core >= atomic_load(&pool->awake)) {
-            KVC_BUG("core %u sleeps", tasks[i].core);
+            KVC_BUG("a task for core %u, which sleeps", tasks[i].core);
         }
     }
     pool->tasks = tasks;

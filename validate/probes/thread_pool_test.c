@@ -13,7 +13,7 @@ enum { TASKS = 5, ROUNDS = 200, CORES = 3 };
 
 struct task {
     uint32_t calls;
-    int core; /* of the last call */
+    int core; /* Of the last call. */
 };
 
 static void count(void *data)
@@ -30,7 +30,7 @@ static void nap(void *data)
     nanosleep(&pause, NULL);
 }
 
-/* Of at most CORES cores; `number`: what the system calls them. */
+/* A pool of at most CORES cores; `number` gets the system's numbers of these cores. */
 static struct kvc_thread_pool *open_pool(uint32_t *cores, int number[CORES])
 {
     cpu_set_t allowed;
@@ -74,7 +74,7 @@ Test(pool, every_task_runs_once_a_round_on_its_core)
     kvc_thread_pool_free(NULL);
 }
 
-/* Two naps on one core are behind each other, and each has its own time. */
+/* Two naps on the same core run one after the other, and each has its own time. */
 Test(pool, times_of_tasks)
 {
     uint32_t cores;
@@ -127,8 +127,8 @@ Test(pool, cores_work_at_the_same_time)
     kvc_thread_pool_free(pool);
 }
 
-/* Were a round done by a core that sleeps, or not by one that has just been woken, counts would be wrong or
- * the round would never be over. */
+/* If a sleeping core took part in a round, or a core that has just been woken missed one, the counts would be
+ * wrong or the round would never end. */
 Test(pool, cores_sleep_and_wake_again)
 {
     uint32_t cores;
@@ -146,7 +146,7 @@ Test(pool, cores_sleep_and_wake_again)
                 kvc_thread_pool_run(pool, tasks, awake);
             }
         }
-        kvc_thread_pool_wake(pool, cores + 7); /* all that there are */
+        kvc_thread_pool_wake(pool, cores + 7); /* All that exist. */
         kvc_thread_pool_run(pool, tasks, cores);
         for (uint32_t i = 0; i < cores; i++) {
             cr_assert_eq(task[i].core, number[i]);
@@ -156,10 +156,10 @@ Test(pool, cores_sleep_and_wake_again)
         }
     }
     kvc_thread_pool_wake(pool, 1);
-    kvc_thread_pool_free(pool); /* that sleeps */
+    kvc_thread_pool_free(pool); /* while its threads sleep */
 }
 
-/* Of all threads together. */
+/* Processor time of all threads together. */
 static double processor_s(void)
 {
     struct timespec now;
@@ -175,7 +175,7 @@ Test(pool, cores_that_sleep_take_no_time)
     struct kvc_thread_pool *pool = open_pool(&cores, number);
     kvc_thread_pool_wake(pool, 1);
     double before_s = processor_s(), started_s = kvc_clock_wall_s();
-    nanosleep(&pause, NULL); /* longer on a busy machine */
+    nanosleep(&pause, NULL); /* It takes longer on a busy machine. */
     double awake_frac = (processor_s() - before_s) / (kvc_clock_wall_s() - started_s);
     cr_expect_lt(awake_frac, 0.4, "%g of a core", awake_frac);
     kvc_thread_pool_free(pool);

@@ -30,7 +30,7 @@ void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer)
     free(answerer->latency);
 }
 
-/* Values begin with their key's hash, as far as they are long enough. */
+/* A value begins with the hash of its key, or with as many bytes of the hash as it is long. */
 static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
 {
     uint64_t found = hash;
@@ -46,7 +46,7 @@ static uint64_t wrong_values(const struct kvc_megakv_real_answerer *answerer, co
 {
     uint64_t wrong = 0;
     uint32_t at = 0;
-    for (uint32_t i = 0; i < count; i++) { /* what is no hit has no bytes, which are right */
+    for (uint32_t i = 0; i < count; i++) { /* A miss has no bytes, so it is never wrong. */
         wrong += is_wrong(answerer->values + at, answerer->value_bytes[i], hash[i]);
         at += answerer->value_bytes[i];
     }
@@ -58,13 +58,13 @@ static double now_ns(const struct kvc_megakv_real_answerer *answerer)
     return (kvc_clock_wall_s() - answerer->started_s) * 1e9;
 }
 
-static bool counts(const struct kvc_megakv_real_answerer *answerer, double done_ns)
+static bool is_measured(const struct kvc_megakv_real_answerer *answerer, double done_ns)
 {
     return done_ns >= answerer->from_ns && done_ns < answerer->until_ns;
 }
 
-static void drain_latencies(struct kvc_megakv_real_answerer *answerer, const double *sent_ns, uint32_t count,
-                            double done_ns)
+static void record_latencies(struct kvc_megakv_real_answerer *answerer, const double *sent_ns, uint32_t count,
+                             double done_ns)
 {
     for (uint32_t i = 0; i < count; i++) {
         answerer->done_ns[i] = done_ns;
@@ -95,7 +95,7 @@ double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
     double done_ns = now_ns(answerer);
     answerer->wrong += wrong_values(answerer, buffer->hash + first, count);
     answerer->answered += count;
-    if (!counts(answerer, done_ns)) {
+    if (!is_measured(answerer, done_ns)) {
         return done_ns;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
     answerer->hits += hits;
     answerer->misses += count - hits;
     answerer->completed += count;
-    drain_latencies(answerer, buffer->sent_ns + first, count, done_ns);
+    record_latencies(answerer, buffer->sent_ns + first, count, done_ns);
     return done_ns;
 }
 
@@ -113,14 +113,15 @@ void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer,
 {
     uint32_t count = buffer->sets + buffer->deletes;
     answerer->answered += count;
-    if (!counts(answerer, done_ns)) {
+    if (!is_measured(answerer, done_ns)) {
         return;
     }
     answerer->sets += buffer->sets;
     answerer->deletes += buffer->deletes;
     answerer->completed += count;
     for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS) {
-        drain_latencies(answerer, buffer->write_sent_ns + first,
-                        count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS, done_ns);
+        record_latencies(answerer, buffer->write_sent_ns + first,
+                         count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS,
+                         done_ns);
     }
 }

@@ -1,5 +1,5 @@
-/* What a sender does with the rows of a searched batch: reads the items, copies their values out, checks them
- * and takes the latencies. */
+/* The sender's work on a searched batch: it reads the items, copies out their values, checks them and records
+ * the latencies. */
 #ifndef KVC_MODELS_MEGAKV_REAL_ANSWER_H
 #define KVC_MODELS_MEGAKV_REAL_ANSWER_H
 
@@ -8,38 +8,40 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/megakv/options.h"
-#include "sim/metrics/histogram.h"
 #include "models/megakv/real/buffer.h"
+#include "sim/metrics/histogram.h"
 
 struct kvc_megakv_real_answerer {
     struct kvc_megakv_slab *slab;
-    double started_s;         /* wall clock that all times count from */
-    double from_ns, until_ns; /* answers within are counted */
-    bool time_writes;         /* latencies are those of the writes: the load has no GETs */
-    uint32_t rows_max;        /* answered together, up to KVC_MEGAKV_SEND_ROWS */
-    uint8_t *values;          /* where they are copied to */
+    double started_s;         /* Wall clock at time 0 [s]. */
+    double from_ns, until_ns; /* The measured time [ns]; answers within it count. */
+    bool time_writes;         /* Records the latencies of SETs and DELETEs, for a load without GETs. */
+    uint32_t rows_max;        /* Rows that one call answers, at most KVC_MEGAKV_SEND_ROWS. */
+    uint8_t *values;          /* Where the values are copied to. */
     struct kvc_histogram *latency;
     struct kvc_megakv_slab_stats stats;
-    uint64_t answered;                               /* in all */
-    uint64_t completed, hits, misses, sets, deletes; /* within the time */
-    uint64_t wrong;                                  /* values that are not their key's */
+    uint64_t answered;                               /* Requests answered in all. */
+    uint64_t completed, hits, misses, sets, deletes; /* Requests answered within the measured time. */
+    uint64_t wrong;                                  /* Values that do not belong to their keys. */
     uint8_t result[KVC_MEGAKV_SEND_ROWS];
     uint32_t value_bytes[KVC_MEGAKV_SEND_ROWS];
     double done_ns[KVC_MEGAKV_SEND_ROWS];
 };
 
-/* `value_bytes`: the longest. false: no memory; kvc_megakv_real_answerer_close frees what there is. */
+/* `value_bytes` is the length of the longest value. False: there is too little memory; the answerer must be
+ * closed even then. */
 bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab,
                                    uint32_t value_bytes);
 void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer); /* a zeroed one is allowed */
 
-/* GETs [first, first + count) of the buffer, up to rows_max. Under getk it is the client that compares keys;
- * whoever does, a wrong key is no hit. Returns when they were answered. */
+/* Answers the GETs [first, first + count) of the buffer; `count` is at most rows_max. An item whose key
+ * differs from the requested one is a miss, no matter whether the store or the client (under getk) compares
+ * the keys. Returns the time of the answers [ns]. */
 double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
                                    const struct kvc_megakv_real_buffer *buffer, uint32_t first,
                                    uint32_t count);
 
-/* The SETs and DELETEs of the buffer, all at done_ns. */
+/* Answers the SETs and DELETEs of the buffer, all at `done_ns`. */
 void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer,
                                    const struct kvc_megakv_real_buffer *buffer, double done_ns);
 

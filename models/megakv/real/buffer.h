@@ -1,4 +1,4 @@
-/* A pipeline's batch: what its receiver hands to the scheduler, and the scheduler to its sender. */
+/* The batch of a pipeline: the receiver fills it, the scheduler searches it and the sender answers it. */
 #ifndef KVC_MODELS_MEGAKV_REAL_BUFFER_H
 #define KVC_MODELS_MEGAKV_REAL_BUFFER_H
 
@@ -6,29 +6,31 @@
 #include <stdint.h>
 
 struct kvc_megakv_real_buffer {
-    uint32_t rows, room; /* requests of any kind */
-    uint32_t key_stride;
-    bool on_gpu; /* where the index is, which reads the GETs' hashes and writes their locations in place */
-    /* GETs */
+    uint32_t rows, room; /* Requests of any kind, and how many fit. */
+    uint32_t key_stride; /* Distance between two keys [bytes]. */
+    bool on_gpu;         /* The GPU reads the GETs' hashes and writes their locations in place. */
+    /* The GETs. */
     uint32_t gets;
     uint8_t *key_bytes;
-    uint8_t *keys; /* row i at i * key_stride, zero behind the key */
+    uint8_t *keys; /* Key i at i * key_stride, padded with zeros. */
     uint64_t *hash;
-    uint32_t *location; /* after the search */
-    double *sent_ns;    /* intended send time, from the start of the measurement */
-    /* SETs and DELETEs: done when their batch is */
+    uint32_t *location; /* Set by the search. */
+    double *sent_ns;    /* Intended send time, from the start of the measurement [ns]. */
+    /* The SETs and DELETEs, which complete together with their batch. */
     uint32_t sets, deletes;
     double *write_sent_ns;
-    /* and their index jobs; every SET may evict an item, too */
+    /* Their index jobs; a SET may add an erase, because it may evict an item. */
     uint32_t inserts, erases;
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;
 };
 
-/* false: no memory; kvc_megakv_real_buffer_close frees what there is. */
+/* A buffer for `room` requests. False: there is too little memory; the buffer must be closed even then. */
 bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride,
                                  bool on_gpu);
 void kvc_megakv_real_buffer_close(struct kvc_megakv_real_buffer *buffer);
+
+/* Removes all requests. */
 void kvc_megakv_real_buffer_clear(struct kvc_megakv_real_buffer *buffer);
 
 #endif

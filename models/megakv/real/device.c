@@ -4,9 +4,10 @@
 
 static enum kvc_status no_gpu(struct kvc_diag *diag)
 {
-    return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                         "there is no GPU here (or the program was built without CUDA): system.index_on = "
-                         "\"thread\" runs the index on the scheduler's thread");
+    return kvc_diag_fail(
+        diag, KVC_ERR_RUNTIME,
+        "found no GPU, or the program was built without CUDA; system.index_on = \"thread\" runs "
+        "the index on the scheduler's thread");
 }
 
 #ifndef KVC_HAVE_CUDA
@@ -88,7 +89,7 @@ struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_meg
 struct kvc_megakv_real_device_queues {
     bool on_gpu;
     uint32_t count;
-    struct kvc_cuda_stream *stream[]; /* NULL on the processor */
+    struct kvc_cuda_stream *stream[]; /* All NULL on the processor. */
 };
 
 struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count)
@@ -132,11 +133,11 @@ void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *q
 
 bool kvc_megakv_real_device_search_end(struct kvc_megakv_real_device_queues *queues)
 {
-    bool right = true;
+    bool succeeded = true;
     for (uint32_t i = 0; queues->on_gpu && i < queues->count; i++) {
-        right = kvc_cuda_stream_wait(queues->stream[i]) && right;
+        succeeded = kvc_cuda_stream_wait(queues->stream[i]) && succeeded;
     }
-    return right;
+    return succeeded;
 }
 
 void *kvc_megakv_real_device_array(bool on_gpu, size_t bytes)
@@ -153,7 +154,8 @@ void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
     }
 }
 
-/* All keys of the workload, a block at a time: those that the processor's index has go to the device's. */
+/* Looks up all keys of the workload in the processor's index, block by block, and inserts what it finds into
+ * the device's index. */
 static void copy_entries(const struct kvc_workload *workload, struct kvc_source *source,
                          struct kvc_batch *batch, uint32_t *location, struct kvc_index *from,
                          struct kvc_index *to)
@@ -191,7 +193,7 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
     if (status == KVC_OK) {
         copy_entries(workload, source, batch, location, shard->index, device);
         if (kvc_index_used(device) != kvc_index_used(shard->index)) {
-            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU's index holds %llu of %llu entries",
+            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU's index took only %llu of %llu entries",
                                    (unsigned long long)kvc_index_used(device),
                                    (unsigned long long)kvc_index_used(shard->index));
         }
@@ -214,7 +216,8 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
     }
     struct kvc_index *device = kvc_megakv_real_device_index(true, &params);
     if (device == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory on the GPU %s for system.index", gpu.name);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s has too little memory for system.index",
+                             gpu.name);
     }
     enum kvc_status status = move_index(scenario, shard, device, diag);
     struct kvc_index *left = status == KVC_OK ? shard->index : device;

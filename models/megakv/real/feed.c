@@ -21,10 +21,10 @@ void kvc_megakv_real_feed_free(struct kvc_megakv_real_feed *feed)
 
 struct writer {
     const struct kvc_batch *batch;
-    uint8_t *value; /* long enough for any; its first bytes are the hash of the key in hand */
+    uint8_t *value; /* As long as the longest value; it begins with the hash of the current key. */
 };
 
-/* Appends the batch as a frame; false: no room. */
+/* Appends the batch as a frame; false: the feed is full. */
 static bool append(struct kvc_megakv_real_feed *feed, const struct writer *writer)
 {
     static const uint32_t ops[KVC_OP_COUNT] = {KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET,
@@ -54,7 +54,7 @@ static bool append(struct kvc_megakv_real_feed *feed, const struct writer *write
     return true;
 }
 
-/* Until one of the feeds is full; they have equal shares of the frames, about. */
+/* Fills the feeds until one is full. All get about the same number of frames. */
 static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_source *source,
                             struct kvc_batch *batch, struct writer *writer, uint32_t count,
                             struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag)
@@ -79,7 +79,7 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
     for (uint32_t i = 0; i < count; i++) {
         feeds[i].span_ns = last_ns;
         if (feeds[i].frames == 0) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "pipeline %u gets no frame of the load", i);
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "pipeline %u got no frame of the load", i);
         }
     }
     return KVC_OK;
@@ -110,8 +110,9 @@ enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario
     memset(feeds, 0, count * sizeof(*feeds));
     if (workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_POISSON &&
         workload->arrival != KVC_ARRIVAL_FIXED) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: measured can be \"saturate\", poisson_mops and fixed_mops");
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: a measurement allows \"saturate\", poisson_mops and fixed_mops");
     }
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     struct kvc_source *source = kvc_source_create(&params, diag);

@@ -1,5 +1,7 @@
-/* Requests in packets, made before a measurement from the scenario's workload: what clients would send, lying
- * in memory (as Mega-KV's authors feed theirs where the network would be the limit). */
+/* Prepared packets of requests in memory, which stand in for clients and the network.
+ *
+ * They are made from the scenario's workload before a measurement. Mega-KV's authors feed their store in the
+ * same way when the network would be the limit. */
 #ifndef KVC_MODELS_MEGAKV_REAL_FEED_H
 #define KVC_MODELS_MEGAKV_REAL_FEED_H
 
@@ -9,26 +11,26 @@
 #include "sim/scenario.h"
 
 struct kvc_megakv_real_feed_frame {
-    uint64_t offset; /* of its first request in `bytes` */
+    uint64_t offset; /* Where the frame begins in the feed's `bytes`. */
     uint32_t bytes, requests;
-    double sent_ns; /* intended, from the start; 0 under saturating clients */
+    double sent_ns; /* Intended send time, from the start of a lap; 0 under saturating clients [ns]. */
 };
 
-/* Of one pipeline. Played round and round, each time span_ns later. */
+/* The feed of one pipeline. It is played in laps, each of which begins span_ns after the one before. */
 struct kvc_megakv_real_feed {
     uint8_t *bytes;
     uint64_t bytes_room;
     struct kvc_megakv_real_feed_frame *frame;
     uint32_t frames, frame_room;
-    double span_ns; /* 0 under saturating clients */
+    double span_ns; /* Length of a lap; 0 under saturating clients [ns]. */
 };
 
 void kvc_megakv_real_feed_free(struct kvc_megakv_real_feed *feed); /* a zeroed one is allowed */
 
-/* Fills `count` feeds, one for each pipeline, with up to `bytes` of packets each. Frames go to pipelines in
- * turns under saturating clients, and at random (as RSS hashes flows) in open loop. A SET's value begins with
- * its key's hash. KVC_ERR_SCENARIO: an arrival that cannot be played (closed loop, curve, trace).
- * KVC_ERR_RUNTIME: memory. Nothing is left allocated on failure. */
+/* Fills `count` feeds, one for each pipeline, with up to `bytes` of packets each. Under saturating clients
+ * the frames go to the pipelines in turn; in open loop they go to random pipelines, as RSS hashes flows. A
+ * SET's value begins with the hash of its key. KVC_ERR_SCENARIO: an arrival that cannot be played (closed
+ * loop, curve, trace). KVC_ERR_RUNTIME: too little memory. After an error nothing stays allocated. */
 enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
                                              uint32_t frame_requests, uint64_t bytes, uint32_t count,
                                              struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag);

@@ -1,9 +1,9 @@
 #include "models/megakv/real/launches.h"
 
 #include "kernels/megakv/cuckoo.h"
-#include "sim/base/rng.h"
-#include "validate/probes/probe.h"
 #include "models/megakv/real/device.h"
+#include "sim/base/rng.h"
+#include "validate/probes/timing.h"
 
 enum {
     TABLE_BYTES = 64 << 20,
@@ -23,7 +23,8 @@ static const struct {
                {"4 slots, interleaved", KVC_MEGAKV_CUCKOO_INTERLEAVED, 4}};
 enum { LOADS = sizeof(loads) / sizeof(*loads), LAYOUTS = sizeof(layouts) / sizeof(*layouts) };
 
-/* Elements [0, held) are in the table; element i has hash mix(i + 1) and location i. */
+/* An index and the jobs of a launch. Elements [0, held) are in the table; element i has hash mix(i + 1) and
+ * location i. */
 struct table {
     struct kvc_index *index;
     uint64_t *hash;
@@ -31,7 +32,7 @@ struct table {
     uint32_t jobs, held;
 };
 
-static void drain_elements(struct table *table, uint32_t first)
+static void choose_elements(struct table *table, uint32_t first)
 {
     for (uint32_t i = 0; i < table->jobs; i++) {
         table->hash[i] = kvc_mix64(first + i + 1);
@@ -39,7 +40,7 @@ static void drain_elements(struct table *table, uint32_t first)
     }
 }
 
-static void drain_held(void *data, uint32_t repetition)
+static void choose_held(void *data, uint32_t repetition)
 {
     struct table *table = data;
     for (uint32_t i = 0; i < table->jobs; i++) {
@@ -48,12 +49,13 @@ static void drain_held(void *data, uint32_t repetition)
     }
 }
 
-/* Those that are in the table on top of the held ones from one operation to the next are always the same. */
-static void drain_others(void *data, uint32_t repetition)
+/* The elements that an operation adds to the held ones are always the same, so that the next one can remove
+ * them. */
+static void choose_others(void *data, uint32_t repetition)
 {
     struct table *table = data;
     (void)repetition;
-    drain_elements(table, table->held);
+    choose_elements(table, table->held);
 }
 
 static void search(void *data, uint32_t repetition)
@@ -82,24 +84,24 @@ static void erase(void *data, uint32_t repetition)
 
 static void make_absent(void *data, uint32_t repetition)
 {
-    drain_others(data, repetition);
+    choose_others(data, repetition);
     erase(data, repetition);
 }
 
 static void make_present(void *data, uint32_t repetition)
 {
-    drain_others(data, repetition);
+    choose_others(data, repetition);
     insert(data, repetition);
 }
 
 static const struct {
     const char *name;
-    kvc_probe_fn *prepare, *work;
+    kvc_timing_fn *prepare, *work;
 } operations[] = {
-    {"search", drain_held, search}, {"insert", make_absent, insert}, {"delete", make_present, erase}};
+    {"search", choose_held, search}, {"insert", make_absent, insert}, {"delete", make_present, erase}};
 enum { OPERATIONS = sizeof(operations) / sizeof(*operations) };
 
-/* Fills the table up to `held`. */
+/* Inserts elements until the table holds `held` of them. */
 static void fill(struct table *table, uint32_t held)
 {
     table->jobs = JOBS_MAX;
@@ -107,7 +109,7 @@ static void fill(struct table *table, uint32_t held)
         if (held - table->held < table->jobs) {
             table->jobs = held - table->held;
         }
-        drain_elements(table, table->held);
+        choose_elements(table, table->held);
         insert(table, 0);
     }
 }
@@ -119,9 +121,10 @@ static enum kvc_status fit_operation(struct table *table, int operation, struct 
     for (int i = 0; i < SIZES; i++) {
         table->jobs = jobs_of[i];
         jobs[i] = table->jobs;
-        ns[i] = 1e9 * kvc_probe(operations[operation].prepare, operations[operation].work, table).median_s;
+        ns[i] = 1e9 *
+                kvc_timing_measure(operations[operation].prepare, operations[operation].work, table).median_s;
     }
-    table->jobs = JOBS_MAX; /* what the last ones left */
+    table->jobs = JOBS_MAX; /* Removes what the last operation left. */
     make_absent(table, 0);
     return kvc_fit_line(jobs, ns, SIZES, fit, diag);
 }

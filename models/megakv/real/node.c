@@ -1,10 +1,11 @@
-/* Opening and closing of a real node: buffers, feeds, queues. */
+#include "models/megakv/real/node.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/megakv/costs.h"
 #include "models/megakv/options.h"
-#include "models/megakv/real/pipeline.h"
+#include "sim/base/clock.h"
 
 static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
                           uint32_t number, uint32_t buffers)
@@ -18,7 +19,7 @@ static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_sc
     }
     memset(pipeline, 0, sizeof(*pipeline));
     pipeline->node = node;
-    pipeline->writes = kvc_frame_writes_create(key_stride);
+    pipeline->writes = kvc_megakv_real_frame_writes_create(key_stride);
     if (pipeline->writes == NULL ||
         !kvc_megakv_real_answerer_open(&pipeline->answerer, node->shard->slab,
                                        kvc_workload_value_bytes_max(&scenario->workload))) {
@@ -57,7 +58,8 @@ static enum kvc_status open_feeds(struct kvc_megakv_real_node *node, const struc
 {
     struct kvc_megakv_real_feed feeds[KVC_MEGAKV_REAL_PIPELINES_MAX];
     uint32_t asked = kvc_megakv_frame_requests(scenario);
-    uint32_t frame_requests = asked < KVC_FRAME_REQUESTS_MAX ? asked : KVC_FRAME_REQUESTS_MAX;
+    uint32_t frame_requests =
+        asked < KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX ? asked : KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX;
     enum kvc_status status = kvc_megakv_real_feeds_create(scenario, KVC_MEGAKV_HASH_SEED, frame_requests,
                                                           feed_bytes, node->count, feeds, diag);
     for (uint32_t i = 0; status == KVC_OK && i < node->count; i++) {
@@ -111,4 +113,17 @@ void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node)
     kvc_megakv_real_device_array_free(node->on_gpu, node->erase_hash);
     kvc_megakv_real_device_array_free(node->on_gpu, node->erase_location);
     kvc_megakv_real_device_array_free(node->on_gpu, node->erased);
+}
+
+void kvc_megakv_real_node_start(struct kvc_megakv_real_node *node, double from_ns, double until_ns)
+{
+    node->from_ns = from_ns;
+    node->until_ns = until_ns;
+    node->started_s = kvc_clock_wall_s();
+    for (uint32_t i = 0; i < node->count; i++) {
+        struct kvc_megakv_real_answerer *answerer = &node->pipeline[i]->answerer;
+        answerer->started_s = node->started_s;
+        answerer->from_ns = from_ns;
+        answerer->until_ns = until_ns;
+    }
 }

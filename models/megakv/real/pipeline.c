@@ -10,7 +10,8 @@ static double now_ns(const struct kvc_megakv_real_node *node)
     return (kvc_clock_wall_s() - node->started_s) * 1e9;
 }
 
-/* Counts work from start_ns to end_ns as far as it falls into the measured time; requests by its end. */
+/* Adds the part of start_ns .. end_ns that lies within the measured time. The requests count if the work ends
+ * in it. */
 static void count_work(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_task_time *time,
                        double start_ns, double end_ns, uint64_t requests)
 {
@@ -25,7 +26,7 @@ static void count_work(const struct kvc_megakv_real_node *node, struct kvc_megak
 
 /* ---- receiver ---- */
 
-/* Gives the buffer to the scheduler if it asked, and there is another one to go on with. */
+/* Hands the buffer to the scheduler if it has asked for one and there is a free buffer to continue with. */
 static void swap_if_asked(struct kvc_megakv_real_pipeline *pipeline)
 {
     if (atomic_load_explicit(&pipeline->swaps_asked, memory_order_acquire) == pipeline->swaps) {
@@ -69,12 +70,12 @@ bool kvc_megakv_real_receiver_step(void *data)
 
 /* ---- scheduler and index ---- */
 
-void kvc_megakv_real_drain_writes(struct kvc_megakv_real_node *node,
-                                  const struct kvc_megakv_real_buffer *buffer)
+void kvc_megakv_real_collect_writes(struct kvc_megakv_real_node *node,
+                                    const struct kvc_megakv_real_buffer *buffer)
 {
     if (node->inserts + buffer->inserts > node->writes_room ||
         node->erases + buffer->erases > node->writes_room) {
-        KVC_BUG("more index jobs than buffers hold");
+        KVC_BUG("more index jobs than the buffers of a node hold");
     }
     memcpy(node->insert_hash + node->inserts, buffer->insert_hash, buffer->inserts * sizeof(uint64_t));
     memcpy(node->insert_location + node->inserts, buffer->insert_location,
@@ -95,7 +96,7 @@ void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node,
                                             buffers[i]->location);
     }
     for (uint32_t i = 0; i < node->count; i++) {
-        kvc_megakv_real_drain_writes(node, buffers[i]);
+        kvc_megakv_real_collect_writes(node, buffers[i]);
         gets += buffers[i]->gets;
     }
     if (!kvc_megakv_real_device_search_end(node->queues)) {
@@ -137,7 +138,7 @@ static void launch(struct kvc_megakv_real_node *node)
     if (launched_ns >= node->from_ns && launched_ns < node->until_ns) {
         node->late_launches += launched_ns - node->due_ns > 0.1 * node->cycle_ns;
     }
-    /* one that is a little late does not delay those behind */
+    /* A launch that is a little late does not delay the next ones. */
     if (launched_ns - node->due_ns >= node->cycle_ns) {
         node->due_ns = launched_ns;
     }
@@ -149,7 +150,8 @@ static void launch(struct kvc_megakv_real_node *node)
     if (++node->cycle % node->delay == 0) {
         kvc_megakv_real_insert_waiting(node);
     }
-    /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
+    /* Receivers on the scheduler's core had no time during the launch. If the next cycle is due already, it
+     * starts a whole cycle from now and leaves them that time. */
     double end_ns = now_ns(node);
     if (node->shared && end_ns >= node->due_ns) {
         node->due_ns = end_ns + node->cycle_ns;

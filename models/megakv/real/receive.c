@@ -6,17 +6,17 @@
 #include "kernels/hash.h"
 #include "kernels/index.h"
 
-struct kvc_megakv_real_frame_writes *kvc_frame_writes_create(uint32_t key_stride)
+struct kvc_megakv_real_frame_writes *kvc_megakv_real_frame_writes_create(uint32_t key_stride)
 {
     struct kvc_megakv_real_frame_writes *writes =
-        malloc(sizeof(*writes) + (size_t)KVC_FRAME_REQUESTS_MAX * key_stride);
+        malloc(sizeof(*writes) + (size_t)KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX * key_stride);
     if (writes != NULL) {
         writes->key_stride = key_stride;
     }
     return writes;
 }
 
-/* Keys of 8 bytes, the commonest, without calls. */
+/* Keys of 8 bytes, the most common ones, need no calls. */
 static inline void copy_key(uint8_t *to, uint32_t stride, const struct kvc_megakv_packet_request *request)
 {
     if (request->key_bytes == 8 && stride == 8) {
@@ -34,7 +34,7 @@ void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const 
     const uint8_t *at = packet, *end = packet + bytes;
     uint32_t first = buffer->gets, gets = first, stride = buffer->key_stride;
     uint32_t first_write = buffer->sets + buffer->deletes, left = buffer->room - buffer->rows, count = 0;
-    uint32_t room = left < KVC_FRAME_REQUESTS_MAX ? left : KVC_FRAME_REQUESTS_MAX;
+    uint32_t room = left < KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX ? left : KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX;
     struct kvc_megakv_packet_request request;
     for (uint32_t i = 0; i < room && kvc_megakv_packet_next(&at, end, &request); i++) {
         if (request.op == KVC_MEGAKV_PACKET_GET) {
@@ -64,8 +64,9 @@ static void add_erase(struct kvc_megakv_real_buffer *buffer, uint64_t hash, uint
     buffer->erase_location[buffer->erases++] = location;
 }
 
-/* One place for a size that is new, as if sizes went on changing, and many at the second time. What is left
- * of another size goes back. Every later row may add another erase, and all must find room. */
+/* Refills the stock for the size of the request and returns what is left of another size to the slabs. A new
+ * size gets one location, because sizes may change with every request; the second refill of a size gets many,
+ * if the buffer has room for their erases beside the one erase that each later row may add. */
 static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
                    struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
                    struct kvc_megakv_slab_stats *stats)
@@ -87,10 +88,10 @@ static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_b
     }
 }
 
-/* KVC_LOCATION_NONE: no memory. */
-static uint32_t drain_place(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
-                            struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
-                            struct kvc_megakv_slab_stats *stats)
+/* A location for the item; KVC_LOCATION_NONE: the slabs have no memory for it. */
+static uint32_t take_location(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
+                              struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
+                              struct kvc_megakv_slab_stats *stats)
 {
     if (stock->count == 0 || stock->key_bytes != request->key_bytes ||
         stock->value_bytes != request->value_bytes) {
@@ -111,7 +112,7 @@ uint32_t kvc_megakv_real_receive_writes(struct kvc_megakv_real_buffer *buffer, s
             add_erase(buffer, writes->hash[i], KVC_LOCATION_ANY);
             continue;
         }
-        uint32_t location = drain_place(stock, buffer, slab, request, stats);
+        uint32_t location = take_location(stock, buffer, slab, request, stats);
         if (location == KVC_LOCATION_NONE) {
             rejected++;
             continue;

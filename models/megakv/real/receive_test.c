@@ -35,7 +35,7 @@ Test(receive, requests_of_a_frame)
 {
     uint8_t packet[PACKET_BYTES];
     struct kvc_megakv_real_buffer buffer;
-    struct kvc_megakv_real_frame_writes *writes = kvc_frame_writes_create(STRIDE);
+    struct kvc_megakv_real_frame_writes *writes = kvc_megakv_real_frame_writes_create(STRIDE);
     uint32_t bytes = write_packet(packet, 30);
     cr_assert(writes != NULL && kvc_megakv_real_buffer_open(&buffer, ROOM, STRIDE, false));
     memset(buffer.keys, 0xff, ROOM * STRIDE);
@@ -74,7 +74,7 @@ Test(receive, ends_of_packets_and_buffers)
 {
     uint8_t packet[PACKET_BYTES];
     struct kvc_megakv_real_buffer buffer;
-    struct kvc_megakv_real_frame_writes *writes = kvc_frame_writes_create(STRIDE);
+    struct kvc_megakv_real_frame_writes *writes = kvc_megakv_real_frame_writes_create(STRIDE);
     uint32_t bytes = write_packet(packet, 30);
     cr_assert(writes != NULL && kvc_megakv_real_buffer_open(&buffer, ROOM, STRIDE, false));
     kvc_megakv_real_receive_frame(&buffer, packet, bytes - 1, SEED, 0, writes);
@@ -94,7 +94,7 @@ static struct kvc_megakv_real_frame_writes *sets_of(struct kvc_megakv_real_buffe
                                                     uint64_t first, uint32_t value_bytes)
 {
     static const uint8_t value[64];
-    struct kvc_megakv_real_frame_writes *writes = kvc_frame_writes_create(8);
+    struct kvc_megakv_real_frame_writes *writes = kvc_megakv_real_frame_writes_create(8);
     uint8_t *at = packet;
     for (uint64_t i = 0; i < 10; i++) {
         uint64_t key = first + i;

@@ -1,46 +1,51 @@
-/* What the stages of Mega-KV's pipeline cost on this machine: the real tasks on real, full stores, one kind
- * of task after the other, by the size of their work, the store's footprint and the threads at once. */
+/* Measures what the stages of Mega-KV's pipeline cost on this machine.
+ *
+ * The real tasks work on real, full stores, one stage after the other, for different sizes of their work,
+ * footprints of the store and numbers of threads at once. The result is the store's cost profile
+ * (models/megakv/cost_profile.h). */
 #ifndef KVC_MODELS_MEGAKV_REAL_STAGE_MEASUREMENT_H
 #define KVC_MODELS_MEGAKV_REAL_STAGE_MEASUREMENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "models/model.h"
-#include "models/megakv/cost_profile.h"
-#include "validate/probes/fit.h"
-#include "validate/probes/probe.h"
+#include "models/megakv/real/measured_curve.h"
+#include "sim/base/progress.h"
+#include "validate/probes/steadiness.h"
 
-/* Measured points of a law with their quartiles, and the line through those of the largest footprint and the
- * most threads. */
-struct kvc_megakv_measured_curve {
-    struct kvc_megakv_cost_curve curve;
-    double low_ns[KVC_MEGAKV_COST_POINTS_MAX], high_ns[KVC_MEGAKV_COST_POINTS_MAX];
-    struct kvc_fit fit;   /* of time over size; only of receive, write, read, search and insert */
-    uint32_t disagreeing; /* points for which two passes were far apart; the faster one counts */
-};
-
+/* The curves of struct kvc_megakv_cost_profile, measured. Only receive, write, read, search and insert have
+ * fits. */
 struct kvc_megakv_measurement {
-    uint32_t points, disagreeing; /* of all laws */
-    /* as in struct kvc_megakv_cost_profile */
     struct kvc_megakv_measured_curve receive, write, pass, read, read_checked, read_half_marked, read_marked,
         read_half_missed, read_slowest, search, search_miss, search_high_load, insert, insert_high_load,
         drain;
 };
 
-enum { KVC_MEGAKV_FOOTPRINTS_MAX = 8, KVC_MEGAKV_REPETITIONS = 25 };
+/* The curves by their names in a machine file, and in its order. */
+enum { KVC_MEGAKV_MEASURED_CURVES = 15 };
+struct kvc_megakv_named_curve {
+    const char *name;
+    size_t offset; /* In struct kvc_megakv_measurement. */
+};
+extern const struct kvc_megakv_named_curve kvc_megakv_named_curves[KVC_MEGAKV_MEASURED_CURVES];
+const struct kvc_megakv_measured_curve *kvc_megakv_curve_of(const struct kvc_megakv_measurement *measurement,
+                                                            const struct kvc_megakv_named_curve *named);
+
+enum { KVC_MEGAKV_FOOTPRINTS_MAX = 8 };
 
 struct kvc_megakv_measurement_options {
-    double slab_bytes[KVC_MEGAKV_FOOTPRINTS_MAX]; /* rising */
-    uint32_t footprints;
-    uint32_t passes; /* of everything, one behind the other */
-    bool on_gpu;     /* the index */
-    uint32_t cores;  /* of this machine, hardware threads */
+    double slab_bytes[KVC_MEGAKV_FOOTPRINTS_MAX]; /* Sizes of the stores' slabs, rising [bytes]. */
+    uint32_t footprints;                          /* How many sizes there are. */
+    uint32_t passes;                              /* How often everything is measured. */
+    bool on_gpu;                                  /* Whether the index is on the GPU. */
+    uint32_t cores;                               /* Hardware threads of this machine that may be used. */
 };
 
-/* KVC_ERR_RUNTIME without memory or where times are none. `progress` may be NULL. */
+/* Fills in the measurement, and checks the machine's steadiness from time to time. KVC_ERR_RUNTIME: too
+ * little memory, no threads, or times that no line fits. */
 enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params,
                                           struct kvc_steadiness *steadiness,
                                           const struct kvc_progress *progress,
-                                          struct kvc_megakv_measurement *costs, struct kvc_diag *diag);
+                                          struct kvc_megakv_measurement *measurement, struct kvc_diag *diag);
 
 #endif

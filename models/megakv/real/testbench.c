@@ -3,21 +3,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/megakv/real/pipeline.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 
 enum {
-    FRAME_BYTES = 1472, /* of requests, in a basic Ethernet frame */
-    /* of all packets */
+    FRAME_BYTES = 1472, /* Requests in a basic Ethernet frame. */
+    /* Packets of all feeds together. */
     MIX_BYTES = 256 << 20,
     GETS_BYTES_MIN = 64 << 20,
     GETS_BYTES_MAX = 512 << 20,
 };
 
-/* Cells of the index for each key, about: it is between 0.38 and 0.75 full, a power of two as it is. */
+/* Slots of the index for each key before its size is rounded up to a power of two, which makes it 0.38 to
+ * 0.75 full. */
 static const double slots_per_key = 1 / 0.75;
 
-/* Of the slabs, so that storing all keys evicts none, and a few SETs more do. */
+/* Fraction of the slabs that the keys fill: storing them evicts no item, but a few more SETs do. */
 static const double full_frac = 0.985;
 
 static const double for_ever_ns = 1e18;
@@ -37,7 +39,7 @@ static void describe(struct kvc_megakv_testbench *testbench, uint32_t frame_requ
     testbench->keys = (uint64_t)(full_frac * params->slab_bytes / item_bytes);
     testbench->index_bytes = exp2(ceil(log2((double)testbench->keys * 8 * slots_per_key)));
     testbench->system.streams = params->pipelines;
-    testbench->system.buffers = 4; /* filled, launched, answered, and one to go on with */
+    testbench->system.buffers = 4; /* One being filled, one launched, one answered and a free one. */
     testbench->system.slab_bytes = params->slab_bytes;
     testbench->system.index_bytes = testbench->index_bytes;
     for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
@@ -62,7 +64,8 @@ static void describe(struct kvc_megakv_testbench *testbench, uint32_t frame_requ
     }
 }
 
-/* GETs for every key, about, and SETs that no cache holds, within reason. */
+/* Bytes of packets for each pipeline: about one GET for every key within limits, and SETs that no cache
+ * holds. */
 static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kvc_megakv_testbench_load load)
 {
     double requests_bytes =
@@ -71,16 +74,6 @@ static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kv
                            ? MIX_BYTES
                            : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / testbench->params.pipelines;
-}
-
-static void start_clock(struct kvc_megakv_real_node *node)
-{
-    node->started_s = kvc_clock_wall_s();
-    node->until_ns = for_ever_ns;
-    for (uint32_t i = 0; i < node->count; i++) {
-        node->pipeline[i]->answerer.started_s = node->started_s;
-        node->pipeline[i]->answerer.until_ns = for_ever_ns;
-    }
 }
 
 enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench,
@@ -102,9 +95,11 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
         status = kvc_megakv_real_node_open(&testbench->node[load], &testbench->scenario[load],
                                            &testbench->store->shards[0], params->on_gpu,
                                            feed_bytes(testbench, (enum kvc_megakv_testbench_load)load), diag);
-        start_clock(&testbench->node[load]);
+        if (status == KVC_OK) {
+            kvc_megakv_real_node_start(&testbench->node[load], 0, for_ever_ns);
+        }
     }
-    /* the others sleep, as those do that a store leaves alone */
+    /* The other cores sleep, as they do beside a store that does not use them. */
     kvc_thread_pool_wake(pool, params->shared_cores ? params->cores : 1 + 2 * params->pipelines);
     return status;
 }
@@ -117,7 +112,7 @@ void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
     kvc_megakv_store_free(testbench->store);
 }
 
-/* ---- the tasks of a turn ---- */
+/* ---- the tasks of a round ---- */
 
 static void receive_gets(void *data)
 {
@@ -150,7 +145,7 @@ static double since(double *started_s)
     return seconds;
 }
 
-/* Launches what is held. */
+/* The scheduler's task: launches what the round before has received. */
 static void schedule(void *data)
 {
     struct kvc_megakv_testbench *testbench = data;
@@ -160,22 +155,22 @@ static void schedule(void *data)
     double started_s = kvc_clock_wall_s();
     if (held->gets > 0 && held->search != KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
         kvc_megakv_real_search_buffers(gets, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS]);
-        testbench->repetition->search_s = since(&started_s);
-        testbench->repetition->search_jobs = held->gets * testbench->params.pipelines;
+        testbench->round->search_s = since(&started_s);
+        testbench->round->search_jobs = held->gets * testbench->params.pipelines;
     }
     if (held->sets == 0) {
         return;
     }
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
-        kvc_megakv_real_drain_writes(mix, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
+        kvc_megakv_real_collect_writes(mix, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
     }
-    testbench->repetition->drain_s = since(&started_s);
-    testbench->repetition->insert_jobs = mix->inserts + mix->erases;
+    testbench->round->collect_s = since(&started_s);
+    testbench->round->insert_jobs = mix->inserts + mix->erases;
     kvc_megakv_real_insert_waiting(mix);
-    testbench->repetition->insert_s = since(&started_s);
+    testbench->round->insert_s = since(&started_s);
 }
 
-/* Adds a task of each pipeline, on its core. */
+/* Adds a task for each pipeline, on the core of its receiver or sender. */
 static void add(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn,
                 enum kvc_megakv_testbench_load load, uint32_t rows)
 {
@@ -223,7 +218,8 @@ static void wait_for_cycle(struct kvc_megakv_testbench *testbench)
     testbench->launched_s = kvc_clock_wall_s();
 }
 
-/* Hashes of no key of the store, but for a few among billions; `half`: of one half of the keys. */
+/* Replaces hashes by others that almost never belong to a key of the store; `half`: only every other one, at
+ * random. */
 static void make_absent(struct kvc_megakv_real_buffer *buffer, bool half)
 {
     for (uint32_t i = 0; i < buffer->gets; i++) {
@@ -233,7 +229,7 @@ static void make_absent(struct kvc_megakv_real_buffer *buffer, bool half)
     }
 }
 
-/* What was launched goes on to the senders; a mix is done with. */
+/* Passes launched GETs on to the senders, and the buffers of a mix back to the receivers. */
 static void hand_on(struct kvc_megakv_testbench *testbench)
 {
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
@@ -250,8 +246,8 @@ static void hand_on(struct kvc_megakv_testbench *testbench)
     testbench->answering = testbench->held;
 }
 
-/* Takes the batch that a pipeline has received. */
-static struct kvc_megakv_real_buffer *drain(struct kvc_megakv_real_pipeline *pipeline)
+/* Takes over the batch that a pipeline has received. */
+static struct kvc_megakv_real_buffer *take_received(struct kvc_megakv_real_pipeline *pipeline)
 {
     struct kvc_megakv_real_buffer *buffer = pipeline->filling;
     pipeline->filling = kvc_spsc_ring_pop(&pipeline->free);
@@ -261,16 +257,17 @@ static struct kvc_megakv_real_buffer *drain(struct kvc_megakv_real_pipeline *pip
     return buffer;
 }
 
-/* What was received waits for the next turn. */
+/* Keeps what was received for the next round. */
 static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work,
-                 struct kvc_megakv_testbench_round *repetition)
+                 struct kvc_megakv_testbench_round *round)
 {
     testbench->held = *work;
     for (uint32_t i = 0; i < testbench->params.pipelines && work->gets > 0; i++) {
-        struct kvc_megakv_real_buffer *buffer = drain(testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]);
-        repetition->gets_rows = buffer->rows;
+        struct kvc_megakv_real_buffer *buffer =
+            take_received(testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]);
+        round->gets_rows = buffer->rows;
         at_most(&buffer->gets, work->gets);
-        testbench->held.gets = buffer->gets; /* of all the same: their frames are alike */
+        testbench->held.gets = buffer->gets; /* The same for all pipelines, because their frames are alike. */
         if (work->search == KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
             memset(buffer->location, 0xff, buffer->gets * sizeof(uint32_t)); /* KVC_LOCATION_NONE */
         }
@@ -281,33 +278,34 @@ static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv
         testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS][i] = buffer;
     }
     for (uint32_t i = 0; i < testbench->params.pipelines && work->sets > 0; i++) {
-        struct kvc_megakv_real_buffer *buffer = drain(testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]);
-        repetition->mix_rows = buffer->rows;
-        repetition->mix_sets = buffer->sets;
+        struct kvc_megakv_real_buffer *buffer =
+            take_received(testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]);
+        round->mix_rows = buffer->rows;
+        round->mix_sets = buffer->sets;
         at_most(&buffer->inserts, work->sets);
         at_most(&buffer->erases, work->sets);
         testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i] = buffer;
     }
 }
 
-/* Adds what senders missed and receivers passed so far, times `sign`. */
+/* Adds what the senders have missed and the receivers' CLOCK hand has passed so far, times `sign`. */
 static void count_so_far(const struct kvc_megakv_testbench *testbench, uint64_t sign,
-                         struct kvc_megakv_testbench_round *repetition)
+                         struct kvc_megakv_testbench_round *round)
 {
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
-        repetition->misses += sign * testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.misses;
-        repetition->passed +=
+        round->misses += sign * testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.misses;
+        round->passed +=
             sign * testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->receive_stats.clock_steps;
     }
 }
 
-void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench,
-                                const struct kvc_megakv_testbench_work *work,
-                                struct kvc_megakv_testbench_round *repetition)
+void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
+                              const struct kvc_megakv_testbench_work *work,
+                              struct kvc_megakv_testbench_round *round)
 {
-    *repetition = (struct kvc_megakv_testbench_round){.send_rows = testbench->answering.gets};
-    count_so_far(testbench, (uint64_t)-1, repetition);
-    testbench->repetition = repetition;
+    *round = (struct kvc_megakv_testbench_round){.send_rows = testbench->answering.gets};
+    count_so_far(testbench, (uint64_t)-1, round);
+    testbench->round = round;
     testbench->count = 0;
     testbench->work[testbench->count++] = (struct kvc_thread_pool_task){.fn = schedule, .data = testbench};
     if (work->gets > 0) {
@@ -321,15 +319,15 @@ void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench,
     }
     wait_for_cycle(testbench);
     kvc_thread_pool_run(testbench->pool, testbench->work, testbench->count);
-    repetition->receive_gets_s = mean_s(testbench, receive_gets);
-    repetition->receive_mix_s = mean_s(testbench, receive_mix);
-    repetition->send_s = mean_s(testbench, send);
+    round->receive_gets_s = mean_s(testbench, receive_gets);
+    round->receive_mix_s = mean_s(testbench, receive_mix);
+    round->send_s = mean_s(testbench, send);
     for (uint32_t i = 0, sender = 0; i < testbench->count; i++) {
         if (testbench->work[i].fn == send) {
-            repetition->each_send_s[sender++] = testbench->work[i].seconds;
+            round->each_send_s[sender++] = testbench->work[i].seconds;
         }
     }
-    count_so_far(testbench, 1, repetition);
+    count_so_far(testbench, 1, round);
     hand_on(testbench);
-    hold(testbench, work, repetition);
+    hold(testbench, work, round);
 }

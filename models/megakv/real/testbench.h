@@ -1,61 +1,66 @@
-/* A store to try stages on: the real one, preloaded, with the real pipelines over it. It works in turns:
- * receivers take in a batch, the scheduler launches that of the turn before, and senders answer the one
- * before that, all at the same time, as in a store at work, but each with as much to do as it is given. */
+/* A store to measure single stages on: a real, preloaded store with real pipelines over it.
+ *
+ * The testbench works in rounds. In a round the receivers take in a batch, the scheduler launches the batch
+ * of the round before, and the senders answer the batch of the round before that. All of them work at the
+ * same time, as in a store in operation, but each has exactly as much to do as it is given. */
 #ifndef KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 #define KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 
 #include "models/megakv/options.h"
-#include "models/model.h"
+#include "models/megakv/real/node.h"
 #include "validate/probes/thread_pool.h"
-#include "models/megakv/real/pipeline.h"
 
 struct kvc_megakv_testbench_options {
-    uint32_t value_bytes;
-    double slab_bytes; /* full of items */
+    uint32_t value_bytes; /* Length of all values [bytes]. */
+    double slab_bytes;    /* Size of the slabs, which are full of items [bytes]. */
     uint32_t pipelines;
-    bool on_gpu;       /* the index */
-    bool shared_cores; /* receivers on core 0, senders on the others; else a core for each, behind the
-                          scheduler's */
-    uint32_t cores;
+    bool on_gpu;       /* Whether the index is on the GPU. */
+    bool shared_cores; /* Receivers share core 0 with the scheduler and senders share the other cores.
+                          Otherwise every thread has a core, beginning with the scheduler. */
+    uint32_t cores;    /* Cores in use. */
 };
 
-/* What is looked up: nothing, the keys, keys that the store does not have, or one half of each. */
+/* What the GETs of a round look up. */
 enum kvc_megakv_testbench_search {
-    KVC_MEGAKV_TESTBENCH_NO_SEARCH,
-    KVC_MEGAKV_TESTBENCH_KEYS,
-    KVC_MEGAKV_TESTBENCH_ABSENT_KEYS,
-    KVC_MEGAKV_TESTBENCH_HALF_ABSENT
+    KVC_MEGAKV_TESTBENCH_NO_SEARCH,   /* Nothing: the index is left out, and all are misses. */
+    KVC_MEGAKV_TESTBENCH_KEYS,        /* Keys of the store. */
+    KVC_MEGAKV_TESTBENCH_ABSENT_KEYS, /* Keys that the store does not have. */
+    KVC_MEGAKV_TESTBENCH_HALF_ABSENT  /* Both, half of each, in random order. */
 };
 
-/* GETs alone; or as many SETs in any order between them, because that is how a store gets them. */
+/* The loads of the testbench's two nodes. */
 enum kvc_megakv_testbench_load {
-    KVC_MEGAKV_TESTBENCH_GETS,
-    KVC_MEGAKV_TESTBENCH_MIX,
+    KVC_MEGAKV_TESTBENCH_GETS, /* GETs only. */
+    KVC_MEGAKV_TESTBENCH_MIX,  /* As many SETs as GETs in random order, because stores receive SETs mixed with
+                                  GETs. */
     KVC_MEGAKV_TESTBENCH_LOADS
 };
 
-/* What every pipeline gets to do in a turn. */
+/* What every pipeline gets to do in a round. */
 struct kvc_megakv_testbench_work {
-    uint32_t gets; /* GETs alone, to be received, searched and answered; whole frames, then cut */
+    uint32_t gets; /* GETs to be received, searched and answered. Whole frames are received and then cut to
+                      this. */
     enum kvc_megakv_testbench_search search;
-    uint32_t sets; /* of a mix, to be received, stored and inserted; its GETs are forgotten */
+    uint32_t sets; /* SETs of a mix to be received, stored and inserted. The GETs of the mix are dropped. */
 };
 
-/* Times of one turn, means over the pipelines, and what was done in them. */
+/* What a round took, as means over the pipelines, and what it did. */
 struct kvc_megakv_testbench_round {
-    double receive_gets_s, receive_mix_s; /* a receiver's */
-    uint32_t gets_rows, mix_rows, mix_sets;
-    double search_s; /* of the launch of all pipelines */
-    uint32_t search_jobs;
-    double drain_s, insert_s; /* of the scheduler for the SETs' index jobs, and of their launch */
-    uint32_t insert_jobs;
-    double send_s; /* a sender's */
-    double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX];
-    uint32_t send_rows;
-    uint64_t misses; /* of all send_rows * pipelines */
-    uint64_t passed; /* items, by the CLOCK hand */
+    double receive_gets_s, receive_mix_s; /* Time of a receiver for GETs and for a mix [s]. */
+    uint32_t gets_rows;                   /* GETs that each receiver took in. */
+    uint32_t mix_rows, mix_sets; /* Requests of a mix that each receiver took in, and the SETs among them. */
+    double search_s;             /* Time of the launch that searches for all pipelines [s]. */
+    uint32_t search_jobs;        /* Jobs of that launch. */
+    double collect_s, insert_s;  /* Time to collect the SETs' index jobs, and of their launch [s]. */
+    uint32_t insert_jobs;        /* Jobs of that launch. */
+    double send_s;               /* Time of a sender [s]. */
+    double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Time of each sender [s]. */
+    uint32_t send_rows;                                /* GETs that each sender answered. */
+    uint64_t misses;                                   /* Misses among the answers of all senders. */
+    uint64_t passed;                                   /* Items that the CLOCK hand passed. */
 };
 
+/* What a task of the thread pool works on. */
 struct kvc_megakv_testbench_task {
     struct kvc_megakv_real_pipeline *pipeline;
     uint32_t rows;
@@ -63,42 +68,43 @@ struct kvc_megakv_testbench_task {
 
 struct kvc_megakv_testbench {
     struct kvc_megakv_testbench_options params;
-    double index_bytes;
-    uint64_t keys;
+    double index_bytes; /* Size of the index [bytes]. */
+    uint64_t keys;      /* Keys of the store. */
     struct kvc_megakv_options system;
     struct kvc_scenario scenario[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_megakv_store *store;
-    struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS];
+    struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* Both work on the same store. */
     struct kvc_thread_pool *pool;
-    /* A store launches once a cycle, and what the core's caches have forgotten by then belongs to what a
-     * launch costs. 0: at once */
+    /* Time between two rounds; 0: none [s]. A store launches once a cycle, and what the caches have lost
+     * since then is part of a launch's cost. */
     double period_s;
-    double launched_s; /* the last one */
-    /* received and not launched yet, launched and not answered yet */
-    struct kvc_megakv_testbench_work held,
-        answering; /* their gets: those of whole frames that there was room for */
+    double launched_s;                          /* When the latest round began [s]. */
+    struct kvc_megakv_testbench_work held;      /* Received but not launched; its gets are those that fit. */
+    struct kvc_megakv_testbench_work answering; /* Launched but not answered. */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
-    struct kvc_megakv_testbench_round *repetition; /* that is under way */
-    uint32_t count;                                /* of its tasks */
+    struct kvc_megakv_testbench_round *round; /* The current round. */
+    uint32_t count;                           /* Its tasks. */
     struct kvc_megakv_testbench_task task[3 * KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_thread_pool_task work[3 * KVC_MEGAKV_REAL_PIPELINES_MAX + 1];
 };
 
-/* Bytes of the bed's keys, and requests of its frames. */
 enum { KVC_MEGAKV_TESTBENCH_KEY_BYTES = 8 };
+
+/* Requests that fit into a basic Ethernet frame. */
 uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t value_bytes);
 
-/* KVC_ERR_RUNTIME: memory. Close it in any case. `frame_requests` 0: as many as fit a frame of basic
- * Ethernet. */
+/* Creates and preloads the store. `frame_requests` is the size of the frames; 0: as many as fit. `pool` must
+ * outlive the testbench. KVC_ERR_RUNTIME: too little memory, or no GPU. The testbench must be closed even
+ * after an error. */
 enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench,
                                           const struct kvc_megakv_testbench_options *params,
                                           uint32_t frame_requests, struct kvc_thread_pool *pool,
                                           struct kvc_diag *diag);
 void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench); /* a zeroed one is allowed */
 
-/* One turn. After a change of sizes the first two turns are none to measure. */
-void kvc_megakv_testbench_round(struct kvc_megakv_testbench *testbench,
-                                const struct kvc_megakv_testbench_work *work,
-                                struct kvc_megakv_testbench_round *repetition);
+/* Works for one round. When sizes change, the first two rounds still work on batches of the old ones. */
+void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
+                              const struct kvc_megakv_testbench_work *work,
+                              struct kvc_megakv_testbench_round *round);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "validate/probes/pin.h"
 
-enum { PIPELINES = 2, VALUE_BYTES = 8, ROWS = 500, SETS = 300, REPETITIONS_TO_FILL = 20 };
+enum { PIPELINES = 2, VALUE_BYTES = 8, ROWS = 500, SETS = 300, ROUNDS_TO_FILL = 20 };
 
 static struct kvc_megakv_testbench testbench;
 
@@ -36,18 +36,17 @@ static const struct kvc_megakv_real_answerer *answerer(uint32_t pipeline)
     return &testbench.node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[pipeline]->answerer;
 }
 
-static struct kvc_megakv_testbench_round turn_of(const struct kvc_megakv_testbench_work *work)
+static struct kvc_megakv_testbench_round run_round(const struct kvc_megakv_testbench_work *work)
 {
-    struct kvc_megakv_testbench_round repetition;
-    kvc_megakv_testbench_round(&testbench, work, &repetition);
-    return repetition;
+    struct kvc_megakv_testbench_round round;
+    kvc_megakv_testbench_run(&testbench, work, &round);
+    return round;
 }
 
-static void expect_received(const struct kvc_megakv_testbench_round *repetition)
+static void expect_received(const struct kvc_megakv_testbench_round *round)
 {
-    cr_expect(repetition->gets_rows >= ROWS && repetition->gets_rows < ROWS + 92, "whole frames: %u",
-              repetition->gets_rows);
-    cr_expect_gt(repetition->receive_gets_s, 0);
+    cr_expect(round->gets_rows >= ROWS && round->gets_rows < ROWS + 92, "whole frames: %u", round->gets_rows);
+    cr_expect_gt(round->receive_gets_s, 0);
 }
 
 /* The third turn of the same work, in which each pipeline answers all its rows and finds from `low` to `high`
@@ -56,33 +55,32 @@ static void expect_gets(enum kvc_megakv_testbench_search search, uint32_t low, u
 {
     const struct kvc_megakv_testbench_work work = {.gets = ROWS, .search = search};
     uint64_t answered_before[PIPELINES], hits_before[PIPELINES];
-    turn_of(&work);
-    turn_of(&work);
+    run_round(&work);
+    run_round(&work);
     for (uint32_t i = 0; i < PIPELINES; i++) {
         answered_before[i] = answerer(i)->answered;
         hits_before[i] = answerer(i)->hits;
     }
-    struct kvc_megakv_testbench_round repetition = turn_of(&work);
-    expect_received(&repetition);
-    cr_expect_eq(repetition.search_jobs, search == KVC_MEGAKV_TESTBENCH_NO_SEARCH ? 0 : PIPELINES * ROWS);
-    cr_expect((repetition.search_s > 0) == (search != KVC_MEGAKV_TESTBENCH_NO_SEARCH));
-    cr_expect_eq(repetition.send_rows, ROWS);
+    struct kvc_megakv_testbench_round round = run_round(&work);
+    expect_received(&round);
+    cr_expect_eq(round.search_jobs, search == KVC_MEGAKV_TESTBENCH_NO_SEARCH ? 0 : PIPELINES * ROWS);
+    cr_expect((round.search_s > 0) == (search != KVC_MEGAKV_TESTBENCH_NO_SEARCH));
+    cr_expect_eq(round.send_rows, ROWS);
     uint64_t missed = 0;
-    cr_expect(repetition.send_s > 0 && repetition.receive_mix_s == 0 && repetition.drain_s == 0 &&
-              repetition.insert_s == 0);
-    cr_expect_eq(repetition.mix_rows + repetition.mix_sets + repetition.insert_jobs, 0);
+    cr_expect(round.send_s > 0 && round.receive_mix_s == 0 && round.collect_s == 0 && round.insert_s == 0);
+    cr_expect_eq(round.mix_rows + round.mix_sets + round.insert_jobs, 0);
     double sum_s = 0;
     for (uint32_t i = 0; i < PIPELINES; i++) {
         uint64_t hits = answerer(i)->hits - hits_before[i];
         cr_expect_eq(answerer(i)->answered - answered_before[i], ROWS);
         cr_expect(hits >= low && hits <= high, "%llu", (unsigned long long)hits);
         cr_expect_eq(testbench.node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->filling->rows, 0);
-        cr_expect_gt(repetition.each_send_s[i], 0);
-        sum_s += repetition.each_send_s[i];
+        cr_expect_gt(round.each_send_s[i], 0);
+        sum_s += round.each_send_s[i];
         missed += ROWS - hits;
     }
-    cr_expect_eq(repetition.misses, missed);
-    cr_expect_float_eq(repetition.send_s, sum_s / PIPELINES, 1e-9);
+    cr_expect_eq(round.misses, missed);
+    cr_expect_float_eq(round.send_s, sum_s / PIPELINES, 1e-9);
 }
 
 /* Returns how many SETs made room for themselves. */
@@ -90,20 +88,20 @@ static uint32_t expect_mix(void)
 {
     const struct kvc_index_stats *stats = &testbench.store->shards[0].index_stats;
     const struct kvc_megakv_testbench_work work = {.sets = SETS};
-    turn_of(&work);
-    turn_of(&work);
+    run_round(&work);
+    run_round(&work);
     uint64_t inserts = stats->inserts, erases = stats->erases;
-    struct kvc_megakv_testbench_round repetition = turn_of(&work);
-    cr_expect(repetition.mix_sets >= SETS && repetition.mix_sets < SETS + 73, "%u", repetition.mix_sets);
-    cr_expect(repetition.mix_rows > 1.5 * SETS && repetition.mix_rows < 2.5 * SETS,
-              "half of it are SETs: %u of %u", repetition.mix_sets, repetition.mix_rows);
-    cr_expect(repetition.receive_mix_s > 0 && repetition.drain_s > 0 && repetition.insert_s > 0);
-    cr_expect(repetition.receive_gets_s == 0 && repetition.search_s == 0 && repetition.send_s == 0);
-    cr_expect_eq(repetition.gets_rows + repetition.search_jobs + repetition.send_rows, 0);
+    struct kvc_megakv_testbench_round round = run_round(&work);
+    cr_expect(round.mix_sets >= SETS && round.mix_sets < SETS + 73, "%u", round.mix_sets);
+    cr_expect(round.mix_rows > 1.5 * SETS && round.mix_rows < 2.5 * SETS, "half of it are SETs: %u of %u",
+              round.mix_sets, round.mix_rows);
+    cr_expect(round.receive_mix_s > 0 && round.collect_s > 0 && round.insert_s > 0);
+    cr_expect(round.receive_gets_s == 0 && round.search_s == 0 && round.send_s == 0);
+    cr_expect_eq(round.gets_rows + round.search_jobs + round.send_rows, 0);
     cr_expect_eq(stats->inserts - inserts, PIPELINES * SETS);
-    cr_expect_eq(stats->erases - erases, repetition.insert_jobs - PIPELINES * SETS);
-    cr_expect_leq(repetition.insert_jobs, 2 * PIPELINES * SETS);
-    return repetition.insert_jobs - PIPELINES * SETS;
+    cr_expect_eq(stats->erases - erases, round.insert_jobs - PIPELINES * SETS);
+    cr_expect_leq(round.insert_jobs, 2 * PIPELINES * SETS);
+    return round.insert_jobs - PIPELINES * SETS;
 }
 
 Test(testbench, turns_do_what_they_say)
@@ -122,7 +120,7 @@ Test(testbench, turns_do_what_they_say)
     expect_gets(KVC_MEGAKV_TESTBENCH_KEYS, ROWS, ROWS);
     cr_expect_geq(testbench.launched_s - before_s, 3 * testbench.period_s);
     testbench.period_s = 0;
-    for (int i = 0; i < REPETITIONS_TO_FILL; i++) {
+    for (int i = 0; i < ROUNDS_TO_FILL; i++) {
         expect_mix();
     }
     cr_expect_geq(expect_mix(), PIPELINES * SETS / 2, "the store is full: SETs evict");
@@ -136,34 +134,32 @@ Test(testbench, turns_overlap)
         .gets = ROWS, .search = KVC_MEGAKV_TESTBENCH_KEYS, .sets = SETS};
     const struct kvc_megakv_testbench_work none = {0};
     struct kvc_thread_pool *pool = open_testbench();
-    struct kvc_megakv_testbench_round repetition = turn_of(&work);
-    expect_received(&repetition);
-    cr_expect_geq(repetition.mix_sets, SETS);
-    cr_expect_eq(repetition.search_jobs + repetition.insert_jobs + repetition.send_rows, 0);
-    repetition = turn_of(&none);
-    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.send_rows, 0);
-    cr_expect_eq(repetition.search_jobs, PIPELINES * ROWS);
-    cr_expect_geq(repetition.insert_jobs, PIPELINES * SETS);
-    cr_expect(repetition.search_s > 0 && repetition.drain_s > 0 && repetition.insert_s > 0);
-    cr_expect_eq(repetition.receive_gets_s + repetition.receive_mix_s, 0);
-    repetition = turn_of(&none);
-    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.search_jobs + repetition.insert_jobs,
-                 0);
-    cr_expect_eq(repetition.send_rows, ROWS);
-    cr_expect_gt(repetition.send_s, 0);
+    struct kvc_megakv_testbench_round round = run_round(&work);
+    expect_received(&round);
+    cr_expect_geq(round.mix_sets, SETS);
+    cr_expect_eq(round.search_jobs + round.insert_jobs + round.send_rows, 0);
+    round = run_round(&none);
+    cr_expect_eq(round.gets_rows + round.mix_rows + round.send_rows, 0);
+    cr_expect_eq(round.search_jobs, PIPELINES * ROWS);
+    cr_expect_geq(round.insert_jobs, PIPELINES * SETS);
+    cr_expect(round.search_s > 0 && round.collect_s > 0 && round.insert_s > 0);
+    cr_expect_eq(round.receive_gets_s + round.receive_mix_s, 0);
+    round = run_round(&none);
+    cr_expect_eq(round.gets_rows + round.mix_rows + round.search_jobs + round.insert_jobs, 0);
+    cr_expect_eq(round.send_rows, ROWS);
+    cr_expect_gt(round.send_s, 0);
     for (uint32_t i = 0; i < PIPELINES; i++) {
         cr_expect_eq(answerer(i)->answered, ROWS);
     }
-    repetition = turn_of(&none);
-    cr_expect_eq(repetition.gets_rows + repetition.mix_rows + repetition.search_jobs +
-                     repetition.insert_jobs + repetition.send_rows,
+    round = run_round(&none);
+    cr_expect_eq(round.gets_rows + round.mix_rows + round.search_jobs + round.insert_jobs + round.send_rows,
                  0);
     /* and all of it at the same time, again and again */
-    for (uint32_t i = 1; i < REPETITIONS_TO_FILL; i++) {
-        repetition = turn_of(&work);
-        cr_expect_eq(repetition.search_jobs, i > 1 ? PIPELINES * ROWS : 0);
-        cr_expect_eq(repetition.insert_jobs >= PIPELINES * SETS, i > 1);
-        cr_expect_eq(repetition.send_rows, i > 2 ? ROWS : 0);
+    for (uint32_t i = 1; i < ROUNDS_TO_FILL; i++) {
+        round = run_round(&work);
+        cr_expect_eq(round.search_jobs, i > 1 ? PIPELINES * ROWS : 0);
+        cr_expect_eq(round.insert_jobs >= PIPELINES * SETS, i > 1);
+        cr_expect_eq(round.send_rows, i > 2 ? ROWS : 0);
         cr_expect_eq(answerer(0)->answered, i > 2 ? (i - 1) * ROWS : ROWS);
     }
     close_testbench(pool);

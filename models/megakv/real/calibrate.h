@@ -1,0 +1,13 @@
+/* Mega-KV's part of a calibration: launches of its index and the stages of its pipeline, as values of a
+ * machine file. */
+#ifndef KVC_MODELS_MEGAKV_REAL_CALIBRATE_H
+#define KVC_MODELS_MEGAKV_REAL_CALIBRATE_H
+
+#include "models/model.h"
+
+/* Adds to the profile: the store's cost curves, the fits that the fields of cpu, dram and gpu come from, the
+ * launches as comments, and a summary. The index is on the GPU if there is one, else on a thread.
+ * KVC_ERR_RUNTIME: too little memory, no threads, or times that no line fits. */
+enum kvc_status kvc_megakv_calibrate(const struct kvc_calibration *calibration, struct kvc_diag *diag);
+
+#endif

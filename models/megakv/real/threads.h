@@ -1,0 +1,20 @@
+/* The threads of a real Mega-KV node: one for each core, pinned to it, which runs the tasks of that core in
+ * turn. */
+#ifndef KVC_MODELS_MEGAKV_REAL_THREADS_H
+#define KVC_MODELS_MEGAKV_REAL_THREADS_H
+
+#include "models/megakv/real/node.h"
+#include "sim/base/progress.h"
+
+/* Cores that the scenario's threads need. */
+uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario);
+
+/* Runs the node's tasks on the first cores of the process, laid out as system.threads says, until the
+ * measured time of the node ends. *stalled_ns is the time within it for which idle threads were kept from
+ * running, summed over all threads [ns]. KVC_ERR_RUNTIME: a thread cannot be started. */
+enum kvc_status kvc_megakv_real_threads_run(struct kvc_megakv_real_node *node,
+                                            const struct kvc_scenario *scenario,
+                                            const struct kvc_progress *progress, double *stalled_ns,
+                                            struct kvc_diag *diag);
+
+#endif

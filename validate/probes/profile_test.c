@@ -1,0 +1,105 @@
+#include "validate/probes/profile.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *written(const struct kvc_profile *profile, void (*write)(const struct kvc_profile *, FILE *))
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    cr_assert_not_null(out);
+    write(profile, out);
+    fclose(out);
+    return text;
+}
+
+static void expect_text(const struct kvc_profile *profile, const char *expected)
+{
+    char *text = written(profile, kvc_profile_write), *body = strstr(text, "  commit = \"1.0\",\n");
+    cr_assert_not_null(body, "%s", text);
+    body += strlen("  commit = \"1.0\",\n");
+    cr_expect_str_eq(body, expected, "%s", body);
+    free(text);
+}
+
+static struct kvc_profile *new_profile(void)
+{
+    return kvc_profile_create("2 cores of a box", "2026-11-21", "1.0");
+}
+
+Test(profile, head_names_the_machine)
+{
+    struct kvc_profile *profile = new_profile();
+    char *text = written(profile, kvc_profile_write);
+    cr_expect_not_null(strstr(text, "  kind = \"machine\",\n  name = \"2 cores of a box\",\n"
+                                    "  date = \"2026-11-21\",\n  compiler = \"gcc "),
+                       "%s", text);
+    free(text);
+    kvc_profile_free(profile);
+    kvc_profile_free(NULL);
+}
+
+/* Devices and fields keep the order in which they were first mentioned. */
+Test(profile, values_are_written_device_by_device)
+{
+    struct kvc_profile *profile = new_profile();
+    kvc_profile_name(profile, "cpu", "a processor");
+    kvc_profile_reserve(profile, "cpu", "packet");
+    kvc_profile_reserve(profile, "cpu", "never_set");
+    kvc_profile_value(profile, "dram", "line", 64, "B", "a line of %d bytes", 64);
+    kvc_profile_value(profile, "cpu", "cores", 2, "", "counted");
+    kvc_profile_value(profile, "cpu", "packet", 1.23456, "ns", "later");
+    kvc_profile_value(profile, "cpu", "packet", 7, "ns", "a field keeps its first value");
+    expect_text(profile, "  cpu = {\n"
+                         "    name = \"a processor\",\n"
+                         "    packet = { \"1.235ns\", source = \"measured 2026-11-21: later\" },\n"
+                         "    cores = { 2, source = \"measured 2026-11-21: counted\" },\n"
+                         "  },\n"
+                         "  dram = {\n"
+                         "    line = { \"64B\", source = \"measured 2026-11-21: a line of 64 bytes\" },\n"
+                         "  },\n"
+                         "}\n\n");
+    kvc_profile_free(profile);
+}
+
+Test(profile, lists_curves_and_comments)
+{
+    const struct kvc_profile_point point = {.size = 8,
+                                            .footprint_bytes = 0x1p21,
+                                            .threads = 2,
+                                            .ns = 12.5,
+                                            .low_ns = 12,
+                                            .high_ns = 13,
+                                            .repetitions = 25};
+    struct kvc_profile *profile = new_profile();
+    kvc_profile_value(profile, "gpu.clocks", "core", 1, "GHz", "known");
+    kvc_profile_point(profile, "megakv_costs", "read", &point);
+    kvc_profile_point(profile, "megakv_costs", "write", &point);
+    kvc_profile_value(profile, "gpu.clocks", "memory", 2, "GHz", "known");
+    kvc_profile_comment(profile, "%s line", "one");
+    kvc_profile_summarize(profile, "not in the file");
+    expect_text(profile, "  gpu = {\n"
+                         "    clocks = { {\n"
+                         "    core = { \"1GHz\", source = \"measured 2026-11-21: known\" },\n"
+                         "    memory = { \"2GHz\", source = \"measured 2026-11-21: known\" },\n"
+                         "    } },\n"
+                         "  },\n"
+                         "  megakv_costs = {\n"
+                         "    read = {\n"
+                         "      { size = 8, footprint = \"2MiB\", threads = 2, time = \"12.5ns\",\n"
+                         "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
+                         "    },\n"
+                         "    write = {\n"
+                         "      { size = 8, footprint = \"2MiB\", threads = 2, time = \"12.5ns\",\n"
+                         "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
+                         "    },\n"
+                         "  },\n"
+                         "}\n\n"
+                         "-- one line\n");
+    char *summary = written(profile, kvc_profile_write_summary);
+    cr_expect_str_eq(summary, "not in the file\n");
+    free(summary);
+    kvc_profile_free(profile);
+}

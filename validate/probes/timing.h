@@ -1,0 +1,21 @@
+/* Timing of short pieces of work: the median over repetitions, with quartiles. */
+#ifndef KVC_VALIDATE_PROBES_TIMING_H
+#define KVC_VALIDATE_PROBES_TIMING_H
+
+#include <stdint.h>
+
+/* A piece of work. `repetition` counts its calls from 0, so that every call can use other keys. */
+typedef void kvc_timing_fn(void *data, uint32_t repetition);
+
+struct kvc_timing {
+    double median_s;      /* Median over the repetitions [s]. */
+    double low_s, high_s; /* Lower and upper quartile [s]. */
+    uint32_t repetitions; /* Timed calls, without the warm-up. */
+};
+
+/* Measures the wall time of one call of `work`. One call warms up; then 5 to 15 calls are timed, until the
+ * quartiles are less than 4 % of the median apart. `prepare` runs before every call and is not timed; it may
+ * be NULL. */
+struct kvc_timing kvc_timing_measure(kvc_timing_fn *prepare, kvc_timing_fn *work, void *data);
+
+#endif
