@@ -1,26 +1,43 @@
-/* Memory accesses per operation of the hash tables that KV-Direct is compared with.
+/** @file
+ * Memory accesses per operation of the two hash tables that KV-Direct is compared with.
  *
- * KV-Direct (SOSP 2017), fig. 11 and sec. 5.1.1: MemC3's bucket cuckoo hashing and FaRM's chained associative
- * hopscotch hashing, keys inline and compared in parallel, values in slabs. Here a slot is an 8-byte key and
- * a 4-byte location, 4 of them in a line of 64 bytes, and a value's slab is of exactly its size. An access is
- * a line of the index or a value, read or written, as KV-Direct's own table counts them.
+ * KV-Direct (SOSP 2017), fig. 11 and sec. 5.1.1, compares with MemC3's bucket cuckoo hashing and FaRM's
+ * chained associative hopscotch hashing. Keys are inline and compared in parallel, values are in slabs. Here
+ * a slot is an 8-byte key and a 4-byte location, a line of 64 bytes has 4 slots, and a slab has exactly the
+ * size of its value. An access is a line of the index or a value, read or written, which is how KV-Direct's
+ * own table counts them.
  *
- * All memory that the values leave is index. A power of two, MemC3's index is the same for all utilizations,
- * and so is FaRM's; the whole memory and the number of pairs follow from it. FaRM's overflow blocks are the
- * fewest, in 64ths of the index, that hold the pairs. */
+ * The index takes all memory that the values leave. MemC3's index is a power of two in size, so the index has
+ * the same size at all utilizations, and so does FaRM's; the size of the whole memory and the number of pairs
+ * follow from it. FaRM has the fewest overflow blocks, in 64ths of the index, that hold the pairs. */
 #ifndef KVC_KERNELS_KVDIRECT_ACCESS_BASELINES_H
 #define KVC_KERNELS_KVDIRECT_ACCESS_BASELINES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Prints a row for each of `steps` utilizations from `first` on, 0.05 apart, and each table. A GET and a PUT
- * that overwrites go to random keys; such a PUT stores its value in another slab and thus writes the
- * location. New PUTs are the last 2 %; the one with most accesses stands apart. Pairs are of more than 8
- * bytes, `index_bytes` is a power of two. false: out of memory. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Prints one row for each table and each utilization.
+ *
+ * GETs and overwriting PUTs go to random keys; an overwriting PUT stores its value in another slab and thus
+ * writes the location. New PUTs are the last 2 percent before the utilization is reached; the one with the
+ * most accesses has a column of its own.
+ *
+ * @param index_bytes Size of the index, a power of two [bytes].
+ * @param pair_bytes  Size of a pair, more than 8 [bytes].
+ * @param first       The lowest utilization.
+ * @param steps       Number of utilizations, which are 0.05 apart.
+ * @return False if memory ran out. */
 bool kvc_access_baselines(uint64_t index_bytes, uint32_t pair_bytes, double first, int steps);
 
-/* Prints the head of these rows. */
+/** Prints the head of these rows. */
 void kvc_access_baselines_head(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

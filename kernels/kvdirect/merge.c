@@ -8,29 +8,32 @@
 #include "kernels/pages.h"
 
 enum {
-    PARTITION_BITS = 10, /* of the address, sorted by first: what one thread then sorts stays in its cache */
+    /* Highest bits of the address, by which entries are sorted first. What one thread sorts afterwards stays
+     * in its cache. */
+    PARTITION_BITS = 10,
     PARTITIONS = 1 << PARTITION_BITS,
-    BLOCK_BITS = 4,   /* a partition never cuts a largest slab */
-    DIGIT_BITS = 9,   /* of the passes within a partition */
-    FEW_ENTRIES = 48, /* sorted by insertion */
+    BLOCK_BITS = 4,   /* Address bits within a largest slab. Partitions never cut one. */
+    DIGIT_BITS = 9,   /* Bits that one pass within a partition sorts by. */
+    FEW_ENTRIES = 48, /* Up to this number, entries are sorted by insertion. */
 };
 
 struct merge {
-    uint32_t *entry;
-    uint64_t count;
-    uint64_t granules;
-    unsigned threads;
-    /* radix sort */
-    uint32_t *scratch;
-    unsigned shift;                 /* of an entry to its partition */
-    uint64_t (*offset)[PARTITIONS]; /* per thread: count, then place of the next entry */
-    uint64_t *start;                /* PARTITIONS + 1 */
-    uint64_t *merged;               /* per partition: count, then place */
-    /* bitmap: 16 bits per block */
-    uint16_t *block;
-    uint64_t emitted[KVC_KVDIRECT_MERGE_THREADS + 1];
+    uint32_t *entry;   /* The entries, before and after. */
+    uint64_t count;    /* Their number. */
+    uint64_t granules; /* End of the memory [granules]. */
+    unsigned threads;  /* Number of threads. */
+    /* Radix sort. */
+    uint32_t *scratch;              /* As many entries again. */
+    unsigned shift;                 /* Right shift that turns an entry into its partition. */
+    uint64_t (*offset)[PARTITIONS]; /* For each thread: first its counts, then the place of its next entry. */
+    uint64_t *start;                /* First entry of each partition, and the end; PARTITIONS + 1. */
+    uint64_t *merged; /* For each partition: first its number of merged entries, then their place. */
+    /* Bitmap. */
+    uint16_t *block;                                      /* 16 bits for each block. */
+    uint64_t emitted[KVC_KVDIRECT_MERGE_THREADS_MAX + 1]; /* Place of each thread's first merged entry. */
 };
 
+/* What one thread does in one phase of a merge. */
 typedef void phase_fn(struct merge *merge, unsigned thread);
 
 struct worker {
@@ -48,10 +51,11 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Runs a phase on all threads and waits for it. Where no thread can be had, its share is done here. */
+/* Runs a phase on all threads and waits for its end. The calling thread does the share of a thread that
+ * cannot be started. */
 static void run_phase(struct merge *merge, phase_fn *phase)
 {
-    struct worker worker[KVC_KVDIRECT_MERGE_THREADS];
+    struct worker worker[KVC_KVDIRECT_MERGE_THREADS_MAX];
     for (unsigned t = 1; t < merge->threads; t++) {
         worker[t] = (struct worker){.merge = merge, .phase = phase, .number = t};
         worker[t].started = pthread_create(&worker[t].thread, NULL, work, &worker[t]) == 0;
@@ -66,24 +70,26 @@ static void run_phase(struct merge *merge, phase_fn *phase)
     }
 }
 
+/* First of `count` things that a thread is responsible for. */
 static uint64_t share(uint64_t count, unsigned thread, unsigned threads)
 {
     return count / threads * thread + count % threads * thread / threads;
 }
 
-/* Bits of a slab in its block of 16 granules. */
+/* Granules of a slab within its block of 16, as bits. */
 static inline unsigned block_bits(uint32_t entry)
 {
-    unsigned granules = 1u << kvc_kvdirect_table_entry_type(entry);
-    unsigned first = kvc_kvdirect_table_entry_granule(entry) % KVC_KVDIRECT_TABLE_BLOCK_GRANULES;
+    unsigned granules = 1u << kvc_kvdirect_slab_entry_type(entry);
+    unsigned first = kvc_kvdirect_slab_entry_granule(entry) % KVC_KVDIRECT_SLAB_BLOCK_GRANULES;
     return ((1u << granules) - 1) << first;
 }
 
-/* Stores the fewest slabs that cover the granules set in `bits`, at most one for each slab that set them. */
+/* Stores the fewest slabs that cover the granules set in `bits` and returns the end of the output. They are
+ * never more than the slabs that set these bits. */
 static inline uint32_t *emit_block(uint32_t *out, uint32_t granule, unsigned bits)
 {
     if (bits == 0xffff) {
-        *out++ = kvc_kvdirect_table_entry(granule, KVC_KVDIRECT_SLAB_TYPES - 1);
+        *out++ = kvc_kvdirect_slab_entry(granule, KVC_KVDIRECT_SLAB_TYPES - 1);
         return out;
     }
     while (bits != 0) {
@@ -99,13 +105,13 @@ static inline uint32_t *emit_block(uint32_t *out, uint32_t granule, unsigned bit
             type = next;
             slab = larger;
         }
-        *out++ = kvc_kvdirect_table_entry(granule + first, type);
+        *out++ = kvc_kvdirect_slab_entry(granule + first, type);
         bits &= ~slab;
     }
     return out;
 }
 
-/* Merges sorted entries; `out` may be `in`. Returns how many there are then. */
+/* Merges sorted entries and returns the number of results. `out` may be `in`. */
 static uint64_t coalesce(const uint32_t *in, uint64_t count, uint32_t *out)
 {
     uint32_t *end = out;
@@ -134,15 +140,15 @@ static void sort_few(uint32_t *entry, uint64_t count)
     }
 }
 
-/* Sorts by the lowest `bits` bits above the type's, from `from` to wherever the last pass put them; returns
- * that. */
+/* Sorts entries by the lowest `bits` bits of their address. Passes alternate between `from` and `to`; the
+ * function returns the one with the result. */
 static uint32_t *sort_partition(uint32_t *from, uint32_t *to, uint64_t count, unsigned bits)
 {
     if (count <= FEW_ENTRIES) {
         sort_few(from, count);
         return from;
     }
-    /* Slabs do not overlap, so the order within a block does not matter to what is merged from it. */
+    /* Slabs do not overlap, so their order within a block does not change what is merged from it. */
     for (unsigned low = BLOCK_BITS + 1; low < bits + 1; low += DIGIT_BITS) {
         uint64_t place[1 << DIGIT_BITS] = {0};
         for (uint64_t i = 0; i < count; i++) {
@@ -164,6 +170,7 @@ static uint32_t *sort_partition(uint32_t *from, uint32_t *to, uint64_t count, un
     return from;
 }
 
+/* Phase 1 of a radix sort: counts the entries of each partition in this thread's share. */
 static void count_partitions(struct merge *merge, unsigned thread)
 {
     uint64_t *count = merge->offset[thread];
@@ -174,6 +181,7 @@ static void count_partitions(struct merge *merge, unsigned thread)
     }
 }
 
+/* Phase 2: moves the entries of this thread's share to their partitions. */
 static void scatter(struct merge *merge, unsigned thread)
 {
     uint64_t *place = merge->offset[thread];
@@ -183,6 +191,7 @@ static void scatter(struct merge *merge, unsigned thread)
     }
 }
 
+/* Phase 3: sorts and merges every partition of this thread, each in its place. */
 static void merge_partitions(struct merge *merge, unsigned thread)
 {
     for (unsigned p = thread; p < PARTITIONS; p += merge->threads) {
@@ -193,6 +202,7 @@ static void merge_partitions(struct merge *merge, unsigned thread)
     }
 }
 
+/* Phase 4: moves the merged partitions together. */
 static void gather(struct merge *merge, unsigned thread)
 {
     for (unsigned p = thread; p < PARTITIONS; p += merge->threads) {
@@ -202,6 +212,7 @@ static void gather(struct merge *merge, unsigned thread)
     }
 }
 
+/* Turns counts into places, partition by partition and thread by thread. */
 static void place_partitions(struct merge *merge)
 {
     uint64_t sum = 0;
@@ -216,6 +227,7 @@ static void place_partitions(struct merge *merge)
     merge->start[PARTITIONS] = sum;
 }
 
+/* Turns the numbers of merged entries into places. */
 static void place_merged(struct merge *merge)
 {
     uint64_t sum = 0;
@@ -230,7 +242,7 @@ static void place_merged(struct merge *merge)
 static bool merge_by_radix(struct merge *merge)
 {
     uint64_t scratch_bytes = merge->count * sizeof(*merge->entry);
-    unsigned bits = 64 - (unsigned)__builtin_clzll((merge->granules - 1) | 1); /* of an address */
+    unsigned bits = 64 - (unsigned)__builtin_clzll((merge->granules - 1) | 1); /* bits of an address */
     merge->shift = 1 + (bits > PARTITION_BITS + BLOCK_BITS ? bits - PARTITION_BITS : BLOCK_BITS);
     merge->scratch = kvc_pages_alloc(scratch_bytes);
     merge->offset = malloc(merge->threads * sizeof(*merge->offset));
@@ -256,9 +268,10 @@ static bool merge_by_radix(struct merge *merge)
 
 static uint64_t blocks_of(const struct merge *merge)
 {
-    return (merge->granules + KVC_KVDIRECT_TABLE_BLOCK_GRANULES - 1) / KVC_KVDIRECT_TABLE_BLOCK_GRANULES;
+    return (merge->granules + KVC_KVDIRECT_SLAB_BLOCK_GRANULES - 1) / KVC_KVDIRECT_SLAB_BLOCK_GRANULES;
 }
 
+/* Phase 1 of a bitmap: sets the bits of the entries in this thread's share. */
 static void fill_bitmap(struct merge *merge, unsigned thread)
 {
     uint64_t end = share(merge->count, thread + 1, merge->threads);
@@ -273,17 +286,19 @@ static void fill_bitmap(struct merge *merge, unsigned thread)
     }
 }
 
+/* Phase 2: counts the merged entries of this thread's blocks. */
 static void count_blocks(struct merge *merge, unsigned thread)
 {
     uint64_t end = share(blocks_of(merge), thread + 1, merge->threads);
     uint64_t count = 0;
     for (uint64_t b = share(blocks_of(merge), thread, merge->threads); b < end; b++) {
-        uint32_t slab[KVC_KVDIRECT_TABLE_BLOCK_GRANULES];
+        uint32_t slab[KVC_KVDIRECT_SLAB_BLOCK_GRANULES];
         count += (uint64_t)(emit_block(slab, 0, merge->block[b]) - slab);
     }
     merge->emitted[thread + 1] = count;
 }
 
+/* Phase 3: stores the merged entries of this thread's blocks. */
 static void emit_blocks(struct merge *merge, unsigned thread)
 {
     uint64_t end = share(blocks_of(merge), thread + 1, merge->threads);
@@ -304,7 +319,7 @@ static bool merge_by_bitmap(struct merge *merge)
         return false;
     }
     run_phase(merge, fill_bitmap);
-    if (merge->threads > 1) { /* else there is one part only and it starts at 0 */
+    if (merge->threads > 1) { /* a single part starts at 0 */
         run_phase(merge, count_blocks);
         for (unsigned t = 1; t <= merge->threads; t++) {
             merge->emitted[t] += merge->emitted[t - 1];
@@ -320,7 +335,7 @@ bool kvc_kvdirect_merge(enum kvc_kvdirect_merge_method method, uint32_t *entry, 
                         uint64_t granules, unsigned threads)
 {
     if (granules == 0 || granules > UINT64_C(1) << 31 || threads == 0 ||
-        threads > KVC_KVDIRECT_MERGE_THREADS) {
+        threads > KVC_KVDIRECT_MERGE_THREADS_MAX) {
         errno = EINVAL;
         return false;
     }

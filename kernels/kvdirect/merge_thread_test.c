@@ -17,7 +17,7 @@ static uint64_t fill(void)
     for (uint32_t i = 0; i < GRANULES; i++) {
         uint32_t granule = i * 40503u % GRANULES;
         if (granule % 97 != 0) {
-            entry[count++] = kvc_kvdirect_table_entry(granule, 0);
+            entry[count++] = kvc_kvdirect_slab_entry(granule, 0);
         }
     }
     return count;

@@ -56,12 +56,12 @@ static double time_merge(enum kvc_kvdirect_merge_method method, const uint32_t *
         }
         double took = now_s() - start;
         best = took < best ? took : best;
-        if (count != slots / KVC_KVDIRECT_TABLE_BLOCK_GRANULES) {
+        if (count != slots / KVC_KVDIRECT_SLAB_BLOCK_GRANULES) {
             die("memory was lost in a merge");
         }
         for (uint64_t i = 0; i < count; i++) {
-            if (entry[i] != kvc_kvdirect_table_entry((uint32_t)(i * KVC_KVDIRECT_TABLE_BLOCK_GRANULES),
-                                                     KVC_KVDIRECT_SLAB_TYPES - 1)) {
+            if (entry[i] != kvc_kvdirect_slab_entry((uint32_t)(i * KVC_KVDIRECT_SLAB_BLOCK_GRANULES),
+                                                    KVC_KVDIRECT_SLAB_TYPES - 1)) {
                 die("wrong slab");
             }
         }
@@ -73,9 +73,9 @@ int main(int argc, char **argv)
 {
     int log2_max = argc > 1 ? atoi(argv[1]) : 26;
     int threads_max = argc > 2 ? atoi(argv[2]) : 2;
-    if (log2_max < 16 || log2_max > 31 || threads_max < 1 || threads_max > KVC_KVDIRECT_MERGE_THREADS) {
+    if (log2_max < 16 || log2_max > 31 || threads_max < 1 || threads_max > KVC_KVDIRECT_MERGE_THREADS_MAX) {
         fprintf(stderr, "usage: kvdirect_slab_bench [LOG2_SLOTS_MAX 16..31 [THREADS_MAX 1..%d]]\n",
-                KVC_KVDIRECT_MERGE_THREADS);
+                KVC_KVDIRECT_MERGE_THREADS_MAX);
         return 2;
     }
     uint64_t bytes = sizeof(uint32_t) << log2_max;
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     for (int log2_slots = 16; log2_slots <= log2_max; log2_slots += 2) {
         uint64_t slots = UINT64_C(1) << log2_slots;
         for (uint64_t i = 0; i < slots; i++) {
-            free_slot[i] = kvc_kvdirect_table_entry(slot_of(i, (unsigned)log2_slots), 0);
+            free_slot[i] = kvc_kvdirect_slab_entry(slot_of(i, (unsigned)log2_slots), 0);
         }
         for (int threads = 1; threads <= threads_max; threads *= 2) {
             double radix = time_merge(KVC_KVDIRECT_MERGE_RADIX, free_slot, entry, slots, (unsigned)threads);

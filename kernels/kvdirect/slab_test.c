@@ -5,18 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
+#include "kernels/kvdirect/random_fixture.h"
 
 enum {
-    FIRST = 64, /* granule, of the memory in these tests */
+    FIRST = 64, /* First granule of the memory in these tests. */
     TYPES = KVC_KVDIRECT_SLAB_TYPES,
 };
 
@@ -28,14 +20,14 @@ static struct kvc_kvdirect_slab *create(uint64_t bytes)
     return slab;
 }
 
-/* What is allocated: slabs in no order, and a map of granules. */
+/* A model of the allocated slabs. */
 struct model {
-    uint64_t granules;
-    uint8_t *taken;
-    uint32_t *granule;
-    uint8_t *type;
-    uint64_t count;
-    uint64_t bytes;
+    uint64_t granules; /* Size of the memory [granules]. */
+    uint8_t *taken;    /* For each granule: whether it is allocated. */
+    uint32_t *granule; /* First granule of each allocated slab, in no order. */
+    uint8_t *type;     /* Type of each allocated slab. */
+    uint64_t count;    /* Number of allocated slabs. */
+    uint64_t bytes;    /* Their size [bytes]. */
 };
 
 static void model_start(struct model *model, uint64_t bytes)
@@ -82,7 +74,8 @@ static void model_release(struct model *model, struct kvc_kvdirect_slab *slab, u
     model->type[which] = model->type[model->count];
 }
 
-/* As a store does it: the daemon when a pool is empty, then with what the NIC still holds. */
+/* Allocates as a store does: if a pool is empty it runs the daemon, then it recalls the entries of the NIC
+ * stacks and runs the daemon again. */
 static uint32_t alloc(struct kvc_kvdirect_slab *slab, unsigned type, struct kvc_kvdirect_slab_stats *stats)
 {
     uint32_t granule = kvc_kvdirect_slab_alloc(slab, type, stats);
@@ -132,9 +125,9 @@ Test(kvdirect_slab, an_entry_tells_address_and_type)
 {
     for (unsigned type = 0; type < TYPES; type++) {
         for (uint64_t granule = 0; granule < UINT64_C(1) << 31; granule += UINT64_C(123456) << 4) {
-            uint32_t entry = kvc_kvdirect_table_entry((uint32_t)granule, type);
-            cr_assert_eq(kvc_kvdirect_table_entry_granule(entry), granule);
-            cr_assert_eq(kvc_kvdirect_table_entry_type(entry), type);
+            uint32_t entry = kvc_kvdirect_slab_entry((uint32_t)granule, type);
+            cr_assert_eq(kvc_kvdirect_slab_entry_granule(entry), granule);
+            cr_assert_eq(kvc_kvdirect_slab_entry_type(entry), type);
         }
     }
 }
@@ -150,18 +143,18 @@ Test(kvdirect_slab, the_daemon_splits_only_when_called)
     cr_assert_eq(stats.split, 0);
     cr_assert_eq(stats.dma_reads, 0, "an empty stack is not read");
     cr_assert(kvc_kvdirect_slab_daemon(slab, &stats));
-    cr_assert_eq(stats.split, KVC_KVDIRECT_TABLE_HOST_LOW);
+    cr_assert_eq(stats.split, KVC_KVDIRECT_SLAB_HOST_LOW);
     cr_assert_eq(stats.merges, 0);
-    cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, 0), KVC_KVDIRECT_TABLE_HOST_LOW);
+    cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, 0), KVC_KVDIRECT_SLAB_HOST_LOW);
     for (unsigned type = 1; type < 4; type++) {
-        cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, type), 0, "nobody asked for it");
+        cr_assert_eq(kvc_kvdirect_slab_host_entries(slab, type), 0, "no allocation asked for it");
     }
     cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 0, &stats), KVC_KVDIRECT_SLAB_NONE);
     cr_assert_eq(stats.cut, 4, "512 to 32 bytes");
     cr_assert_eq(stats.dma_reads, 1);
     cr_assert_eq(stats.dma_entries, 16);
     cr_assert_eq(kvc_kvdirect_slab_nic_entries(slab, 0), 15 + 4);
-    for (int i = 0; i < 15; i++) { /* the rest of that slab */
+    for (int i = 0; i < 15; i++) { /* the rest of the slab that was cut */
         cr_assert_neq(kvc_kvdirect_slab_alloc(slab, 0, &stats), KVC_KVDIRECT_SLAB_NONE);
     }
     cr_assert_eq(stats.cut, 15);
@@ -217,7 +210,7 @@ Test(kvdirect_slab, random_operations_agree_with_a_map)
         model_start(&model, bytes);
         uint64_t failed = 0;
         for (int i = 0; i < 60000; i++) {
-            /* Phases that favour allocation or release, and small or large slabs. */
+            /* Phases alternate that favour allocation or release, and small or large slabs. */
             bool grow = random_word() % 8 < ((i >> 12) % 2 == 0 ? 5 : 3);
             unsigned type = (unsigned)(random_word() % ((i >> 13) % 2 == 0 ? 3 : 5));
             if (grow || model.count == 0) {
@@ -235,7 +228,7 @@ Test(kvdirect_slab, random_operations_agree_with_a_map)
             }
             cr_assert_eq(kvc_kvdirect_slab_free_bytes(slab), bytes - model.bytes);
         }
-        cr_assert(round > 1 || failed > 0, "the smallest must have run out");
+        cr_assert(round > 1 || failed > 0, "the smallest memory must have run out");
         while (model.count > 0) {
             model_release(&model, slab, 0, &stats);
         }
@@ -255,7 +248,7 @@ Test(kvdirect_slab, hands_out_every_byte_in_every_size)
     struct kvc_kvdirect_slab_stats stats = {0};
     struct model model;
     model_start(&model, bytes);
-    /* Small to large and back, so that every change needs a merge or a split of everything. */
+    /* Sizes go from small to large and back, so that every change needs a merge or a split of everything. */
     const unsigned order[] = {0, 4, 1, 3, 2, 0, 1, 4};
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         uint32_t granule;
@@ -299,8 +292,8 @@ Test(kvdirect_slab, dma_is_amortised)
 {
     const uint64_t bytes = 1 << 24;
     for (unsigned type = 0; type < TYPES; type++) {
-        /* 0: a random walk; 1: to and fro across every watermark; 2: the shortest way from one batch to the
-         * next and back, the worst case. */
+        /* Pattern 0 is a random walk. Pattern 1 goes back and forth across every watermark. Pattern 2 turns
+         * around after every batch, which is the worst case. */
         for (int pattern = 0; pattern < 3; pattern++) {
             struct kvc_kvdirect_slab *slab = create(bytes);
             struct kvc_kvdirect_slab_stats stats = {0}, warm;
@@ -355,7 +348,7 @@ Test(kvdirect_slab, grows_above_the_high_watermark_and_merges)
         model_alloc(&model, alloc(slab, 0, &stats), 0);
     }
     uint64_t merges = stats.merges;
-    while (kvc_kvdirect_slab_host_entries(slab, 0) <= bytes / 32 / KVC_KVDIRECT_TABLE_HOST_HIGH_SHARE) {
+    while (kvc_kvdirect_slab_host_entries(slab, 0) <= bytes / 32 / KVC_KVDIRECT_SLAB_HOST_HIGH_SHARE) {
         kvc_kvdirect_slab_daemon(slab, &stats);
         cr_assert_eq(stats.merges, merges);
         model_release(&model, slab, model.count - 1, &stats);
@@ -364,116 +357,7 @@ Test(kvdirect_slab, grows_above_the_high_watermark_and_merges)
     cr_assert_eq(stats.merges, merges + 1);
     cr_assert_gt(kvc_kvdirect_slab_host_entries(slab, 4), 0);
     cr_assert(kvc_kvdirect_slab_daemon(slab, &stats));
-    cr_assert_eq(stats.merges, merges + 1, "once");
+    cr_assert_eq(stats.merges, merges + 1, "a pool is merged once");
     model_end(&model);
     kvc_kvdirect_slab_free(slab);
-}
-
-/* Free slabs of random sizes in random order that cover the granules set in `free_granule`. */
-static uint64_t cut_up(const uint8_t *free_granule, uint64_t granules, uint32_t *entry)
-{
-    uint64_t count = 0;
-    for (uint64_t g = 0; g < granules;) {
-        if (!free_granule[g]) {
-            g++;
-            continue;
-        }
-        unsigned type = (unsigned)(random_word() % TYPES);
-        for (;; type--) {
-            bool fits = g % (1u << type) == 0 && g + (1u << type) <= granules;
-            for (uint64_t i = 0; fits && i < 1u << type; i++) {
-                fits = free_granule[g + i];
-            }
-            if (fits) {
-                break;
-            }
-        }
-        entry[count++] = kvc_kvdirect_table_entry((uint32_t)g, type);
-        g += 1u << type;
-    }
-    for (uint64_t i = count; i > 1; i--) {
-        uint64_t other = random_word() % i;
-        uint32_t swap = entry[i - 1];
-        entry[i - 1] = entry[other];
-        entry[other] = swap;
-    }
-    return count;
-}
-
-/* The fewest aligned slabs, by trying the largest size first. */
-static uint64_t merge_simply(const uint8_t *free_granule, uint64_t granules, uint32_t *entry)
-{
-    uint8_t *left = malloc(granules);
-    memcpy(left, free_granule, granules);
-    unsigned *type_at = calloc(granules, sizeof(*type_at));
-    for (unsigned type = TYPES; type-- > 0;) {
-        for (uint64_t g = 0; g + (1u << type) <= granules; g += 1u << type) {
-            uint64_t set = 0;
-            for (uint64_t i = 0; i < 1u << type; i++) {
-                set += left[g + i];
-            }
-            if (set == 1u << type) {
-                type_at[g] = type + 1;
-                memset(left + g, 0, 1u << type);
-            }
-        }
-    }
-    uint64_t count = 0;
-    for (uint64_t g = 0; g < granules; g++) {
-        if (type_at[g] != 0) {
-            entry[count++] = kvc_kvdirect_table_entry((uint32_t)g, type_at[g] - 1);
-        }
-    }
-    free(left);
-    free(type_at);
-    return count;
-}
-
-Test(kvdirect_slab, both_merges_agree_with_a_simple_one)
-{
-    const uint64_t sizes[] = {1, 2, 15, 16, 17, 1000, 16384, 16385, 1 << 17, (1 << 17) + 48};
-    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-        uint64_t granules = sizes[s];
-        uint8_t *free_granule = malloc(granules);
-        uint32_t *entry = malloc(4 * granules), *expected = malloc(4 * granules),
-                 *copy = malloc(4 * granules);
-        for (unsigned eighths = 1; eighths <= 8; eighths += eighths < 7 ? 3 : 1) {
-            for (uint64_t g = 0; g < granules; g++) {
-                free_granule[g] = random_word() % 8 < eighths;
-            }
-            uint64_t count = cut_up(free_granule, granules, entry);
-            uint64_t merged = merge_simply(free_granule, granules, expected);
-            for (int method = 0; method < 2; method++) {
-                for (unsigned threads = 1; threads <= 5; threads += 2) {
-                    uint64_t got = count;
-                    memcpy(copy, entry, 4 * count);
-                    cr_assert(kvc_kvdirect_merge(method, copy, &got, granules, threads));
-                    cr_assert_eq(got, merged);
-                    cr_assert_eq(memcmp(copy, expected, 4 * merged), 0);
-                }
-            }
-        }
-        free(free_granule);
-        free(entry);
-        free(expected);
-        free(copy);
-    }
-}
-
-Test(kvdirect_slab, merge_rejects_bad_arguments)
-{
-    uint32_t entry = kvc_kvdirect_table_entry(0, 0);
-    uint64_t count = 1;
-    errno = 0;
-    cr_assert_not(kvc_kvdirect_merge(KVC_KVDIRECT_MERGE_RADIX, &entry, &count, 16, 0));
-    cr_assert_eq(errno, EINVAL);
-    errno = 0;
-    cr_assert_not(
-        kvc_kvdirect_merge(KVC_KVDIRECT_MERGE_BITMAP, &entry, &count, 16, KVC_KVDIRECT_MERGE_THREADS + 1));
-    cr_assert_eq(errno, EINVAL);
-    cr_assert_not(kvc_kvdirect_merge(KVC_KVDIRECT_MERGE_RADIX, &entry, &count, (UINT64_C(1) << 31) + 1, 1));
-    cr_assert_not(kvc_kvdirect_merge(KVC_KVDIRECT_MERGE_RADIX, &entry, &count, 0, 1));
-    cr_assert_eq(count, 1);
-    count = 0;
-    cr_assert(kvc_kvdirect_merge(KVC_KVDIRECT_MERGE_RADIX, &entry, &count, 16, 1));
 }

@@ -51,12 +51,12 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
     if (store->sample_rate > 1) {
         processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof(*processor->shape));
     }
-    kvc_kvdirect_table_trace(processor->shard->table, &processor->trace);
+    kvc_kvdirect_table_set_trace(processor->shard->table, &processor->trace);
 }
 
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
 {
-    kvc_kvdirect_table_trace(processor->shard->table, NULL);
+    kvc_kvdirect_table_set_trace(processor->shard->table, NULL);
     for (uint32_t i = 0; i < processor->system.in_flight; i++) {
         free(processor->operation[i].step);
     }

@@ -247,9 +247,9 @@ static void fill_block(struct walk *walk, uint32_t number)
     }
     uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_TABLE_GET), at = 0;
     walk->trace.count = 0;
-    kvc_kvdirect_table_trace(shard->table, &walk->trace);
+    kvc_kvdirect_table_set_trace(shard->table, &walk->trace);
     kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
-    kvc_kvdirect_table_trace(shard->table, NULL);
+    kvc_kvdirect_table_set_trace(shard->table, NULL);
     if (walk->trace.short_of_memory) {
         kvc_out_of_memory("the accesses of %u operations", count);
     }
