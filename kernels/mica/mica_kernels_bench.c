@@ -1,20 +1,21 @@
-/* The MICA store with the four data sets of Mega-KV's figure 1 (VLDB J. 26(5), sec. 2.1.2), next to the limit
- * that memory sets: GETs of stored keys, uniformly drawn, and SETs in place.
+/* Speed of the MICA store on the four data sets of Mega-KV's figure 1 (VLDB J. 26(5), sec. 2.1.2), next to
+ * the limit of random memory accesses. GETs are of stored keys, uniformly drawn; SETs replace values in
+ * place.
  *
- * "index" is the same GETs with no room for the value: bucket, item header and key. Its share of the GET's
- * time is what that figure shows for the published store. */
+ * The row "index" shows the same GETs without room for the value: they touch the bucket, the item's header
+ * and the key. Its share of a GET's time is what the figure shows for the published store. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/bench.h"
-#include "kernels/pages.h"
 #include "kernels/mica/mica.h"
+#include "kernels/pages.h"
 
 enum {
     RUNS = 5,
-    RUN_KEYS = 1 << 20,
+    RUN_KEYS = 1 << 20, /* Operations of a run. */
     BATCH = 256,
     VALUE_MAX = 1024,
     KEY_MAX = 128,
@@ -23,14 +24,14 @@ enum {
 
 struct data_set {
     uint32_t key_bytes, value_bytes;
-    double published_share; /* of a GET's time in index operations */
+    double published_share; /* Share of a GET's time that index operations take. */
 };
 
 static const struct data_set data_sets[] = {{8, 8, 0.75}, {16, 64, 0.70}, {32, 512, 0.65}, {128, 1024, 0.50}};
 
 enum operation { GET, INDEX, SET };
 
-/* Room for one batch. */
+/* The keys and values of one batch. */
 struct batch {
     uint8_t keys[BATCH * KEY_MAX];
     uint32_t offset[BATCH];
@@ -79,7 +80,7 @@ static void get_batch(struct kvc_mica *store, struct batch *batch, uint32_t room
     kvc_mica_get(store, &keys, count, batch->buffer, stats);
 }
 
-/* Every key that is found has its own value. */
+/* Checks that nearly all keys are found, each with its own value. */
 static void verify(struct kvc_mica *store, struct batch *batch, const struct data_set *set, uint64_t keys)
 {
     struct kvc_index_stats stats = {0};
@@ -92,16 +93,16 @@ static void verify(struct kvc_mica *store, struct batch *batch, const struct dat
             if (batch->buffer[i].bytes != KVC_MICA_NONE &&
                 (batch->buffer[i].bytes != set->value_bytes ||
                  memcmp(batch->data[i], &batch->number[i], 8) != 0)) {
-                kvc_bench_die("a key has another key's value");
+                kvc_bench_die("a GET returned another key's value");
             }
         }
     }
     if ((double)stats.search_hits < 0.95 * (double)stats.searches) {
-        kvc_bench_die("too many keys are not found");
+        kvc_bench_die("GETs miss more than 5 % of the keys");
     }
 }
 
-/* Nanoseconds an operation takes. Keys are made outside of the time that counts. */
+/* Returns the time of an operation [ns]. The time to make the keys is not part of it. */
 static double run(struct kvc_mica *store, struct batch *batch, const struct data_set *set, uint64_t keys,
                   enum operation operation, uint32_t number, struct kvc_index_stats *stats)
 {
@@ -121,6 +122,7 @@ static double run(struct kvc_mica *store, struct batch *batch, const struct data
     return seconds / RUN_KEYS * 1e9;
 }
 
+/* Times one operation, prints a row and returns the median time [ns]. */
 static double bench_operation(struct kvc_mica *store, struct batch *batch, const struct data_set *set,
                               uint64_t keys, enum operation operation, double limit_mops)
 {
@@ -156,12 +158,13 @@ static void bench_data_set(const struct data_set *set, uint64_t log_bytes, doubl
         set_batch(store, batch, set, count, &stats);
     }
     verify(store, batch, set, keys);
-    printf("keys of %" PRIu32 " bytes, values of %" PRIu32 ": %" PRIu64 " put, %" PRIu64 " evicted\n",
+    printf("keys of %" PRIu32 " bytes, values of %" PRIu32 " bytes: %" PRIu64 " stored, %" PRIu64
+           " evicted\n",
            set->key_bytes, set->value_bytes, keys, stats.evicted);
     double get = bench_operation(store, batch, set, keys, GET, limit_mops);
     double index = bench_operation(store, batch, set, keys, INDEX, limit_mops);
     bench_operation(store, batch, set, keys, SET, limit_mops);
-    printf("  index share of a GET %.2f, published %.2f on another machine\n", index / get,
+    printf("  index share of a GET: %.2f; published, on another machine: %.2f\n", index / get,
            set->published_share);
     free(batch);
     kvc_mica_free(store);
@@ -174,7 +177,9 @@ int main(int argc, char **argv)
         char *end;
         unsigned long long value = strtoull(argv[1], &end, 10);
         if (argc > 2 || *end != '\0' || value == 0 || value > 16384 || (value & (value - 1)) != 0) {
-            fprintf(stderr, "usage: mica_kernels_bench [MIB]; of log, a power of two up to 16384\n");
+            fprintf(
+                stderr,
+                "usage: mica_kernels_bench [MIB]\nMIB is the size of the log, a power of two up to 16384\n");
             return 2;
         }
         log_bytes = value << 20;

@@ -2,74 +2,9 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static struct kvc_mica *create(uint32_t partitions, uint32_t buckets, uint32_t entries, uint64_t log_bytes,
-                               uint32_t offset_bits)
-{
-    struct kvc_mica *store = kvc_mica_create(&(struct kvc_mica_params){.partitions = partitions,
-                                                                       .buckets = buckets,
-                                                                       .entries = entries,
-                                                                       .log_bytes = log_bytes,
-                                                                       .offset_bits = offset_bits,
-                                                                       .seed = 3});
-    cr_assert_not_null(store);
-    return store;
-}
-
-static enum kvc_mica_outcome set(struct kvc_mica *store, const void *key, uint8_t key_bytes, const void *data,
-                                 uint32_t bytes, struct kvc_index_stats *stats)
-{
-    uint32_t zero = 0;
-    uint8_t outcome = 99;
-    kvc_mica_set(store, &(struct kvc_mica_keys){key, &zero, &key_bytes, NULL},
-                 &(struct kvc_mica_value){data, bytes}, 1, &outcome, stats);
-    return (enum kvc_mica_outcome)outcome;
-}
-
-static uint32_t get(struct kvc_mica *store, const void *key, uint8_t key_bytes, void *data, uint32_t room,
-                    struct kvc_index_stats *stats)
-{
-    uint32_t zero = 0;
-    struct kvc_mica_buffer buffer = {data, room, 1};
-    kvc_mica_get(store, &(struct kvc_mica_keys){key, &zero, &key_bytes, NULL}, 1, &buffer, stats);
-    return buffer.bytes;
-}
-
-static bool delete (struct kvc_mica *store, const void *key, uint8_t key_bytes, struct kvc_index_stats *stats)
-{
-    uint32_t zero = 0;
-    bool erased;
-    kvc_mica_delete(store, &(struct kvc_mica_keys){key, &zero, &key_bytes, NULL}, 1, &erased, stats);
-    return erased;
-}
-
-static uint32_t get_hash(struct kvc_mica *store, uint64_t hash)
-{
-    struct kvc_index_stats stats = {0};
-    uint32_t found;
-    kvc_index_search(kvc_mica_index(store), &hash, 1, &found, &stats);
-    return found;
-}
-
-static uint32_t put_hash(struct kvc_mica *store, uint64_t hash, uint32_t location,
-                         struct kvc_index_stats *stats)
-{
-    uint32_t out;
-    kvc_index_insert(kvc_mica_index(store), &hash, &location, 1, &out, stats);
-    return out;
-}
+#include "kernels/mica/mica_fixture.h"
 
 Test(mica, rejects_bad_params)
 {
@@ -86,7 +21,7 @@ Test(mica, rejects_bad_params)
     bad[4].log_bytes = 32;
     bad[5].log_bytes = 0;
     bad[6].offset_bits = 49;
-    bad[7].offset_bits = 14; /* an eighth is less than the log */
+    bad[7].offset_bits = 14; /* an eighth of the range is less than the log */
     bad[8].offset_bits = 8;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         errno = 0;
@@ -95,148 +30,7 @@ Test(mica, rejects_bad_params)
     }
 }
 
-/* Key number `id` and its value of generation `generation`: lengths and bytes follow from the numbers. */
-struct key {
-    uint8_t data[KVC_MICA_KEY_MAX];
-    uint8_t bytes;
-};
-
-static struct key key_of(uint32_t id)
-{
-    struct key key = {.bytes = (uint8_t)(id % 5 == 0 ? 4 + id % 252 : 4 + id % 20)};
-    for (uint32_t i = 0; i < key.bytes; i++) {
-        key.data[i] = (uint8_t)(i < 4 ? id >> 8 * i : id * 5 + i);
-    }
-    return key;
-}
-
-static uint32_t value_bytes_of(uint32_t id, uint32_t generation)
-{
-    return (id * 7 + generation * 13) % 90;
-}
-
-static void fill_value(uint8_t *data, uint32_t id, uint32_t generation)
-{
-    for (uint32_t i = 0; i < value_bytes_of(id, generation); i++) {
-        data[i] = (uint8_t)(id * 31 + generation * 17 + i);
-    }
-}
-
-/* Random operations in batches. The map knows the last generation of each key; the store may have forgotten a
- * key, but never returns another value. Every new key is live, evicted, erased or overwritten in the log:
- * `never_lost` says that there must be none of the last two. */
-static void against_map(struct kvc_mica *store, uint32_t ids, bool never_lost)
-{
-    enum { BATCH = 80, ROUNDS = 700, NONE = 0 };
-    uint32_t *generation = calloc(ids, sizeof(*generation));
-    struct kvc_index_stats stats = {0};
-    uint64_t outcomes[5] = {0}, misses = 0, hits = 0;
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
-        static struct key keys[BATCH];
-        static uint8_t data[BATCH][128];
-        uint32_t id[BATCH], offset[BATCH], count = (uint32_t)(random_word() % (BATCH + 1));
-        uint8_t bytes[BATCH];
-        for (uint32_t i = 0; i < count; i++) {
-            id[i] = (uint32_t)(random_word() % ids);
-            keys[i] = key_of(id[i]);
-            offset[i] = (uint32_t)((const uint8_t *)keys[i].data - keys[0].data);
-            bytes[i] = keys[i].bytes;
-        }
-        struct kvc_mica_keys batch = {keys[0].data, offset, bytes, NULL};
-        unsigned operation = (unsigned)(random_word() % 5);
-        if (operation < 2) {
-            struct kvc_mica_value value[BATCH];
-            uint8_t outcome[BATCH];
-            for (uint32_t i = 0; i < count; i++) {
-                uint32_t its = round * BATCH + i;
-                fill_value(data[i], id[i], its);
-                value[i] = (struct kvc_mica_value){data[i], value_bytes_of(id[i], its)};
-            }
-            kvc_mica_set(store, &batch, value, count, outcome, &stats);
-            for (uint32_t i = 0; i < count; i++) {
-                bool replaced = outcome[i] == KVC_MICA_IN_PLACE || outcome[i] == KVC_MICA_APPENDED;
-                cr_assert_lt(outcome[i], 5);
-                outcomes[outcome[i]]++;
-                cr_assert(!replaced || generation[id[i]] != NONE, "replaced what was not stored");
-                cr_assert(replaced || generation[id[i]] == NONE || !never_lost, "lost a key");
-                generation[id[i]] = round * BATCH + i;
-            }
-        } else if (operation == 2 && round % 3 == 0) {
-            bool erased[BATCH];
-            kvc_mica_delete(store, &batch, count, erased, &stats);
-            for (uint32_t i = 0; i < count; i++) {
-                cr_assert(!erased[i] || generation[id[i]] != NONE, "erased what was not stored");
-                cr_assert(erased[i] || generation[id[i]] == NONE || !never_lost, "lost a key");
-                generation[id[i]] = NONE;
-            }
-        } else {
-            struct kvc_mica_buffer buffer[BATCH];
-            for (uint32_t i = 0; i < count; i++) {
-                memset(data[i], 0xee, sizeof(data[i]));
-                buffer[i] = (struct kvc_mica_buffer){data[i], (uint32_t)(random_word() % 100), 1};
-            }
-            kvc_mica_get(store, &batch, count, buffer, &stats);
-            for (uint32_t i = 0; i < count; i++) {
-                uint32_t its = generation[id[i]];
-                if (buffer[i].bytes == KVC_MICA_NONE) {
-                    cr_assert(its == NONE || !never_lost, "lost a key");
-                    misses += its != NONE;
-                    generation[id[i]] = NONE;
-                    continue;
-                }
-                uint8_t right[128];
-                uint32_t value_bytes = value_bytes_of(id[i], its);
-                uint32_t copied = value_bytes < buffer[i].room ? value_bytes : buffer[i].room;
-                cr_assert_neq(its, NONE, "found what was not stored");
-                cr_assert_eq(buffer[i].bytes, value_bytes);
-                fill_value(right, id[i], its);
-                cr_assert_eq(memcmp(right, data[i], copied), 0, "another value");
-                cr_assert_eq(data[i][copied], 0xee, "wrote beyond the room");
-                hits++;
-            }
-        }
-        struct kvc_mica_usage usage;
-        kvc_mica_usage(store, &usage);
-        uint64_t came = outcomes[KVC_MICA_NEW] + outcomes[KVC_MICA_EVICTED];
-        cr_assert_eq(came, usage.live + usage.stale + usage.forgotten + stats.evicted + stats.erased,
-                     "round %u: %lu came, %lu live", round, (unsigned long)came, (unsigned long)usage.live);
-        cr_assert_eq(kvc_index_used(kvc_mica_index(store)), usage.live);
-    }
-    cr_assert_eq(stats.evicted, outcomes[KVC_MICA_EVICTED]);
-    cr_assert_eq(stats.replaced, outcomes[KVC_MICA_IN_PLACE] + outcomes[KVC_MICA_APPENDED]);
-    cr_assert_eq(stats.dropped, outcomes[KVC_MICA_REFUSED]);
-    cr_assert_eq(stats.search_hits, hits);
-    cr_assert_gt(outcomes[KVC_MICA_IN_PLACE], 100);
-    cr_assert_gt(outcomes[KVC_MICA_APPENDED], 100);
-    cr_assert_gt(hits, 300);
-    cr_assert(never_lost || misses > 50, "%lu misses: nothing was lost", (unsigned long)misses);
-    free(generation);
-    kvc_mica_free(store);
-}
-
-Test(mica, agrees_with_a_map_where_all_fits)
-{
-    against_map(create(1, 200, 0, 1 << 23, 0), 400, true);
-    against_map(create(5, 100, 7, 1 << 22, 0), 400, true);
-}
-
-Test(mica, never_gives_another_value_where_the_log_overwrites)
-{
-    against_map(create(1, 200, 0, 1 << 14, 0), 1000, false);
-    against_map(create(3, 200, 7, 1 << 13, 0), 1000, false);
-    /* Offsets that come round many times: a stale entry must not be taken for a new one. */
-    against_map(create(1, 40, 0, 1 << 13, 16), 300, false);
-    against_map(create(1, 1, 0, 1 << 11, 14), 100, false);
-    against_map(create(2, 1000, 7, 1 << 12, 15), 300, false);
-}
-
-Test(mica, never_gives_another_value_where_buckets_are_full)
-{
-    against_map(create(1, 10, 0, 1 << 22, 0), 1000, false);
-    against_map(create(4, 3, 7, 1 << 22, 0), 1000, false);
-}
-
-/* Hashes of one bucket: `tag` may be equal, what is below bit 32 is the bucket. */
+/* Makes a hash of bucket 0 with this tag; `rest` tells hashes apart. */
 static uint64_t hash_of(uint32_t tag, uint32_t rest)
 {
     return (uint64_t)rest << 48 | (uint64_t)tag << 32;
@@ -247,7 +41,7 @@ Test(mica, full_bucket_gives_up_its_oldest)
     for (uint32_t entries = 7; entries <= 15; entries += 8) {
         struct kvc_mica *store = create(1, 64, entries, 1 << 16, 0);
         struct kvc_index_stats stats = {0};
-        /* Equal tags all of them: told apart by the key. */
+        /* All tags are equal, so only the keys tell the items apart. */
         for (uint32_t i = 0; i < entries; i++) {
             cr_assert_eq(put_hash(store, hash_of(9, i), 100 + i, &stats), KVC_LOCATION_NONE);
         }
@@ -255,7 +49,7 @@ Test(mica, full_bucket_gives_up_its_oldest)
             cr_assert_eq(get_hash(store, hash_of(9, i)), 100 + i);
         }
         cr_assert_eq(get_hash(store, hash_of(9, 200)), KVC_LOCATION_NONE);
-        /* Updating in place makes nothing younger. */
+        /* An update in place does not make an entry younger. */
         cr_assert_eq(put_hash(store, hash_of(9, 0), 500, &stats), 100);
         for (uint32_t i = 0; i < entries; i++) {
             cr_assert_eq(put_hash(store, hash_of(9, 100 + i), 1000 + i, &stats), i == 0 ? 500 : 100 + i);
@@ -263,7 +57,7 @@ Test(mica, full_bucket_gives_up_its_oldest)
             cr_assert_eq(get_hash(store, hash_of(9, i)), KVC_LOCATION_NONE);
         }
         cr_assert_eq(kvc_index_used(kvc_mica_index(store)), entries);
-        /* In the middle; the place is used again and nobody leaves. */
+        /* An erased entry in the middle is used again, so nothing is evicted. */
         uint64_t middle = hash_of(9, 103);
         uint32_t location = 1002, out;
         kvc_index_erase(kvc_mica_index(store), &middle, &location, 1, &out, &stats);
@@ -278,7 +72,7 @@ Test(mica, full_bucket_gives_up_its_oldest)
     }
 }
 
-/* A tag of 0 is stored as 1: keys with either are told apart, and an empty entry is no key's. */
+/* Tag 0 is stored as 1. Keys with these tags are told apart, and an empty entry matches no key. */
 Test(mica, tag_zero)
 {
     struct kvc_mica *store = create(1, 64, 0, 1 << 16, 0);
@@ -294,7 +88,7 @@ Test(mica, tag_zero)
     kvc_mica_free(store);
 }
 
-/* Offsets come round many times, and no overwritten item's entry is ever counted among the live ones. */
+/* Offsets repeat many times, and the entry of an overwritten item never counts as live. */
 Test(mica, stale_entries_stay_stale)
 {
     enum { LOG_ITEMS = 128 };
@@ -314,7 +108,7 @@ Test(mica, stale_entries_stay_stale)
     }
 }
 
-/* One item after the other: the log holds exactly the last ones that fit, whatever their size. */
+/* The log holds exactly the last items that fit, whatever their size. */
 Test(mica, log_keeps_the_newest)
 {
     const uint32_t value_bytes[] = {0, 1, 8, 40, 1000};
@@ -333,7 +127,7 @@ Test(mica, log_keeps_the_newest)
                  other += other + 2 < id && other > oldest + 2 ? 17 : 1) {
                 uint32_t bytes = get(store, &other, 8, back, sizeof(back), &stats);
                 if (bytes == KVC_MICA_NONE) {
-                    /* The rest at the end of the log, too small for an item, takes at most one's place. */
+                    /* The end of the log, if it is too small for an item, takes the place of at most one. */
                     cr_assert(other == oldest && log_bytes % item_bytes != 0, "%lu of %lu is gone",
                               (unsigned long)other, (unsigned long)id);
                     continue;
@@ -373,16 +167,16 @@ Test(mica, zero_and_maximum_sizes)
     cr_assert_eq(set(store, key, 255, data, 0xffffffff, &stats), KVC_MICA_REFUSED);
     cr_assert_eq(stats.dropped, 3);
     cr_assert_eq(get(store, key, 255, back, sizeof(back), &stats), most, "a refusal changes nothing");
-    /* Shorter in place, and as long as before in place again: the room stays. */
+    /* A shorter value is stored in place, and so is one of the old size afterwards: the room stays. */
     cr_assert_eq(set(store, key, 255, data, 0, &stats), KVC_MICA_IN_PLACE);
     cr_assert_eq(get(store, key, 255, back, sizeof(back), &stats), 0);
     cr_assert_eq(set(store, key, 255, data, most, &stats), KVC_MICA_IN_PLACE);
     cr_assert_eq(get(store, key, 255, back, sizeof(back), &stats), most);
-    cr_assert(delete (store, key, 255, &stats));
-    cr_assert_not(delete (store, key, 255, &stats));
+    cr_assert(erase(store, key, 255, &stats));
+    cr_assert_not(erase(store, key, 255, &stats));
     cr_assert_eq(get(store, key, 254, back, sizeof(back), &stats), 1);
     kvc_mica_free(store);
-    /* The whole log is one item. */
+    /* One item fills the whole log. */
     store = create(1, 64, 0, 1 << 12, 0);
     cr_assert_eq(set(store, key, 8, data, 4096 - 24, &stats), KVC_MICA_NEW);
     cr_assert_eq(get(store, key, 8, back, sizeof(back), &stats), 4096 - 24);
@@ -403,7 +197,7 @@ Test(mica, lines_touched)
             put_hash(store, random_word(), i, &stats);
         }
         cr_assert_eq(stats.insert_lines, count * (bucket_lines + 1));
-        random_state -= count * 0x9e3779b97f4a7c15;
+        random_rewind(count);
         uint64_t hash[1000];
         uint32_t location[1000];
         for (uint32_t i = 0; i < count; i++) {
@@ -422,8 +216,8 @@ Test(mica, lines_touched)
     }
 }
 
-/* Keys spread evenly over the partitions, and a key's own hash finds what was stored under the computed one.
- */
+/* Keys spread evenly over the partitions, and the hash that kvc_mica_hash returns finds a key that was stored
+ * without one. */
 Test(mica, partitions)
 {
     enum { PARTITIONS = 7, KEYS = 7000 };

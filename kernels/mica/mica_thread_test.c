@@ -1,6 +1,6 @@
-/* Partitions in threads of their own, with and without readers of all of them, under ThreadSanitizer. Every
- * value tells its key and is the same word throughout: a torn or a wrong one is noticed. Exit status 0 is
- * success. */
+/* Writers in partitions of their own, with and without readers of all partitions, under ThreadSanitizer.
+ * Every value repeats one word that tells its key, so a torn or wrong value is noticed. A plain main; exit
+ * status 0 is success. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static struct kvc_mica_keys keys_of(const struct batch *batch)
     return (struct kvc_mica_keys){(const uint8_t *)batch->key, batch->offset, batch->bytes, NULL};
 }
 
-/* Random keys, of this partition only unless it is PARTITIONS. */
+/* Chooses random keys of the worker's partition; PARTITIONS stands for all. */
 static void choose(struct worker *worker, struct batch *batch)
 {
     for (uint32_t i = 0; i < BATCH; i++) {
@@ -74,7 +74,7 @@ static void read_batch(struct worker *worker)
             continue;
         }
         worker->hits++;
-        /* The first word tells the length: it must be the value that was written with it. */
+        /* The first word tells key and length, and must repeat to the end of the value. */
         bool right = buffer[i].bytes % 8 == 0 && buffer[i].bytes > 0 && value[i][0] >> 32 == batch.key[i] &&
                      (uint32_t)value[i][0] % VALUE_WORDS + 1 == buffer[i].bytes / 8;
         for (uint32_t w = 1; right && w < buffer[i].bytes / 8; w++) {
@@ -129,6 +129,8 @@ static void start(struct worker *worker, void *(*work)(void *))
     }
 }
 
+/* Runs the writers and readers on one store. Returns true if all values and counts were right, and if the run
+ * had hits, misses, replaced and overwritten items. */
 static bool run(const char *name, uint32_t readers, uint64_t log_bytes, uint32_t offset_bits)
 {
     struct shared shared = {
@@ -165,15 +167,15 @@ static bool run(const char *name, uint32_t readers, uint64_t log_bytes, uint32_t
     printf("%s: %llu hits, %llu misses, %llu replaced, %llu overwritten, %llu wrong%s\n", name,
            (unsigned long long)hits, (unsigned long long)misses, (unsigned long long)replaced,
            (unsigned long long)(usage.forgotten + usage.stale), (unsigned long long)wrong,
-           counted ? "" : ", wrong counts");
+           counted ? "" : "; the counts do not add up");
     kvc_mica_free(shared.store);
     return wrong == 0 && counted && hits > 0 && misses > 0 && replaced > 0 && usage.forgotten > 0;
 }
 
 int main(void)
 {
-    bool right = run("a partition each", 0, 1 << 14, 0);
-    right &= run("readers of all", READERS, 1 << 14, 0);
-    right &= run("readers of all, offsets come round", READERS, 1 << 12, 15);
+    bool right = run("one partition each", 0, 1 << 14, 0);
+    right &= run("readers of all partitions", READERS, 1 << 14, 0);
+    right &= run("readers of all partitions, offsets repeat", READERS, 1 << 12, 15);
     return right ? 0 : 1;
 }
