@@ -8,23 +8,25 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    /* Keys whose lines are asked for together, in a loop of nothing else, so that the fetches overlap. */
+    /* Keys whose lines are prefetched together, in a loop of their own, so that the fetches overlap. */
     GROUP = 16,
-    CHUNK = 256, /* keys of a search before the turn of their second lines: few enough for the first cache */
+    /* Keys that are searched in their home buckets before any second line. Their lines fit the first-level
+       cache. */
+    CHUNK = 256,
     FULL = (1 << KVC_FARM_SLOTS) - 1,
     PROBE_DEFAULT = 16,
     PROBE_MAX = 1024,
-    NO_LINE = 0, /* ends a chain: line 0 is a bucket */
+    NO_LINE = 0, /* Ends a chain. Line 0 is a bucket, so it is never in one. */
 };
 
-static const uint32_t lines_max = UINT32_C(1) << 30; /* buckets, and overflow blocks */
+static const uint32_t lines_max = UINT32_C(1) << 30; /* of buckets, and of overflow blocks */
 
 /* A bucket or an overflow block. */
 struct line {
     uint64_t key[KVC_FARM_SLOTS];
     uint32_t location[KVC_FARM_SLOTS];
-    uint32_t chain;    /* line number of the next overflow block (or the next free one), or NO_LINE */
-    uint32_t occupied; /* bit s: slot s */
+    uint32_t chain;    /* Line number of the next overflow block, or of the next free one; or NO_LINE. */
+    uint32_t occupied; /* Bit s is set if slot s is occupied. */
     uint64_t unused;
 };
 
@@ -32,21 +34,22 @@ _Static_assert(sizeof(struct line) == KVC_FARM_LINE_BYTES, "a bucket is a line")
 
 struct farm {
     struct kvc_index index;
-    struct line *lines; /* the buckets, then the overflow blocks */
+    struct line *lines; /* The buckets, then the overflow blocks. */
     uint32_t buckets, overflow_blocks;
-    uint32_t probe_buckets; /* at most `buckets` */
-    uint32_t free_block;    /* line number of the first that was used and freed, or NO_LINE */
-    uint32_t blocks_taken;  /* overflow blocks ever used: the others are still zero */
+    uint32_t probe_buckets; /* Bound on probing, at most `buckets`. */
+    uint32_t free_block;    /* Line number of the first block that was used and freed, or NO_LINE. */
+    uint32_t blocks_taken;  /* Overflow blocks that were ever used; the others are still zero. */
     uint64_t used;
     struct kvc_farm_counts counts;
 };
 
 /* Where a key is. */
 struct place {
-    struct line *line; /* NULL: absent */
+    struct line *line; /* The line with the key; NULL: the key is absent. */
     unsigned slot;
-    struct line *before; /* whose chain leads to `line`; NULL: that is a bucket */
-    struct line *last;   /* read of home bucket and chain; the chain's end if the key is absent */
+    struct line *before; /* The line whose chain leads to `line`; NULL: `line` is a bucket. */
+    struct line
+        *last; /* The last line read of home bucket and chain; the chain's end if the key is absent. */
 };
 
 ALWAYS_INLINE struct farm *table_of(struct kvc_index *index)
@@ -64,18 +67,20 @@ ALWAYS_INLINE uint32_t home_of(const struct farm *table, uint64_t hash)
     return (uint32_t)((hash & UINT32_MAX) * table->buckets >> 32);
 }
 
-/* The bucket `distance`, less than the number of buckets, behind `bucket`. */
+/* The bucket that lies `distance` behind `bucket`. `distance` is less than the number of buckets. */
 ALWAYS_INLINE uint32_t bucket_behind(const struct farm *table, uint32_t bucket, uint32_t distance)
 {
     uint32_t number = bucket + distance;
     return number < table->buckets ? number : number - table->buckets;
 }
 
+/* The first of these slots; the last slot if there is none. */
 ALWAYS_INLINE unsigned first_slot(uint32_t slots)
 {
     return (unsigned)__builtin_ctz(slots | 1u << (KVC_FARM_SLOTS - 1));
 }
 
+/* The slots of a line that hold this key, as bits. */
 ALWAYS_INLINE uint32_t match(const struct line *line, uint64_t hash)
 {
     uint32_t slots = 0;
@@ -85,7 +90,8 @@ ALWAYS_INLINE uint32_t match(const struct line *line, uint64_t hash)
     return slots & line->occupied;
 }
 
-/* The location of a key in a line. Without a branch on whether it is there, which would be mispredicted. */
+/* The location of a key in a line, or KVC_LOCATION_NONE. There is no branch on whether it is there, because
+ * it would often be mispredicted. */
 ALWAYS_INLINE uint32_t location_in(const struct line *line, uint64_t hash)
 {
     uint32_t slots = match(line, hash);
@@ -95,12 +101,13 @@ ALWAYS_INLINE uint32_t location_in(const struct line *line, uint64_t hash)
 
 /* A key that was not found yet, and where to look next. */
 struct pending {
-    uint32_t i;
-    uint32_t line;
-    uint32_t then; /* behind `line` */
+    uint32_t i;    /* Number of the key. */
+    uint32_t line; /* The line to look into next. */
+    uint32_t then; /* The line after that. */
 };
 
-/* Looks into the home buckets of keys start .. end - 1. Returns how many remain, in `pending`. */
+/* Searches keys `start` to `end` - 1 in their home buckets. Returns the number of keys that were not found
+ * and stores them in `pending`. */
 static uint32_t search_homes(const struct farm *table, const uint64_t *hash, uint32_t count, uint64_t start,
                              uint64_t end, uint32_t *location, struct pending *pending)
 {
@@ -121,7 +128,7 @@ static uint32_t search_homes(const struct farm *table, const uint64_t *hash, uin
     return left;
 }
 
-/* Looks into the lines that `count` keys wait for. Returns how many remain. */
+/* Searches `count` pending keys in their next lines. Returns the number of keys that are still pending. */
 static uint32_t search_lines(const struct farm *table, const uint64_t *hash, uint32_t count,
                              uint32_t *location, struct pending *pending, bool in_chain)
 {
@@ -129,7 +136,7 @@ static uint32_t search_lines(const struct farm *table, const uint64_t *hash, uin
     for (uint32_t p = 0; p < count; p++) {
         __builtin_prefetch(&table->lines[pending[p].line]);
     }
-    for (uint32_t p = 0; p < count; p++) { /* `left` is never ahead of p */
+    for (uint32_t p = 0; p < count; p++) { /* `left` is never ahead of `p` */
         uint32_t i = pending[p].i;
         const struct line *line = &table->lines[pending[p].line];
         uint32_t next = in_chain ? line->chain : pending[p].then;
@@ -161,7 +168,7 @@ static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t
     stats->search_lines += lines;
 }
 
-/* What a batch of changes adds up. */
+/* Sums over a batch of inserts or erases. */
 struct change {
     struct farm *table;
     struct kvc_index_stats *stats;
@@ -169,7 +176,7 @@ struct change {
     struct kvc_memory_accesses accesses;
 };
 
-/* The first read of a line by an operation. */
+/* Counts the first read of a line by an operation. */
 ALWAYS_INLINE struct line *read_line(struct change *change, uint32_t number)
 {
     change->lines++;
@@ -177,7 +184,7 @@ ALWAYS_INLINE struct line *read_line(struct change *change, uint32_t number)
     return &change->table->lines[number];
 }
 
-/* Reads what a change must: home bucket, next one, and chain, until the key is found. */
+/* Reads home bucket, next bucket and chain until the key is found. */
 ALWAYS_INLINE struct place find(struct change *change, uint64_t hash)
 {
     uint32_t home = home_of(change->table, hash);
@@ -205,7 +212,7 @@ ALWAYS_INLINE void fill(struct line *line, unsigned slot, uint64_t hash, uint32_
     line->occupied |= 1u << slot;
 }
 
-/* Puts an element into a free slot; false: there is none. */
+/* Puts an element into a free slot. Returns false if there is none. */
 ALWAYS_INLINE bool put(struct line *line, uint64_t hash, uint32_t location)
 {
     uint32_t free_slots = ~line->occupied & FULL;
@@ -215,7 +222,8 @@ ALWAYS_INLINE bool put(struct line *line, uint64_t hash, uint32_t location)
     return free_slots != 0;
 }
 
-/* Slots of a full bucket whose elements may go to the next one: they are in their home bucket. */
+/* Slots of a full bucket whose elements may go to the next bucket, because this one is their home; as bits.
+ */
 ALWAYS_INLINE uint32_t movable(const struct farm *table, uint32_t bucket)
 {
     const struct line *line = &table->lines[bucket];
@@ -226,8 +234,8 @@ ALWAYS_INLINE uint32_t movable(const struct farm *table, uint32_t bucket)
     return slots;
 }
 
-/* Distance from `home` to the nearest bucket with a free slot; `home` and the next one are full. 0: it is
- * beyond the bound. */
+/* Distance from `home` to the nearest bucket with a free slot, where `home` and the next bucket are full.
+ * Returns 0 if there is none within the bound. */
 static uint32_t probe(struct change *change, uint32_t home)
 {
     for (uint32_t distance = 2; distance < change->table->probe_buckets; distance++) {
@@ -238,6 +246,7 @@ static uint32_t probe(struct change *change, uint32_t home)
     return 0;
 }
 
+/* Whether each bucket between `home` and the free slot has an element that may go to the next bucket. */
 static bool can_move(const struct farm *table, uint32_t home, uint32_t distance)
 {
     for (uint32_t d = 1; d < distance; d++) {
@@ -248,7 +257,7 @@ static bool can_move(const struct farm *table, uint32_t home, uint32_t distance)
     return true;
 }
 
-/* Brings a free slot to the bucket behind `home`, which is returned; NULL: not possible. */
+/* Brings a free slot to the bucket behind `home`. Returns that bucket, or NULL if this is not possible. */
 static struct line *make_room(struct change *change, uint32_t home)
 {
     struct farm *table = change->table;
@@ -265,12 +274,12 @@ static struct line *make_room(struct change *change, uint32_t home)
         from->occupied &= ~(1u << slot);
         to = from;
         change->stats->displacements++;
-        change->accesses.writes++; /* the last bucket's is that of the new element */
+        change->accesses.writes++; /* the caller counts the write of the last bucket */
     }
     return to;
 }
 
-/* An empty overflow block, or NULL. */
+/* Takes an empty overflow block from the pool. Returns NULL if there is none. */
 static struct line *take_block(struct change *change)
 {
     struct farm *table = change->table;
@@ -289,7 +298,7 @@ static struct line *take_block(struct change *change)
     return &table->lines[number];
 }
 
-/* Unlinks the last block of a chain. */
+/* Unlinks the last block of a chain and returns it to the pool. */
 static void release_block(struct farm *table, struct line *block, struct line *before)
 {
     before->chain = NO_LINE;
@@ -298,7 +307,7 @@ static void release_block(struct farm *table, struct line *block, struct line *b
     table->counts.overflow_blocks--;
 }
 
-/* Adds an element at the end of the chain of `home`, which is `last`; false: no block is left. */
+/* Appends an element to the chain of `home`, whose end is `last`. Returns false if the pool is empty. */
 static bool put_in_chain(struct change *change, const struct line *home, struct line *last, uint64_t hash,
                          uint32_t location)
 {
@@ -315,7 +324,8 @@ static bool put_in_chain(struct change *change, const struct line *home, struct 
     return true;
 }
 
-/* A new element: near its home if possible, else into the chain, which ends with `last`. false: dropped. */
+/* Stores a new element near its home if possible, else in the chain, whose end is `last`. Returns false if
+ * the element is dropped. */
 static bool put_new(struct change *change, struct line *last, uint64_t hash, uint32_t location)
 {
     struct farm *table = change->table;
@@ -331,7 +341,7 @@ static bool put_new(struct change *change, struct line *last, uint64_t hash, uin
     return stored || put_in_chain(change, home, last, hash, location);
 }
 
-/* Returns the location that left the table. */
+/* Inserts an element. Returns the location that left the table, or KVC_LOCATION_NONE. */
 ALWAYS_INLINE uint32_t insert_one(struct change *change, uint64_t hash, uint32_t location)
 {
     struct place place = find(change, hash);
@@ -348,8 +358,8 @@ ALWAYS_INLINE uint32_t insert_one(struct change *change, uint64_t hash, uint32_t
     return stored ? KVC_LOCATION_NONE : location;
 }
 
-/* Empties a slot of an element with this home: the last element of the home's chain takes it, if there is
- * one. */
+/* Empties the slot of an element with this home. The last element of the home's chain moves there if the
+ * chain has one. */
 static void vacate(struct change *change, const struct line *home, struct place place)
 {
     struct line *line = place.line, *last = place.last, *before = place.before;
@@ -374,7 +384,7 @@ static void vacate(struct change *change, const struct line *home, struct place 
     }
 }
 
-/* Returns the location erased. */
+/* Erases an element. Returns its location, or KVC_LOCATION_NONE. */
 ALWAYS_INLINE uint32_t erase_one(struct change *change, uint64_t hash, uint32_t location)
 {
     struct place place = find(change, hash);
@@ -391,7 +401,7 @@ ALWAYS_INLINE uint32_t erase_one(struct change *change, uint64_t hash, uint32_t 
     return found;
 }
 
-/* Both buckets of a key. */
+/* Prefetches both buckets of a key. */
 ALWAYS_INLINE void prefetch_buckets(const struct farm *table, uint64_t hash)
 {
     uint32_t home = home_of(table, hash);
@@ -399,7 +409,8 @@ ALWAYS_INLINE void prefetch_buckets(const struct farm *table, uint64_t hash)
     __builtin_prefetch(&table->lines[bucket_behind(table, home, 1)], 1);
 }
 
-/* Where there is no chain, a line that is at hand: a branch would be mispredicted. */
+/* Prefetches the chain of a key, or its home bucket again if there is no chain, because a branch would often
+ * be mispredicted. */
 ALWAYS_INLINE void prefetch_chain(const struct farm *table, uint64_t hash)
 {
     uint32_t home = home_of(table, hash);
@@ -407,9 +418,10 @@ ALWAYS_INLINE void prefetch_chain(const struct farm *table, uint64_t hash)
     __builtin_prefetch(&table->lines[chain != NO_LINE ? chain : home], 1);
 }
 
+/* Inserts or erases one element. Returns the location that left the table, or KVC_LOCATION_NONE. */
 typedef uint32_t change_fn(struct change *change, uint64_t hash, uint32_t location);
 
-/* Runs a change on each key. Returns the lines touched. */
+/* Runs a change on each key. Returns the number of lines touched. */
 ALWAYS_INLINE uint64_t run_changes(struct farm *table, const uint64_t *hash, const uint32_t *location,
                                    uint32_t count, uint32_t *out, struct kvc_index_stats *stats,
                                    struct kvc_memory_accesses *accesses, change_fn *one)

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 enum {
-    BUCKETS = 16, /* of small tables; the home bucket is bits 28 .. 31 of the hash */
+    BUCKETS = 16, /* Buckets of a small table; bits 28 to 31 of a hash select the home bucket. */
     MANY = 1 << 14,
 };
 
@@ -18,7 +18,7 @@ static uint64_t random_word(void)
     return z ^ z >> 31;
 }
 
-/* Different hashes of one home bucket. */
+/* Makes a hash with this home bucket; `serial` tells hashes apart. */
 static uint64_t hash_of(uint32_t home, uint32_t serial)
 {
     return (uint64_t)serial << 32 | home << 28;
@@ -54,7 +54,7 @@ static uint32_t erase(struct kvc_index *table, uint64_t hash, struct kvc_index_s
     return out;
 }
 
-/* Inserts `count` new keys of one home. */
+/* Inserts `count` new keys with the same home bucket. */
 static void fill_home(struct kvc_index *table, uint32_t home, uint32_t first, uint32_t count)
 {
     struct kvc_index_stats stats = {0};
@@ -70,14 +70,14 @@ static uint64_t search_lines(struct kvc_index *table, uint64_t hash)
     return stats.search_lines;
 }
 
-/* Accesses of inserts since `before`. */
+/* The accesses of inserts since `before`. */
 static struct kvc_memory_accesses since(const struct kvc_index *table, struct kvc_farm_counts before)
 {
     struct kvc_memory_accesses now = kvc_farm_counts(table).insert;
     return (struct kvc_memory_accesses){now.reads - before.insert.reads, now.writes - before.insert.writes};
 }
 
-/* used == inserts - replaced - dropped - erased */
+/* Elements are conserved: what was inserted is there, or was replaced, dropped or erased. */
 static void check_law(const struct kvc_index *table, const struct kvc_index_stats *stats)
 {
     cr_assert_eq(kvc_index_used(table), stats->inserts - stats->replaced - stats->dropped - stats->erased);
@@ -147,8 +147,9 @@ Test(farm, lines_of_home_next_and_chain)
     for (uint32_t i = 0; i < 9; i++) {
         cr_assert_eq(search_lines(table, hash_of(2, i)), 1 + i / 4, "element %u", i);
     }
-    cr_assert_eq(search_lines(table, hash_of(2, 99)), 3, "absent: all that there is");
-    cr_assert_eq(search_lines(table, hash_of(3, 99)), 2, "absent, of a home without a chain");
+    cr_assert_eq(search_lines(table, hash_of(2, 99)), 3,
+                 "an absent key is looked for in all lines of its home");
+    cr_assert_eq(search_lines(table, hash_of(3, 99)), 2, "an absent key of a home without a chain");
 
     struct kvc_farm_counts before = kvc_farm_counts(table);
     cr_assert_eq(insert(table, hash_of(2, 8), 77, &stats), 2008);
@@ -168,7 +169,7 @@ Test(farm, free_slot_moves_near)
 {
     struct kvc_index *table = create(BUCKETS, 4);
     struct kvc_index_stats stats = {0};
-    for (uint32_t home = 14; home < 14 + 4; home++) { /* round the end of the table */
+    for (uint32_t home = 14; home < 14 + 4; home++) { /* across the end of the table */
         fill_home(table, home % BUCKETS, 0, 4);
     }
     struct kvc_farm_counts before = kvc_farm_counts(table);
@@ -259,7 +260,7 @@ Test(farm, empty_pool_drops_until_a_block_is_free)
 
 enum { KEYS = 6 * BUCKETS };
 
-/* `stored`: the location of each key, or KVC_LOCATION_NONE. */
+/* Compares the table with a plain map: `stored` has the location of each key, or KVC_LOCATION_NONE. */
 static void check_all(struct kvc_index *table, const uint64_t *hash, const uint32_t *stored)
 {
     uint32_t found[KEYS];
@@ -268,7 +269,7 @@ static void check_all(struct kvc_index *table, const uint64_t *hash, const uint3
     cr_assert_arr_eq(found, stored, sizeof(found));
 }
 
-/* Crowded homes: moves, chains and drops all the time. */
+/* Home buckets are crowded, so elements move, go to chains and are dropped all the time. */
 Test(farm, random_operations_agree_with_a_plain_map)
 {
     struct kvc_index *table = create(BUCKETS, 3);
@@ -306,7 +307,7 @@ Test(farm, random_operations_agree_with_a_plain_map)
     kvc_index_free(table);
 }
 
-/* New keys until there are `count`, or one is dropped. */
+/* Inserts new keys until the table holds `count`, or drops one. */
 static void fill_to(struct kvc_index *table, uint64_t count, struct kvc_index_stats *stats)
 {
     random_state = 5;
@@ -339,8 +340,8 @@ Test(farm, load_factor_reached)
     kvc_index_free(table);
 }
 
-/* A bucket keeps up to 4 elements for the bucket before and hands up to 4 of its own on. A simulation of that
- * queue, without the table, gives the share that must be chained at a load of 0.9: 4 elements of 100. */
+/* A bucket takes up to 4 elements from the bucket before it and hands up to 4 of its own on. A simulation of
+ * this queue, without the table, shows that 4 of 100 elements must be chained at a load of 0.9. */
 Test(farm, few_searches_go_to_the_chain)
 {
     struct kvc_index *table = create(MANY, MANY);
@@ -363,7 +364,7 @@ Test(farm, counts_every_access)
     fill_to(table, MANY * KVC_FARM_SLOTS * 9 / 10, &stats);
     struct kvc_farm_counts counts = kvc_farm_counts(table);
     cr_assert_eq(counts.insert.reads + counts.overflow_blocks, stats.insert_lines,
-                 "every line is read once, but new blocks");
+                 "every line is read once, except new blocks");
     cr_assert_geq(counts.insert.writes, stats.inserts + stats.displacements + counts.overflow_blocks);
     random_state = 5;
     for (uint64_t i = 0; i < stats.inserts; i++) {

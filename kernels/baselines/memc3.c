@@ -11,24 +11,30 @@
 
 enum {
     SLOTS = KVC_MEMC3_SLOTS,
-    SEARCH_AHEAD = 32,  /* lines in flight, enough to cover the memory latency */
-    SEARCH_CHUNK = 128, /* keys before their alternate buckets' turn: few enough lines for the first cache */
-    FEW = 4,            /* keys below which a search does not prefetch */
-    FIRST_AHEAD = 32,   /* of a change: the primary bucket, and half way, the other if it is needed */
+    /* Lines in flight of a search, enough to cover the memory latency. */
+    SEARCH_AHEAD = 32,
+    /* Keys that are searched in their primary buckets before any alternate bucket. Their lines fit the
+     * first-level cache. */
+    SEARCH_CHUNK = 128,
+    FEW = 4, /* A search of fewer keys does not prefetch. */
+    /* How many keys ahead an insert or erase prefetches the primary bucket, and later the other one if
+       needed. */
+    FIRST_AHEAD = 32,
     SECOND_AHEAD = 16,
     VERSIONS = 8192,
     TAG_BITS = 8,
-    ROOTS = 2, /* buckets that a path can begin in */
+    ROOTS = 2, /* Buckets in which a path can begin. */
     PATHS_MAX = 8,
     DISPLACEMENTS_MAX = 1000,
 };
 
 static const uint64_t bytes_max = UINT64_C(64) << 30;
 static const uint32_t every_tag = 0x01010101;
-static const uint32_t tag_multiplier = 0x5bd1e995; /* MurmurHash2's */
+static const uint32_t tag_multiplier = 0x5bd1e995; /* from MurmurHash2 */
 static const uint32_t no_node = UINT32_MAX;
 
-/* Tags are one word, so that four are compared at once. A slot's tag is stored last when it is filled. */
+/* The tags are one word, so that all four are compared at once. When a slot is filled, its tag is stored
+ * last. */
 struct bucket {
     _Alignas(KVC_MEMC3_BUCKET_BYTES) _Atomic uint64_t key[SLOTS];
     _Atomic uint32_t location[SLOTS];
@@ -37,13 +43,14 @@ struct bucket {
 
 _Static_assert(sizeof(struct bucket) == KVC_MEMC3_BUCKET_BYTES, "a bucket is a line");
 
-/* Buckets that a search for a path has read: the roots, then those that an element of an earlier one can move
- * to. */
+/* The buckets that a search for a path has read: first the roots, then buckets that an element of an earlier
+ * one can move to. */
 struct node_list {
     uint32_t *bucket;
-    uint16_t *parent; /* the node it was reached from */
-    uint8_t *slot;    /* of the parent's element that can move here */
-    uint32_t roots, count;
+    uint16_t *parent; /* Node from which this one was reached. */
+    uint8_t *slot;    /* Slot of the parent's element that can move here. */
+    uint32_t roots;   /* Number of roots. */
+    uint32_t count;   /* Number of nodes, with the roots. */
 };
 
 struct memc3 {
@@ -53,22 +60,23 @@ struct memc3 {
     uint64_t bytes;
     uint32_t mask; /* buckets - 1 */
     uint32_t paths, max_displacements;
-    /* The writer's, apart from what every reader needs all the time. */
+    /* What only the writer uses lies on other lines than what every reader needs. */
     _Alignas(64) uint64_t used;
     uint64_t random;
     struct node_list nodes;
     struct kvc_memc3_counts counts;
 };
 
+/* The two buckets and the tag of a hash. */
 struct place {
     uint32_t primary, alternate;
     uint32_t tag;
 };
 
-/* A slot of a bucket. */
-struct cell {
+/* A slot of a bucket of the table. */
+struct slot {
     uint32_t bucket;
-    unsigned slot;
+    unsigned number;
 };
 
 static inline struct memc3 *table_of(struct kvc_index *index)
@@ -87,7 +95,7 @@ ALWAYS_INLINE uint32_t tag_of(uint64_t hash)
     return tag + (tag == 0);
 }
 
-/* The other bucket of an element with this tag; the same one only if there is just one. */
+/* The other bucket of an element with this tag. It is the same bucket only if the table has just one. */
 ALWAYS_INLINE uint32_t alternate_of(const struct memc3 *table, uint32_t bucket, uint32_t tag)
 {
     uint32_t offset = tag * tag_multiplier & table->mask;
@@ -106,9 +114,11 @@ ALWAYS_INLINE _Atomic uint32_t *version_of(const struct memc3 *table, uint32_t b
     return &table->versions[(bucket < other ? bucket : other) % VERSIONS];
 }
 
-/* Readers: every load of a bucket acquires, so that the version is read before all and again after all. */
+/* Readers. Every load of a bucket has acquire order, so that the version is read before all of them and again
+ * after all of them. */
 
-/* The version of a search that begins now. If it is odd, one that will not come back. */
+/* The version at the beginning of a search. If a change is under way this is a version that has passed, so
+ * that the search will be repeated. */
 ALWAYS_INLINE uint32_t version_begun(const struct memc3 *table, const struct place *place)
 {
     const _Atomic uint32_t *version = version_of(table, place->primary, place->alternate);
@@ -121,7 +131,7 @@ ALWAYS_INLINE bool version_holds(const struct memc3 *table, const struct place *
     return atomic_load_explicit(version, memory_order_relaxed) == begun;
 }
 
-/* The top bit of byte s is set where slot s has this tag. */
+/* Sets the top bit of byte s if slot s has this tag. */
 ALWAYS_INLINE uint32_t match_tags(uint32_t tags, uint32_t tag)
 {
     uint32_t differing = tags ^ (tag * every_tag);
@@ -129,7 +139,7 @@ ALWAYS_INLINE uint32_t match_tags(uint32_t tags, uint32_t tag)
     return ~(((differing & low_bits) + low_bits) | differing | low_bits);
 }
 
-/* Of what match_tags gave, if not 0. */
+/* The first slot that match_tags has found; the argument is not 0. */
 ALWAYS_INLINE unsigned first_slot(uint32_t found)
 {
     return (unsigned)__builtin_ctz(found) / TAG_BITS;
@@ -140,8 +150,9 @@ ALWAYS_INLINE bool has_key(const struct bucket *bucket, unsigned slot, uint64_t 
     return atomic_load_explicit(&bucket->key[slot], memory_order_acquire) == key;
 }
 
-/* The slot that holds this key, if there is one: nearly always the first with its tag. Mispredicted branches
- * cost less here than more instructions for each key, which keep later keys out of the processor's window. */
+/* Finds the slot that holds this key, which is nearly always the first with its tag. Returns false if there
+ * is none. Branches may be mispredicted, but they cost less than more instructions for each key, which would
+ * keep later keys out of the processor's window. */
 ALWAYS_INLINE bool find_slot(const struct bucket *bucket, uint32_t tag, uint64_t key, unsigned *slot)
 {
     uint32_t found = match_tags(atomic_load_explicit(&bucket->tags, memory_order_acquire), tag);
@@ -154,6 +165,7 @@ ALWAYS_INLINE bool find_slot(const struct bucket *bucket, uint32_t tag, uint64_t
     return false;
 }
 
+/* The location of a key in a bucket, or KVC_LOCATION_NONE. */
 ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t tag, uint64_t key)
 {
     unsigned slot;
@@ -163,7 +175,7 @@ ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t tag, uint64_t
     return atomic_load_explicit(&bucket->location[slot], memory_order_acquire);
 }
 
-/* KVC_LOCATION_NONE also for a key that the writer disturbed. */
+/* Searches the primary bucket. The result is KVC_LOCATION_NONE also if the writer has interfered. */
 ALWAYS_INLINE uint32_t search_primary(const struct memc3 *table, uint64_t key, const struct place *place)
 {
     uint32_t begun = version_begun(table, place);
@@ -171,7 +183,8 @@ ALWAYS_INLINE uint32_t search_primary(const struct memc3 *table, uint64_t key, c
     return version_holds(table, place, begun) ? found : KVC_LOCATION_NONE;
 }
 
-/* A search of both buckets, until the writer does not disturb it. The primary one's line was counted. */
+/* Searches both buckets, again and again until the writer does not interfere. The caller has already counted
+ * a hit and the primary bucket's line. */
 ALWAYS_INLINE uint32_t search_both(const struct memc3 *table, uint64_t key, struct kvc_index_stats *stats)
 {
     struct place place = place_of(table, key);
@@ -190,7 +203,8 @@ ALWAYS_INLINE uint32_t search_both(const struct memc3 *table, uint64_t key, stru
     return found;
 }
 
-/* Too few to be worth a pipeline: the processor overlaps this call with the caller's next ones. */
+/* Searches keys that are too few for a pipeline. The processor overlaps this call with the caller's next
+ * ones. */
 static void search_few(const struct memc3 *table, const uint64_t *hash, uint32_t count, uint32_t *location,
                        struct kvc_index_stats *stats)
 {
@@ -209,9 +223,9 @@ ALWAYS_INLINE void prefetch_primary(const struct memc3 *table, uint64_t hash)
     __builtin_prefetch(&table->buckets[(uint32_t)hash & table->mask]);
 }
 
-/* Looks keys `start` to `end` of `count` up in their primary buckets, of which the first SEARCH_AHEAD are on
- * the way; so are those of the keys behind them and the alternate buckets of the keys that did not hit, at
- * return. Returns how many these are, with their numbers in `missed`. */
+/* Searches keys `start` to `end` - 1 of `count` in their primary buckets, the first SEARCH_AHEAD of which are
+ * already being fetched. Prefetches the buckets of the keys behind them and the alternate buckets of the keys
+ * that missed. Returns the number of misses and stores their keys' numbers in `missed`. */
 ALWAYS_INLINE uint32_t search_chunk(const struct memc3 *table, const uint64_t *hash, uint32_t start,
                                     uint32_t end, uint32_t count, uint32_t *location, uint32_t *missed)
 {
@@ -255,25 +269,25 @@ static void memc3_search(struct kvc_index *index, const uint64_t *hash, uint32_t
     }
 }
 
-/* The writer, whose own stores are all there are: its loads need no order. Its stores to buckets release, so
- * that whoever sees one also sees the version odd. */
+/* The writer. All stores are its own, so its loads need no order. Its stores to buckets have release order,
+ * so that whoever sees one of them also sees that the version is odd. */
 
 ALWAYS_INLINE uint32_t tags_at(const struct memc3 *table, uint32_t bucket)
 {
     return atomic_load_explicit(&table->buckets[bucket].tags, memory_order_relaxed);
 }
 
-ALWAYS_INLINE uint32_t tag_at(const struct memc3 *table, struct cell cell)
+ALWAYS_INLINE uint32_t tag_at(const struct memc3 *table, struct slot slot)
 {
-    return tags_at(table, cell.bucket) >> (TAG_BITS * cell.slot) & 0xff;
+    return tags_at(table, slot.bucket) >> (TAG_BITS * slot.number) & 0xff;
 }
 
-ALWAYS_INLINE uint32_t location_at(const struct memc3 *table, struct cell cell)
+ALWAYS_INLINE uint32_t location_at(const struct memc3 *table, struct slot slot)
 {
-    return atomic_load_explicit(&table->buckets[cell.bucket].location[cell.slot], memory_order_relaxed);
+    return atomic_load_explicit(&table->buckets[slot.bucket].location[slot.number], memory_order_relaxed);
 }
 
-/* Makes the version odd; end_change makes it even again. */
+/* Makes the version of an element's buckets odd; end_change makes it even again. */
 ALWAYS_INLINE _Atomic uint32_t *begin_change(const struct memc3 *table, uint32_t bucket, uint32_t other)
 {
     _Atomic uint32_t *version = version_of(table, bucket, other);
@@ -288,33 +302,34 @@ ALWAYS_INLINE void end_change(_Atomic uint32_t *version)
     atomic_store_explicit(version, now + 1, memory_order_release);
 }
 
-ALWAYS_INLINE void store_tag(struct memc3 *table, struct cell cell, uint32_t tag)
+ALWAYS_INLINE void store_tag(struct memc3 *table, struct slot slot, uint32_t tag)
 {
-    uint32_t shift = TAG_BITS * cell.slot;
-    uint32_t tags = (tags_at(table, cell.bucket) & ~(0xffu << shift)) | tag << shift;
-    atomic_store_explicit(&table->buckets[cell.bucket].tags, tags, memory_order_release);
+    uint32_t shift = TAG_BITS * slot.number;
+    uint32_t tags = (tags_at(table, slot.bucket) & ~(0xffu << shift)) | tag << shift;
+    atomic_store_explicit(&table->buckets[slot.bucket].tags, tags, memory_order_release);
 }
 
-ALWAYS_INLINE void fill(struct memc3 *table, struct cell cell, uint32_t tag, uint64_t key, uint32_t location)
+ALWAYS_INLINE void fill(struct memc3 *table, struct slot slot, uint32_t tag, uint64_t key, uint32_t location)
 {
-    struct bucket *bucket = &table->buckets[cell.bucket];
-    atomic_store_explicit(&bucket->location[cell.slot], location, memory_order_release);
-    atomic_store_explicit(&bucket->key[cell.slot], key, memory_order_release);
-    store_tag(table, cell, tag);
+    struct bucket *bucket = &table->buckets[slot.bucket];
+    atomic_store_explicit(&bucket->location[slot.number], location, memory_order_release);
+    atomic_store_explicit(&bucket->key[slot.number], key, memory_order_release);
+    store_tag(table, slot, tag);
 }
 
-/* To an empty slot of its other bucket. */
-static void move(struct memc3 *table, struct cell from, struct cell to)
+/* Moves an element to an empty slot of its other bucket. */
+static void move(struct memc3 *table, struct slot from, struct slot to)
 {
     const struct bucket *bucket = &table->buckets[from.bucket];
-    uint64_t key = atomic_load_explicit(&bucket->key[from.slot], memory_order_relaxed);
+    uint64_t key = atomic_load_explicit(&bucket->key[from.number], memory_order_relaxed);
     _Atomic uint32_t *version = begin_change(table, from.bucket, to.bucket);
     fill(table, to, tag_at(table, from), key, location_at(table, from));
     store_tag(table, from, 0);
     end_change(version);
 }
 
-/* The bucket to look for an element in first: the primary one only if a tag there is its own. */
+/* The bucket in which to look for an element first: the primary one if it has the element's tag, else the
+ * other. */
 ALWAYS_INLINE uint32_t likely_bucket(const struct memc3 *table, const struct place *place)
 {
     return match_tags(tags_at(table, place->primary), place->tag) != 0 ? place->primary : place->alternate;
@@ -342,8 +357,8 @@ static bool is_listed(const struct node_list *nodes, uint32_t bucket)
     return found != 0;
 }
 
-/* Lists the other bucket of a random element of this node's bucket, of those whose other bucket is not yet
- * listed; its line is on the way from here on. no_node: there is none. */
+/* Extends a path: picks a random element of the node's bucket whose other bucket is not listed yet, lists
+ * that bucket and prefetches it. Returns the new node, or no_node if there is no such element. */
 static uint32_t extend(struct memc3 *table, uint32_t node)
 {
     struct node_list *nodes = &table->nodes;
@@ -351,7 +366,7 @@ static uint32_t extend(struct memc3 *table, uint32_t node)
     uint64_t first = next_random(table);
     for (unsigned i = 0; i < SLOTS; i++) {
         unsigned slot = (unsigned)(first + i) % SLOTS;
-        uint32_t next = alternate_of(table, bucket, tag_at(table, (struct cell){bucket, slot}));
+        uint32_t next = alternate_of(table, bucket, tag_at(table, (struct slot){bucket, slot}));
         if (!is_listed(nodes, next)) {
             __builtin_prefetch(&table->buckets[next], 1);
             uint32_t added = nodes->count++;
@@ -373,8 +388,8 @@ static void begin_paths(struct memc3 *table, const struct place *place)
     nodes->count = nodes->roots;
 }
 
-/* The node of a bucket with an empty slot that can be reached from the two of `place`, which have none;
- * no_node: none was found. All paths grow by one node in turn. */
+/* Finds a bucket with an empty slot that can be reached from the two full buckets of `place`. All paths grow
+ * by one node in turn. Returns the bucket's node, or no_node. */
 static uint32_t find_path(struct memc3 *table, const struct place *place)
 {
     struct node_list *nodes = &table->nodes;
@@ -401,13 +416,13 @@ static uint32_t find_path(struct memc3 *table, const struct place *place)
     }
 }
 
-/* Moves the path's elements from its last node back; the slot of a root that is then empty. */
-static struct cell follow_path(struct memc3 *table, uint32_t node, struct kvc_index_stats *stats)
+/* Moves the elements of a path from its last node back. Returns the slot of a root that is empty then. */
+static struct slot follow_path(struct memc3 *table, uint32_t node, struct kvc_index_stats *stats)
 {
     const struct node_list *nodes = &table->nodes;
-    struct cell empty = {nodes->bucket[node], first_slot(empty_slots(table, nodes->bucket[node]))};
+    struct slot empty = {nodes->bucket[node], first_slot(empty_slots(table, nodes->bucket[node]))};
     while (node >= nodes->roots) {
-        struct cell from = {nodes->bucket[nodes->parent[node]], nodes->slot[node]};
+        struct slot from = {nodes->bucket[nodes->parent[node]], nodes->slot[node]};
         move(table, from, empty);
         empty = from;
         node = nodes->parent[node];
@@ -417,8 +432,9 @@ static struct cell follow_path(struct memc3 *table, uint32_t node, struct kvc_in
     return empty;
 }
 
-/* Makes room for a new element of two full buckets. False: there is none, and nothing has changed. */
-static bool displace(struct memc3 *table, const struct place *place, struct cell *empty,
+/* Empties a slot for a new element whose two buckets are full. Returns false, and changes nothing, if there
+ * is no path. */
+static bool displace(struct memc3 *table, const struct place *place, struct slot *empty,
                      struct kvc_index_stats *stats)
 {
     uint32_t node = find_path(table, place);
@@ -432,23 +448,23 @@ static bool displace(struct memc3 *table, const struct place *place, struct cell
     return true;
 }
 
-/* The cell that holds this key, if there is one. `lines` counts the buckets read. */
-ALWAYS_INLINE bool find(const struct memc3 *table, const struct place *place, uint64_t key, struct cell *cell,
+/* Finds the slot that holds this key and adds the buckets read to `lines`. Returns false if there is none. */
+ALWAYS_INLINE bool find(const struct memc3 *table, const struct place *place, uint64_t key, struct slot *slot,
                         uint64_t *lines)
 {
-    cell->bucket = likely_bucket(table, place);
-    *lines += cell->bucket != place->primary ? 2 : 1;
-    bool found = find_slot(&table->buckets[cell->bucket], place->tag, key, &cell->slot);
-    if (__builtin_expect(!found && cell->bucket != place->alternate, 0)) {
-        cell->bucket = place->alternate;
+    slot->bucket = likely_bucket(table, place);
+    *lines += slot->bucket != place->primary ? 2 : 1;
+    bool found = find_slot(&table->buckets[slot->bucket], place->tag, key, &slot->number);
+    if (__builtin_expect(!found && slot->bucket != place->alternate, 0)) {
+        slot->bucket = place->alternate;
         *lines += 1;
-        found = find_slot(&table->buckets[cell->bucket], place->tag, key, &cell->slot);
+        found = find_slot(&table->buckets[slot->bucket], place->tag, key, &slot->number);
     }
     return found;
 }
 
-/* An empty slot for a new element, with or without displacements. */
-ALWAYS_INLINE bool find_room(struct memc3 *table, const struct place *place, struct cell *cell,
+/* Finds an empty slot for a new element, with displacements if needed. Returns false if there is none. */
+ALWAYS_INLINE bool find_room(struct memc3 *table, const struct place *place, struct slot *slot,
                              struct kvc_index_stats *stats)
 {
     uint32_t bucket = place->primary;
@@ -458,37 +474,36 @@ ALWAYS_INLINE bool find_room(struct memc3 *table, const struct place *place, str
         empty = empty_slots(table, bucket);
     }
     if (empty == 0) {
-        return displace(table, place, cell, stats);
+        return displace(table, place, slot, stats);
     }
-    *cell = (struct cell){bucket, first_slot(empty)};
+    *slot = (struct slot){bucket, first_slot(empty)};
     return true;
 }
 
-/* What the inserts or erases of a call have done, apart from displacements. Local to it, so that it stays in
- * registers. */
+/* Sums over the inserts or erases of a call. They are local to the call, so that they stay in registers. */
 struct changes {
-    uint64_t lines;
-    uint64_t met;    /* elements replaced or erased */
-    uint64_t filled; /* empty slots */
+    uint64_t lines;  /* Lines touched, apart from displacements. */
+    uint64_t met;    /* Elements replaced or erased. */
+    uint64_t filled; /* Empty slots filled. */
 };
 
 ALWAYS_INLINE uint32_t insert_one(struct memc3 *table, uint64_t hash, uint32_t location,
                                   struct changes *changes, struct kvc_index_stats *stats)
 {
     struct place place = place_of(table, hash);
-    struct cell cell;
-    if (find(table, &place, hash, &cell, &changes->lines)) {
-        uint32_t old = location_at(table, cell);
-        atomic_store_explicit(&table->buckets[cell.bucket].location[cell.slot], location,
+    struct slot slot;
+    if (find(table, &place, hash, &slot, &changes->lines)) {
+        uint32_t old = location_at(table, slot);
+        atomic_store_explicit(&table->buckets[slot.bucket].location[slot.number], location,
                               memory_order_release);
         changes->met++;
         return old;
     }
-    if (!find_room(table, &place, &cell, stats)) {
+    if (!find_room(table, &place, &slot, stats)) {
         return location;
     }
     _Atomic uint32_t *version = begin_change(table, place.primary, place.alternate);
-    fill(table, cell, place.tag, hash, location);
+    fill(table, slot, place.tag, hash, location);
     end_change(version);
     changes->filled++;
     return KVC_LOCATION_NONE;
@@ -499,32 +514,34 @@ ALWAYS_INLINE uint32_t erase_one(struct memc3 *table, uint64_t hash, uint32_t lo
 {
     (void)stats;
     struct place place = place_of(table, hash);
-    struct cell cell;
-    if (!find(table, &place, hash, &cell, &changes->lines)) {
+    struct slot slot;
+    if (!find(table, &place, hash, &slot, &changes->lines)) {
         return KVC_LOCATION_NONE;
     }
-    uint32_t old = location_at(table, cell);
+    uint32_t old = location_at(table, slot);
     if (location != KVC_LOCATION_ANY && location != old) {
         return KVC_LOCATION_NONE;
     }
     _Atomic uint32_t *version = begin_change(table, place.primary, place.alternate);
-    store_tag(table, cell, 0);
+    store_tag(table, slot, 0);
     end_change(version);
     changes->met++;
     return old;
 }
 
-/* The primary bucket's line was asked for long ago. */
+/* Prefetches the bucket that is likely to have the element. The primary bucket has arrived by now. */
 ALWAYS_INLINE void prefetch_likely(const struct memc3 *table, uint64_t hash)
 {
     struct place place = place_of(table, hash);
     __builtin_prefetch(&table->buckets[likely_bucket(table, &place)], 1);
 }
 
+/* Inserts or erases one element. Returns the location that left the table, or KVC_LOCATION_NONE. */
 typedef uint32_t change_fn(struct memc3 *table, uint64_t hash, uint32_t location, struct changes *changes,
                            struct kvc_index_stats *stats);
 
-/* Each turn asks for one key's primary bucket and for the likely one of another, and changes a third. */
+/* Runs a change on each key. Each iteration prefetches one key's primary bucket and another key's likely
+ * bucket, and changes a third key. */
 ALWAYS_INLINE struct changes change(struct memc3 *table, const uint64_t *hash, const uint32_t *location,
                                     uint32_t count, uint32_t *out, struct kvc_index_stats *stats,
                                     change_fn *one)
@@ -613,8 +630,9 @@ static const struct kvc_index_ops memc3_ops = {
     .used = memc3_used,
 };
 
-/* False: out of memory; what was taken is in the table. */
-static bool take_memory(struct memc3 *table)
+/* Allocates the memory of a table. Returns false if there is not enough; the table then has what was
+ * allocated. */
+static bool allocate(struct memc3 *table)
 {
     uint32_t nodes = ROOTS + table->max_displacements;
     table->buckets = kvc_pages_alloc(table->bytes);
@@ -644,7 +662,7 @@ struct kvc_index *kvc_memc3_create(const struct kvc_memc3_params *params)
                             .paths = params->paths != 0 ? params->paths : KVC_MEMC3_PATHS,
                             .max_displacements = params->max_displacements,
                             .random = params->seed};
-    if (!take_memory(table)) {
+    if (!allocate(table)) {
         memc3_free(&table->index);
         errno = ENOMEM;
         return NULL;

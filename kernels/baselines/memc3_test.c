@@ -50,17 +50,18 @@ static uint32_t erase_one(struct kvc_index *index, uint64_t hash, uint32_t locat
     return out;
 }
 
+/* Elements are conserved: what was inserted is there, or was replaced, dropped or erased. */
 static void check_law(const struct kvc_index *index, const struct kvc_index_stats *stats)
 {
     cr_assert_eq(kvc_index_used(index), stats->inserts - stats->replaced - stats->dropped - stats->erased);
     cr_assert_eq(stats->evicted, 0);
 }
 
-/* Keys are numbered from 0; location[k] is what a plain map has. */
+/* A plain map of keys that are numbered from 0. */
 struct reference {
-    uint32_t keys;
-    uint64_t *hash;
-    uint32_t *location;
+    uint32_t keys;      /* Number of keys. */
+    uint64_t *hash;     /* Hash of each key. */
+    uint32_t *location; /* Location of each key, or KVC_LOCATION_NONE. */
 };
 
 static struct reference make_reference(uint32_t keys, uint64_t *random)
@@ -81,8 +82,9 @@ static void free_reference(struct reference *reference)
     free(reference->location);
 }
 
-/* What an insert of key k with this location must answer; what it did answer, once it may drop. */
-static void take_insert(struct reference *reference, uint32_t k, uint32_t location, uint32_t out)
+/* Checks what an insert of key k has returned and updates the map. A new key may be dropped; its own location
+ * is returned then. */
+static void check_insert(struct reference *reference, uint32_t k, uint32_t location, uint32_t out)
 {
     if (reference->location[k] != KVC_LOCATION_NONE || out != location) {
         cr_assert_eq(out, reference->location[k]);
@@ -112,7 +114,7 @@ static void operate_once(struct kvc_index *index, struct reference *reference, u
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *held = &reference->location[key[i]];
         if (operation < 2) {
-            take_insert(reference, key[i], location[i], out[i]);
+            check_insert(reference, key[i], location[i], out[i]);
         } else if (operation == 2) {
             cr_assert_eq(out[i], location[i] == KVC_LOCATION_ANY ? *held : KVC_LOCATION_NONE);
             *held = location[i] == KVC_LOCATION_ANY ? KVC_LOCATION_NONE : *held;
@@ -144,7 +146,7 @@ static void operate(uint64_t buckets, uint32_t keys, uint32_t paths, uint32_t ma
     free_reference(&reference);
 }
 
-/* Roomy, near full and overfull, and with few and many paths. */
+/* Tables with room to spare, nearly full and overfull, with few and with many paths. */
 Test(memc3, agrees_with_a_plain_map)
 {
     operate(1024, 4000, 0, KVC_MEMC3_DISPLACEMENTS);
@@ -156,7 +158,7 @@ Test(memc3, agrees_with_a_plain_map)
     operate(1, 9, 8, 10);
 }
 
-/* Load at the first element without a place, after all others were found. */
+/* Returns the load factor at which the first element is dropped, after checking that all others are found. */
 static double first_drop_load(uint64_t buckets, uint32_t paths, uint32_t max_displacements, uint64_t seed)
 {
     struct kvc_index *index = create(buckets, paths, max_displacements);
@@ -190,7 +192,7 @@ Test(memc3, fills_to_the_published_load)
     }
 }
 
-/* Twice as many as fit. */
+/* Inserts twice as many elements as fit. */
 Test(memc3, reports_every_element_without_a_place)
 {
     struct kvc_index *index = create(1 << 10, 0, KVC_MEMC3_DISPLACEMENTS);
@@ -217,7 +219,8 @@ Test(memc3, reports_every_element_without_a_place)
     kvc_index_free(index);
 }
 
-/* A full table with one hole: the only path to it may be long, and nothing may be lost on it. */
+/* The table is full except for one hole. The only path to it may be long, and no element on it may be lost.
+ */
 Test(memc3, refills_holes_of_a_crowded_table)
 {
     struct kvc_index *index = create(1 << 8, 0, KVC_MEMC3_DISPLACEMENTS);
@@ -246,7 +249,8 @@ Test(memc3, refills_holes_of_a_crowded_table)
     kvc_index_free(index);
 }
 
-/* Home bucket, from the lowest bits; the top byte is the tag. */
+/* Makes a hash: the lowest bits are the primary bucket, the top byte is the tag, `serial` tells hashes apart.
+ */
 static uint64_t make_hash(uint64_t tag, uint64_t serial, uint64_t bucket)
 {
     return tag << 56 | serial << 32 | bucket;
@@ -259,7 +263,7 @@ Test(memc3, counts_lines_and_accesses)
     for (uint32_t i = 0; i < SLOTS; i++) {
         cr_assert_eq(insert_one(index, make_hash(3, i, 5), i, &stats), KVC_LOCATION_NONE);
     }
-    cr_assert_eq(stats.insert_lines, 2 * SLOTS); /* a key that is new is in neither */
+    cr_assert_eq(stats.insert_lines, 2 * SLOTS); /* a new key is looked for in both buckets */
     struct kvc_memc3_counts counts = kvc_memc3_counts(index);
     cr_assert_eq(counts.insert.reads, 2 * SLOTS);
     cr_assert_eq(counts.insert.writes, SLOTS);
@@ -285,20 +289,21 @@ Test(memc3, counts_lines_and_accesses)
     kvc_index_free(index);
 }
 
-/* One displacement: the new element's bucket and the moved element's other one are written. Besides the two
- * full buckets one more is read, whatever the number of paths: the second bucket's elements can only go back
- * to the first. */
+/* One displacement writes the new element's bucket and the moved element's other bucket. It reads one bucket
+ * besides the two full ones, whatever the number of paths, because the second bucket's elements can only go
+ * back to the first. */
 Test(memc3, counts_a_displacement)
 {
     for (uint32_t paths = 1; paths <= 2; paths++) {
         struct kvc_index *index = create(1 << 10, paths, KVC_MEMC3_DISPLACEMENTS);
         struct kvc_index_stats stats = {0};
         uint32_t put = 0;
-        /* Tags 1 and 2 fill the home bucket of both with elements that can go to two others. */
+        /* Elements with tags 1 and 2 fill the bucket that both have in common; they can go to two other
+         * buckets. */
         for (; put < 2 * SLOTS; put++) {
             cr_assert_eq(insert_one(index, make_hash(1, put, 5), put, &stats), KVC_LOCATION_NONE);
         }
-        for (uint32_t i = 0; i < SLOTS; i++) { /* now half of those in bucket 5 have tag 2 */
+        for (uint32_t i = 0; i < SLOTS; i++) { /* then half of the elements in bucket 5 have tag 2 */
             if (i % 2 == 0) {
                 cr_assert_eq(erase_one(index, make_hash(1, i, 5), i, &stats), i);
                 cr_assert_eq(insert_one(index, make_hash(2, put, 5), put, &stats), KVC_LOCATION_NONE);
@@ -318,7 +323,7 @@ Test(memc3, counts_a_displacement)
     }
 }
 
-/* No element of two full buckets can go anywhere else, though the table is nearly empty. */
+/* The elements of two full buckets can go nowhere else, although the table is nearly empty. */
 Test(memc3, drops_what_finds_no_path)
 {
     struct kvc_index *index = create(1 << 10, 0, KVC_MEMC3_DISPLACEMENTS);
@@ -332,12 +337,12 @@ Test(memc3, drops_what_finds_no_path)
     for (uint32_t i = 0; i < 2 * SLOTS; i++) {
         cr_assert_eq(search_one(index, make_hash(9, i, 77), &stats), i);
     }
-    cr_assert_eq(insert_one(index, make_hash(9, 5, 77), 50, &stats), 5); /* still replaced when full */
+    cr_assert_eq(insert_one(index, make_hash(9, 5, 77), 50, &stats), 5); /* replacing needs no room */
     check_law(index, &stats);
     kvc_index_free(index);
 }
 
-/* The top byte 0 shares its tag with 1; full keys are compared all the same. */
+/* Top bytes 0 and 1 have the same tag, so only the comparison of full keys tells them apart. */
 Test(memc3, tells_equal_tags_apart)
 {
     struct kvc_index *index = create(1, 0, KVC_MEMC3_DISPLACEMENTS);
@@ -354,11 +359,11 @@ Test(memc3, tells_equal_tags_apart)
     cr_assert_eq(search_one(index, make_hash(128, 0, 0), &stats), 4);
     cr_assert_eq(erase_one(index, make_hash(1, 0, 0), KVC_LOCATION_ANY, &stats), 2);
     cr_assert_eq(search_one(index, make_hash(0, 0, 0), &stats), 1);
-    cr_assert_eq(stats.search_lines, stats.searches); /* its two buckets are one */
+    cr_assert_eq(stats.search_lines, stats.searches); /* both buckets of a key are the same */
     kvc_index_free(index);
 }
 
-/* With the paths' random choice, but none else. */
+/* Paths are chosen at random, but nothing else is. */
 Test(memc3, the_same_seed_gives_the_same_table)
 {
     struct kvc_index_stats stats[2] = {{0}, {0}};

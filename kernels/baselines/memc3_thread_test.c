@@ -1,10 +1,10 @@
-/* One writer and several readers on one table, with ThreadSanitizer and, longer, without. A plain main: exit
- * status 0 is success.
+/* One writer and several readers use one table, under ThreadSanitizer and, for longer, without it. A plain
+ * main; exit status 0 is success.
  *
- * Residents are never erased: every search must find them, with one of their own locations, while the writer
- * overwrites these, lets visitors come and go in a nearly full table and so pushes residents from bucket to
- * bucket. A visitor is found with a location of its own or not at all; in a table of one bucket, visitors
- * follow each other in the same slot. */
+ * Residents are never erased. Every search must find them, with one of their own locations, while the writer
+ * overwrites these locations, lets visitors come and go in a nearly full table, and thus moves residents from
+ * bucket to bucket. A visitor is found with a location of its own or not at all; in a table of one bucket,
+ * visitors follow each other in the same slot. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,21 +28,22 @@ enum {
 #endif
 };
 
-/* What is tried; a test moves elements if it has more than one bucket. */
+/* The shape of a test. Elements move only if there is more than one bucket. */
 struct contest {
     const char *name;
     uint64_t buckets;
     uint32_t residents;
-    uint32_t visitors; /* half of them are there at a time */
+    uint32_t visitors; /* Half of them are in the table at a time. */
 };
 
 static const struct contest contests[] = {
-    {"crowded", 1024, RESIDENTS_MAX, VISITORS_MAX}, /* load 0.92 */
+    {"crowded", 1024, RESIDENTS_MAX, VISITORS_MAX}, /* load factor 0.92 */
     {"one slot", 1, 0, 2},
     {"one bucket", 1, 2, 4},
 };
 
-/* A location is a serial number times KEYS_MAX plus the key's number; residents have the first numbers. */
+/* A location is a serial number times KEYS_MAX, plus the number of the key. Residents have the lowest
+ * numbers. */
 struct shared {
     const struct contest *contest;
     struct kvc_index *index;
@@ -94,7 +95,8 @@ static void insert(struct shared *shared, uint32_t number, uint32_t serial, stru
     kvc_index_insert(shared->index, &shared->hash[number], &location, 1, NULL, stats);
 }
 
-/* Lets a visitor come or go; at most half of them stay at a time. */
+/* Erases a visitor that is in the table, or inserts one that is not, as long as at most half of them are
+ * there. */
 static void visit(struct shared *shared, uint32_t visitor, uint32_t serial, struct kvc_index_stats *stats)
 {
     uint32_t number = shared->contest->residents + visitor, any = KVC_LOCATION_ANY;
@@ -164,7 +166,7 @@ static bool test(struct shared *shared, const struct contest *contest)
     }
     bool right = stats.dropped == 0 && run(shared, &stats);
     if (contest->buckets > 1 && stats.displacements < ROUNDS / 10) {
-        fprintf(stderr, "too few elements moved for this test to mean anything\n");
+        fprintf(stderr, "too few elements have moved for this test to mean anything\n");
         right = false;
     }
     kvc_index_free(shared->index);
