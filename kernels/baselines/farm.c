@@ -10,8 +10,7 @@
 enum {
     /* Keys whose lines are prefetched together, in a loop of their own, so that the fetches overlap. */
     GROUP = 16,
-    /* Keys that are searched in their home buckets before any second line. Their lines fit the first-level
-       cache. */
+    /* Keys that are searched in their home buckets before any second line. Their lines fit the L1 cache. */
     CHUNK = 256,
     FULL = (1 << KVC_FARM_SLOTS) - 1,
     PROBE_DEFAULT = 16,
@@ -222,8 +221,8 @@ ALWAYS_INLINE bool put(struct line *line, uint64_t hash, uint32_t location)
     return free_slots != 0;
 }
 
-/* Slots of a full bucket whose elements may go to the next bucket, because this one is their home; as bits.
- */
+/* Slots of a full bucket whose elements may go to the next bucket, because this one is their home; as
+ * bits. */
 ALWAYS_INLINE uint32_t movable(const struct farm *table, uint32_t bucket)
 {
     const struct line *line = &table->lines[bucket];

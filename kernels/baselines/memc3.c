@@ -17,9 +17,9 @@ enum {
      * first-level cache. */
     SEARCH_CHUNK = 128,
     FEW = 4, /* A search of fewer keys does not prefetch. */
-    /* How many keys ahead an insert or erase prefetches the primary bucket, and later the other one if
-       needed. */
+    /* An insert or erase prefetches the primary bucket this many keys ahead ... */
     FIRST_AHEAD = 32,
+    /* ... and the other bucket, if it is needed, this many. */
     SECOND_AHEAD = 16,
     VERSIONS = 8192,
     TAG_BITS = 8,

@@ -219,8 +219,8 @@ Test(memc3, reports_every_element_without_a_place)
     kvc_index_free(index);
 }
 
-/* The table is full except for one hole. The only path to it may be long, and no element on it may be lost.
- */
+/* The table is full except for one hole. The only path to it may be long, and no element on it may be
+ * lost. */
 Test(memc3, refills_holes_of_a_crowded_table)
 {
     struct kvc_index *index = create(1 << 8, 0, KVC_MEMC3_DISPLACEMENTS);
@@ -249,8 +249,8 @@ Test(memc3, refills_holes_of_a_crowded_table)
     kvc_index_free(index);
 }
 
-/* Makes a hash: the lowest bits are the primary bucket, the top byte is the tag, `serial` tells hashes apart.
- */
+/* Makes a hash: the lowest bits are the primary bucket, the top byte is the tag, `serial` tells hashes
+ * apart. */
 static uint64_t make_hash(uint64_t tag, uint64_t serial, uint64_t bucket)
 {
     return tag << 56 | serial << 32 | bucket;

@@ -9,25 +9,31 @@
 
 enum {
     BATCH = 256,
-    SAMPLE = 1 << 15, /* operations that an average is taken over */
+    SAMPLE = 1 << 15, /* Operations of an average. */
     KEY_BYTES = 8,
-    POOL_STEPS = 64, /* of the index, tried as FaRM's overflow blocks */
-    POOL_MOST = 24,
+    POOL_STEPS = 64, /* FaRM's overflow blocks are tried in steps of 1/64 of the index ... */
+    POOL_MOST = 24,  /* ... up to this many. */
     KEYS_SEED = 1,
     SAMPLE_SEED = 2,
 };
 
+/* A table to measure. */
 struct design {
     const char *name;
-    int pools; /* sizes to try, from 0 steps on */
+    int pools; /* Number of pool sizes to try, from 0 steps on. */
     struct kvc_index *(*create)(uint64_t bytes, int pool);
     struct kvc_memory_accesses (*insert_accesses)(const struct kvc_index *index);
 };
 
+/* Accesses per operation at one utilization. */
 struct averages {
-    bool reached; /* the index holds all pairs */
-    double pool_frac, load, get, put_over, put_new;
-    uint64_t put_new_max;
+    bool reached;         /* The index holds all pairs. */
+    double pool_frac;     /* Share of the index that is overflow blocks. */
+    double load;          /* Load factor. */
+    double get;           /* GETs. */
+    double put_over;      /* Overwriting PUTs. */
+    double put_new;       /* New PUTs. */
+    uint64_t put_new_max; /* The new PUT with the most accesses. */
 };
 
 static struct kvc_index *create_memc3(uint64_t bytes, int pool)
@@ -60,6 +66,7 @@ static const struct design designs[] = {
     {"farm", POOL_MOST + 1, create_farm, farm_insert_accesses},
 };
 
+/* Accesses of all inserts so far. */
 static uint64_t inserts_so_far(const struct design *design, const struct kvc_index *index)
 {
     struct kvc_memory_accesses accesses = design->insert_accesses(index);
@@ -71,7 +78,7 @@ static uint64_t hash_of(uint64_t key)
     return kvc_hash(&key, sizeof(key), KEYS_SEED);
 }
 
-/* Puts keys from *keys up to `end`; false: one was dropped. */
+/* Puts keys from `*keys` up to `end`. Returns false if one was dropped. */
 static bool fill_to(struct kvc_index *index, uint64_t *keys, uint64_t end)
 {
     struct kvc_index_stats stats = {0};
@@ -88,7 +95,7 @@ static bool fill_to(struct kvc_index *index, uint64_t *keys, uint64_t end)
     return stats.dropped == 0;
 }
 
-/* The last keys, one by one. */
+/* Puts the last keys one by one and averages their accesses. Returns false if one was dropped. */
 static bool fill_rest(const struct design *design, struct kvc_index *index, uint64_t keys, uint64_t end,
                       struct averages *average)
 {
@@ -98,7 +105,7 @@ static bool fill_rest(const struct design *design, struct kvc_index *index, uint
             return false;
         }
         uint64_t now = inserts_so_far(design, index);
-        uint64_t one = now - before + 1; /* and its value */
+        uint64_t one = now - before + 1; /* 1 for its value */
         average->put_new_max = one > average->put_new_max ? one : average->put_new_max;
         before = now;
     }
@@ -106,7 +113,7 @@ static bool fill_rest(const struct design *design, struct kvc_index *index, uint
     return true;
 }
 
-/* GETs and overwriting PUTs of random keys. */
+/* Averages the accesses of GETs and overwriting PUTs of random keys. */
 static void sample(const struct design *design, struct kvc_index *index, uint64_t keys,
                    struct averages *average)
 {
@@ -130,7 +137,7 @@ static void sample(const struct design *design, struct kvc_index *index, uint64_
     average->reached = stats.search_hits == SAMPLE && stats.replaced == SAMPLE;
 }
 
-/* One index of one geometry. false: out of memory. */
+/* Measures one index with one pool size. Returns false if memory ran out. */
 static bool measure(const struct design *design, uint64_t index_bytes, int pool, uint64_t pairs,
                     struct averages *average)
 {
@@ -163,7 +170,7 @@ static void print_row(const char *name, uint32_t pair_bytes, double utilization,
 
 void kvc_access_baselines_head(void)
 {
-    printf("\nkeys inline, values in slabs of their size (MemC3 and FaRM in fig. 11)\n"
+    printf("\nkeys inline, values in slabs of exactly their size (MemC3 and FaRM in fig. 11)\n"
            "%12s %12s %12s %10s %10s %10s %10s %10s %12s\n",
            "table", "pair_bytes", "util_frac", "load", "pool_frac", "get", "put_over", "put_new",
            "put_new_max");

@@ -1,15 +1,17 @@
-/* Memory accesses per operation of KV-Direct's hash table, counted by the table itself.
+/* Memory accesses per operation of KV-Direct's hash table, as the table itself counts them.
  *
- * KV-Direct (SOSP 2017), fig. 6 (inline threshold), 9 (hash index ratio, memory utilization), 10 (the best of
- * both) and 11, whose bars of MemC3 and FaRM are those of access_baselines.h. Utilization is the bytes of
- * keys and values over the bytes of index and slabs. An access is a bucket or a slab, read or written; the
- * slab allocator's own DMA stands apart. GETs and overwriting PUTs go to random keys; new PUTs are the last
- * 2 % before a utilization is reached. Nothing depends on time: the same arguments give the same output.
+ * The rows show what KV-Direct (SOSP 2017) shows in fig. 6 (inline threshold), 9 (hash index ratio, memory
+ * utilization), 10 (the best of both) and 11, whose bars of MemC3 and FaRM are those of access_baselines.h.
+ * Utilization is the bytes of keys and values divided by the bytes of index and slabs. An access is a bucket
+ * or a slab, read or written; the slab allocator's own DMA has a column of its own. GETs and overwriting PUTs
+ * go to random keys; new PUTs are the last 2 % before a utilization is reached. Nothing depends on time: the
+ * same arguments give the same output.
  *
- * Fig. 6 and 9 do not say which sizes they mix, nor fig. 6 its hash index ratio: here 5 to 50 bytes in steps
- * of a slot, equally likely, and several ratios.
+ * The paper does not say which sizes fig. 6 and 9 mix, nor which hash index ratio fig. 6 uses. Here the sizes
+ * are 5 to 50 bytes in steps of a slot, equally likely, and there are several ratios.
  *
- * usage: kvdirect_access_bench [LOG2_BYTES]   (24: tables of 16 MiB) */
+ * usage: kvdirect_access_bench [LOG2_BYTES]
+ * The default is 24, that is tables of 16 MiB. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,27 +23,33 @@
 
 enum {
     BATCH = 256,
-    SAMPLE = 1 << 15, /* operations that an average is taken over */
-    STEPS_MAX = 16,   /* utilizations of a sweep */
-    MIXED = 0,        /* instead of a pair size */
+    SAMPLE = 1 << 15, /* Operations of an average. */
+    STEPS_MAX = 16,   /* Most utilizations of a sweep. */
+    MIXED = 0,        /* A pair size that stands for a mix of sizes. */
 };
 
 static const uint64_t table_seed = 0x6b766361;
 
+/* Accesses per operation at one utilization. */
 struct averages {
-    bool reached; /* there was memory for this utilization */
-    double get, put_over, put_new, slab_dma;
+    bool reached;    /* There was memory for this utilization. */
+    double get;      /* GETs. */
+    double put_over; /* Overwriting PUTs. */
+    double put_new;  /* New PUTs. */
+    double slab_dma; /* The allocator's own DMA, per new PUT. */
 };
 
+/* A table that is filled step by step. */
 struct sweep {
     uint64_t bytes;
     double hash_index_frac;
     uint32_t inline_bytes;
-    uint32_t pair_bytes; /* or MIXED */
-    double first, step;  /* utilizations */
-    int steps;
+    uint32_t pair_bytes; /* Size of all pairs, or MIXED [bytes]. */
+    double first, step;  /* First utilization, and distance to the next. */
+    int steps;           /* Number of utilizations. */
 };
 
+/* Operations of a batch, with their keys and values. */
 struct buffers {
     struct kvc_kvdirect_table_op op[BATCH];
     uint64_t key[BATCH];
@@ -61,7 +69,8 @@ static uint32_t size_of(const struct sweep *sweep, uint64_t key)
     return sweep->pair_bytes != MIXED ? sweep->pair_bytes : 5 + 5 * (uint32_t)(mix(key) % 10);
 }
 
-/* Operation i of a batch; keys of pairs below 8 bytes are the low bytes of the number. */
+/* Sets operation i of a batch. A pair of less than 8 bytes has the low bytes of the key's number as its
+ * key. */
 static void set_op(const struct sweep *sweep, struct buffers *buffers, uint32_t i, uint64_t key,
                    enum kvc_kvdirect_table_verb verb)
 {
@@ -82,7 +91,7 @@ static double per_operation(const struct kvc_kvdirect_table_counts *counts)
     return (double)kvc_kvdirect_table_accesses(counts) / (double)counts->operations;
 }
 
-/* Accesses per operation on random keys of those stored. */
+/* Returns the accesses per operation on random stored keys. */
 static double sample(struct kvc_kvdirect_table *table, const struct sweep *sweep, struct buffers *buffers,
                      uint64_t keys, enum kvc_kvdirect_table_verb verb)
 {
@@ -95,13 +104,13 @@ static double sample(struct kvc_kvdirect_table *table, const struct sweep *sweep
     }
     const struct kvc_kvdirect_table_counts *counts = verb == KVC_KVDIRECT_TABLE_GET ? &stats.get : &stats.put;
     if (counts->found != counts->operations) {
-        fprintf(stderr, "kvdirect_access_bench: a key is missing\n");
+        fprintf(stderr, "kvdirect_access_bench: the table has lost a key\n");
         exit(3);
     }
     return per_operation(counts);
 }
 
-/* Puts new keys up to a number of pair bytes; false: the table is full. */
+/* Puts new keys until the pairs have this size. Returns false if the table is full. */
 static bool fill_to(struct kvc_kvdirect_table *table, const struct sweep *sweep, struct buffers *buffers,
                     double bytes, uint64_t *keys, struct kvc_kvdirect_table_stats *stats)
 {
@@ -121,7 +130,7 @@ static bool fill_to(struct kvc_kvdirect_table *table, const struct sweep *sweep,
     return true;
 }
 
-/* Fills one table step by step and takes the averages at each. */
+/* Fills a table step by step and computes the averages at each. */
 static void run_sweep(const struct sweep *sweep, struct averages *average)
 {
     static struct buffers buffers;
@@ -213,14 +222,15 @@ static void index_ratio(uint64_t bytes)
     }
 }
 
-/* The index ratio and threshold with the fewest accesses of a GET and a new PUT for each utilization, and the
- * highest ratio at which it is reached. */
+/* Prints, for each utilization, the hash index ratio and threshold with the fewest accesses of a GET and a
+ * new PUT, and the highest ratio at which the utilization is reached. */
 static void best_choice(uint64_t bytes, uint32_t pair_bytes, double first, int steps)
 {
     struct averages best[STEPS_MAX] = {{.reached = false}};
     struct sweep chosen[STEPS_MAX];
     double highest[STEPS_MAX] = {0};
-    uint32_t thresholds = pair_bytes <= KVC_KVDIRECT_TABLE_INLINE_MAX ? 2 : 1; /* no pair inline, or all */
+    uint32_t thresholds =
+        pair_bytes <= KVC_KVDIRECT_TABLE_INLINE_MAX ? 2 : 1; /* no pair is inline, or all are */
     for (int s = 0; s < steps; s++) {
         chosen[s] = (struct sweep){bytes, 0, 0, pair_bytes, first, 0.05, steps};
     }
@@ -242,7 +252,7 @@ static void best_choice(uint64_t bytes, uint32_t pair_bytes, double first, int s
     for (int s = 0; s < steps; s++) {
         print_row(&chosen[s], s, &best[s]);
     }
-    printf("highest hash index ratio that reaches them:");
+    printf("highest hash index ratio that reaches each utilization:");
     for (int s = 0; s < steps; s++) {
         printf(" %.2f", highest[s]);
     }

@@ -1,11 +1,12 @@
-/* Time to merge free slabs, by radix sort and by bitmap, over their number and the number of threads.
+/* Time to merge free slabs by radix sort and by bitmap, over the number of slabs and of threads.
  *
- * KV-Direct (SOSP 2017), fig. 12: all slots of a store are free slabs of 32 bytes, in random order. The paper
- * sorts 4 billion slots (a vector of 16 GiB) in 30 s on one core and in 1.8 s on 32; the last column scales
- * what was measured to that number, not to those cores. Every result is checked: all memory must come back as
- * slabs of 512 bytes.
+ * KV-Direct (SOSP 2017), fig. 12. All slots of a store are free slabs of 32 bytes, in random order. The paper
+ * sorts 4 billion slots (a vector of 16 GiB) in 30 s on one core and in 1.8 s on 32 cores. The last column
+ * scales the measured time to this number of slots, not to these cores. Every result is checked: all memory
+ * must come back as slabs of 512 bytes.
  *
- * usage: kvdirect_slab_bench [LOG2_SLOTS_MAX [THREADS_MAX]]   (26: 64 Mi slots, 512 MiB; 2 threads) */
+ * usage: kvdirect_slab_bench [LOG2_SLOTS_MAX [THREADS_MAX]]
+ * The defaults are 26 (64 Mi slots, 512 MiB) and 2 threads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ static void die(const char *what)
     exit(3);
 }
 
-/* All slots once, in random order: i -> odd * i + c with bits mixed stays one to one modulo a power of two.
- */
+/* Slot i of a random order that has every slot once: odd * i + c, with its bits mixed, is one to one modulo a
+ * power of two. */
 static uint32_t slot_of(uint64_t i, unsigned log2_slots)
 {
     uint64_t mask = (UINT64_C(1) << log2_slots) - 1;
@@ -43,6 +44,7 @@ static uint32_t slot_of(uint64_t i, unsigned log2_slots)
     return (uint32_t)x;
 }
 
+/* Returns the time of the fastest run [s]. */
 static double time_merge(enum kvc_kvdirect_merge_method method, const uint32_t *free_slot, uint32_t *entry,
                          uint64_t slots, unsigned threads)
 {
@@ -57,16 +59,26 @@ static double time_merge(enum kvc_kvdirect_merge_method method, const uint32_t *
         double took = now_s() - start;
         best = took < best ? took : best;
         if (count != slots / KVC_KVDIRECT_SLAB_BLOCK_GRANULES) {
-            die("memory was lost in a merge");
+            die("a merge lost memory");
         }
         for (uint64_t i = 0; i < count; i++) {
             if (entry[i] != kvc_kvdirect_slab_entry((uint32_t)(i * KVC_KVDIRECT_SLAB_BLOCK_GRANULES),
                                                     KVC_KVDIRECT_SLAB_TYPES - 1)) {
-                die("wrong slab");
+                die("a merge returned a wrong slab");
             }
         }
     }
     return best;
+}
+
+static void print_row(const uint32_t *free_slot, uint32_t *entry, uint64_t slots, unsigned threads)
+{
+    double radix = time_merge(KVC_KVDIRECT_MERGE_RADIX, free_slot, entry, slots, threads);
+    double bitmap = time_merge(KVC_KVDIRECT_MERGE_BITMAP, free_slot, entry, slots, threads);
+    double ns = 1e9 / (double)slots;
+    printf("%12" PRIu64 " %8u %12.6f %12.6f %12.2f %12.2f %16.1f\n", slots, threads, radix, bitmap,
+           radix * ns, bitmap * ns, radix / (double)slots * 4e9);
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -92,12 +104,7 @@ int main(int argc, char **argv)
             free_slot[i] = kvc_kvdirect_slab_entry(slot_of(i, (unsigned)log2_slots), 0);
         }
         for (int threads = 1; threads <= threads_max; threads *= 2) {
-            double radix = time_merge(KVC_KVDIRECT_MERGE_RADIX, free_slot, entry, slots, (unsigned)threads);
-            double bitmap = time_merge(KVC_KVDIRECT_MERGE_BITMAP, free_slot, entry, slots, (unsigned)threads);
-            double ns = 1e9 / (double)slots;
-            printf("%12" PRIu64 " %8d %12.6f %12.6f %12.2f %12.2f %16.1f\n", slots, threads, radix, bitmap,
-                   radix * ns, bitmap * ns, radix / (double)slots * 4e9);
-            fflush(stdout);
+            print_row(free_slot, entry, slots, (unsigned)threads);
         }
     }
     kvc_pages_free(free_slot, bytes);

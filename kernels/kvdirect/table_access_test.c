@@ -4,6 +4,7 @@
 
 #include "kernels/kvdirect/table_fixture.h"
 
+/* Asserts that one operation has run since `before` with these accesses, and sets `before` to `now`. */
 static void assert_counts(const struct kvc_kvdirect_table_counts *now,
                           struct kvc_kvdirect_table_counts *before, uint64_t index_reads,
                           uint64_t index_writes, uint64_t chain_reads, uint64_t chain_writes,
@@ -35,9 +36,9 @@ Test(kvdirect_table, accesses_of_inline_pairs)
     assert_counts(&stats.erase, &was.erase, 1, 0, 0, 0, 0, 0);
     cr_assert_eq(put_pair(table, key[0], 10, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[0], 20, &stats), KVC_KVDIRECT_TABLE_OK, "in more slots");
+    cr_assert_eq(put_pair(table, key[0], 20, &stats), KVC_KVDIRECT_TABLE_OK, "the pair needs more slots");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
-    cr_assert_eq(put_pair(table, key[0], 16, &stats), KVC_KVDIRECT_TABLE_OK, "in the same slots");
+    cr_assert_eq(put_pair(table, key[0], 16, &stats), KVC_KVDIRECT_TABLE_OK, "the pair needs as many slots");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     cr_assert(has_pair(table, key[0], 16, &stats));
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 0, 0);
@@ -73,11 +74,11 @@ Test(kvdirect_table, accesses_of_pairs_in_slabs)
     assert_counts(&stats.get, &was.get, 1, 0, 0, 0, 1, 0);
     cr_assert_eq(stats.get.slab_lines_read, 4);
     cr_assert_eq(stats.get.lines, 5);
-    cr_assert_eq(put_pair(table, key, 130, &stats), KVC_KVDIRECT_TABLE_OK, "in the same slab");
+    cr_assert_eq(put_pair(table, key, 130, &stats), KVC_KVDIRECT_TABLE_OK, "the pair stays in its slab");
     assert_counts(&stats.put, &was.put, 1, 0, 0, 0, 1, 1);
     cr_assert(has_pair(table, key, 130, &stats));
     was.get = stats.get;
-    cr_assert_eq(put_pair(table, key, 30, &stats), KVC_KVDIRECT_TABLE_OK, "in a smaller slab");
+    cr_assert_eq(put_pair(table, key, 30, &stats), KVC_KVDIRECT_TABLE_OK, "the pair moves to a smaller slab");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 1, 1);
     cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 32);
     cr_assert(has_pair(table, key, 30, &stats));
@@ -90,7 +91,7 @@ Test(kvdirect_table, accesses_of_pairs_in_slabs)
     cr_assert_eq(add.result, KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.update, &was.update, 1, 0, 0, 0, 1, 1);
     was.put = stats.put;
-    cr_assert_eq(put_pair(table, key, 12, &stats), KVC_KVDIRECT_TABLE_OK, "inline now");
+    cr_assert_eq(put_pair(table, key, 12, &stats), KVC_KVDIRECT_TABLE_OK, "the pair is inline now");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 1, 0);
     cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 32);
     cr_assert_eq(erase(table, "a key of 17 bytes", 17, &stats), KVC_KVDIRECT_TABLE_OK);
@@ -111,7 +112,7 @@ Test(kvdirect_table, accesses_along_a_chain)
         assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     }
     cr_assert_eq(put_pair(table, key[5], 10, &stats), KVC_KVDIRECT_TABLE_OK,
-                 "a new bucket, and a pointer to it");
+                 "a bucket is appended, and the first one gets a pointer to it");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 1, 0, 0);
     for (int i = 6; i < 10; i++) {
         cr_assert_eq(put_pair(table, key[i], 10, &stats), KVC_KVDIRECT_TABLE_OK);
@@ -131,7 +132,7 @@ Test(kvdirect_table, accesses_along_a_chain)
     assert_counts(&stats.erase, &was.erase, 1, 1, 0, 0, 0, 0);
     cr_assert_eq(put_pair(table, key[11], 10, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 2, 0, 0, 0);
-    /* The middle bucket goes when its last pair does: its predecessor is written instead. */
+    /* The middle bucket is unlinked when its last pair is deleted: its predecessor is written instead. */
     for (int i = 5; i < 9; i++) {
         cr_assert_eq(erase(table, &key[i], 8, &stats), KVC_KVDIRECT_TABLE_OK);
         assert_counts(&stats.erase, &was.erase, 1, 0, 1, 1, 0, 0);
@@ -140,7 +141,8 @@ Test(kvdirect_table, accesses_along_a_chain)
     assert_counts(&stats.erase, &was.erase, 1, 1, 1, 0, 0, 0);
     cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs - 64);
     was.get = stats.get;
-    cr_assert(has_pair(table, key[10], 10, &stats), "behind the one that went");
+    cr_assert(has_pair(table, key[10], 10, &stats),
+              "the bucket behind the unlinked one is still in the chain");
     assert_counts(&stats.get, &was.get, 1, 0, 1, 0, 0, 0);
     kvc_kvdirect_table_free(table);
 }
@@ -159,12 +161,12 @@ Test(kvdirect_table, a_pair_that_outgrows_its_bucket)
     cr_assert_eq(put_pair(table, key[1], 30, &stats), KVC_KVDIRECT_TABLE_OK);
     assert_counts(&stats.put, &was.put, 1, 1, 0, 1, 0, 0);
     cr_assert_eq(put_pair(table, key[2], 20, &stats), KVC_KVDIRECT_TABLE_OK,
-                 "in the two slots that are free and its own");
+                 "the pair fills the two free slots and its own");
     assert_counts(&stats.put, &was.put, 1, 1, 0, 0, 0, 0);
     cr_assert_eq(put_pair(table, key[3], 20, &stats), KVC_KVDIRECT_TABLE_OK,
-                 "in the chained bucket's last four");
+                 "the pair fills the last four slots of the chained bucket");
     assert_counts(&stats.put, &was.put, 1, 1, 1, 1, 0, 0);
-    cr_assert_eq(put_pair(table, key[1], 40, &stats), KVC_KVDIRECT_TABLE_OK, "in a third bucket");
+    cr_assert_eq(put_pair(table, key[1], 40, &stats), KVC_KVDIRECT_TABLE_OK, "the pair needs a third bucket");
     assert_counts(&stats.put, &was.put, 1, 0, 1, 2, 0, 0);
     cr_assert(has_pair(table, key[0], 10, &stats));
     cr_assert(has_pair(table, key[1], 40, &stats));
@@ -174,7 +176,7 @@ Test(kvdirect_table, a_pair_that_outgrows_its_bucket)
     kvc_kvdirect_table_free(table);
 }
 
-/* Average accesses of a new PUT, a GET and an overwriting PUT at this share of memory filled with pairs. */
+/* Computes the average accesses of a new PUT, a GET and an overwriting PUT at this memory utilization. */
 static void averages(double hash_index_frac, uint32_t pair_bytes, double utilization, double *average)
 {
     struct kvc_kvdirect_table *table = create(1 << 22, hash_index_frac, 10);
@@ -195,18 +197,18 @@ static void averages(double hash_index_frac, uint32_t pair_bytes, double utiliza
     average[2] = (double)kvc_kvdirect_table_accesses(&stats.put) / (double)stats.put.operations;
     uint64_t slabs = fill.slab.allocated + last.slab.allocated;
     uint64_t dma = fill.slab.dma_reads + last.slab.dma_reads;
-    cr_assert_leq((double)dma, 0.07 * (double)slabs + 2, "the allocator's own");
+    cr_assert_leq((double)dma, 0.07 * (double)slabs + 2, "DMA of the allocator itself");
     kvc_kvdirect_table_free(table);
 }
 
 Test(kvdirect_table, average_accesses_are_the_published_ones)
 {
     double average[3];
-    averages(0.9, 10, 0.3, average); /* sec. 5.1.1: close to 1 per GET and 2 per PUT, inline */
+    averages(0.9, 10, 0.3, average); /* sec. 5.1.1: inline, close to 1 per GET and 2 per PUT */
     cr_assert(average[0] > 2 && average[0] < 2.15, "%f", average[0]);
     cr_assert(average[1] > 1 && average[1] < 1.05, "%f", average[1]);
     cr_assert(average[2] > 2 && average[2] < 2.05, "%f", average[2]);
-    averages(0.04, 254, 0.8, average); /* one more where it is not */
+    averages(0.04, 254, 0.8, average); /* not inline: 1 more */
     cr_assert(average[0] > 3 && average[0] < 3.1, "%f", average[0]);
     cr_assert(average[1] > 2 && average[1] < 2.02, "%f", average[1]);
     cr_assert(average[2] > 3 && average[2] < 3.02, "%f", average[2]);

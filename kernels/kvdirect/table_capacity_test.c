@@ -9,7 +9,7 @@ Test(kvdirect_table, a_full_table_loses_nothing)
     static const struct {
         uint32_t pair_bytes, inline_bytes;
         double hash_index_frac;
-        uint64_t reached_percent; /* of the capacity, at least */
+        uint64_t reached_percent; /* At least this share of the capacity is reached. */
     } shapes[] = {
         {10, 50, 0.5, 75}, /* chaining leaves gaps in inline buckets */
         {60, 50, 0.5, 97}, /* slabs are handed out to the last */
@@ -40,7 +40,7 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         for (uint64_t key = 0; key < TRIES; key++) {
             cr_assert_eq(has_pair(table, key, pair_bytes, &stats), in[key]);
         }
-        /* What is there may still be overwritten in its place, and not by what finds no memory. */
+        /* A pair can still be overwritten in place, but not by one that needs more memory. */
         uint64_t there = 0;
         while (!in[there]) {
             there++;
@@ -49,10 +49,10 @@ Test(kvdirect_table, a_full_table_loses_nothing)
         cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_TABLE_FULL);
         uint64_t asked = stats.slab.failed;
         cr_assert_eq(put_pair(table, there, 510, &stats), KVC_KVDIRECT_TABLE_FULL);
-        cr_assert_eq(stats.slab.failed, asked, "nothing was released, so the allocator is left alone");
+        cr_assert_eq(stats.slab.failed, asked, "no slab was released, so the allocator is not asked again");
         cr_assert(has_pair(table, there, pair_bytes, &stats));
         cr_assert_eq(kvc_kvdirect_table_pairs(table), held);
-        /* Room that deleted pairs leave is used again. */
+        /* The room of deleted pairs is used again. */
         uint64_t deleted = 0, again = 0;
         for (uint64_t key = 0; key < TRIES; key += 2) {
             deleted += erase(table, &key, 8, &stats) == KVC_KVDIRECT_TABLE_OK;
@@ -82,7 +82,7 @@ Test(kvdirect_table, capacity)
     kvc_kvdirect_table_free(table);
     table = create(1 << 16, 0.001, 0); /* 8 buckets, 65024 bytes of slabs */
     cr_assert_eq(kvc_kvdirect_table_index_buckets(table), 8);
-    /* 80 slabs of 32 bytes for the index's slots, then 384 bytes for each ten. */
+    /* 80 slabs of 32 bytes use the index's slots; after that every ten pairs need 384 bytes. */
     cr_assert_eq(kvc_kvdirect_table_capacity(table, 30), 80 + (65024 - 80 * 32) * 10 / 384);
     kvc_kvdirect_table_free(table);
     table = create(1024, 1, 50);

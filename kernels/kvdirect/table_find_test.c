@@ -33,7 +33,8 @@ Test(kvdirect_table, keys_that_begin_alike)
     kvc_kvdirect_table_free(table);
 }
 
-/* A key that is another one and the first byte of its value, with the same bucket and secondary hash. */
+/* A key equals another key followed by the first byte of its value, and both have the same bucket and
+ * secondary hash. */
 Test(kvdirect_table, a_key_that_runs_into_the_value)
 {
     struct kvc_kvdirect_table *table = create(1024, 0.5, 0);
@@ -83,7 +84,7 @@ Test(kvdirect_table, all_keys_in_one_bucket)
         erase(table, &key[i], 8, &stats);
     }
     cr_assert_eq(kvc_kvdirect_table_pairs(table), 0);
-    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs, "all chained buckets are given back");
+    cr_assert_eq(kvc_kvdirect_table_free_slab_bytes(table), slabs, "all chained buckets are released");
     kvc_kvdirect_table_free(table);
 }
 
@@ -113,7 +114,7 @@ Test(kvdirect_table, equal_secondary_hashes)
     kvc_kvdirect_table_free(table);
 }
 
-/* Every size of key and value, in a bucket whose other pairs must stay as they are. */
+/* Pairs of every size share buckets with other pairs, which must not change. */
 Test(kvdirect_table, every_size)
 {
     for (uint32_t threshold = 0; threshold <= KVC_KVDIRECT_TABLE_INLINE_MAX; threshold += 10) {
@@ -144,7 +145,7 @@ Test(kvdirect_table, every_size)
             cr_assert(has_pair(table, other, 8 + other % 9, &stats));
         }
         cr_assert_geq(kvc_kvdirect_table_free_slab_bytes(table) + 64, slabs,
-                      "a chained bucket may hold others now");
+                      "a chained bucket may hold other pairs now");
         kvc_kvdirect_table_free(table);
     }
 }

@@ -93,8 +93,8 @@ static struct key index_key(uint64_t hash, uint8_t *bytes)
         .bytes = bytes, .size = INDEX_KEY_BYTES, .hash = hash, .prefix = hash, .mask = UINT64_MAX};
 }
 
-/* Searches a bucket that is not plain: it has other pairs, or pointers because the inline threshold is low.
- */
+/* Searches a bucket that is not plain: it has other pairs, or pointers because the inline threshold is
+ * low. */
 static __attribute__((noinline)) uint32_t search_other(const struct kvc_kvdirect_table *table,
                                                        struct kvc_kvdirect_bucket *bucket, uint64_t hash,
                                                        struct kvc_index_stats *stats)
@@ -113,8 +113,8 @@ static __attribute__((noinline)) uint32_t search_other(const struct kvc_kvdirect
 }
 
 /* Keys wait in a queue while their bucket is prefetched. When a group's buckets have arrived they are
- * searched, and keys that need the next bucket of their chain join the end of the queue, among the new keys.
- */
+ * searched, and keys that need the next bucket of their chain join the end of the queue, among the new
+ * keys. */
 static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                          struct kvc_index_stats *stats)
 {

@@ -119,7 +119,7 @@ Test(kvdirect_index, published_geometry)
             cr_assert_lt((double)fill.insert_lines, 1.2 * (double)fill.inserts);
         }
         if (i + 64 <= capacity * 3 / 4) {
-            cr_assert_eq(dropped, 0, "three quarters fit");
+            cr_assert_eq(dropped, 0, "nothing is dropped up to three quarters of the capacity");
         }
     }
     cr_assert_eq(fill.dropped, dropped);
@@ -135,6 +135,6 @@ Test(kvdirect_index, published_geometry)
         }
     }
     cr_assert_eq(kept, kvc_index_used(index));
-    cr_assert_eq(kept + dropped, fill.inserts, "what is not there was returned");
+    cr_assert_eq(kept + dropped, fill.inserts, "every insert is in the index or was returned");
     kvc_index_free(index);
 }

@@ -18,7 +18,7 @@ struct map {
     uint64_t pair_bytes;
 };
 
-/* Operations that are on their way to the table. */
+/* The operations of one call. */
 struct batch {
     struct kvc_kvdirect_table_op op[BATCH];
     uint64_t id[BATCH];     /* Number of the operation's key. */
@@ -27,7 +27,7 @@ struct batch {
     uint8_t value[BATCH][512];
 };
 
-/* Writes the key with this number, which its size depends on. Returns the size. */
+/* Writes the key with this number, which determines its size. Returns the size. */
 static uint32_t make_key(uint64_t id, uint8_t *key)
 {
     uint32_t bytes = 1 + (uint32_t)(id * 7 % 40);
@@ -137,7 +137,7 @@ static void delete_all(struct kvc_kvdirect_table *table, const struct map *map,
     cr_assert_eq(kvc_kvdirect_table_pairs(table), 0);
 }
 
-/* Returns the number of PUTs that found no memory. */
+/* Runs random batches on a table and on the map. Returns the number of PUTs that found no memory. */
 static uint64_t against_map(uint64_t bytes, double hash_index_frac, uint32_t inline_bytes, uint32_t value_max)
 {
     struct kvc_kvdirect_table *table = create(bytes, hash_index_frac, inline_bytes);

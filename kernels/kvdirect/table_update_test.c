@@ -44,6 +44,7 @@ Test(kvdirect_table, updates)
     kvc_kvdirect_table_free(table);
 }
 
+/* Adds 1 to every byte if `data` points to true. */
 static bool add_one_to_all(void *data, uint8_t *value, uint32_t bytes)
 {
     const bool *changes = data;
@@ -53,7 +54,8 @@ static bool add_one_to_all(void *data, uint8_t *value, uint32_t bytes)
     return *changes;
 }
 
-/* Inline: the bucket is written back; in a slab: the slab. Only if the function says so. */
+/* If the function has changed the value, the bucket of an inline pair is written back, or the slab of another
+ * pair. */
 Test(kvdirect_table, functions_on_values)
 {
     struct kvc_kvdirect_table *table = create(1 << 20, 0.5, 20);
