@@ -13,8 +13,7 @@
  * Layout:
  *  - byte 0: slots 0 to 9
  *  - byte 50: 31 bits of chain, then the first 17 of 30 bits of padding
- *  - byte 56: 30 bits of types, 10 bits of beginnings, 10 bits of ends, 13 bits of padding, 1 bit of
- * pointers */
+ *  - byte 56: 30 bits of types, 10 of beginnings, 10 of ends, 13 of padding, 1 of pointers */
 #ifndef KVC_KERNELS_KVDIRECT_BUCKET_H
 #define KVC_KERNELS_KVDIRECT_BUCKET_H
 
