@@ -5,7 +5,8 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include "kernels/megakv/cuckoo_change.cuh"
+#include "kernels/megakv/cuckoo_erase.cuh"
+#include "kernels/megakv/cuckoo_insert.cuh"
 #include "kernels/megakv/cuckoo_search.cuh"
 #include "kernels/staging.cuh"
 

@@ -1,0 +1,274 @@
+#include "kernels/megakv/cuckoo_internal.h"
+
+enum {
+    FIRST_AHEAD = 32, /* of a change: the first bucket, and half way, whether it needs the second */
+    SECOND_AHEAD = 16,
+};
+
+static uint64_t next_random(struct kvc_megakv_cuckoo *table)
+{
+    /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+    uint64_t z = table->random += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* Of the empty cells (not 0): the preferred one, or the nearest to its left, round the end. */
+ALWAYS_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature, struct shape shape)
+{
+    unsigned preferred = (unsigned)((uint64_t)signature * shape.slots >> 32);
+    uint32_t left = empty & (uint32_t)((UINT64_C(2) << preferred) - 1);
+    return 31u - (unsigned)__builtin_clz(left != 0 ? left : empty);
+}
+
+/* Fills an empty cell. */
+ALWAYS_INLINE void fill(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
+                        struct shape shape)
+{
+    if (shape.apart) {
+        store_word(bucket + shape.slots + c, location);
+        store_word(bucket + c, signature);
+    } else {
+        store_slot(bucket, c, signature, location);
+    }
+}
+
+ALWAYS_INLINE void clear(uint32_t *bucket, unsigned c, struct shape shape)
+{
+    if (shape.apart) {
+        store_word(bucket + c, KVC_MEGAKV_CUCKOO_EMPTY);
+    } else {
+        store_slot(bucket, c, KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION);
+    }
+}
+
+/* By the writer, whose own stores these are. */
+ALWAYS_INLINE uint32_t signature_at(const uint32_t *bucket, unsigned c, struct shape shape)
+{
+    return bucket[kvc_megakv_cuckoo_signature_word(shape.slots, shape.apart, c)];
+}
+
+ALWAYS_INLINE uint32_t location_at(const uint32_t *bucket, unsigned c, struct shape shape)
+{
+    return bucket[kvc_megakv_cuckoo_location_word(shape.slots, shape.apart, c)];
+}
+
+ALWAYS_INLINE void replace(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
+                           struct shape shape)
+{
+    if (shape.apart) {
+        store_word(bucket + shape.slots + c, location);
+    } else {
+        store_slot(bucket, c, signature, location);
+    }
+}
+
+static bool in_chain(const uint32_t *chain, uint32_t length, uint32_t slot)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        found |= chain[i] == slot;
+    }
+    return found != 0;
+}
+
+/* Adds a random cell of this full bucket that is not yet in the chain; false: there is none. */
+static bool extend_chain(struct kvc_megakv_cuckoo *table, uint32_t length, uint32_t bucket, uint32_t slots)
+{
+    uint32_t first = (uint32_t)((next_random(table) >> 32) * slots >> 32);
+    for (uint32_t i = 0; i < slots; i++) {
+        uint32_t slot = bucket * slots + ((first + i) & (slots - 1));
+        if (!in_chain(table->chain, length, slot)) {
+            table->chain[length] = slot;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Makes room for a new element of two full buckets. The chain of victims is found first and then moved from
+ * its far end, each element stored at its new place before it goes from the old one. Returns the location
+ * that was dropped. */
+static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint32_t alternate,
+                         uint32_t signature, uint32_t location, struct kvc_index_stats *stats,
+                         struct shape shape)
+{
+    uint32_t *chain = table->chain;
+    uint32_t slots = shape.slots;
+    uint32_t bucket = next_random(table) >> 63 != 0 ? alternate : primary;
+    uint32_t length = 0;
+    uint32_t to; /* an empty cell */
+    uint32_t dropped = KVC_LOCATION_NONE;
+    uint32_t displacing = signature;
+    for (;;) {
+        if (length > table->max_displacements || !extend_chain(table, length, bucket, slots)) {
+            to = chain[--length];
+            uint32_t *last = bucket_of(table, to / slots, shape);
+            dropped = location_at(last, to % slots, shape);
+            clear(last, to % slots, shape);
+            table->used--;
+            stats->dropped++;
+            break;
+        }
+        uint32_t victim = signature_at(bucket_of(table, bucket, shape), chain[length] % slots, shape);
+        length++;
+        if (length > table->max_displacements) {
+            continue; /* it may not move, so its alternate bucket need not be read */
+        }
+        uint32_t next = alternate_of(table, bucket, table->published_displacement ? displacing : victim);
+        displacing = victim;
+        if (next != bucket) {
+            bucket = next;
+            stats->insert_lines += lines_of(shape);
+            uint32_t empty = match(bucket_of(table, bucket, shape), KVC_MEGAKV_CUCKOO_EMPTY, shape);
+            if (empty != 0) {
+                to = bucket * slots + choose_slot(empty, victim, shape);
+                break;
+            }
+        }
+    }
+    stats->displacements += length;
+    while (length > 0) {
+        uint32_t from = chain[--length];
+        uint32_t *source = bucket_of(table, from / slots, shape);
+        unsigned c = from % slots;
+        fill(bucket_of(table, to / slots, shape), to % slots, signature_at(source, c, shape),
+             location_at(source, c, shape), shape);
+        __atomic_store_n(&table->moves, table->moves + 1, __ATOMIC_RELEASE);
+        clear(source, c, shape);
+        to = from;
+    }
+    fill(bucket_of(table, to / slots, shape), to % slots, signature, location, shape);
+    return dropped;
+}
+
+ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                                  struct kvc_index_stats *stats, struct shape shape)
+{
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    uint32_t alternate = alternate_of(table, primary, signature);
+    uint32_t *home = bucket_of(table, primary, shape);
+    uint32_t *other = bucket_of(table, alternate, shape);
+    uint32_t same = match(home, signature, shape);
+    stats->insert_lines += lines_of(shape);
+    if (same == 0 && other != home && !never_full(home, shape)) {
+        home = other;
+        same = match(home, signature, shape);
+        stats->insert_lines += lines_of(shape);
+    }
+    if (same != 0) {
+        unsigned c = (unsigned)__builtin_ctz(same);
+        uint32_t old = location_at(home, c, shape);
+        replace(home, c, signature, location, shape);
+        stats->replaced++;
+        return old;
+    }
+    home = bucket_of(table, primary, shape);
+    uint32_t empty = match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
+    if (empty == 0) {
+        home = other;
+        empty = match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
+    }
+    table->used++;
+    if (empty != 0) {
+        fill(home, choose_slot(empty, signature, shape), signature, location, shape);
+        return KVC_LOCATION_NONE;
+    }
+    return displace(table, primary, alternate, signature, location, stats, shape);
+}
+
+ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                                 struct kvc_index_stats *stats, struct shape shape)
+{
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    uint32_t alternate = alternate_of(table, primary, signature);
+    uint32_t *bucket = bucket_of(table, primary, shape);
+    uint32_t same = match(bucket, signature, shape);
+    stats->erase_lines += lines_of(shape);
+    if (same == 0 && alternate != primary && !never_full(bucket, shape)) {
+        bucket = bucket_of(table, alternate, shape);
+        same = match(bucket, signature, shape);
+        stats->erase_lines += lines_of(shape);
+    }
+    if (same == 0) {
+        return KVC_LOCATION_NONE;
+    }
+    unsigned c = (unsigned)__builtin_ctz(same);
+    uint32_t old = location_at(bucket, c, shape);
+    if (location != KVC_LOCATION_ANY && location != old) {
+        return KVC_LOCATION_NONE;
+    }
+    clear(bucket, c, shape);
+    table->used--;
+    stats->erased++;
+    return old;
+}
+
+/* The second bucket that a change of this element reads, or the first one again. Its line was asked for long
+ * ago; no branch, which would be mispredicted. */
+ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash, struct shape shape)
+{
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    uint32_t found = match(bucket_of(table, primary, shape), signature, shape);
+    uint32_t second = alternate_of(table, primary, signature & -(uint32_t)(found == 0));
+    prefetch_bucket(bucket_of(table, second, shape), shape, true);
+}
+
+typedef uint32_t change_fn(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                           struct kvc_index_stats *stats, struct shape shape);
+
+/* Three keys a turn: one to fetch the first bucket of, one the second, and one to change. */
+ALWAYS_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
+                          struct shape shape)
+{
+    struct kvc_index_stats local = {0};
+    for (uint64_t i = 0; i < (uint64_t)count + FIRST_AHEAD; i++) {
+        if (i < count) {
+            prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, true);
+        }
+        if (i >= FIRST_AHEAD - SECOND_AHEAD && i - (FIRST_AHEAD - SECOND_AHEAD) < count) {
+            prefetch_second(table, hash[i - (FIRST_AHEAD - SECOND_AHEAD)], shape);
+        }
+        if (i >= FIRST_AHEAD) {
+            uint64_t now = i - FIRST_AHEAD;
+            uint32_t old = one(table, hash[now], location[now], &local, shape);
+            if (out != NULL) {
+                out[now] = old;
+            }
+        }
+    }
+    kvc_index_stats_add(stats, &local);
+}
+
+ALWAYS_INLINE void change_any(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
+                              uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+{
+    if (!table->shape.simd) {
+        change(table, hash, location, count, out, stats, one, table->shape);
+    } else if (table->shape.apart) {
+        change(table, hash, location, count, out, stats, one, published);
+    } else {
+        change(table, hash, location, count, out, stats, one, one_sector);
+    }
+}
+
+void kvc_megakv_cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                              uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    struct kvc_megakv_cuckoo *table = table_of(index);
+    stats->inserts += count;
+    change_any(table, hash, location, count, out, stats, insert_one);
+}
+
+void kvc_megakv_cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                             uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
+{
+    struct kvc_megakv_cuckoo *table = table_of(index);
+    stats->erases += count;
+    change_any(table, hash, location, count, out, stats, erase_one);
+}

@@ -1,0 +1,384 @@
+/* Insert and erase, one thread a job.
+ *
+ * Insert is two kernels. The first replaces, or fills an empty cell by compare-and-swap; cells only fill up
+ * while it runs and equal elements go for the same cell, so each is in the table once. What meets two full
+ * buckets is listed for the second, which displaces under locks: a path of elements to an empty cell is found
+ * without locks and then walked from its end, each move with its two buckets locked and checked. The
+ * alternate bucket of an element is in reach of both its locks at any time, so the second kernel keeps
+ * elements single, too. */
+#ifndef KVC_KERNELS_MEGAKV_CUCKOO_INSERT_CUH
+#define KVC_KERNELS_MEGAKV_CUCKOO_INSERT_CUH
+
+#include "kernels/megakv/cuckoo_change.cuh"
+
+namespace kvc
+{
+
+constexpr uint32_t lock_count = 1u << 20;
+constexpr int path_max = 64;      /* elements on the way to an empty cell */
+constexpr int path_attempts = 64; /* random paths before an element is dropped */
+constexpr int tries_max = 1 << 12;
+
+/* Jobs that met two full buckets. */
+struct insert_rest {
+    uint32_t *job;
+    uint32_t *count;
+    uint32_t *locks; /* lock_count, all 0 */
+};
+
+enum class insert_result { placed, replaced, both_full, beaten };
+
+/* Until it is in, or both its buckets are full. */
+template <int SLOTS, bool APART>
+__device__ __noinline__ insert_result insert_alone(const cuckoo_table &table, uint64_t hash,
+                                                   uint32_t location, uint32_t *left, uint32_t *lines)
+{
+    using access = slot_access<SLOTS, APART>;
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
+    for (;;) {
+        bucket_view<SLOTS, APART> home(table, primary);
+        uint32_t *words = home.words;
+        uint32_t same = home.find(signature), empty = home.empty_for(signature);
+        *lines += 1;
+        if (same == SLOTS && alternate != primary && !home.has_never_used()) {
+            bucket_view<SLOTS, APART> other(table, alternate);
+            *lines += 1;
+            same = other.find(signature);
+            if (same != SLOTS || empty == SLOTS) {
+                empty = other.empty_for(signature);
+                words = other.words;
+            }
+        }
+        if (same != SLOTS) {
+            *left = access::replace(words, same, location);
+            return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
+        }
+        if (empty == SLOTS) {
+            return insert_result::both_full;
+        }
+        if (access::fill(words, empty, signature, location, left)) {
+            return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
+        }
+    }
+}
+
+/* One job of each lane, read together. `beaten`: another thread took the cell; try again alone. */
+template <int SLOTS, bool APART>
+__device__ __forceinline__ insert_result insert_together(const cuckoo_table &table, uint64_t hash,
+                                                         uint32_t location, bool active, uint32_t *left,
+                                                         uint32_t *lines, uint4 *room)
+{
+    using access = slot_access<SLOTS, APART>;
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
+    bucket_view<SLOTS, APART> home(table, primary, active, room);
+    *lines += active;
+    uint32_t *words = home.words;
+    uint32_t same = active ? home.find(signature) : SLOTS;
+    uint32_t empty = active ? home.empty_for(signature) : SLOTS;
+    bool further = active && same == SLOTS && alternate != primary && !home.has_never_used();
+    if (__any_sync(0xffffffffu, further)) {
+        bucket_view<SLOTS, APART> other(table, alternate, further, room);
+        if (further) {
+            *lines += 1;
+            same = other.find(signature);
+            if (same != SLOTS || empty == SLOTS) {
+                empty = other.empty_for(signature);
+                words = other.words;
+            }
+        }
+    }
+    *left = KVC_LOCATION_NONE;
+    if (!active) {
+        return insert_result::placed;
+    }
+    if (same != SLOTS) {
+        *left = access::replace(words, same, location);
+    } else if (empty == SLOTS) {
+        return insert_result::both_full;
+    } else if (!access::fill(words, empty, signature, location, left)) {
+        return insert_result::beaten;
+    }
+    return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
+}
+
+template <int SLOTS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_insert(cuckoo_table table, insert_jobs jobs, insert_rest rest, job_tickets tickets)
+{
+    using view = bucket_view<SLOTS, APART>;
+    __shared__ uint4 rooms[view::by_warp ? 256 * view::chunks : 1];
+    uint4 *room = rooms + (view::by_warp ? threadIdx.x / 32 * 32 * view::chunks : 0);
+    uint32_t placed = 0, replaced = 0, lines = 0;
+    job_queue queue(tickets, jobs.count);
+    uint64_t job;
+    while (queue.take(&job)) {
+        bool active = job < queue.end();
+        uint64_t hash = active ? __ldcs(jobs.hash + job) : 0;
+        uint32_t location = active ? __ldcs(jobs.location + job) : 0;
+        uint32_t left;
+        insert_result result =
+            insert_together<SLOTS, APART>(table, hash, location, active, &left, &lines, room);
+        if (result == insert_result::beaten) {
+            result = insert_alone<SLOTS, APART>(table, hash, location, &left, &lines);
+        }
+        if (!active) {
+            continue;
+        }
+        if (result == insert_result::both_full) {
+            rest.job[atomicAdd(rest.count, 1)] = static_cast<uint32_t>(job);
+        } else {
+            placed += result == insert_result::placed;
+            replaced += result == insert_result::replaced;
+            report(jobs, static_cast<uint32_t>(job), left);
+        }
+    }
+    add_count(&table.counters->inserted, placed);
+    add_count(&table.counters->replaced, replaced);
+    add_count(&table.counters->insert_lines, lines);
+}
+
+/* --- making room --- */
+
+__device__ __forceinline__ uint32_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(*state >> 33);
+}
+
+__device__ __forceinline__ uint32_t lock_of(uint32_t bucket)
+{
+    return bucket & (lock_count - 1);
+}
+
+/* Both or none; the lower one first, so that of several threads in step that want the same two, one gets
+ * them. */
+__device__ __forceinline__ bool try_lock_pair(uint32_t *locks, uint32_t one, uint32_t other)
+{
+    uint32_t first = min(lock_of(one), lock_of(other)), second = max(lock_of(one), lock_of(other));
+    if (atomicCAS(locks + first, 0, 1) != 0) {
+        return false;
+    }
+    if (first != second && atomicCAS(locks + second, 0, 1) != 0) {
+        atomicExch(locks + first, 0);
+        return false;
+    }
+    __threadfence();
+    return true;
+}
+
+__device__ __forceinline__ void unlock_pair(uint32_t *locks, uint32_t one, uint32_t other)
+{
+    uint32_t first = lock_of(one), second = lock_of(other);
+    __threadfence();
+    atomicExch(locks + first, 0);
+    if (first != second) {
+        atomicExch(locks + second, 0);
+    }
+}
+
+/* Under the locks of both buckets: replaces or places. false: both are full. */
+template <int SLOTS, bool APART>
+__device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t primary, uint32_t alternate,
+                                             element value, uint32_t *left)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        bucket_view<SLOTS, APART> view(table, turn == 0 ? primary : alternate);
+        uint32_t same = view.find(value.signature);
+        if (same != SLOTS) {
+            *left = read_slot<SLOTS, APART>(view.words, same).location;
+            write_slot<SLOTS, APART>(view.words, same, value);
+            return true;
+        }
+    }
+    *left = KVC_LOCATION_NONE;
+    for (int turn = 0; turn < 2; turn++) {
+        bucket_view<SLOTS, APART> view(table, turn == 0 ? primary : alternate);
+        uint32_t empty = view.empty_for(value.signature);
+        if (empty != SLOTS) {
+            write_slot<SLOTS, APART>(view.words, empty, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Moves one element to its alternate bucket, if it is still where it was seen and there is room. */
+template <int SLOTS, bool APART>
+__device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t from, uint32_t slot,
+                                            element value, uint32_t to)
+{
+    uint32_t *source = bucket_words<SLOTS>(table, from);
+    element now = read_slot<SLOTS, APART>(source, slot);
+    if (now.signature != value.signature || now.location != value.location) {
+        return false;
+    }
+    bucket_view<SLOTS, APART> target(table, to);
+    uint32_t empty = target.empty_for(value.signature);
+    if (empty == SLOTS) {
+        return false;
+    }
+    write_slot<SLOTS, APART>(target.words, empty, value);
+    write_slot<SLOTS, APART>(source, slot, erased_slot<APART>());
+    return true;
+}
+
+/* Frees a cell of a full bucket by a chain of moves along a random path. false: it found none, or the table
+ * changed under way; `long_path` tells the first. */
+template <int SLOTS, bool APART>
+__device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t bucket, uint64_t *random,
+                          uint32_t *moves, uint32_t *lines, bool *long_path)
+{
+    uint32_t path_bucket[path_max + 1];
+    uint8_t path_slot[path_max];
+    element path_element[path_max];
+    int length = 0;
+    int limit = table.max_displacements < path_max ? static_cast<int>(table.max_displacements) : path_max;
+    *long_path = false;
+    for (;;) {
+        if (length == limit) {
+            *long_path = true;
+            return false;
+        }
+        uint32_t slot = next_random(random) % SLOTS;
+        element victim = read_slot<SLOTS, APART>(bucket_words<SLOTS>(table, bucket), slot);
+        path_bucket[length] = bucket;
+        path_slot[length] = static_cast<uint8_t>(slot);
+        path_element[length] = victim;
+        if (victim.signature == KVC_MEGAKV_CUCKOO_EMPTY) {
+            break; /* someone made room meanwhile */
+        }
+        bucket = kvc_megakv_cuckoo_alternate(table.masks, bucket, victim.signature);
+        for (int i = 0; i <= length; i++) {
+            if (path_bucket[i] == bucket) {
+                *long_path = true; /* in a circle */
+                return false;
+            }
+        }
+        length++;
+        path_bucket[length] = bucket;
+        *lines += 1;
+        if (bucket_view<SLOTS, APART>(table, bucket).empty_for(victim.signature) != SLOTS) {
+            break;
+        }
+    }
+    while (length > 0) {
+        length--;
+        uint32_t from = path_bucket[length], to = path_bucket[length + 1];
+        while (!try_lock_pair(locks, from, to)) {
+            __nanosleep(64);
+        }
+        bool moved =
+            from != to && move_locked<SLOTS, APART>(table, from, path_slot[length], path_element[length], to);
+        unlock_pair(locks, from, to);
+        if (!moved) {
+            return false;
+        }
+        *moves += 1;
+    }
+    return true;
+}
+
+template <int SLOTS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_insert_rest(cuckoo_table table, insert_jobs jobs, insert_rest rest)
+{
+    uint32_t placed = 0, replaced = 0, dropped = 0, moves = 0, lines = 0;
+    uint32_t count = *rest.count;
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        uint32_t job = rest.job[i];
+        uint64_t hash = jobs.hash[job];
+        element value = {kvc_signature(hash), jobs.location[job]};
+        uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+        uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, value.signature);
+        uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+        uint32_t left = KVC_LOCATION_NONE;
+        bool done = false;
+        /* Moves that failed because others were faster are tried again, but not for ever. */
+        for (int attempts = 0, tries = 0; !done && attempts < path_attempts && tries < tries_max; tries++) {
+            while (!try_lock_pair(rest.locks, primary, alternate)) {
+                __nanosleep(64);
+            }
+            done = place_locked<SLOTS, APART>(table, primary, alternate, value, &left);
+            unlock_pair(rest.locks, primary, alternate);
+            if (!done) {
+                bool long_path = false;
+                uint32_t from = (next_random(&random) & 1) != 0 ? primary : alternate;
+                make_room<SLOTS, APART>(table, rest.locks, from, &random, &moves, &lines, &long_path);
+                attempts += long_path;
+            }
+        }
+        if (!done) {
+            left = value.location;
+            dropped++;
+        } else if (left != KVC_LOCATION_NONE) {
+            replaced++;
+        } else {
+            placed++;
+        }
+        report(jobs, job, left);
+    }
+    add_count(&table.counters->inserted, placed);
+    add_count(&table.counters->replaced, replaced);
+    add_count(&table.counters->dropped, dropped);
+    add_count(&table.counters->displacements, moves);
+    add_count(&table.counters->insert_lines, lines);
+}
+
+/* Displacement as published: cells change hands, and each displaced element goes to the alternate bucket that
+ * the signature of the first one gives. */
+template <int SLOTS, bool APART>
+__global__ void __launch_bounds__(256)
+    cuckoo_insert_published(cuckoo_table table, insert_jobs jobs, insert_rest rest)
+{
+    uint32_t placed = 0, dropped = 0, moves = 0, lines = 0;
+    uint32_t count = *rest.count;
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        uint32_t job = rest.job[i];
+        uint64_t hash = jobs.hash[job];
+        element value = {kvc_signature(hash), jobs.location[job]};
+        uint32_t bucket = kvc_megakv_cuckoo_primary(table.masks, hash);
+        uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+        bool done = false;
+        for (uint32_t chain = 0; !done; chain++) {
+            while (!try_lock_pair(rest.locks, bucket, bucket)) {
+                __nanosleep(64);
+            }
+            bucket_view<SLOTS, APART> view(table, bucket);
+            uint32_t slot = view.empty_for(value.signature);
+            done = slot != SLOTS;
+            slot = done ? slot : next_random(&random) % SLOTS;
+            element victim = read_slot<SLOTS, APART>(view.words, slot);
+            if (done || chain < table.max_displacements) {
+                write_slot<SLOTS, APART>(view.words, slot, value);
+            }
+            unlock_pair(rest.locks, bucket, bucket);
+            lines++;
+            if (!done) {
+                if (chain == table.max_displacements) {
+                    dropped++;
+                    report(jobs, job, value.location);
+                    break;
+                }
+                bucket = kvc_megakv_cuckoo_alternate(table.masks, bucket, value.signature);
+                value = victim;
+                moves++;
+            }
+        }
+        if (done) {
+            placed++;
+            report(jobs, job, KVC_LOCATION_NONE);
+        }
+    }
+    add_count(&table.counters->inserted, placed);
+    add_count(&table.counters->dropped, dropped);
+    add_count(&table.counters->displacements, moves);
+    add_count(&table.counters->insert_lines, lines);
+}
+
+} // namespace kvc
+
+#endif

@@ -1,0 +1,171 @@
+/* Internal to kernels/megakv: the cuckoo table in host memory, and how its source files read and write a
+ * bucket. */
+#ifndef KVC_KERNELS_MEGAKV_CUCKOO_INTERNAL_H
+#define KVC_KERNELS_MEGAKV_CUCKOO_INTERNAL_H
+
+#include "kernels/hash.h"
+#include "kernels/megakv/cuckoo.h"
+#include "kernels/megakv/cuckoo_layout.h"
+
+/* ThreadSanitizer takes vector loads of words that another thread stores for races: it gets the portable
+ * twin. */
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#include <emmintrin.h>
+#define KVC_MEGAKV_CUCKOO_SSE2 1
+#endif
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    LINE_WORDS = 16,
+};
+
+/* What a bucket looks like. A constant wherever the published one is inlined. */
+struct shape {
+    uint32_t slots;
+    bool apart;
+    bool simd; /* one of these two, on a machine with 16-byte vectors */
+};
+
+static const struct shape published = {KVC_MEGAKV_CUCKOO_SLOTS, true, true};
+static const struct shape one_sector = {4, false, true};
+
+struct kvc_megakv_cuckoo {
+    struct kvc_index index;
+    uint32_t *words;
+    uint64_t bytes;
+    struct kvc_megakv_cuckoo_layout_masks masks;
+    struct shape shape;
+    uint32_t max_displacements;
+    bool published_displacement;
+    uint32_t *chain; /* of cells, max_displacements + 1 */
+    uint64_t random;
+    uint64_t used;
+    /* Elements ever moved. A reader that missed looks again if one moved meanwhile: it may have been passed
+     * on the way from the alternate to the primary bucket. On a line apart from what every
+     * reader needs all the time. */
+    _Alignas(64) uint64_t moves;
+};
+
+static inline struct kvc_megakv_cuckoo *table_of(struct kvc_index *index)
+{
+    return (struct kvc_megakv_cuckoo *)index; /* its first member */
+}
+
+ALWAYS_INLINE uint32_t load_word(const uint32_t *from)
+{
+    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+
+ALWAYS_INLINE void store_word(uint32_t *to, uint32_t value)
+{
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+
+/* Of the interleaved layout: signature low, location high, read and written as one. */
+ALWAYS_INLINE uint64_t load_slot(const uint32_t *bucket, unsigned c)
+{
+    return __atomic_load_n((const uint64_t *)bucket + c, __ATOMIC_ACQUIRE);
+}
+
+ALWAYS_INLINE void store_slot(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location)
+{
+    __atomic_store_n((uint64_t *)bucket + c, (uint64_t)location << 32 | signature, __ATOMIC_RELEASE);
+}
+
+ALWAYS_INLINE uint32_t *bucket_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket, struct shape shape)
+{
+    return table->words + (uint64_t)bucket * (2 * shape.slots);
+}
+
+ALWAYS_INLINE uint32_t lines_of(struct shape shape)
+{
+    return shape.slots <= LINE_WORDS / 2 ? 1 : shape.slots / (LINE_WORDS / 2);
+}
+
+ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, bool write)
+{
+    for (uint32_t line = 0; line < lines_of(shape); line++) {
+        if (write) {
+            __builtin_prefetch(bucket + line * LINE_WORDS, 1);
+        } else {
+            /* To the second cache, to which more lines can be under way. */
+            __builtin_prefetch(bucket + line * LINE_WORDS, 0, 2);
+        }
+    }
+}
+
+/* Bit c is set where cell c has this signature. */
+ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature, struct shape shape)
+{
+    uint32_t slots = 0;
+    for (unsigned c = 0; c < shape.slots; c++) {
+        uint32_t found = shape.apart ? load_word(bucket + c) : (uint32_t)load_slot(bucket, c);
+        slots |= (uint32_t)(found == signature) << c;
+    }
+    return slots;
+}
+
+#ifdef KVC_MEGAKV_CUCKOO_SSE2
+/* Two 16-byte vectors, which every x86-64 has: 32-byte ones are no faster here, and code around them would
+ * pay for changing over. */
+ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signature)
+{
+    const __m128i *slots = (const __m128i *)bucket;
+    __m128i wanted = _mm_set1_epi32((int)signature);
+    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(slots), wanted);
+    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(slots + 1), wanted);
+    return (uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
+}
+
+/* Signatures are every other word. */
+ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signature)
+{
+    const __m128 *slots = (const __m128 *)bucket;
+    __m128i signatures = _mm_castps_si128(_mm_shuffle_ps(slots[0], slots[1], 0x88));
+    __m128i same = _mm_cmpeq_epi32(signatures, _mm_set1_epi32((int)signature));
+    return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(same));
+}
+#endif
+
+ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct shape shape)
+{
+#ifdef KVC_MEGAKV_CUCKOO_SSE2
+    if (shape.simd) {
+        return shape.apart ? match_published(bucket, signature) : match_one_sector(bucket, signature);
+    }
+#endif
+    return match_portable(bucket, signature, shape);
+}
+
+/* No element whose primary bucket this is lives in its alternate one: it has a cell that never held any. */
+ALWAYS_INLINE bool never_full(const uint32_t *bucket, struct shape shape)
+{
+    bool never_used = false;
+    for (unsigned c = 0; !shape.apart && c < shape.slots; c++) {
+        never_used |= load_slot(bucket, c) == 0;
+    }
+    return never_used;
+}
+
+ALWAYS_INLINE uint32_t primary_of(const struct kvc_megakv_cuckoo *table, uint64_t hash)
+{
+    return kvc_megakv_cuckoo_primary(table->masks, hash);
+}
+
+/* The other bucket of an element with this signature; it may be the same one. */
+ALWAYS_INLINE uint32_t alternate_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket,
+                                    uint32_t signature)
+{
+    return kvc_megakv_cuckoo_alternate(table->masks, bucket, signature);
+}
+
+/* The operations of kvc_index_ops; insert and erase for one thread at a time. */
+void kvc_megakv_cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_t count,
+                              uint32_t *location, struct kvc_index_stats *stats);
+void kvc_megakv_cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                              uint32_t count, uint32_t *out, struct kvc_index_stats *stats);
+void kvc_megakv_cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                             uint32_t count, uint32_t *out, struct kvc_index_stats *stats);
+
+#endif

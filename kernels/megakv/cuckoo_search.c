@@ -1,0 +1,205 @@
+#include "kernels/megakv/cuckoo_internal.h"
+
+enum {
+    SEARCH_AHEAD = 64,  /* lines in flight, enough to cover the memory latency */
+    SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
+    FEW = 4,            /* keys below which a search does not prefetch */
+};
+
+/* Apart, the writer stores a location between clearing and setting its signature, so a pair is whole if the
+ * signature is still there after the location was read. */
+ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct shape shape)
+{
+    uint32_t slots = match(bucket, signature, shape);
+    unsigned c = (unsigned)__builtin_ctz(slots | 1u << (shape.slots - 1));
+    if (!shape.apart) {
+        uint64_t slot = load_slot(bucket, c);
+        return (uint32_t)slot == signature ? (uint32_t)(slot >> 32) : KVC_LOCATION_NONE;
+    }
+    uint32_t location = load_word(bucket + shape.slots + c);
+    bool whole = load_word(bucket + c) == signature;
+    return (whole & (slots != 0)) ? location : KVC_LOCATION_NONE;
+}
+
+ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
+{
+    __atomic_signal_fence(
+        __ATOMIC_SEQ_CST); /* keeps the vector loads before it; the processor does so anyway */
+    return __atomic_load_n(&table->moves, __ATOMIC_ACQUIRE);
+}
+
+/* Looks again, for an element that may have moved past a reader that began at `moves`. */
+ALWAYS_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint64_t moves,
+                                    struct kvc_index_stats *stats, struct shape shape)
+{
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    uint32_t alternate = alternate_of(table, primary, signature);
+    for (;;) {
+        uint64_t now = moves_so_far(table);
+        if (now == moves) {
+            return KVC_LOCATION_NONE;
+        }
+        moves = now;
+        uint32_t location = probe(bucket_of(table, primary, shape), signature, shape);
+        stats->search_lines += lines_of(shape);
+        if (location == KVC_LOCATION_NONE && alternate != primary) {
+            location = probe(bucket_of(table, alternate, shape), signature, shape);
+            stats->search_lines += lines_of(shape);
+        }
+        if (location != KVC_LOCATION_NONE) {
+            return location;
+        }
+    }
+}
+
+/* The rest of a search that missed in the primary bucket. */
+static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_megakv_cuckoo *table,
+                                                           uint64_t hash, uint64_t moves,
+                                                           struct kvc_index_stats *stats)
+{
+    struct shape shape = {table->shape.slots, table->shape.apart, false};
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    uint32_t alternate = alternate_of(table, primary, signature);
+    uint32_t found = KVC_LOCATION_NONE;
+    if (alternate != primary && !never_full(bucket_of(table, primary, shape), shape)) {
+        found = probe(bucket_of(table, alternate, shape), signature, shape);
+        stats->search_lines += lines_of(shape);
+    }
+    if (found == KVC_LOCATION_NONE) {
+        found = search_again(table, hash, moves, stats, shape);
+        stats->search_hits -= found == KVC_LOCATION_NONE;
+    }
+    return found;
+}
+
+/* For a caller that ends with it and so keeps nothing. */
+static __attribute__((noinline)) void search_one_alternate(const struct kvc_megakv_cuckoo *table,
+                                                           uint64_t hash, uint64_t moves, uint32_t *location,
+                                                           struct kvc_index_stats *stats)
+{
+    *location = search_alternate(table, hash, moves, stats);
+}
+
+/* Too few to be worth a pipeline: little but the probes, so that the processor overlaps this call with the
+ * caller's next ones. */
+ALWAYS_INLINE void search_few(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
+                              uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+{
+    stats->searches += count;
+    stats->search_hits += count;
+    stats->search_lines += count * lines_of(shape);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t moves = moves_so_far(table);
+        uint32_t found =
+            probe(bucket_of(table, primary_of(table, hash[i]), shape), kvc_signature(hash[i]), shape);
+        if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
+            found = search_alternate(table, hash[i], moves, stats);
+        }
+        location[i] = found;
+    }
+}
+
+ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
+                          uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+{
+    uint32_t missed[SEARCH_CHUNK];
+    uint64_t misses = 0;
+    for (uint32_t i = 0; i < SEARCH_AHEAD && i < count; i++) {
+        prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, false);
+    }
+    for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
+        uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
+        uint64_t moves = moves_so_far(table);
+        uint32_t second = 0;
+        for (uint32_t i = start; i < end; i++) {
+            uint32_t ahead = count - i > SEARCH_AHEAD ? i + SEARCH_AHEAD : count - 1;
+            prefetch_bucket(bucket_of(table, primary_of(table, hash[ahead]), shape), shape, false);
+            uint32_t signature = kvc_signature(hash[i]);
+            uint32_t bucket = primary_of(table, hash[i]);
+            uint32_t found = probe(bucket_of(table, bucket, shape), signature, shape);
+            location[i] = found;
+            /* Without a branch, which would be mispredicted: a hit prefetches the line it has. */
+            uint32_t miss = found == KVC_LOCATION_NONE;
+            missed[second] = i;
+            second += miss;
+            uint32_t next = alternate_of(table, bucket, signature & -miss);
+            prefetch_bucket(bucket_of(table, next, shape), shape, false);
+        }
+        stats->search_lines += (uint64_t)(end - start) * lines_of(shape);
+        for (uint32_t m = 0; m < second; m++) {
+            uint32_t i = missed[m];
+            uint32_t signature = kvc_signature(hash[i]);
+            uint32_t bucket = primary_of(table, hash[i]);
+            uint32_t alternate = alternate_of(table, bucket, signature);
+            uint32_t found = KVC_LOCATION_NONE;
+            if (alternate != bucket && !never_full(bucket_of(table, bucket, shape), shape)) {
+                stats->search_lines += lines_of(shape);
+                found = probe(bucket_of(table, alternate, shape), signature, shape);
+            }
+            if (found == KVC_LOCATION_NONE) {
+                found = search_again(table, hash[i], moves, stats, shape);
+                misses += found == KVC_LOCATION_NONE;
+            }
+            location[i] = found;
+        }
+    }
+    stats->searches += count;
+    stats->search_hits += count - misses;
+}
+
+/* A call for one key. Apart from the others so that it saves no registers: the fewer instructions a call has,
+ * the more calls the processor overlaps. */
+ALWAYS_INLINE void search_one(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t *location,
+                              struct kvc_index_stats *stats)
+{
+    uint64_t moves = moves_so_far(table);
+    uint32_t signature = kvc_signature(hash);
+    uint32_t primary = primary_of(table, hash);
+    /* One key in fourteen is there, at load 0.75, and all calls behind it would wait once more. Fetched for
+     * nothing it is not counted as touched. */
+    __builtin_prefetch(bucket_of(table, alternate_of(table, primary, signature), published));
+    uint32_t found = probe(bucket_of(table, primary, published), signature, published);
+    stats->searches++;
+    stats->search_hits++;
+    stats->search_lines += lines_of(published);
+    *location = found;
+    if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
+        search_one_alternate(table, hash, moves, location, stats);
+    }
+}
+
+ALWAYS_INLINE void search_any(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
+                              uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+{
+    if (count < FEW) {
+        search_few(table, hash, count, location, stats, shape);
+    } else {
+        search(table, hash, count, location, stats, shape);
+    }
+}
+
+static __attribute__((noinline)) void search_batch(const struct kvc_megakv_cuckoo *table,
+                                                   const uint64_t *hash, uint32_t count, uint32_t *location,
+                                                   struct kvc_index_stats *stats)
+{
+    if (!table->shape.simd) {
+        search(table, hash, count, location, stats, table->shape);
+    } else if (table->shape.apart) {
+        search_any(table, hash, count, location, stats, published);
+    } else {
+        search_any(table, hash, count, location, stats, one_sector);
+    }
+}
+
+void kvc_megakv_cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_t count,
+                              uint32_t *location, struct kvc_index_stats *stats)
+{
+    const struct kvc_megakv_cuckoo *table = table_of(index);
+    if (count == 1 && table->shape.simd && table->shape.apart) {
+        search_one(table, hash[0], location, stats);
+    } else {
+        search_batch(table, hash, count, location, stats);
+    }
+}

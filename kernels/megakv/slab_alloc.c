@@ -1,0 +1,254 @@
+#include "kernels/megakv/slab.h"
+
+#include "kernels/hash.h"
+#include "kernels/megakv/slab_internal.h"
+
+enum {
+    /* Two less than 16 bits can number, so that no location is KVC_LOCATION_NONE or KVC_LOCATION_ANY. */
+    ITEMS_MAX = 65534,
+    EVICT_AHEAD = 16,
+};
+
+/* Size class of an item; *class_bytes is the size of the class's items. CLASS_COUNT: too large. */
+static uint32_t class_of(uint32_t key_bytes, uint32_t value_bytes, uint32_t *class_bytes)
+{
+    *class_bytes = 0;
+    if (key_bytes > KVC_MEGAKV_SLAB_KEY_MAX || value_bytes > KVC_MEGAKV_SLAB_VALUE_MAX) {
+        return CLASS_COUNT;
+    }
+    uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    if (bytes <= 64) {
+        uint32_t index = bytes <= 32 ? 0 : bytes <= 48 ? 1 : 2;
+        *class_bytes = 32 + 16 * index;
+        return index;
+    }
+    uint32_t doubling = 31u - (uint32_t)__builtin_clz(bytes - 1); /* 2^doubling < bytes <= 2^(doubling + 1) */
+    uint32_t quarters = ((bytes - 1) >> (doubling - 2)) + 1;      /* 5 .. 8 */
+    *class_bytes = quarters << (doubling - 2);
+    return 3 + 4 * (doubling - 6) + quarters - 5;
+}
+
+uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t class_bytes;
+    class_of(key_bytes, value_bytes, &class_bytes);
+    return class_bytes;
+}
+
+/* Sets the reference bits behind a slab's last item, so that they keep no word from being all ones. The top
+ * level has no word above it (and shares its words among slabs). */
+static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items)
+{
+    for (int level = 0; level < LEVELS - 1; level++) {
+        uint32_t end = location_of(number, 0) >> 6 * level | 0xffff >> 6 * level;
+        uint32_t index = (location_of(number, 0) >> 6 * level) + items;
+        for (; (index & 63) != 0 && index <= end; index++) {
+            slab->referenced[level][word_of(index)] |= bit_of(index);
+        }
+        for (; index <= end; index += 64) {
+            slab->referenced[level][word_of(index)] = ~UINT64_C(0);
+        }
+        items = (items + 63) / 64;
+    }
+}
+
+/* Gives the next unused slab to a class, whose lock is held; false: none is left. */
+static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
+{
+    uint32_t number = __atomic_load_n(&slab->assigned, __ATOMIC_RELAXED);
+    do {
+        if (number == slab->slab_count) {
+            return false;
+        }
+    } while (!__atomic_compare_exchange_n(&slab->assigned, &number, number + 1, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    struct size_class *class = &slab->classes[class_index];
+    class->items =
+        KVC_MEGAKV_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_MEGAKV_SLAB_BYTES / class_bytes : ITEMS_MAX;
+    struct slab_info *info = &slab->info[number];
+    *info = (struct slab_info){.class_index = class_index,
+                               .free_items = class->items,
+                               .next_free = class->first_free,
+                               .next = number};
+    class->first_free = number;
+    if (class->last != NO_SLAB) {
+        info->next = slab->info[class->last].next;
+        slab->info[class->last].next = number;
+    } else {
+        class->hand_slab = number;
+    }
+    class->last = number;
+    class->slabs++;
+    uint64_t *free_bits = &slab->free_bits[word_of(location_of(number, 0))];
+    for (uint32_t item = 0; item < class->items; item += 64) {
+        uint32_t left = class->items - item;
+        free_bits[item / 64] = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
+    }
+    reference_the_rest(slab, number, class->items);
+    __atomic_store_n(&slab->item_bytes[number], class_bytes, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Takes up to `count` items out of one word of a slab's free list and marks them as referenced, which spares
+ * whoever writes them an atomic operation each. */
+static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, uint32_t count,
+                          uint32_t *location)
+{
+    uint64_t *word = &slab->free_bits[word_of(word_location)];
+    uint64_t left = *word;
+    uint32_t taken = 0;
+    for (; taken < count && left != 0; left &= left - 1) {
+        location[taken++] = word_location | (uint32_t)__builtin_ctzll(left);
+    }
+    if (taken != 0) {
+        set_referenced(slab, word_location, *word & ~left);
+        __atomic_store_n(word, left, __ATOMIC_RELAXED);
+    }
+    return taken;
+}
+
+/* Takes up to `count` items off the class's free list. */
+static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
+                          uint32_t *location)
+{
+    uint32_t taken = 0;
+    while (taken < count && class->first_free != NO_SLAB) {
+        uint32_t number = class->first_free;
+        struct slab_info *info = &slab->info[number];
+        while (taken < count && info->free_items > 0) {
+            uint32_t found =
+                take_word(slab, location_of(number, info->free_word * 64), count - taken, location + taken);
+            info->free_word += taken + found < count; /* else there may be more */
+            info->free_items -= found;
+            taken += found;
+        }
+        if (info->free_items == 0) {
+            class->first_free = info->next_free;
+        }
+    }
+    return taken;
+}
+
+static uint64_t from_bit(uint32_t bit)
+{
+    return ~UINT64_C(0) << bit;
+}
+
+/* One word of the bitmap under the hand: gives the items in use that were not referenced, up to `count` of
+ * them, and clears the reference bits passed. The hand stops behind the last victim if there are enough, else
+ * at the word's end. */
+static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count, bool spare,
+                           uint32_t *location, struct kvc_megakv_slab_stats *stats)
+{
+    uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
+    uint64_t referenced = __atomic_load_n(&slab->referenced[0][word_of(word_location)], __ATOMIC_RELAXED);
+    uint64_t passed = using_word(slab, word_location) & from_bit(class->hand_item & 63);
+    uint64_t victims = spare ? passed & ~referenced : passed;
+    uint64_t evicted = 0;
+    uint32_t found = 0;
+    while (found < count && victims != 0) {
+        location[found] = word_location | (uint32_t)__builtin_ctzll(victims);
+        set_in_use(slab, location[found++], false);
+        evicted |= victims & -victims;
+        victims &= victims - 1;
+    }
+    class->hand_item = (class->hand_item & ~63u) + 64;
+    if (found == count) {
+        uint32_t last = location[found - 1] & 63;
+        class->hand_item -= 63 - last;
+        passed &= ~UINT64_C(0) >> (63 - last);
+    }
+    if ((passed & referenced) != 0) {
+        clear_referenced(slab, word_location, passed);
+    }
+    if (evicted != 0) {
+        set_referenced(slab, word_location, evicted); /* as in take_word */
+    }
+    stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
+    return found;
+}
+
+/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use: then it stays
+ * behind the last item in use that it saw. The class's lock is held. */
+static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
+                           uint32_t *location, struct kvc_megakv_slab_stats *stats)
+{
+    if (class->slabs == 0) {
+        return 0;
+    }
+    uint32_t found = 0;
+    uint32_t start_slab = class->hand_slab;
+    uint32_t start_item = class->hand_item;
+    uint32_t seen_slab = start_slab;
+    uint32_t seen_item = start_item;
+    uint32_t barren = 0; /* slabs entered since then */
+    unsigned turns = 0;
+    while (found < count && barren <= class->slabs) {
+        if (class->hand_item >= class->items) {
+            class->hand_slab = slab->info[class->hand_slab].next;
+            class->hand_item = 0;
+            /* The first turn clears what is referenced, the second one finds it; readers that keep marking
+             * cannot make it go on for ever. */
+            turns += class->hand_slab == start_slab;
+            barren++;
+            continue;
+        }
+        bool spare = turns < 2 || (turns == 2 && class->hand_item < start_item);
+        uint64_t steps = stats->clock_steps;
+        found += sweep_word(slab, class, count - found, spare, location + found, stats);
+        if (stats->clock_steps != steps) {
+            seen_slab = class->hand_slab;
+            seen_item = class->hand_item;
+            barren = 0;
+        }
+    }
+    class->hand_slab = seen_slab;
+    class->hand_item = seen_item;
+    return found;
+}
+
+/* Takes the items, which are the caller's now, from their readers and reports the hashes of their keys. */
+static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const uint32_t *location,
+                           struct kvc_megakv_slab_evicted *evicted)
+{
+    uint32_t item_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > EVICT_AHEAD) {
+            __builtin_prefetch(item_of(slab, location[i + EVICT_AHEAD], &item_bytes), 1);
+        }
+        uint8_t *item = item_of(slab, location[i], &item_bytes);
+        uint64_t header = load_header(item);
+        store_header(item, header & ~tag_using);
+        evicted[i].location = location[i];
+        evicted[i].hash =
+            kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
+    }
+}
+
+uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
+                               uint32_t count, uint32_t *location, struct kvc_megakv_slab_evicted *evicted,
+                               uint32_t *evicted_count, struct kvc_megakv_slab_stats *stats)
+{
+    uint32_t class_bytes;
+    uint32_t class_index = class_of(key_bytes, value_bytes, &class_bytes);
+    *evicted_count = 0;
+    if (class_index == CLASS_COUNT) {
+        return 0;
+    }
+    struct size_class *class = &slab->classes[class_index];
+    uint32_t found = 0;
+    lock(class);
+    uint32_t taken = take_free(slab, class, count, location);
+    while (taken < count && assign_slab(slab, class_index, class_bytes)) {
+        taken += take_free(slab, class, count - taken, location + taken);
+    }
+    if (taken < count) {
+        found = turn_clock(slab, class, count - taken, location + taken, stats);
+    }
+    unlock(class);
+    report_evicted(slab, found, location + taken, evicted);
+    *evicted_count = found;
+    stats->evicted += found;
+    stats->allocated += taken + found;
+    return taken + found;
+}

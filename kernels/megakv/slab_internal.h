@@ -1,0 +1,288 @@
+/* Internal to kernels/megakv: the memory of the slab store, and what several of its source files do with it.
+ */
+#ifndef KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
+#define KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
+
+#include "kernels/megakv/slab.h"
+
+#include <sched.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte k of a word is its bits 8k to 8k + 7");
+
+enum {
+    SLAB_COUNT_MAX = 65536,
+    BITMAP_WORDS = 65536 / 64,
+    CLASS_COUNT = 59,
+    LEVELS = 3,  /* of reference bits */
+    SPINS = 256, /* some ten microseconds */
+};
+
+#define NO_SLAB UINT32_MAX
+
+/* Item header, one word so that it is read and written whole:
+ * bit 0 tag, bits 1..8 key length, bits 9..30 value length, bit 31 being written again (never with the tag),
+ * bits 32..63 version (one more after every write). */
+static const uint64_t tag_using = 1;
+static const uint64_t tag_writing = UINT64_C(1) << 31;
+static const uint64_t shape_mask = 0xffffffff; /* all but the version */
+
+/* Of a slab; its class's lock guards it, but for class_index, which stays. */
+struct slab_info {
+    uint32_t class_index;
+    uint32_t free_items;
+    uint32_t free_word; /* no bitmap word below has a free item */
+    uint32_t next_free; /* next slab of the class with free items */
+    uint32_t next;      /* next slab of the class, in a ring */
+};
+
+struct size_class {
+    /* Taken once a batch of allocations, and for what is rare: giving items back, writing one again. A slab
+     * is its class's for good, so this lock guards the slab's bitmaps, too. Those who wait for it read its
+     * line all the time, so what its holder works on has another one. */
+    _Alignas(128) bool locked;
+    _Alignas(128) uint32_t last; /* of the ring of slabs */
+    uint32_t first_free;         /* slab with free items */
+    uint32_t hand_slab, hand_item;
+    uint32_t items; /* of a slab */
+    uint32_t slabs;
+};
+
+struct kvc_megakv_slab {
+    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for the others. */
+    uint8_t *base;
+    /* Reference bits. Bit i of level 0 belongs to item i; of a higher level, it says that word i of the level
+     * below is all ones. */
+    uint64_t *referenced[LEVELS];
+    uint32_t *item_bytes;
+    uint32_t slab_count;
+    /* For those who write. An item is free (on the free list), in use, or neither: its owner's, who was given
+     * it and has not yet written it. `free_bits` changes under the class's lock; `in_use` is cleared under it
+     * and set without, by the owner. That has a byte an item (3 % of the smallest items): bits would cost
+     * every write an atomic operation, on a line that the writers of the next batches fight over. */
+    uint32_t assigned;
+    uint64_t hash_seed;
+    uint64_t *free_bits;
+    uint8_t *in_use;
+    struct slab_info *info;
+    struct size_class classes[CLASS_COUNT];
+};
+
+/* Bytes of items are copied while another thread may write them; the version tells afterwards.
+ * ThreadSanitizer (rightly) wants such bytes to be atomic and knows no fences: there, each byte is loaded and
+ * stored with the order that the fences give otherwise. */
+#ifdef __SANITIZE_THREAD__
+static inline void copy_out(void *to, const uint8_t *item, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        ((uint8_t *)to)[i] = __atomic_load_n(item + i, __ATOMIC_ACQUIRE);
+    }
+}
+
+static inline void copy_in(uint8_t *item, const void *from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        __atomic_store_n(item + i, ((const uint8_t *)from)[i], __ATOMIC_RELEASE);
+    }
+}
+
+static inline bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
+{
+    uint8_t copy[KVC_MEGAKV_SLAB_KEY_MAX];
+    copy_out(copy, item, bytes);
+    return memcmp(copy, key, bytes) == 0;
+}
+
+static inline void fence_acquire(void)
+{
+}
+
+static inline void fence_release(void)
+{
+}
+#else
+static inline void copy_out(void *to, const uint8_t *item, uint32_t bytes)
+{
+    memcpy(to, item, bytes);
+}
+
+static inline void copy_in(uint8_t *item, const void *from, uint32_t bytes)
+{
+    if (bytes != 0) {
+        memcpy(item, from, bytes);
+    }
+}
+
+static inline bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
+{
+    return memcmp(item, key, bytes) == 0;
+}
+
+static inline void fence_acquire(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+static inline void fence_release(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+#endif
+
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static inline uint64_t load_header(const uint8_t *item)
+{
+    return __atomic_load_n((const uint64_t *)item, __ATOMIC_ACQUIRE);
+}
+
+static inline void store_header(uint8_t *item, uint64_t header)
+{
+    __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t header_shape(uint32_t key_bytes, uint32_t value_bytes)
+{
+    return tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
+}
+
+static inline uint32_t header_key_bytes(uint64_t header)
+{
+    return (uint32_t)(header >> 1) & 0xff;
+}
+
+static inline uint32_t header_value_bytes(uint64_t header)
+{
+    return (uint32_t)header >> 9;
+}
+
+static inline uint32_t lines_of(const uint8_t *item, uint32_t bytes)
+{
+    return (uint32_t)((((uintptr_t)item & 63) + bytes + 63) / 64);
+}
+
+static inline uint64_t bit_of(uint32_t location)
+{
+    return UINT64_C(1) << (location & 63);
+}
+
+/* Index of its word in a bitmap of all slabs. */
+static inline uint64_t word_of(uint32_t location)
+{
+    return location / 64;
+}
+
+static inline uint32_t location_of(uint32_t slab_number, uint32_t item)
+{
+    return slab_number << 16 | item;
+}
+
+/* Address of an item that may be prefetched and read, or NULL. */
+static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t location, uint32_t *item_bytes)
+{
+    uint32_t number = location >> 16;
+    if (number >= slab->slab_count) {
+        return NULL;
+    }
+    uint32_t bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
+    uint64_t offset = (uint64_t)(location & 0xffff) * bytes;
+    *item_bytes = bytes;
+    if (bytes == 0 || offset + bytes > KVC_MEGAKV_SLAB_BYTES) {
+        return NULL;
+    }
+    return slab->base + (uint64_t)number * KVC_MEGAKV_SLAB_BYTES + offset;
+}
+
+/* Sets the reference bits `marks` of the word that `location` is in; false: they are set. */
+static inline bool set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks)
+{
+    uint64_t *below = &slab->referenced[0][word_of(location)];
+    /* Only where they are not set: a write would take the line from other readers' caches. */
+    if ((~__atomic_load_n(below, __ATOMIC_RELAXED) & marks) == 0) {
+        return false;
+    }
+    uint64_t bits = __atomic_fetch_or(below, marks, __ATOMIC_SEQ_CST) | marks;
+    uint32_t index = location;
+    for (int level = 1; level < LEVELS && bits == ~UINT64_C(0); level++) {
+        index /= 64;
+        uint64_t *word = &slab->referenced[level][word_of(index)];
+        bits = __atomic_fetch_or(word, bit_of(index), __ATOMIC_SEQ_CST) | bit_of(index);
+        /* The CLOCK hand clears from the bottom up. If it came by meanwhile, one sees the other. */
+        if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
+            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
+            break;
+        }
+        below = word;
+    }
+    return true;
+}
+
+static inline bool mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
+{
+    return set_referenced(slab, location, bit_of(location));
+}
+
+/* Clears the reference bits `bits` of the word that `location` is in. */
+static inline void clear_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t bits)
+{
+    uint32_t index = location;
+    __atomic_fetch_and(&slab->referenced[0][word_of(index)], ~bits, __ATOMIC_SEQ_CST);
+    for (int level = 1; level < LEVELS; level++) {
+        index /= 64;
+        uint64_t *word = &slab->referenced[level][word_of(index)];
+        if ((__atomic_load_n(word, __ATOMIC_SEQ_CST) & bit_of(index)) != 0) {
+            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
+        }
+    }
+}
+
+/* Spins: it is held for a microsecond or two, far less than it takes to put a thread to sleep and wake it,
+ * which cost two threads that allocate a sixth of their speed. Where the holder may have lost its processor,
+ * others give up theirs. */
+static inline void lock(struct size_class *class)
+{
+    unsigned tries = 0;
+    while (__atomic_exchange_n(&class->locked, true, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(&class->locked, __ATOMIC_RELAXED)) {
+            if (++tries % SPINS == 0) {
+                sched_yield();
+            } else {
+                pause_briefly();
+            }
+        }
+    }
+}
+
+static inline void unlock(struct size_class *class)
+{
+    __atomic_store_n(&class->locked, false, __ATOMIC_RELEASE);
+}
+
+static inline bool in_use(const struct kvc_megakv_slab *slab, uint32_t location)
+{
+    return __atomic_load_n(&slab->in_use[location], __ATOMIC_ACQUIRE) != 0;
+}
+
+static inline void set_in_use(struct kvc_megakv_slab *slab, uint32_t location, bool value)
+{
+    __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
+}
+
+/* The items in use of 64, as a bitmap word. */
+static inline uint64_t using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
+{
+    const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        /* Brings bit 0 of byte k to bit 56 + k. */
+        word |= (__atomic_load_n(&bytes[i], __ATOMIC_ACQUIRE) * 0x0102040810204080 >> 56) << i * 8;
+    }
+    return word;
+}
+
+#endif

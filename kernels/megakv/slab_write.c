@@ -1,0 +1,154 @@
+#include "kernels/megakv/slab.h"
+
+#include <assert.h>
+
+#include "kernels/hash.h"
+#include "kernels/megakv/slab_internal.h"
+
+static struct size_class *lock_class_of(struct kvc_megakv_slab *slab, uint32_t location)
+{
+    struct size_class *class = &slab->classes[slab->info[location >> 16].class_index];
+    lock(class);
+    return class;
+}
+
+static bool is_free(const struct kvc_megakv_slab *slab, uint32_t location)
+{
+    return (__atomic_load_n(&slab->free_bits[word_of(location)], __ATOMIC_RELAXED) & bit_of(location)) != 0;
+}
+
+/* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use.
+ * `tag` (0 or tag_writing) takes the place of tag_using, at once. The class's lock is held. */
+static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location, uint64_t tag)
+{
+    if (!in_use(slab, location)) {
+        return false;
+    }
+    set_in_use(slab, location, false);
+    store_header(item, (load_header(item) & ~tag_using) | tag);
+    return true;
+}
+
+/* Writes an item that is the caller's own and makes it everybody's. */
+static void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header,
+                 const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                 struct kvc_megakv_slab_stats *stats)
+{
+    fence_release(); /* readers see the cleared tag before any of what follows */
+    copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
+    copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
+    uint64_t version = (header >> 32) + 1;
+    store_header(item, version << 32 | header_shape(key_bytes, value_bytes));
+    set_in_use(slab, location, true);
+    stats->writes++;
+    stats->write_lines += lines_of(item, KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes);
+}
+
+static bool has_key(const uint8_t *item, const void *key, uint32_t key_bytes)
+{
+    return header_key_bytes(load_header(item)) == key_bytes &&
+           same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
+}
+
+/* Writes an item in use again: of any key, or (`key_stays`) only if it has this one. Its bytes stay while the
+ * lock is held, as all who would change them have to take it out of use first. */
+static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, bool key_stays,
+                   const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                   struct kvc_megakv_slab_stats *stats)
+{
+    uint64_t header = 0;
+    struct size_class *class = lock_class_of(slab, location);
+    bool mine = in_use(slab, location) && (!key_stays || has_key(item, key, key_bytes)) &&
+                claim(slab, item, location, tag_writing);
+    if (mine) {
+        header = load_header(item);
+        mark_referenced(slab, location);
+    }
+    unlock(class);
+    if (mine) {
+        fill(slab, location, item, header, key, key_bytes, value, value_bytes, stats);
+    }
+    return mine;
+}
+
+bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+                           uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                           struct kvc_megakv_slab_stats *stats)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    uint64_t header = load_header(item);
+    assert(KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes);
+    if ((header & (tag_using | tag_writing)) != 0) {
+        return refill(slab, location, item, false, key, key_bytes, value, value_bytes, stats);
+    }
+    assert(!is_free(slab, location) && !in_use(slab, location));
+    fill(slab, location, item, header, key, key_bytes, value, value_bytes, stats);
+    return true;
+}
+
+bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+                             uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                             struct kvc_megakv_slab_stats *stats)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    return item != NULL && (uint64_t)KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes <= item_bytes &&
+           refill(slab, location, item, true, key, key_bytes, value, value_bytes, stats);
+}
+
+/* Puts an item that nobody else can have on the free list. The class's lock is held. */
+static void put_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t location)
+{
+    uint32_t number = location >> 16;
+    uint32_t word = (location & 0xffff) / 64;
+    struct slab_info *info = &slab->info[number];
+    uint64_t *free_word = &slab->free_bits[word_of(location)];
+    __atomic_store_n(free_word, *free_word | bit_of(location), __ATOMIC_RELAXED);
+    if (info->free_items++ == 0) {
+        info->free_word = word;
+        info->next_free = class->first_free;
+        class->first_free = number;
+    } else if (word < info->free_word) {
+        info->free_word = word;
+    }
+}
+
+bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL) {
+        return false;
+    }
+    struct size_class *class = lock_class_of(slab, location);
+    /* Not in use, and yet its header says so: another thread is evicting it or writing it again. */
+    bool others = !in_use(slab, location) && (load_header(item) & (tag_using | tag_writing)) != 0;
+    bool released = (location & 0xffff) < class->items && !is_free(slab, location) && !others;
+    if (released) {
+        claim(slab, item, location, 0);
+        put_free(slab, class, location);
+    }
+    unlock(class);
+    return released;
+}
+
+bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash)
+{
+    uint32_t item_bytes;
+    uint8_t *item = item_of(slab, location, &item_bytes);
+    if (item == NULL) {
+        return false;
+    }
+    /* Nobody takes or writes an item in use without this lock, so its key stays while it is read. */
+    struct size_class *class = lock_class_of(slab, location);
+    bool released =
+        in_use(slab, location) && kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
+                                           header_key_bytes(load_header(item)), slab->hash_seed) == hash;
+    if (released) {
+        claim(slab, item, location, 0);
+        put_free(slab, class, location);
+    }
+    unlock(class);
+    return released;
+}
