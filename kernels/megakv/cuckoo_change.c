@@ -1,7 +1,7 @@
 #include "kernels/megakv/cuckoo_internal.h"
 
 enum {
-    FIRST_AHEAD = 32, /* of a change: the first bucket, and half way, whether it needs the second */
+    FIRST_AHEAD = 32, /* keys between the first prefetch and the change */
     SECOND_AHEAD = 16,
 };
 
@@ -14,7 +14,7 @@ static uint64_t next_random(struct kvc_megakv_cuckoo *table)
     return z ^ z >> 31;
 }
 
-/* Of the empty cells (not 0): the preferred one, or the nearest to its left, round the end. */
+/* Chooses among the empty slots (not 0): the preferred one, or the nearest to its left, wrapping around. */
 ALWAYS_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature, struct shape shape)
 {
     unsigned preferred = (unsigned)((uint64_t)signature * shape.slots >> 32);
@@ -22,7 +22,7 @@ ALWAYS_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature, struct sh
     return 31u - (unsigned)__builtin_clz(left != 0 ? left : empty);
 }
 
-/* Fills an empty cell. */
+/* Fills an empty slot. */
 ALWAYS_INLINE void fill(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
                         struct shape shape)
 {
@@ -43,7 +43,7 @@ ALWAYS_INLINE void clear(uint32_t *bucket, unsigned c, struct shape shape)
     }
 }
 
-/* By the writer, whose own stores these are. */
+/* Plain loads suffice: only the writer calls this, and it reads its own stores. */
 ALWAYS_INLINE uint32_t signature_at(const uint32_t *bucket, unsigned c, struct shape shape)
 {
     return bucket[kvc_megakv_cuckoo_signature_word(shape.slots, shape.apart, c)];
@@ -73,7 +73,8 @@ static bool in_chain(const uint32_t *chain, uint32_t length, uint32_t slot)
     return found != 0;
 }
 
-/* Adds a random cell of this full bucket that is not yet in the chain; false: there is none. */
+/* Adds a random slot of this full bucket that the chain does not contain yet; returns false if there is none.
+ */
 static bool extend_chain(struct kvc_megakv_cuckoo *table, uint32_t length, uint32_t bucket, uint32_t slots)
 {
     uint32_t first = (uint32_t)((next_random(table) >> 32) * slots >> 32);
@@ -87,9 +88,9 @@ static bool extend_chain(struct kvc_megakv_cuckoo *table, uint32_t length, uint3
     return false;
 }
 
-/* Makes room for a new element of two full buckets. The chain of victims is found first and then moved from
- * its far end, each element stored at its new place before it goes from the old one. Returns the location
- * that was dropped. */
+/* Makes room for a new element whose two buckets are full. It first finds the chain of victims and then moves
+ * them from the far end, storing each element at its new place before clearing the old one. Returns the
+ * location that was dropped, or KVC_LOCATION_NONE. */
 static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint32_t alternate,
                          uint32_t signature, uint32_t location, struct kvc_index_stats *stats,
                          struct shape shape)
@@ -98,7 +99,7 @@ static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint
     uint32_t slots = shape.slots;
     uint32_t bucket = next_random(table) >> 63 != 0 ? alternate : primary;
     uint32_t length = 0;
-    uint32_t to; /* an empty cell */
+    uint32_t to; /* an empty slot */
     uint32_t dropped = KVC_LOCATION_NONE;
     uint32_t displacing = signature;
     for (;;) {
@@ -114,7 +115,7 @@ static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint
         uint32_t victim = signature_at(bucket_of(table, bucket, shape), chain[length] % slots, shape);
         length++;
         if (length > table->max_displacements) {
-            continue; /* it may not move, so its alternate bucket need not be read */
+            continue; /* this victim may not move, so its alternate bucket is not read */
         }
         uint32_t next = alternate_of(table, bucket, table->published_displacement ? displacing : victim);
         displacing = victim;
@@ -207,8 +208,8 @@ ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash,
     return old;
 }
 
-/* The second bucket that a change of this element reads, or the first one again. Its line was asked for long
- * ago; no branch, which would be mispredicted. */
+/* Prefetches the second bucket that a change of this element reads, or the first one again if it needs no
+ * second. The line of the first bucket was requested long ago. A branch would be mispredicted. */
 ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash, struct shape shape)
 {
     uint32_t signature = kvc_signature(hash);
@@ -221,7 +222,8 @@ ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64
 typedef uint32_t change_fn(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
                            struct kvc_index_stats *stats, struct shape shape);
 
-/* Three keys a turn: one to fetch the first bucket of, one the second, and one to change. */
+/* Handles three keys per iteration: prefetches the first bucket of one, the second bucket of another, and
+ * changes a third. */
 ALWAYS_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
                           uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
                           struct shape shape)

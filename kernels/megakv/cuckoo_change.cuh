@@ -1,5 +1,5 @@
-/* What the insert and the erase kernels share: the jobs of a batch, a bucket as one thread sees it, and
- * atomic changes of a slot. */
+/* What the insert and erase kernels share: the jobs of a batch, a bucket as one thread sees it, and atomic
+ * changes of a slot. */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_CHANGE_CUH
 #define KVC_KERNELS_MEGAKV_CUCKOO_CHANGE_CUH
 
@@ -11,16 +11,16 @@ namespace kvc
 struct insert_jobs {
     const uint64_t *hash;
     const uint32_t *location;
-    const uint32_t *index; /* of `out`, or NULL: the job's own number */
+    const uint32_t *index; /* indices into `out`, or NULL if each job uses its own number */
     uint32_t count;
-    uint32_t *out; /* or NULL */
+    uint32_t *out; /* may be NULL */
 };
 
-/* Jobs that blocks have taken so far. Blocks take them in order, so that those at work are near each other in
- * a grouped batch, and so in the second-level cache; a fixed stride lets blocks drift apart. */
+/* Hands out jobs to blocks in order, so that the blocks at work are near each other in a grouped batch, and
+ * so in the second-level cache. A fixed stride would let blocks drift apart. */
 struct job_tickets {
     uint32_t *next;
-    const uint32_t *starts; /* instead: block b takes jobs starts[b] .. starts[b + 1] - 1 */
+    const uint32_t *starts; /* if not NULL, block b takes jobs starts[b] to starts[b + 1] - 1 instead */
 };
 
 class job_queue
@@ -35,8 +35,8 @@ class job_queue
         }
     }
 
-    /* The thread's next job, which may be behind end(); false: none is left for the block. All of the block
-     * call. */
+    /* Takes the thread's next job, which may lie behind end(); returns false if the block has none left. All
+     * threads of the block call it. */
     __device__ __forceinline__ bool take(uint64_t *job)
     {
         __shared__ uint32_t ticket;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void report(const insert_jobs &jobs, uint32_t job, ui
     }
 }
 
-/* Cells of a bucket as one thread sees them. */
+/* The slots of a bucket as one thread sees them. */
 template <int SLOTS, bool APART> struct bucket_view : bucket_share<SLOTS, 1, APART> {
     using share = bucket_share<SLOTS, 1, APART>;
     uint32_t *words;
@@ -86,12 +86,12 @@ template <int SLOTS, bool APART> struct bucket_view : bucket_share<SLOTS, 1, APA
     }
 
     static constexpr int chunks = share::words / 4; /* of 16 bytes */
-    /* Larger ones would take too much shared memory; one thread's reads of them are wide anyway. */
+    /* Larger buckets would take too much shared memory, and one thread reads them in wide accesses anyway. */
     static constexpr bool by_warp = chunks <= 4;
 
-    /* For a whole warp, each lane its own bucket: neighbouring lanes read neighbouring chunks, so that each
-     * memory sector is asked for once. `room`: 32 * chunks of shared memory, the warp's own. Lanes that are
-     * not `wanted` have nothing to look at. */
+    /* Reads one bucket per lane of a warp. Neighbouring lanes read neighbouring chunks, so that each memory
+     * sector is requested once. `room` is 32 * chunks of shared memory that belong to the warp. Lanes that
+     * are not `wanted` receive nothing. */
     __device__ __forceinline__ bucket_view(const cuckoo_table &table, uint32_t bucket, bool wanted,
                                            uint4 *room)
         : words(bucket_words<SLOTS>(table, bucket))
@@ -118,7 +118,7 @@ template <int SLOTS, bool APART> struct bucket_view : bucket_share<SLOTS, 1, APA
 #pragma unroll
         for (int step = 0; step < chunks; step++) {
             uint32_t number = step * 32 + lane, job = number / chunks, part = number % chunks;
-            room[job * chunks + (part + job) % chunks] = chunk[step]; /* rotated: fewer bank conflicts */
+            room[job * chunks + (part + job) % chunks] = chunk[step]; /* rotated, for fewer bank conflicts */
         }
         __syncwarp();
 #pragma unroll
@@ -131,7 +131,7 @@ template <int SLOTS, bool APART> struct bucket_view : bucket_share<SLOTS, 1, APA
         }
     }
 
-    /* CELLS: none. */
+    /* Returns the slot with this signature, or SLOTS if there is none. */
     __device__ __forceinline__ uint32_t find(uint32_t wanted) const
     {
         uint32_t found = SLOTS;
@@ -142,7 +142,7 @@ template <int SLOTS, bool APART> struct bucket_view : bucket_share<SLOTS, 1, APA
         return found;
     }
 
-    /* The empty cell that this signature goes to; CELLS: none. */
+    /* Returns the empty slot that this signature goes to, or SLOTS if there is none. */
     __device__ __forceinline__ uint32_t empty_for(uint32_t wanted) const
     {
         uint32_t least = SLOTS;
@@ -173,7 +173,7 @@ template <int SLOTS, bool APART> struct slot_access {
         return static_cast<unsigned long long>(location) << 32 | signature;
     }
 
-    /* Fills a cell seen empty. false: another thread was faster. */
+    /* Fills a slot that was seen empty; returns false if another thread was faster. */
     static __device__ __forceinline__ bool fill(uint32_t *bucket, uint32_t slot, uint32_t signature,
                                                 uint32_t location, uint32_t *left)
     {
@@ -182,8 +182,8 @@ template <int SLOTS, bool APART> struct slot_access {
             if (atomicCAS(bucket + slot, KVC_MEGAKV_CUCKOO_EMPTY, signature) != KVC_MEGAKV_CUCKOO_EMPTY) {
                 return false;
             }
-            /* An equal element may come between the two and leave its location: ours is then the later one.
-             */
+            /* An equal element may store its location between the two operations; then this one counts as
+             * later. */
             *left = atomicExch(bucket + SLOTS + slot, location);
             return true;
         } else {
@@ -198,8 +198,8 @@ template <int SLOTS, bool APART> struct slot_access {
         }
     }
 
-    /* Replaces the location of a cell that has this signature; elements do not leave while inserts run,
-     * except under locks. */
+    /* Replaces the location of a slot that has this signature. While inserts run, elements leave only under
+     * locks. */
     static __device__ __forceinline__ uint32_t replace(uint32_t *bucket, uint32_t slot, uint32_t location)
     {
         return atomicExch(bucket + kvc_megakv_cuckoo_location_word(SLOTS, APART, slot), location);

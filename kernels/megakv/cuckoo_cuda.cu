@@ -14,14 +14,15 @@ namespace
 {
 
 constexpr uint32_t block_threads = 256;
-constexpr uint64_t group_bytes = 8 << 20; /* of the table: what a group of a grouped insert batch covers */
+constexpr uint64_t group_bytes =
+    8 << 20; /* part of the table that one group of a grouped insert batch covers */
 
 struct cuckoo_cuda {
     struct kvc_index index;
     struct kvc_megakv_cuckoo_params params;
     kvc::cuckoo_table table;
     uint32_t *locks;
-    uint32_t *counts; /* of jobs: in the rest, taken by blocks */
+    uint32_t *counts; /* numbers of jobs: those left for the second kernel, those taken by blocks */
     uint32_t blocks_max;
     uint32_t bucket_bits;
     bool exclusive;
@@ -30,7 +31,7 @@ struct cuckoo_cuda {
 
 cuckoo_cuda *cuda_of(struct kvc_index *index)
 {
-    return reinterpret_cast<cuckoo_cuda *>(index); /* its first member */
+    return reinterpret_cast<cuckoo_cuda *>(index); /* the first member */
 }
 
 uint32_t blocks_for(const cuckoo_cuda *self, uint32_t count)
@@ -39,7 +40,7 @@ uint32_t blocks_for(const cuckoo_cuda *self, uint32_t count)
     return blocks < self->blocks_max ? blocks : self->blocks_max;
 }
 
-/* --- geometry to kernels --- */
+/* --- kernels for a geometry --- */
 
 using search_kernel = void (*)(kvc::cuckoo_table, const uint64_t *, uint32_t, uint32_t *);
 
@@ -113,7 +114,7 @@ void reset_counters(cuckoo_cuda *self, cudaStream_t stream)
     cudaMemsetAsync(self->table.counters, 0, sizeof(*self->table.counters), stream);
 }
 
-/* Waits for the stream; all 0 if it failed. */
+/* Waits for the stream; returns zeros if it failed. */
 kvc::cuckoo_counters read_counters(cuckoo_cuda *self, cudaStream_t stream)
 {
     kvc::cuckoo_counters counters = {};
@@ -202,7 +203,7 @@ class grouped
         }
     }
 
-    /* As given, if there was no memory to sort in. */
+    /* Returns the original jobs if there was no memory to sort in. */
     const kvc::insert_jobs &jobs() const
     {
         return jobs_;
@@ -256,7 +257,8 @@ void grouped::gather(const uint32_t *from, const uint32_t *index, uint32_t *to, 
     gather_kernel<<<1024, block_threads, 0, stream_>>>(from, index, to, count);
 }
 
-/* starts[p] = first job of partition p; starts[partitions] = count. Jobs are sorted by partition. */
+/* starts[p] is the first job of partition p, and starts[partitions] is count. The jobs are sorted by
+ * partition. */
 __global__ void find_starts(const uint64_t *hash, uint32_t count, uint32_t bucket_mask, int shift,
                             uint32_t partitions, uint32_t *starts)
 {
@@ -282,7 +284,7 @@ uint32_t log2_of(uint64_t power)
     return 63u - static_cast<uint32_t>(__builtin_clzll(power));
 }
 
-/* High bits of the bucket that a batch of this size is grouped by; 0: it is not worth it. */
+/* Returns by how many high bits of the bucket a batch of this size is grouped; 0 if grouping does not pay. */
 uint32_t group_bits(const cuckoo_cuda *self, uint32_t count)
 {
     uint32_t bits = 0;
@@ -420,7 +422,8 @@ const struct kvc_index_ops cuckoo_cuda_ops = {
     cuckoo_cuda_erase, cuckoo_cuda_capacity, cuckoo_cuda_used,
 };
 
-/* Empty cells have no signature; apart, they have no location either. */
+/* Clears the table. Empty slots have signature 0; in the layout with locations apart, they also have no
+ * location. */
 cudaError_t clear(cuckoo_cuda *self)
 {
     uint64_t bytes = self->params.bytes;
@@ -447,7 +450,7 @@ cudaError_t allocate(cuckoo_cuda *self)
         (error = clear(self)) != cudaSuccess || (error = cudaDeviceSynchronize()) != cudaSuccess) {
         return error;
     }
-    /* Scratch memory of large batches is kept for the next one. */
+    /* The memory pool keeps scratch memory of large batches for the next batch. */
     uint64_t keep = UINT64_MAX;
     cudaMemPool_t pool;
     if ((error = cudaDeviceGetDefaultMemPool(&pool, 0)) != cudaSuccess ||

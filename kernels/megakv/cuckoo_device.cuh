@@ -1,4 +1,4 @@
-/* The table as kernels see it. */
+/* The cuckoo table as kernels see it. */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_DEVICE_CUH
 #define KVC_KERNELS_MEGAKV_CUCKOO_DEVICE_CUH
 
@@ -9,7 +9,7 @@
 namespace kvc
 {
 
-/* What kernels count; added to by every block once. */
+/* What kernels count; every block adds to it once. */
 struct cuckoo_counters {
     unsigned long long search_hits, search_lines;
     unsigned long long inserted, insert_lines, replaced, displacements, dropped;
@@ -23,8 +23,8 @@ struct cuckoo_table {
     cuckoo_counters *counters;
 };
 
-/* `WORDS` words from an address aligned to as many (up to 4), past the first-level cache: another thread may
- * just have written them. */
+/* Loads WORDS words from an address that is aligned to as many words (at most 4). The loads bypass the
+ * first-level cache, because another thread may just have written the words. */
 template <int WORDS> __device__ __forceinline__ void load_words(const uint32_t *from, uint32_t (&word)[WORDS])
 {
     if constexpr (WORDS == 1) {
@@ -45,8 +45,8 @@ template <int WORDS> __device__ __forceinline__ void load_words(const uint32_t *
     }
 }
 
-/* The share of a bucket that one of THREADS threads looks at. Of the packed-apart layout, the signatures
- * only. */
+/* The part of a bucket that one of THREADS threads reads. In the layout with signatures and locations apart
+ * it is signatures only. */
 template <int SLOTS, int THREADS, bool APART> struct bucket_share {
     static constexpr int slots = SLOTS / THREADS;
     static constexpr int words = APART ? slots : 2 * slots;
@@ -62,13 +62,13 @@ template <int SLOTS, int THREADS, bool APART> struct bucket_share {
         return word[APART ? slot : 2 * slot];
     }
 
-    /* Interleaved only. */
+    /* Interleaved layout only. */
     __device__ __forceinline__ uint32_t location(int slot) const
     {
         return word[2 * slot + 1];
     }
 
-    /* Interleaved only: a cell that never held an element. */
+    /* Interleaved layout only: whether the slot never held an element. */
     __device__ __forceinline__ bool never_used(int slot) const
     {
         return (word[2 * slot] | word[2 * slot + 1]) == 0;
@@ -81,7 +81,7 @@ __device__ __forceinline__ uint32_t *bucket_words(const cuckoo_table &table, uin
     return table.words + static_cast<uint64_t>(bucket) * (2 * SLOTS);
 }
 
-/* Adds what each thread of the block counted. All of the block call it. */
+/* Adds up what the threads of the block counted. All threads of the block call it. */
 __device__ __forceinline__ void add_count(unsigned long long *total, uint32_t mine)
 {
     __shared__ unsigned long long block;

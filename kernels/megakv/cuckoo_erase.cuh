@@ -1,4 +1,4 @@
-/* Erase, one thread a job. */
+/* Erase, one thread per job. */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_ERASE_CUH
 #define KVC_KERNELS_MEGAKV_CUCKOO_ERASE_CUH
 

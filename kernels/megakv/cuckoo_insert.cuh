@@ -1,11 +1,11 @@
-/* Insert and erase, one thread a job.
+/* Insert, one thread per job, in two kernels.
  *
- * Insert is two kernels. The first replaces, or fills an empty cell by compare-and-swap; cells only fill up
- * while it runs and equal elements go for the same cell, so each is in the table once. What meets two full
- * buckets is listed for the second, which displaces under locks: a path of elements to an empty cell is found
- * without locks and then walked from its end, each move with its two buckets locked and checked. The
- * alternate bucket of an element is in reach of both its locks at any time, so the second kernel keeps
- * elements single, too. */
+ * The first kernel replaces an equal signature or fills an empty slot by compare-and-swap. While it runs,
+ * slots only fill up and equal elements compete for the same slot, so each element is in the table once. Jobs
+ * that meet two full buckets are listed for the second kernel, which displaces elements under locks: it finds
+ * a path of elements to an empty slot without locks and then walks it from its end, locking and checking the
+ * two buckets of each move. Whoever holds the locks of both buckets of an element sees all of its places, so
+ * the second kernel keeps elements unique, too. */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_INSERT_CUH
 #define KVC_KERNELS_MEGAKV_CUCKOO_INSERT_CUH
 
@@ -15,20 +15,20 @@ namespace kvc
 {
 
 constexpr uint32_t lock_count = 1u << 20;
-constexpr int path_max = 64;      /* elements on the way to an empty cell */
-constexpr int path_attempts = 64; /* random paths before an element is dropped */
+constexpr int path_max = 64;      /* most elements on the way to an empty slot */
+constexpr int path_attempts = 64; /* random paths tried before an element is dropped */
 constexpr int tries_max = 1 << 12;
 
 /* Jobs that met two full buckets. */
 struct insert_rest {
     uint32_t *job;
     uint32_t *count;
-    uint32_t *locks; /* lock_count, all 0 */
+    uint32_t *locks; /* lock_count words, all 0 between calls */
 };
 
 enum class insert_result { placed, replaced, both_full, beaten };
 
-/* Until it is in, or both its buckets are full. */
+/* Tries until the element is in the table or both its buckets are full. */
 template <int SLOTS, bool APART>
 __device__ __noinline__ insert_result insert_alone(const cuckoo_table &table, uint64_t hash,
                                                    uint32_t location, uint32_t *left, uint32_t *lines)
@@ -64,7 +64,8 @@ __device__ __noinline__ insert_result insert_alone(const cuckoo_table &table, ui
     }
 }
 
-/* One job of each lane, read together. `beaten`: another thread took the cell; try again alone. */
+/* Inserts one job per lane; the lanes read together. The result `beaten` means that another thread took the
+ * slot and that the job must be tried again alone. */
 template <int SLOTS, bool APART>
 __device__ __forceinline__ insert_result insert_together(const cuckoo_table &table, uint64_t hash,
                                                          uint32_t location, bool active, uint32_t *left,
@@ -154,8 +155,8 @@ __device__ __forceinline__ uint32_t lock_of(uint32_t bucket)
     return bucket & (lock_count - 1);
 }
 
-/* Both or none; the lower one first, so that of several threads in step that want the same two, one gets
- * them. */
+/* Takes both locks or none. The lower one comes first, so that one of several threads that run in step and
+ * want the same two locks gets them. */
 __device__ __forceinline__ bool try_lock_pair(uint32_t *locks, uint32_t one, uint32_t other)
 {
     uint32_t first = min(lock_of(one), lock_of(other)), second = max(lock_of(one), lock_of(other));
@@ -180,7 +181,8 @@ __device__ __forceinline__ void unlock_pair(uint32_t *locks, uint32_t one, uint3
     }
 }
 
-/* Under the locks of both buckets: replaces or places. false: both are full. */
+/* Replaces an equal element or fills an empty slot, under the locks of both buckets; returns false if both
+ * are full. */
 template <int SLOTS, bool APART>
 __device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t primary, uint32_t alternate,
                                              element value, uint32_t *left)
@@ -206,7 +208,7 @@ __device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t
     return false;
 }
 
-/* Moves one element to its alternate bucket, if it is still where it was seen and there is room. */
+/* Moves an element to its alternate bucket, if it is still where it was seen and there is room. */
 template <int SLOTS, bool APART>
 __device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t from, uint32_t slot,
                                             element value, uint32_t to)
@@ -226,8 +228,8 @@ __device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t 
     return true;
 }
 
-/* Frees a cell of a full bucket by a chain of moves along a random path. false: it found none, or the table
- * changed under way; `long_path` tells the first. */
+/* Frees a slot of a full bucket by moving elements along a random path. Returns false if there was no such
+ * path (`long_path` is set) or if the table changed meanwhile. */
 template <int SLOTS, bool APART>
 __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t bucket, uint64_t *random,
                           uint32_t *moves, uint32_t *lines, bool *long_path)
@@ -249,12 +251,12 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
         path_slot[length] = static_cast<uint8_t>(slot);
         path_element[length] = victim;
         if (victim.signature == KVC_MEGAKV_CUCKOO_EMPTY) {
-            break; /* someone made room meanwhile */
+            break; /* another thread made room meanwhile */
         }
         bucket = kvc_megakv_cuckoo_alternate(table.masks, bucket, victim.signature);
         for (int i = 0; i <= length; i++) {
             if (path_bucket[i] == bucket) {
-                *long_path = true; /* in a circle */
+                *long_path = true; /* the path is a circle */
                 return false;
             }
         }
@@ -297,7 +299,7 @@ __global__ void __launch_bounds__(256)
         uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
         uint32_t left = KVC_LOCATION_NONE;
         bool done = false;
-        /* Moves that failed because others were faster are tried again, but not for ever. */
+        /* Moves that fail because other threads were faster are repeated, but not forever. */
         for (int attempts = 0, tries = 0; !done && attempts < path_attempts && tries < tries_max; tries++) {
             while (!try_lock_pair(rest.locks, primary, alternate)) {
                 __nanosleep(64);
@@ -328,8 +330,8 @@ __global__ void __launch_bounds__(256)
     add_count(&table.counters->insert_lines, lines);
 }
 
-/* Displacement as published: cells change hands, and each displaced element goes to the alternate bucket that
- * the signature of the first one gives. */
+/* Displacement as published: the new element swaps places with the victim, and each displaced element goes to
+ * the alternate bucket that the signature of its displacer gives. */
 template <int SLOTS, bool APART>
 __global__ void __launch_bounds__(256)
     cuckoo_insert_published(cuckoo_table table, insert_jobs jobs, insert_rest rest)

@@ -1,5 +1,7 @@
-/* Internal to kernels/megakv: the cuckoo table in host memory, and how its source files read and write a
- * bucket. */
+/** @file
+ * Internal to kernels/megakv: the cuckoo table in host memory, and how its source files read and write a
+ * bucket.
+ */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_INTERNAL_H
 #define KVC_KERNELS_MEGAKV_CUCKOO_INTERNAL_H
 
@@ -7,8 +9,8 @@
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/megakv/cuckoo_layout.h"
 
-/* ThreadSanitizer takes vector loads of words that another thread stores for races: it gets the portable
- * twin. */
+/* ThreadSanitizer reports vector loads of words that another thread stores as races, so it gets the portable
+ * code. */
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>
 #define KVC_MEGAKV_CUCKOO_SSE2 1
@@ -20,11 +22,12 @@ enum {
     LINE_WORDS = 16,
 };
 
-/* What a bucket looks like. A constant wherever the published one is inlined. */
+/** Shape of a bucket; a compile-time constant wherever code for the two usual shapes is inlined. */
 struct shape {
     uint32_t slots;
     bool apart;
-    bool simd; /* one of these two, on a machine with 16-byte vectors */
+    /** Whether vector code exists: one of the two usual shapes on a machine with 16-byte vectors. */
+    bool simd;
 };
 
 static const struct shape published = {KVC_MEGAKV_CUCKOO_SLOTS, true, true};
@@ -38,18 +41,18 @@ struct kvc_megakv_cuckoo {
     struct shape shape;
     uint32_t max_displacements;
     bool published_displacement;
-    uint32_t *chain; /* of cells, max_displacements + 1 */
+    uint32_t *chain; /**< Slots of the current chain, up to max_displacements + 1. */
     uint64_t random;
     uint64_t used;
-    /* Elements ever moved. A reader that missed looks again if one moved meanwhile: it may have been passed
-     * on the way from the alternate to the primary bucket. On a line apart from what every
-     * reader needs all the time. */
+    /** Elements moved so far. A reader that missed searches again if an element moved meanwhile, because the
+     * element may have passed it on the way from the alternate to the primary bucket. The counter has a line
+     * of its own, apart from what every reader needs all the time. */
     _Alignas(64) uint64_t moves;
 };
 
 static inline struct kvc_megakv_cuckoo *table_of(struct kvc_index *index)
 {
-    return (struct kvc_megakv_cuckoo *)index; /* its first member */
+    return (struct kvc_megakv_cuckoo *)index; /* the first member */
 }
 
 ALWAYS_INLINE uint32_t load_word(const uint32_t *from)
@@ -62,7 +65,8 @@ ALWAYS_INLINE void store_word(uint32_t *to, uint32_t value)
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 
-/* Of the interleaved layout: signature low, location high, read and written as one. */
+/** Loads a slot of the interleaved layout in one access: the signature in the low half, the location in the
+ * high half. */
 ALWAYS_INLINE uint64_t load_slot(const uint32_t *bucket, unsigned c)
 {
     return __atomic_load_n((const uint64_t *)bucket + c, __ATOMIC_ACQUIRE);
@@ -89,13 +93,13 @@ ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, b
         if (write) {
             __builtin_prefetch(bucket + line * LINE_WORDS, 1);
         } else {
-            /* To the second cache, to which more lines can be under way. */
+            /* The second-level cache accepts more outstanding lines. */
             __builtin_prefetch(bucket + line * LINE_WORDS, 0, 2);
         }
     }
 }
 
-/* Bit c is set where cell c has this signature. */
+/** Bit c of the result is set if slot c has this signature. */
 ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
     uint32_t slots = 0;
@@ -107,8 +111,8 @@ ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature
 }
 
 #ifdef KVC_MEGAKV_CUCKOO_SSE2
-/* Two 16-byte vectors, which every x86-64 has: 32-byte ones are no faster here, and code around them would
- * pay for changing over. */
+/** Uses two 16-byte vectors, which every x86-64 processor has. 32-byte vectors are no faster here, and the
+ * code around them would pay for the transition. */
 ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signature)
 {
     const __m128i *slots = (const __m128i *)bucket;
@@ -118,7 +122,7 @@ ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signatur
     return (uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 }
 
-/* Signatures are every other word. */
+/** Uses every other word, which is where the signatures are. */
 ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signature)
 {
     const __m128 *slots = (const __m128 *)bucket;
@@ -138,7 +142,8 @@ ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct 
     return match_portable(bucket, signature, shape);
 }
 
-/* No element whose primary bucket this is lives in its alternate one: it has a cell that never held any. */
+/** Says that no element with this primary bucket lives in its alternate bucket, because this bucket has a
+ * slot that never held an element. */
 ALWAYS_INLINE bool never_full(const uint32_t *bucket, struct shape shape)
 {
     bool never_used = false;
@@ -153,14 +158,14 @@ ALWAYS_INLINE uint32_t primary_of(const struct kvc_megakv_cuckoo *table, uint64_
     return kvc_megakv_cuckoo_primary(table->masks, hash);
 }
 
-/* The other bucket of an element with this signature; it may be the same one. */
+/** Returns the other bucket of an element with this signature, which may be the same bucket. */
 ALWAYS_INLINE uint32_t alternate_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket,
                                     uint32_t signature)
 {
     return kvc_megakv_cuckoo_alternate(table->masks, bucket, signature);
 }
 
-/* The operations of kvc_index_ops; insert and erase for one thread at a time. */
+/** The operations of struct kvc_index_ops. Only one thread at a time may insert or erase. */
 void kvc_megakv_cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_t count,
                               uint32_t *location, struct kvc_index_stats *stats);
 void kvc_megakv_cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,

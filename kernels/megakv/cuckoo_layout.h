@@ -1,5 +1,7 @@
-/* Where the elements of a cuckoo table are: the same arithmetic for the table in host memory and for its GPU
- * twin. */
+/** @file
+ * Internal to kernels/megakv: where the elements of a cuckoo table lie, computed alike on the host and on the
+ * GPU.
+ */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_LAYOUT_H
 #define KVC_KERNELS_MEGAKV_CUCKOO_LAYOUT_H
 
@@ -14,38 +16,38 @@
 extern "C" {
 #endif
 
-/* Signature of an empty cell. In the interleaved layout its location tells whether it ever held an element.
- */
+/** Signature of an empty slot. */
 #define KVC_MEGAKV_CUCKOO_EMPTY 0u
+
+/** Location of an erased slot in the interleaved layout; a slot that was never used has location 0. */
 #define KVC_MEGAKV_CUCKOO_ERASED_LOCATION 1u
 
+/** Masks that select buckets. */
 struct kvc_megakv_cuckoo_layout_masks {
-    uint32_t bucket;    /* buckets - 1 */
-    uint32_t alternate; /* buckets of a partition - 1 */
+    uint32_t bucket;    /**< Number of buckets minus 1. */
+    uint32_t alternate; /**< Number of buckets of a partition minus 1. */
 };
 
-/* false: not a table that can be. Fills in the defaults. */
+/** Fills in the defaults of the parameters and computes the masks; returns false if a parameter is out of
+ * range. */
 bool kvc_megakv_cuckoo_params_complete(struct kvc_megakv_cuckoo_params *params,
                                        struct kvc_megakv_cuckoo_layout_masks *masks);
 
-#ifdef __cplusplus
-}
-#endif
-
+/** Returns the primary bucket of an element. */
 static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_primary(struct kvc_megakv_cuckoo_layout_masks masks,
                                                                  uint64_t hash)
 {
     return (uint32_t)hash & masks.bucket;
 }
 
-/* The other bucket of an element with this signature; it may be the same one. */
+/** Returns the other bucket of an element with this signature, which may be the same bucket. */
 static inline KVC_HOST_DEVICE uint32_t
 kvc_megakv_cuckoo_alternate(struct kvc_megakv_cuckoo_layout_masks masks, uint32_t bucket, uint32_t signature)
 {
     return bucket ^ (signature & masks.alternate);
 }
 
-/* The 32-bit words of a bucket, counted from its first one. */
+/** Returns the word of a bucket (32 bits each, the first is 0) that holds the signature of a slot. */
 static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_signature_word(uint32_t slots, bool apart,
                                                                         uint32_t slot)
 {
@@ -53,14 +55,15 @@ static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_signature_word(uint32_t
     return apart ? slot : 2 * slot;
 }
 
+/** Returns the word of a bucket (32 bits each, the first is 0) that holds the location of a slot. */
 static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_location_word(uint32_t slots, bool apart,
                                                                        uint32_t slot)
 {
     return apart ? slots + slot : 2 * slot + 1;
 }
 
-/* How far left of its preferred cell (the top signature bits) an element's cell is, round the end; elements
- * go to the empty cell of least distance. `cells` is a power of two. */
+/** Returns how far a slot is to the left of the preferred slot of an element (its top signature bits),
+ * wrapping around. An element takes the empty slot of least distance. `slots` is a power of two. */
 static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_distance(uint32_t slots, uint32_t signature,
                                                                   uint32_t slot)
 {
@@ -68,11 +71,16 @@ static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_distance(uint32_t slots
     return (preferred - slot) & (slots - 1);
 }
 
+/** Returns the slot at this distance; the inverse of kvc_megakv_cuckoo_distance(). */
 static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_slot_at(uint32_t slots, uint32_t signature,
                                                                  uint32_t distance)
 {
     uint32_t preferred = (uint32_t)((uint64_t)signature * slots >> 32);
     return (preferred - distance) & (slots - 1);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

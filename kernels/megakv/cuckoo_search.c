@@ -2,12 +2,13 @@
 
 enum {
     SEARCH_AHEAD = 64,  /* lines in flight, enough to cover the memory latency */
-    SEARCH_CHUNK = 256, /* keys before their alternate buckets' turn: few enough lines for the first cache */
-    FEW = 4,            /* keys below which a search does not prefetch */
+    SEARCH_CHUNK = 256, /* keys per chunk; their lines fit the first-level cache */
+    FEW = 4,            /* smaller batches are not prefetched */
 };
 
-/* Apart, the writer stores a location between clearing and setting its signature, so a pair is whole if the
- * signature is still there after the location was read. */
+/* Returns the location of a signature in a bucket, or KVC_LOCATION_NONE. In the layout with signatures and
+ * locations apart, the writer stores a location between clearing and setting its signature, so the pair
+ * belongs together if the signature is still there after the location was read. */
 ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct shape shape)
 {
     uint32_t slots = match(bucket, signature, shape);
@@ -23,12 +24,12 @@ ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct 
 
 ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
 {
-    __atomic_signal_fence(
-        __ATOMIC_SEQ_CST); /* keeps the vector loads before it; the processor does so anyway */
+    /* keeps the vector loads before the counter in the compiler; the processor does so anyway */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return __atomic_load_n(&table->moves, __ATOMIC_ACQUIRE);
 }
 
-/* Looks again, for an element that may have moved past a reader that began at `moves`. */
+/* Searches again, in case the element moved past a reader that began when the counter stood at `moves`. */
 ALWAYS_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint64_t moves,
                                     struct kvc_index_stats *stats, struct shape shape)
 {
@@ -53,7 +54,7 @@ ALWAYS_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint6
     }
 }
 
-/* The rest of a search that missed in the primary bucket. */
+/* Continues a search that missed in the primary bucket. */
 static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_megakv_cuckoo *table,
                                                            uint64_t hash, uint64_t moves,
                                                            struct kvc_index_stats *stats)
@@ -74,7 +75,7 @@ static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_mega
     return found;
 }
 
-/* For a caller that ends with it and so keeps nothing. */
+/* The same for a caller that ends with this call and therefore saves no registers. */
 static __attribute__((noinline)) void search_one_alternate(const struct kvc_megakv_cuckoo *table,
                                                            uint64_t hash, uint64_t moves, uint32_t *location,
                                                            struct kvc_index_stats *stats)
@@ -82,8 +83,8 @@ static __attribute__((noinline)) void search_one_alternate(const struct kvc_mega
     *location = search_alternate(table, hash, moves, stats);
 }
 
-/* Too few to be worth a pipeline: little but the probes, so that the processor overlaps this call with the
- * caller's next ones. */
+/* Searches batches that are too small for a pipeline. It does little besides the probes, so that the
+ * processor overlaps this call with the caller's next ones. */
 ALWAYS_INLINE void search_few(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
                               uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
 {
@@ -120,7 +121,7 @@ ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t 
             uint32_t bucket = primary_of(table, hash[i]);
             uint32_t found = probe(bucket_of(table, bucket, shape), signature, shape);
             location[i] = found;
-            /* Without a branch, which would be mispredicted: a hit prefetches the line it has. */
+            /* A branch would be mispredicted; instead, a hit prefetches the line that it already has. */
             uint32_t miss = found == KVC_LOCATION_NONE;
             missed[second] = i;
             second += miss;
@@ -149,16 +150,16 @@ ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t 
     stats->search_hits += count - misses;
 }
 
-/* A call for one key. Apart from the others so that it saves no registers: the fewer instructions a call has,
- * the more calls the processor overlaps. */
+/* Searches a single key. It is separate so that it saves no registers: the fewer instructions a call has, the
+ * more calls the processor overlaps. */
 ALWAYS_INLINE void search_one(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t *location,
                               struct kvc_index_stats *stats)
 {
     uint64_t moves = moves_so_far(table);
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
-    /* One key in fourteen is there, at load 0.75, and all calls behind it would wait once more. Fetched for
-     * nothing it is not counted as touched. */
+    /* At load 0.75, one key in fourteen is in its alternate bucket, and all calls behind it would wait a
+     * second time. A line that is prefetched in vain does not count as touched. */
     __builtin_prefetch(bucket_of(table, alternate_of(table, primary, signature), published));
     uint32_t found = probe(bucket_of(table, primary, published), signature, published);
     stats->searches++;

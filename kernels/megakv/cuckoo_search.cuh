@@ -1,6 +1,6 @@
-/* Search: every warp takes 32 jobs at a time, its processing units of THREADS threads take turns at them. All
- * turns' reads of primary buckets are in flight together; only jobs that missed go on to their alternate
- * bucket. */
+/* Search: every warp takes 32 jobs at a time, and its processing units of THREADS threads take turns at them.
+ * The reads of the primary buckets of all turns are in flight together; only jobs that miss continue with
+ * their alternate bucket. */
 #ifndef KVC_KERNELS_MEGAKV_CUCKOO_SEARCH_CUH
 #define KVC_KERNELS_MEGAKV_CUCKOO_SEARCH_CUH
 
@@ -9,9 +9,8 @@
 namespace kvc
 {
 
-/* Looks for `signature` of each lane's job in its `bucket`; jobs that are not `active` are left out. Each
- * lane's `location` is set where its job is found; `closed` where the bucket has no cell that was never used.
- */
+/* Searches each lane's `bucket` for the `signature` of the lane's job, unless the job is not `active`. Sets
+ * `location` if the job is found, and `closed` if every slot of the bucket has been used. */
 template <int SLOTS, int THREADS, bool APART>
 __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t bucket, uint32_t signature,
                                            bool active, uint32_t *location, bool *closed)
@@ -19,7 +18,7 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
     constexpr uint32_t all = 0xffffffffu;
     constexpr int units = 32 / THREADS;
     constexpr int turns = THREADS;
-    constexpr int at_once = turns < 4 ? turns : 4; /* bounds the registers */
+    constexpr int at_once = turns < 4 ? turns : 4; /* limits the number of registers */
     using share = bucket_share<SLOTS, THREADS, APART>;
     uint32_t lane = threadIdx.x & 31, member = lane % THREADS, unit = lane / THREADS;
     uint32_t my_turn = lane / units, my_unit = lane % units;
@@ -65,7 +64,8 @@ __device__ __forceinline__ void probe_warp(const cuckoo_table &table, uint32_t b
                 *location = match ? found : *location;
                 *closed = !unused;
             } else {
-                /* To the lane that the job belongs to, from the first thread of the unit that matched. */
+                /* The result goes to the lane that owns the job, from the first matching thread of the unit.
+                 */
                 uint32_t matches = __ballot_sync(all, match), unuseds = __ballot_sync(all, unused);
                 constexpr uint32_t unit_mask = static_cast<uint32_t>((UINT64_C(1) << THREADS) - 1);
                 uint32_t mine = matches >> my_unit * THREADS & unit_mask;
@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(256)
 {
     uint32_t hits = 0, lines = 0;
     uint32_t stride = gridDim.x * blockDim.x;
-    uint32_t rounds = (count + stride - 1) / stride; /* the same for all threads: the warp works together */
+    uint32_t rounds =
+        (count + stride - 1) / stride; /* the same for all threads, because the warp works together */
     for (uint32_t round = 0; round < rounds; round++) {
         uint64_t job = static_cast<uint64_t>(round) * stride + blockIdx.x * blockDim.x + threadIdx.x;
         bool active = job < count;

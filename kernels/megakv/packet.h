@@ -1,7 +1,10 @@
-/* Requests as they lie in a packet: one after the other, each a header of 8 bytes, the key, and for a SET the
- * value. Mega-KV does not publish its format; this one has the fields that it must have.
+/** @file
+ * Requests as they lie in a packet: one after another, each a header of 8 bytes, the key and, for a SET, the
+ * value.
  *
- * Header, little-endian: operation (2 bytes), key length (2), value length (4; 0 unless it is a SET). */
+ * Mega-KV does not publish its packet format; this one has the fields that such a format needs. The header is
+ * little-endian: operation (2 bytes), key length (2 bytes), value length (4 bytes; 0 except for a SET).
+ */
 #ifndef KVC_KERNELS_MEGAKV_PACKET_H
 #define KVC_KERNELS_MEGAKV_PACKET_H
 
@@ -9,27 +12,40 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { KVC_MEGAKV_PACKET_HEADER_BYTES = 8, KVC_MEGAKV_PACKET_KEY_MAX = 255 };
+#ifdef __cplusplus
+extern "C" {
+#endif
 
+/** Sizes and limits of a request. */
+enum {
+    KVC_MEGAKV_PACKET_HEADER_BYTES = 8, /**< Size of a request header [bytes]. */
+    KVC_MEGAKV_PACKET_KEY_MAX = 255,    /**< Longest key [bytes]. */
+};
+
+/** Operation of a request. */
 enum kvc_megakv_packet_op {
-    KVC_MEGAKV_PACKET_GET,
-    KVC_MEGAKV_PACKET_SET,
-    KVC_MEGAKV_PACKET_DELETE,
-    KVC_MEGAKV_PACKET_OPS
+    KVC_MEGAKV_PACKET_GET,    /**< Read the value of a key. */
+    KVC_MEGAKV_PACKET_SET,    /**< Store a value under a key. */
+    KVC_MEGAKV_PACKET_DELETE, /**< Delete a key. */
+    KVC_MEGAKV_PACKET_OPS,    /**< Number of operations. */
 };
 
+/** A request. */
 struct kvc_megakv_packet_request {
-    uint32_t op; /* enum kvc_megakv_packet_op */
-    uint32_t key_bytes, value_bytes;
-    const uint8_t *key, *value; /* into the packet */
+    uint32_t op;          /**< enum kvc_megakv_packet_op. */
+    uint32_t key_bytes;   /**< Length of the key [bytes], 1 to KVC_MEGAKV_PACKET_KEY_MAX. */
+    uint32_t value_bytes; /**< Length of the value [bytes]; 0 except for a SET. */
+    const uint8_t *key;   /**< The key; after parsing, it points into the packet. */
+    const uint8_t *value; /**< The value; after parsing, it points into the packet. */
 };
 
+/** Returns the size of a request in a packet [bytes]. */
 static inline uint32_t kvc_megakv_packet_bytes(const struct kvc_megakv_packet_request *request)
 {
     return KVC_MEGAKV_PACKET_HEADER_BYTES + request->key_bytes + request->value_bytes;
 }
 
-/* Writes a request of kvc_megakv_packet_bytes() bytes; returns where the next one goes. */
+/** Writes a request of kvc_megakv_packet_bytes() bytes to `to` and returns the address behind it. */
 static inline uint8_t *kvc_megakv_packet_write(uint8_t *to, const struct kvc_megakv_packet_request *request)
 {
     uint64_t header = request->op | (uint64_t)request->key_bytes << 16 | (uint64_t)request->value_bytes << 32;
@@ -42,8 +58,11 @@ static inline uint8_t *kvc_megakv_packet_write(uint8_t *to, const struct kvc_meg
     return to + kvc_megakv_packet_bytes(request);
 }
 
-/* Reads the request at *at and moves *at behind it. false, with *at where it was: what is left up to `end` is
- * no whole request. */
+/** Parses the request at `*at` and moves `*at` behind it.
+ *
+ * Never reads at or beyond `end`. Returns false, and leaves `*at` unchanged, if the rest of the packet does
+ * not start with a complete and valid request.
+ */
 static inline bool kvc_megakv_packet_next(const uint8_t **at, const uint8_t *end,
                                           struct kvc_megakv_packet_request *request)
 {
@@ -59,10 +78,17 @@ static inline bool kvc_megakv_packet_next(const uint8_t **at, const uint8_t *end
     if (!valid) {
         return false;
     }
-    const uint8_t *key = *at + KVC_MEGAKV_PACKET_HEADER_BYTES;
-    *request = (struct kvc_megakv_packet_request){op, key_bytes, value_bytes, key, key + key_bytes};
-    *at = key + key_bytes + value_bytes;
+    request->op = op;
+    request->key_bytes = key_bytes;
+    request->value_bytes = value_bytes;
+    request->key = *at + KVC_MEGAKV_PACKET_HEADER_BYTES;
+    request->value = request->key + key_bytes;
+    *at = request->value + value_bytes;
     return true;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,146 +1,201 @@
-/* Slab store with 32-bit location ids, size classes and bitmap CLOCK eviction.
+/** @file
+ * A slab store: items in memory slabs of one size class each, addressed by 32-bit locations and evicted by
+ * CLOCK.
  *
- * Source: Mega-KV, VLDB J. 26(5) 2017, sec. 7.2 and 7.4. Memory is cut into slabs of 2 MiB, each given to one
- * size class when the class first needs it. A location is slab number (high 16 bits) and item (low 16 bits),
- * so 128 GiB can be addressed. Each slab has a bitmap of reference bits; a class's CLOCK hand walks over its
- * slabs and evicts what is in use and was not referenced since the last turn. Allocation and eviction work in
- * batches, which is how receivers amortise the lock. Every item carries a status tag (free or using) and a
- * version, so that a reader can tell that an item was evicted or rewritten under it.
+ * Source: Mega-KV, VLDB J. 26(5) 2017, sec. 7.2 and 7.4. Memory is cut into slabs of 2 MiB. A size class
+ * receives a slab when it first needs one. A location is the slab number (high 16 bits) and the item number
+ * (low 16 bits), which addresses up to 128 GiB. Each slab has a bitmap of reference bits. Each class has a
+ * CLOCK hand, which walks over the slabs of the class and evicts items in use that nobody has referenced
+ * since its previous turn. Allocation and eviction work in batches, so that receivers amortise the lock.
+ * Every item carries a status tag (free or using) and a version, from which a reader sees that the item was
+ * evicted or rewritten during the read.
  *
  * Item layout: 8-byte header (version and tag, key length, value length), key bytes, value bytes.
  *
- * Size classes: 32, 48 and 64 bytes, then four to a doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab
- * stays with its class for good, as in memcached before it learnt to move slabs: not modelled.
+ * Size classes: 32, 48 and 64 bytes, then four per doubling up to 1 MiB (80, 96, 112, 128, 160, ...). A slab
+ * never changes its class, as in early versions of memcached; moving slabs between classes is not modelled.
  *
- * Threads: any number of them may allocate, write, release and read at once. At any time an item is
- *   - free: on its class's free list;
- *   - its owner's: allocated, and not yet written or released. Only the owner may write or release it, which
- *     is for the callers to keep to;
- *   - in use: everybody's. Any thread may read it, write it again, release it, or evict it by allocating.
- * Allocation, eviction included, takes its class's lock once a batch; a fresh slab is taken with a
- * compare-and-swap. Releasing an item and writing one again take that lock, too; it is a spinlock that
- * yields. Writing an allocated item and reading take none: the last store of a write puts the item in use,
- * and whoever evicts it, releases it or writes it again takes it out of use first, under the lock, so that
- * one of them gets it. A reader changes nothing but reference bits: the tag and the version, which every
- * write moves on, tell it what happened meanwhile; a torn read is reported as KVC_MEGAKV_SLAB_CHANGED, its
- * bytes are never used. A location that an index remembers may have been evicted and be another's by the time
- * it is used: kvc_megakv_slab_release_key and kvc_megakv_slab_rewrite look at the key, while
- * kvc_megakv_slab_release and kvc_megakv_slab_write take the caller's word for it. (Should it hold the same
- * key again by then, kvc_megakv_slab_release_key releases the newer item: a miss, never a wrong value.)
- * Statistics are the caller's own. Nothing is bound to a thread or a process; fork while no other thread is
- * inside, as locks are copied, too. */
+ * Threads: any number of threads may allocate, write, release and read at the same time. An item is always in
+ * one of three states:
+ *   - free: it is on the free list of its class;
+ *   - owned: a thread has allocated it and has not yet written or released it. Only the owner may write or
+ *     release it; the store relies on its callers for that;
+ *   - in use: any thread may read it, rewrite it, release it, or evict it by allocating.
+ *
+ * An allocation takes the lock of its class once per batch, evictions included, and takes a fresh slab with a
+ * compare-and-swap. Releasing an item and rewriting one take the same lock, a spinlock that yields. Reading
+ * and the first write of an allocated item take no lock. The last store of a write puts the item in use. A
+ * thread that evicts, releases or rewrites an item first takes it out of use under the lock, so that exactly
+ * one thread succeeds.
+ *
+ * A reader changes only reference bits. The tag and the version, which every write increments, tell it what
+ * happened meanwhile. It reports a torn read as KVC_MEGAKV_SLAB_CHANGED and never uses the bytes.
+ *
+ * A location taken from an index may be stale: the item may have been evicted and given to another key.
+ * kvc_megakv_slab_release_key() and kvc_megakv_slab_rewrite() therefore check the key, whereas
+ * kvc_megakv_slab_release() and kvc_megakv_slab_write() trust the caller. If the location holds the same key
+ * again, kvc_megakv_slab_release_key() releases the newer item: later reads miss, but never see a wrong
+ * value.
+ *
+ * Each caller passes its own statistics. The store is not bound to a thread or a process. Fork only while no
+ * other thread is inside the store, because a fork copies the locks too.
+ */
 #ifndef KVC_KERNELS_MEGAKV_SLAB_H
 #define KVC_KERNELS_MEGAKV_SLAB_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Sizes and limits of the store. */
 enum {
-    KVC_MEGAKV_SLAB_BYTES = 2 << 20,
-    KVC_MEGAKV_SLAB_HEADER_BYTES = 8,
-    KVC_MEGAKV_SLAB_SURE_ITEMS = 4096, /* those whose reference bits a read knows to be set, if all are */
-    KVC_MEGAKV_SLAB_KEY_MAX = 255,     /* bytes */
-    KVC_MEGAKV_SLAB_VALUE_MAX = (1 << 20) - 4096, /* bytes */
+    KVC_MEGAKV_SLAB_BYTES = 2 << 20,              /**< Size of a slab [bytes]. */
+    KVC_MEGAKV_SLAB_HEADER_BYTES = 8,             /**< Size of an item's header [bytes]. */
+    KVC_MEGAKV_SLAB_SURE_ITEMS = 4096,            /**< Items that one top-level reference bit summarises. */
+    KVC_MEGAKV_SLAB_KEY_MAX = 255,                /**< Longest key [bytes]. */
+    KVC_MEGAKV_SLAB_VALUE_MAX = (1 << 20) - 4096, /**< Longest value [bytes]. */
 };
 
+/** Outcome of one read. */
 enum kvc_megakv_slab_read_result {
-    KVC_MEGAKV_SLAB_HIT,      /* the value was copied */
-    KVC_MEGAKV_SLAB_ABSENT,   /* location NONE */
-    KVC_MEGAKV_SLAB_MISMATCH, /* another key lives there (only when comparing) */
-    KVC_MEGAKV_SLAB_CHANGED,  /* free, or rewritten while it was read */
+    KVC_MEGAKV_SLAB_HIT,      /**< The value was copied. */
+    KVC_MEGAKV_SLAB_ABSENT,   /**< The location was KVC_LOCATION_NONE. */
+    KVC_MEGAKV_SLAB_MISMATCH, /**< The item holds another key; only reads that compare keys report this. */
+    KVC_MEGAKV_SLAB_CHANGED,  /**< The item does not exist, is free, or was rewritten during the read. */
 };
 
+/** A slab store. */
 struct kvc_megakv_slab;
 
+/** Counters of one caller; every call adds to them. Lines are 64-byte lines that the header, a compared key
+ * and a copied value occupy. */
 struct kvc_megakv_slab_stats {
-    uint64_t allocated;   /* items handed out */
-    uint64_t evicted;     /* items taken back by CLOCK */
-    uint64_t clock_steps; /* reference bits of items in use that the hand looked at */
-    /* Lines: 64-byte lines of items touched, for header, key where it is compared, and value where it is
-     * copied. */
-    uint64_t reads, read_lines;
-    uint64_t writes, write_lines;
-    /* Hits that had to look at their item's own reference bit, as not all around it were set, and those that
-     * found it clear and set it. */
-    uint64_t checked, marked;
+    uint64_t allocated;   /**< Items allocated, evicted ones included. */
+    uint64_t evicted;     /**< Items evicted by CLOCK. */
+    uint64_t clock_steps; /**< Reference bits of items in use that the CLOCK hand inspected. */
+    uint64_t reads;       /**< Items that kvc_megakv_slab_read() was asked for. */
+    uint64_t read_lines;  /**< Lines touched by reads. */
+    uint64_t writes;      /**< Items written or rewritten. */
+    uint64_t write_lines; /**< Lines touched by writes. */
+    uint64_t checked; /**< Hits that inspected the item's own reference bit because no summary bit was set. */
+    uint64_t marked;  /**< Checked hits that found the reference bit clear and set it. */
 };
 
-/* An item that CLOCK evicted: its index entry must be erased. */
+/** An item that CLOCK evicted. The caller must erase its index entry. */
 struct kvc_megakv_slab_evicted {
-    uint32_t location;
-    uint64_t hash; /* of its key, as given to kvc_megakv_slab_create's hash function */
+    uint32_t location; /**< Location of the item. */
+    uint64_t hash;     /**< kvc_hash() of its key with the store's seed. */
 };
 
-void kvc_megakv_slab_free(struct kvc_megakv_slab *slab); /* NULL is allowed */
+/** Frees a store; NULL is allowed. */
+void kvc_megakv_slab_free(struct kvc_megakv_slab *slab);
 
-/* `bytes`: capacity, rounded up to whole slabs, at most 128 GiB. `hash_seed`: of kvc_hash, to recompute the
- * hash of evicted keys. NULL with errno EINVAL or ENOMEM. */
+/** Creates an empty store.
+ * @param bytes Capacity [bytes], at least 1 byte and at most 128 GiB; rounded up to whole slabs.
+ * @param hash_seed Seed of kvc_hash(), with which the store recomputes the hashes of evicted keys.
+ * @return The store, or NULL with errno EINVAL or ENOMEM.
+ */
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed);
 
-/* Bytes that an item of this key and value takes in its size class; 0: too large. */
+/** Returns the size of the items of the class that fits this key and value [bytes], or 0 if they are too
+ * long. */
 uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
-/* Allocates `count` items of the class that fits (key_bytes, value_bytes); each goes to location[i] with its
- * tag still "free". Takes free items, then fresh slabs, then evicts. `evicted` receives up to `count`
- * entries, *evicted_count how many. Returns how many were allocated: fewer than `count` only when no slab is
- * left and the class has nothing more to evict: it has no slab, or all its items were allocated and are not
- * yet written (those that another thread is writing again count as such). */
+/** Allocates items of the size class that fits a key of `key_bytes` and a value of `value_bytes` [bytes].
+ *
+ * The call uses free items first, then fresh slabs, then evicts. The allocated items belong to the caller and
+ * keep the tag "free" until they are written. `location` receives the allocated locations; `evicted` receives
+ * up to `count` evicted items, and `*evicted_count` their number.
+ *
+ * Returns the number of allocated items. It is below `count` only if the key or the value is too long, or if
+ * no slab is left and the class has nothing to evict: the class has no slab, or all its items are owned. An
+ * item that another thread is rewriting counts as owned.
+ */
 uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
                                uint32_t count, uint32_t *location, struct kvc_megakv_slab_evicted *evicted,
                                uint32_t *evicted_count, struct kvc_megakv_slab_stats *stats);
 
-/* Writes key and value into an allocated item and marks it "using" and referenced: from then on it may be
- * evicted. They must fit the class that it was allocated from. Takes no lock. Writing an item in use again is
- * allowed, if no other thread may have evicted it meanwhile (else: kvc_megakv_slab_rewrite), and takes the
- * class's lock; false, with nothing written: another thread is writing, releasing or evicting it. */
+/** Writes a key and a value into an allocated item and puts it in use.
+ *
+ * The item is marked as referenced and may be evicted from then on. The key and the value must fit the class
+ * that the item was allocated from. The first write takes no lock.
+ *
+ * The call may also overwrite an item in use, provided that no other thread can have evicted it meanwhile;
+ * otherwise use kvc_megakv_slab_rewrite(). Overwriting takes the lock of the class.
+ *
+ * Returns false, and writes nothing, if another thread is writing, releasing or evicting the item.
+ */
 bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
                            uint32_t key_bytes, const void *value, uint32_t value_bytes,
                            struct kvc_megakv_slab_stats *stats);
 
-/* Gives an item in use another value in place, if its key is this one. false, with nothing written: the key
- * is not there any more, another thread is writing, releasing or evicting the item, or the value does not fit
- * its class. */
+/** Gives an item in use a new value in place, provided that it still holds this key.
+ *
+ * Returns false, and writes nothing, if the item no longer holds the key, if another thread is writing,
+ * releasing or evicting it, or if the value does not fit its class.
+ */
 bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
                              uint32_t key_bytes, const void *value, uint32_t value_bytes,
                              struct kvc_megakv_slab_stats *stats);
 
-/* Gives an item back to its free list, written or not; false: it was free already, is no item, or another
- * thread is evicting it or writing it again. Of several threads that release an item at once, one gets true.
+/** Returns an item to its free list, whether it was written or not.
+ *
+ * Returns false if the item is already free, if there is no such item, or if another thread is evicting or
+ * rewriting it. If several threads release an item at the same time, exactly one call returns true.
  */
 bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location);
 
-/* As kvc_megakv_slab_release, but only while the item in use there still has a key of this hash: a location
- * that an index remembers may have been evicted and given to another key since. */
+/** Releases an item only if it is in use and its key has this hash.
+ *
+ * Use it for locations taken from an index, which may have been evicted and given to another key since.
+ */
 bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash);
 
-/* A batch of GETs. Key i starts at keys + i * key_stride. With `compare`, the item's key must equal it.
- * Values go one behind the other into `out`, a ring of `out_bytes` (at least KVC_MEGAKV_SLAB_VALUE_MAX for
- * arbitrary values) starting at *out_position, which is moved on; a value never wraps. A value longer than
- * the whole ring is KVC_MEGAKV_SLAB_CHANGED. `value_bytes` may be NULL; what is no hit has 0. Marks hits as
- * referenced. Software-pipelined. */
+/** A batch of reads.
+ *
+ * Values are written one after another into the ring `out`, starting at `*out_position`; a value never wraps
+ * around the end. A value longer than the whole ring is reported as KVC_MEGAKV_SLAB_CHANGED.
+ */
 struct kvc_megakv_slab_reads {
-    uint32_t count;
-    const uint32_t *location;
-    const uint8_t *keys;
-    uint32_t key_stride;
-    const uint8_t *key_bytes;
-    bool compare;
-    uint8_t *out;
-    uint32_t out_bytes;
-    uint32_t *out_position;
-    uint8_t *result;       /* enum kvc_megakv_slab_read_result */
-    uint32_t *value_bytes; /* of hits */
+    uint32_t count;           /**< Number of reads. */
+    const uint32_t *location; /**< Locations, or KVC_LOCATION_NONE. */
+    const uint8_t *keys;      /**< Keys; key i starts at keys + i * key_stride. */
+    uint32_t key_stride;      /**< Distance between keys [bytes]. */
+    const uint8_t *key_bytes; /**< Lengths of the keys [bytes]. */
+    bool compare;             /**< Whether an item must hold the given key to be a hit. */
+    uint8_t *out;             /**< Ring that receives the values. */
+    uint32_t out_bytes;       /**< Size of the ring [bytes]; KVC_MEGAKV_SLAB_VALUE_MAX suits any value. */
+    uint32_t *out_position;   /**< Where the next value goes in the ring [bytes]; the call moves it on. */
+    uint8_t *result;          /**< Receives enum kvc_megakv_slab_read_result. */
+    uint32_t *value_bytes;    /**< Receives value lengths [bytes], 0 for anything but a hit; may be NULL. */
 };
+
+/** Reads a batch of items and marks the hits as referenced. The reads are software-pipelined. */
 void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                           struct kvc_megakv_slab_stats *stats);
 
-/* Clears the reference bit of one in `one_in` (a power of two) items of every slab, where they are in use; 1:
- * of all, as a turn of the CLOCK hand does. Readers may go on. */
+/** Clears the reference bit of one in `one_in` items in use of every slab.
+ *
+ * `one_in` is a power of two; 1 clears all bits, as a turn of the CLOCK hand does. Other threads may read
+ * meanwhile.
+ */
 void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in);
 
-/* Items in use. Counts them all, a bit each: not for every request. Exact while no other thread writes,
- * releases or allocates. */
+/** Counts the items in use.
+ *
+ * The call inspects every item, so it is too slow for every request. The result is exact while no other
+ * thread allocates, writes or releases.
+ */
 uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab);
+
+/** Returns the capacity of the store [bytes], a multiple of the slab size. */
 uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

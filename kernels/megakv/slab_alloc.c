@@ -4,12 +4,13 @@
 #include "kernels/megakv/slab_internal.h"
 
 enum {
-    /* Two less than 16 bits can number, so that no location is KVC_LOCATION_NONE or KVC_LOCATION_ANY. */
+    /* Two less than 16 bits can number, so that no location equals KVC_LOCATION_NONE or KVC_LOCATION_ANY. */
     ITEMS_MAX = 65534,
     EVICT_AHEAD = 16,
 };
 
-/* Size class of an item; *class_bytes is the size of the class's items. CLASS_COUNT: too large. */
+/* Returns the size class of an item and stores the item size of the class in *class_bytes; CLASS_COUNT if the
+ * item is too large. */
 static uint32_t class_of(uint32_t key_bytes, uint32_t value_bytes, uint32_t *class_bytes)
 {
     *class_bytes = 0;
@@ -35,8 +36,8 @@ uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
     return class_bytes;
 }
 
-/* Sets the reference bits behind a slab's last item, so that they keep no word from being all ones. The top
- * level has no word above it (and shares its words among slabs). */
+/* Sets the reference bits behind the last item of a slab, so that they do not keep a word from being all
+ * ones. The top level is left alone: it has no level above it, and slabs share its words. */
 static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items)
 {
     for (int level = 0; level < LEVELS - 1; level++) {
@@ -52,7 +53,7 @@ static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, ui
     }
 }
 
-/* Gives the next unused slab to a class, whose lock is held; false: none is left. */
+/* Gives the next unused slab to a class, whose lock is held; returns false if no slab is left. */
 static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
 {
     uint32_t number = __atomic_load_n(&slab->assigned, __ATOMIC_RELAXED);
@@ -89,8 +90,8 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
     return true;
 }
 
-/* Takes up to `count` items out of one word of a slab's free list and marks them as referenced, which spares
- * whoever writes them an atomic operation each. */
+/* Takes up to `count` items from one word of a slab's free list. It marks them as referenced together, which
+ * saves an atomic operation in each of their first writes. */
 static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, uint32_t count,
                           uint32_t *location)
 {
@@ -107,7 +108,7 @@ static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, 
     return taken;
 }
 
-/* Takes up to `count` items off the class's free list. */
+/* Takes up to `count` items from the free list of a class. */
 static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
                           uint32_t *location)
 {
@@ -118,7 +119,7 @@ static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class
         while (taken < count && info->free_items > 0) {
             uint32_t found =
                 take_word(slab, location_of(number, info->free_word * 64), count - taken, location + taken);
-            info->free_word += taken + found < count; /* else there may be more */
+            info->free_word += taken + found < count; /* otherwise the word may have more */
             info->free_items -= found;
             taken += found;
         }
@@ -134,9 +135,9 @@ static uint64_t from_bit(uint32_t bit)
     return ~UINT64_C(0) << bit;
 }
 
-/* One word of the bitmap under the hand: gives the items in use that were not referenced, up to `count` of
- * them, and clears the reference bits passed. The hand stops behind the last victim if there are enough, else
- * at the word's end. */
+/* Sweeps one bitmap word under the CLOCK hand: collects up to `count` items in use that are not referenced
+ * (or, unless `spare` is set, referenced ones too), and clears the reference bits that the hand passes. The
+ * hand stops behind the last victim if there are enough victims, otherwise at the end of the word. */
 static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count, bool spare,
                            uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
@@ -162,14 +163,14 @@ static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *clas
         clear_referenced(slab, word_location, passed);
     }
     if (evicted != 0) {
-        set_referenced(slab, word_location, evicted); /* as in take_word */
+        set_referenced(slab, word_location, evicted); /* for the reason given at take_word() */
     }
     stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
     return found;
 }
 
-/* Moves the CLOCK hand until it has `count` victims or the class has nothing more in use: then it stays
- * behind the last item in use that it saw. The class's lock is held. */
+/* Moves the CLOCK hand until it has `count` victims or the class has nothing else in use. In the latter case
+ * the hand stays behind the last item in use that it saw. The lock of the class is held. */
 static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
                            uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
@@ -181,14 +182,15 @@ static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct size_class *clas
     uint32_t start_item = class->hand_item;
     uint32_t seen_slab = start_slab;
     uint32_t seen_item = start_item;
-    uint32_t barren = 0; /* slabs entered since then */
+    uint32_t barren = 0; /* slabs entered since the last item in use */
     unsigned turns = 0;
     while (found < count && barren <= class->slabs) {
         if (class->hand_item >= class->items) {
             class->hand_slab = slab->info[class->hand_slab].next;
             class->hand_item = 0;
-            /* The first turn clears what is referenced, the second one finds it; readers that keep marking
-             * cannot make it go on for ever. */
+            /* The first turn clears reference bits and the second turn finds victims. From the third turn on,
+             * reference bits no longer spare an item, so readers that keep setting them cannot prolong the
+             * sweep forever. */
             turns += class->hand_slab == start_slab;
             barren++;
             continue;
@@ -207,7 +209,8 @@ static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct size_class *clas
     return found;
 }
 
-/* Takes the items, which are the caller's now, from their readers and reports the hashes of their keys. */
+/* Withdraws evicted items, which now belong to the caller, from their readers and reports the hashes of their
+ * keys. */
 static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const uint32_t *location,
                            struct kvc_megakv_slab_evicted *evicted)
 {

@@ -1,4 +1,6 @@
-/* Internal to kernels/megakv: the memory of the slab store, and what several of its source files do with it.
+/** @file
+ * Internal to kernels/megakv: the memory of the slab store, and the helpers that several of its source files
+ * share.
  */
 #ifndef KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
 #define KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
@@ -14,52 +16,54 @@ enum {
     SLAB_COUNT_MAX = 65536,
     BITMAP_WORDS = 65536 / 64,
     CLASS_COUNT = 59,
-    LEVELS = 3,  /* of reference bits */
-    SPINS = 256, /* some ten microseconds */
+    LEVELS = 3,  /* Levels of reference bits. */
+    SPINS = 256, /* Spins before a waiter yields, about ten microseconds. */
 };
 
 #define NO_SLAB UINT32_MAX
 
-/* Item header, one word so that it is read and written whole:
- * bit 0 tag, bits 1..8 key length, bits 9..30 value length, bit 31 being written again (never with the tag),
- * bits 32..63 version (one more after every write). */
+/** The header of an item, one word, so that it is read and written whole.
+ *
+ * Bit 0: tag. Bits 1 to 8: key length. Bits 9 to 30: value length. Bit 31: the item is being rewritten (never
+ * set together with the tag). Bits 32 to 63: version, incremented by every write. */
 static const uint64_t tag_using = 1;
 static const uint64_t tag_writing = UINT64_C(1) << 31;
-static const uint64_t shape_mask = 0xffffffff; /* all but the version */
+static const uint64_t shape_mask = 0xffffffff; /**< Everything but the version. */
 
-/* Of a slab; its class's lock guards it, but for class_index, which stays. */
+/** A slab. The lock of its class guards all of it except class_index, which never changes. */
 struct slab_info {
     uint32_t class_index;
     uint32_t free_items;
-    uint32_t free_word; /* no bitmap word below has a free item */
-    uint32_t next_free; /* next slab of the class with free items */
-    uint32_t next;      /* next slab of the class, in a ring */
+    uint32_t free_word; /**< No bitmap word below this one has a free item. */
+    uint32_t next_free; /**< Next slab of the class that has free items. */
+    uint32_t next;      /**< Next slab of the class, in a ring. */
 };
 
 struct size_class {
-    /* Taken once a batch of allocations, and for what is rare: giving items back, writing one again. A slab
-     * is its class's for good, so this lock guards the slab's bitmaps, too. Those who wait for it read its
-     * line all the time, so what its holder works on has another one. */
+    /** The lock is taken once per batch of allocations, and for the rare releases and rewrites. A slab
+     * belongs to its class for good, so this lock also guards the bitmaps of the slab. Waiting threads keep
+     * reading the line of the lock; the data that its holder works on therefore lies in another line. */
     _Alignas(128) bool locked;
-    _Alignas(128) uint32_t last; /* of the ring of slabs */
-    uint32_t first_free;         /* slab with free items */
+    _Alignas(128) uint32_t last; /**< Last slab of the ring. */
+    uint32_t first_free;         /**< First slab that has free items. */
     uint32_t hand_slab, hand_item;
-    uint32_t items; /* of a slab */
+    uint32_t items; /**< Items per slab. */
     uint32_t slabs;
 };
 
 struct kvc_megakv_slab {
-    /* For readers. Slabs are given to classes in order and for good; item_bytes is 0 for the others. */
+    /** Slab memory. Readers use the members up to slab_count. Slabs are given to classes in order and for
+     * good. */
     uint8_t *base;
-    /* Reference bits. Bit i of level 0 belongs to item i; of a higher level, it says that word i of the level
-     * below is all ones. */
+    /** Reference bits. Bit i of level 0 belongs to item i. Bit i of a higher level says that word i of the
+     * level below is all ones. */
     uint64_t *referenced[LEVELS];
     uint32_t *item_bytes;
     uint32_t slab_count;
-    /* For those who write. An item is free (on the free list), in use, or neither: its owner's, who was given
-     * it and has not yet written it. `free_bits` changes under the class's lock; `in_use` is cleared under it
-     * and set without, by the owner. That has a byte an item (3 % of the smallest items): bits would cost
-     * every write an atomic operation, on a line that the writers of the next batches fight over. */
+    /** Slabs given to classes so far. Writers use the members from here on. `free_bits` changes under the
+     * lock of the class. `in_use` is cleared under that lock and set without it, by the owner of the item. It
+     * has a byte per item (3 % of the smallest items): bits would cost every write an atomic operation on a
+     * line that the writers of the next batches contend for. */
     uint32_t assigned;
     uint64_t hash_seed;
     uint64_t *free_bits;
@@ -68,9 +72,10 @@ struct kvc_megakv_slab {
     struct size_class classes[CLASS_COUNT];
 };
 
-/* Bytes of items are copied while another thread may write them; the version tells afterwards.
- * ThreadSanitizer (rightly) wants such bytes to be atomic and knows no fences: there, each byte is loaded and
- * stored with the order that the fences give otherwise. */
+/* The bytes of an item may be copied while another thread writes them; the version reveals that afterwards.
+ * ThreadSanitizer rightly requires atomic accesses for such bytes and does not understand fences. Under
+ * ThreadSanitizer, each byte is therefore loaded and stored with the ordering that the fences give otherwise.
+ */
 #ifdef __SANITIZE_THREAD__
 static inline void copy_out(void *to, const uint8_t *item, uint32_t bytes)
 {
@@ -171,7 +176,7 @@ static inline uint64_t bit_of(uint32_t location)
     return UINT64_C(1) << (location & 63);
 }
 
-/* Index of its word in a bitmap of all slabs. */
+/** Index of an item's word in a bitmap of all slabs. */
 static inline uint64_t word_of(uint32_t location)
 {
     return location / 64;
@@ -182,7 +187,7 @@ static inline uint32_t location_of(uint32_t slab_number, uint32_t item)
     return slab_number << 16 | item;
 }
 
-/* Address of an item that may be prefetched and read, or NULL. */
+/** Address of an item that may be prefetched and read, or NULL if there is no such item. */
 static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t location, uint32_t *item_bytes)
 {
     uint32_t number = location >> 16;
@@ -198,11 +203,12 @@ static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t loca
     return slab->base + (uint64_t)number * KVC_MEGAKV_SLAB_BYTES + offset;
 }
 
-/* Sets the reference bits `marks` of the word that `location` is in; false: they are set. */
+/** Sets the reference bits `marks` in the word that contains `location`; returns false if they were all set.
+ */
 static inline bool set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks)
 {
     uint64_t *below = &slab->referenced[0][word_of(location)];
-    /* Only where they are not set: a write would take the line from other readers' caches. */
+    /* A set bit is not written again: the write would take the line from the caches of other readers. */
     if ((~__atomic_load_n(below, __ATOMIC_RELAXED) & marks) == 0) {
         return false;
     }
@@ -212,7 +218,8 @@ static inline bool set_referenced(struct kvc_megakv_slab *slab, uint32_t locatio
         index /= 64;
         uint64_t *word = &slab->referenced[level][word_of(index)];
         bits = __atomic_fetch_or(word, bit_of(index), __ATOMIC_SEQ_CST) | bit_of(index);
-        /* The CLOCK hand clears from the bottom up. If it came by meanwhile, one sees the other. */
+        /* The CLOCK hand clears from the bottom up. If it passed meanwhile, either it or this thread notices
+         * the other. */
         if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
             __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
             break;
@@ -227,7 +234,7 @@ static inline bool mark_referenced(struct kvc_megakv_slab *slab, uint32_t locati
     return set_referenced(slab, location, bit_of(location));
 }
 
-/* Clears the reference bits `bits` of the word that `location` is in. */
+/** Clears the reference bits `bits` in the word that contains `location`. */
 static inline void clear_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t bits)
 {
     uint32_t index = location;
@@ -241,9 +248,9 @@ static inline void clear_referenced(struct kvc_megakv_slab *slab, uint32_t locat
     }
 }
 
-/* Spins: it is held for a microsecond or two, far less than it takes to put a thread to sleep and wake it,
- * which cost two threads that allocate a sixth of their speed. Where the holder may have lost its processor,
- * others give up theirs. */
+/** Takes the lock of a class. It spins because the lock is held for one or two microseconds, far less than it
+ * takes to put a thread to sleep and to wake it; sleeping costs two allocating threads a sixth of their
+ * speed. A waiter yields when the holder may have lost its processor. */
 static inline void lock(struct size_class *class)
 {
     unsigned tries = 0;
@@ -273,13 +280,13 @@ static inline void set_in_use(struct kvc_megakv_slab *slab, uint32_t location, b
     __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
 }
 
-/* The items in use of 64, as a bitmap word. */
+/** The in-use flags of 64 items as a bitmap word. */
 static inline uint64_t using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
 {
     const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];
     uint64_t word = 0;
     for (uint32_t i = 0; i < 8; i++) {
-        /* Brings bit 0 of byte k to bit 56 + k. */
+        /* Moves bit 0 of byte k to bit 56 + k. */
         word |= (__atomic_load_n(&bytes[i], __ATOMIC_ACQUIRE) * 0x0102040810204080 >> 56) << i * 8;
     }
     return word;

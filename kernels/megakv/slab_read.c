@@ -4,15 +4,16 @@
 #include "kernels/megakv/slab_internal.h"
 
 enum {
-    FEW = 4,             /* reads below which nothing is prefetched */
+    FEW = 4,             /* smaller batches are not prefetched */
     READ_AHEAD = 24,     /* items in flight */
-    READ_WINDOW = 32,    /* power of two above READ_AHEAD */
-    PREFETCH_LINES = 16, /* of one item; the processor's own prefetcher does the rest */
+    READ_WINDOW = 32,    /* a power of two above READ_AHEAD */
+    PREFETCH_LINES = 16, /* per item; the hardware prefetcher fetches the rest */
 };
 
-/* The reference bits of tens of millions of items are megabytes and would cost each read a line of a far
- * cache. In a store that is read more than it is evicted from most are set, and the top level, which stays in
- * the nearest cache, says so. */
+/* Says whether the reference bit of an item is known to be set. The reference bits of tens of millions of
+ * items take megabytes, so inspecting them would cost each read a line of a distant cache. In a store with
+ * more reads than evictions most bits are set, and the top level, which stays in the nearest cache, says so.
+ */
 static inline bool surely_referenced(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     uint32_t index = location >> 6 * (LEVELS - 1);
@@ -20,7 +21,7 @@ static inline bool surely_referenced(const struct kvc_megakv_slab *slab, uint32_
             bit_of(index)) != 0;
 }
 
-/* Counts one read; `bytes` is what it touched of the item. */
+/* Counts one read that touched the first `bytes` bytes of the item. */
 static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_t bytes,
                                                     enum kvc_megakv_slab_read_result result,
                                                     struct kvc_megakv_slab_stats *stats)
@@ -29,7 +30,7 @@ static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_
     return result;
 }
 
-/* Reads one item of any shape. On a hit *value_bytes is set and *position is moved on. */
+/* Reads one item of any shape. A hit sets *value_bytes and advances *position. */
 static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uint8_t *key, uint32_t key_bytes,
                                                   const struct kvc_megakv_slab_reads *reads,
                                                   uint32_t *position, uint32_t *value_bytes,
@@ -68,8 +69,8 @@ static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uin
     return seen(item, touched, KVC_MEGAKV_SLAB_HIT, stats);
 }
 
-/* The commonest shape, key and value of 8 bytes each, without calls. False: not that shape, or not a clean
- * hit. */
+/* Reads the most common shape, an 8-byte key with an 8-byte value, without calls. Returns false if the item
+ * has another shape or is not a clean hit. */
 static inline bool read_8_8(const uint8_t *item, const uint8_t *key,
                             const struct kvc_megakv_slab_reads *reads, uint32_t *position)
 {
@@ -100,7 +101,7 @@ static inline const uint8_t *prefetch_item(const struct kvc_megakv_slab *slab, u
     }
     const uint8_t *item = item_of(slab, location, &item_bytes);
     if (item != NULL) {
-        /* Values are copied out, not kept: past the second cache, which the index makes better use of. */
+        /* Values are copied once, so they bypass the second-level cache, which serves the index better. */
         __builtin_prefetch(item, 0, 0);
         uint32_t lines = lines_of(item, item_bytes);
         for (uint32_t line = 1; line < lines && line < PREFETCH_LINES; line++) {
@@ -113,7 +114,7 @@ static inline const uint8_t *prefetch_item(const struct kvc_megakv_slab *slab, u
     return item;
 }
 
-/* Reads request i, whose item this is. */
+/* Performs read i on `item`, which is NULL if the location has none. */
 static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                             uint32_t i, const uint8_t *item, uint32_t *position,
                             struct kvc_megakv_slab_stats *stats)
@@ -141,7 +142,7 @@ static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megak
     }
 }
 
-/* Little but the reads, so that the processor overlaps this call with the caller's next ones. */
+/* Does little besides the reads, so that the processor overlaps this call with the caller's next ones. */
 static __attribute__((noinline)) void read_few(struct kvc_megakv_slab *slab,
                                                const struct kvc_megakv_slab_reads *reads,
                                                struct kvc_megakv_slab_stats *stats)
@@ -172,7 +173,8 @@ static void read_many(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab
     *reads->out_position = position;
 }
 
-/* One read of what is most common, without a call. false: not that, and nothing was done. */
+/* Performs a single read of the most common shape without a call. Returns false, having done nothing, for
+ * anything else. */
 static inline bool read_one_8_8(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                                 struct kvc_megakv_slab_stats *stats)
 {

@@ -17,8 +17,9 @@ static bool is_free(const struct kvc_megakv_slab *slab, uint32_t location)
     return (__atomic_load_n(&slab->free_bits[word_of(location)], __ATOMIC_RELAXED) & bit_of(location)) != 0;
 }
 
-/* Makes an item in use its caller's own, out of CLOCK's and its readers' reach; false: it is not in use.
- * `tag` (0 or tag_writing) takes the place of tag_using, at once. The class's lock is held. */
+/* Takes an item in use out of the reach of CLOCK and of readers, so that the caller owns it; returns false if
+ * the item is not in use. `tag` (0 or tag_writing) replaces tag_using in the same store. The lock of the
+ * class is held. */
 static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location, uint64_t tag)
 {
     if (!in_use(slab, location)) {
@@ -29,12 +30,12 @@ static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location
     return true;
 }
 
-/* Writes an item that is the caller's own and makes it everybody's. */
+/* Writes an item that the caller owns and puts it in use. */
 static void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header,
                  const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
                  struct kvc_megakv_slab_stats *stats)
 {
-    fence_release(); /* readers see the cleared tag before any of what follows */
+    fence_release(); /* readers see the cleared tag before any of the bytes below */
     copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
     copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes, value, value_bytes);
     uint64_t version = (header >> 32) + 1;
@@ -50,8 +51,8 @@ static bool has_key(const uint8_t *item, const void *key, uint32_t key_bytes)
            same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
 }
 
-/* Writes an item in use again: of any key, or (`key_stays`) only if it has this one. Its bytes stay while the
- * lock is held, as all who would change them have to take it out of use first. */
+/* Overwrites an item in use: whatever key it holds, or, with `key_stays`, only if it holds this key. The key
+ * cannot change under the lock, because a thread must take the item out of use before it changes a byte. */
 static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, bool key_stays,
                    const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
                    struct kvc_megakv_slab_stats *stats)
@@ -97,7 +98,7 @@ bool kvc_megakv_slab_rewrite(struct kvc_megakv_slab *slab, uint32_t location, co
            refill(slab, location, item, true, key, key_bytes, value, value_bytes, stats);
 }
 
-/* Puts an item that nobody else can have on the free list. The class's lock is held. */
+/* Puts an item that no other thread can hold on the free list. The lock of the class is held. */
 static void put_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t location)
 {
     uint32_t number = location >> 16;
@@ -122,7 +123,7 @@ bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
         return false;
     }
     struct size_class *class = lock_class_of(slab, location);
-    /* Not in use, and yet its header says so: another thread is evicting it or writing it again. */
+    /* If the item is not in use although its header says so, another thread is evicting or rewriting it. */
     bool others = !in_use(slab, location) && (load_header(item) & (tag_using | tag_writing)) != 0;
     bool released = (location & 0xffff) < class->items && !is_free(slab, location) && !others;
     if (released) {
@@ -140,7 +141,7 @@ bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location
     if (item == NULL) {
         return false;
     }
-    /* Nobody takes or writes an item in use without this lock, so its key stays while it is read. */
+    /* No thread takes or writes an item in use without this lock, so the key stays while it is read. */
     struct size_class *class = lock_class_of(slab, location);
     bool released =
         in_use(slab, location) && kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
