@@ -14,8 +14,8 @@ namespace
 {
 
 constexpr uint32_t block_threads = 256;
-constexpr uint64_t group_bytes =
-    8 << 20; /* part of the table that one group of a grouped insert batch covers */
+/* part of the table that one group of a grouped insert batch covers */
+constexpr uint64_t group_bytes = 8 << 20;
 
 struct cuckoo_cuda {
     struct kvc_index index;

@@ -1,8 +1,9 @@
-/* The cuckoo index on the GPU next to what its memory allows.
+/* Measures the cuckoo index on the GPU, next to what its memory allows.
  *
- * Bulk calls on a table of 2^28 cells (2 GiB) with distinct 32-bit keys (the signature) and 32-bit values;
- * searches are hits in random order. Every table is verified before it is timed: all that was inserted is
- * found with its own value, nothing else is. Figures are medians; the limits are measured in the same run. */
+ * Bulk calls work on a table of 2^28 slots (2 GiB) with distinct 32-bit keys (the signature) and 32-bit
+ * values; searches are hits in random order. Every table is verified before it is timed: it finds everything
+ * that was inserted, with its own value, and nothing else. Numbers are medians; the limits are measured in
+ * the same process. */
 #include <cstring>
 #include <string>
 
@@ -25,14 +26,14 @@ uint32_t grid_of(uint64_t count)
     return static_cast<uint32_t>((count + 255) / 256);
 }
 
-/* Distinct keys 1, 2, ...: signature and bucket hash of key i. */
+/* Returns signature and bucket hash of key i; the distinct keys are 1, 2, and so on. */
 __host__ __device__ uint64_t hash_of(uint32_t key)
 {
     uint32_t signature = kvc::mix_32(key);
     return static_cast<uint64_t>(signature) << 32 | kvc::mix_32(signature ^ 0x5bd1e995u);
 }
 
-/* Jobs of keys first .. first + count - 1, with the key for value. */
+/* Makes jobs for keys first to first + count - 1, whose values are the keys. */
 __global__ void make_jobs(uint64_t *hash, uint32_t *value, uint32_t first, uint32_t count)
 {
     uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
@@ -75,7 +76,7 @@ uint64_t unlike(const uint32_t *left, const uint32_t *right, uint32_t fixed, uin
 
 __global__ void read_random(const uint4 *table, uint64_t mask, uint64_t count, int words, uint32_t *sink)
 {
-    /* `words` threads read neighbouring 16-byte words: 2 a sector, 4 a 64-byte bucket. */
+    /* `words` threads read neighbouring 16-byte words: 2 make a sector, 4 make a 64-byte bucket. */
     uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
     uint64_t at = (kvc::mix_64(i / words) & mask) * words + i % words;
     if (i < count * words) {
@@ -175,7 +176,7 @@ const char *layout_name(enum kvc_megakv_cuckoo_layout layout)
     return layout == KVC_MEGAKV_CUCKOO_APART ? "apart" : "interleaved";
 }
 
-/* Fills a table to `load` in one call, verifies, times. */
+/* Fills a table to `load` in one call, verifies it and measures it. */
 bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool print = true)
 {
     bulk_result result = {};
@@ -205,9 +206,9 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
     result.displacements = stats.displacements;
     result.lines_per_insert = static_cast<double>(stats.insert_lines) / keys;
     if (kvc_index_used(index) + stats.dropped != keys) {
-        die("inserts that are neither in the table nor reported");
+        die("an inserted key is neither in the table nor reported");
     }
-    /* All that was put is found, with its own value. */
+    /* Every inserted key is found, with its own value. */
     kvc_index_search(index, all.hash, keys, all.found, nullptr);
     result.wrong = unlike(all.found, all.value, 0, keys);
     make_lookups<<<grid_of(keys), 256>>>(all.hash, all.value, keys, keys, 77);
@@ -217,11 +218,11 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
     result.search_gops = keys / 1e9 / kvc::time_device_s(runs, [&](int) {
                              kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
                          });
-    /* Nothing else is found. */
+    /* No other key is found. */
     make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, keys + 1, keys);
     kvc_index_search(index, all.hash, keys, all.found, nullptr);
     if (unlike(all.found, nullptr, KVC_LOCATION_NONE, keys) != 0) {
-        die("a key that was never put was found");
+        die("a key was found that was never inserted");
     }
     result.miss_gops = keys / 1e9 / kvc::time_device_s(runs, [&](int) {
                            kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
@@ -232,7 +233,7 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
     kvc_index_erase(index, all.hash, all.value, keys, nullptr, &stats);
     result.erase_gops = keys / (kvc::now_s() - start) / 1e9;
     if (stats.erased + result.dropped != keys || kvc_index_used(index) != 0) {
-        die("not all was erased");
+        die("some keys were not erased");
     }
     kvc_index_free(index);
     if (print) {
@@ -247,7 +248,7 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
         std::fflush(stdout);
     }
     if (result.wrong != result.dropped) {
-        die("a key that was put is not found");
+        die("an inserted key is not found");
     }
     return result;
 }
@@ -289,7 +290,7 @@ void bench_all_bulk(bool quick)
     free_jobs(all);
 }
 
-/* What the published displacement loses. */
+/* Counts what the published displacement loses. */
 void bench_published()
 {
     jobs all = allocate_jobs(slots_all);
@@ -313,7 +314,7 @@ void bench_published()
     free_jobs(all);
 }
 
-/* --- through PCIe --- */
+/* --- over PCIe --- */
 
 double pcie_once(struct kvc_index *index, std::vector<struct kvc_cuda_stream *> &streams,
                  const uint64_t *hash, uint32_t *found, uint32_t count)
@@ -376,7 +377,7 @@ void bench_pcie(const geometry &shape)
     check(cudaMemcpy(hash, all.hash, most * 8ull, cudaMemcpyDeviceToHost), "copy");
     check(cudaMemcpy(value, all.value, most * 4ull, cudaMemcpyDeviceToHost), "copy");
     std::printf(
-        "\nsearch through PCIe, 8 B in and 4 B out per job, %s, %u slots, load 0.5; us per batch, G/s:\n",
+        "\nsearch over PCIe, 8 B in and 4 B out per job, %s, %u slots, load 0.5; us per batch, G/s:\n",
         layout_name(shape.layout), shape.slots);
     std::printf("%10s %22s %22s %22s %22s\n", "jobs", "in place, 1 stream", "in place, 7 streams",
                 "copied, 1 stream", "copied, 7 streams");
@@ -399,7 +400,7 @@ void bench_pcie(const geometry &shape)
                     }
                 }
                 if (std::memcmp(found, value, count * 4ull) != 0) {
-                    die("a search through PCIe");
+                    die("a search over PCIe gave a wrong location");
                 }
                 std::printf(" %12.1f us %6.2f", kvc::median(seconds) * 1e6,
                             count / kvc::median(seconds) / 1e9);

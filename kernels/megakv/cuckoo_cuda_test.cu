@@ -1,5 +1,5 @@
-/* The GPU twin of the cuckoo index against a plain map and against the CPU's. Exit status 0 is success, 77:
- * no device. */
+/* Tests the GPU twin of the cuckoo index against a plain map and against the CPU's table. Exit status 0 means
+ * success, 77 means that there is no device. */
 #include <cerrno>
 #include <cstring>
 #include <unordered_map>
@@ -48,8 +48,8 @@ void expect(bool right, const char *what)
     }
 }
 
-/* Random batches with keys that come several times in one batch, against a map. Of equal keys in a batch any
- * may win, but every location is either in the table or reported. */
+/* Compares random batches, in which keys may occur several times, with a map. Any of several equal keys in a
+ * batch may win, but every location is either in the table or reported. */
 void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t universe,
                          random_source random)
 {
@@ -92,7 +92,7 @@ void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t
                        "not erased");
             }
         } else {
-            std::unordered_map<uint32_t, uint64_t> alive; /* location -> hash, of the keys of this batch */
+            std::unordered_map<uint32_t, uint64_t> alive; /* location -> hash, for the keys of this batch */
             kvc_index_insert(index, hash.data(), location.data(), count, out.data(), &stats);
             for (uint32_t i = 0; i < count; i++) {
                 auto at = map.find(hash[i]);
@@ -111,7 +111,7 @@ void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t
             for (uint32_t i = 0; i < count; i++) {
                 auto at = map.find(hash[i]);
                 if (at != map.end() && alive.find(at->second) == alive.end()) {
-                    map.erase(at); /* all of this key were reported as dropped */
+                    map.erase(at); /* all locations of this key were reported as dropped */
                 }
             }
             std::unordered_map<uint64_t, int> copies;
@@ -130,8 +130,8 @@ void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t
     kvc_index_free(index);
 }
 
-/* Distinct keys in one call up to `load` of the cells: nothing lost below `lossless`, all losses reported
- * above. */
+/* Inserts distinct keys in one call up to a load of `load`. With `lossless`, no key may be lost; without,
+ * some keys must be lost, and all of them reported. */
 void test_fill(const struct kvc_megakv_cuckoo_params &params, double load, bool lossless,
                random_source random)
 {
@@ -163,7 +163,7 @@ void test_fill(const struct kvc_megakv_cuckoo_params &params, double load, bool 
     kvc_index_free(index);
 }
 
-/* The same calls on both twins, keys distinct within a call: the same answers. */
+/* Makes the same calls on both twins, with distinct keys in each call, and expects the same answers. */
 void test_twins(struct kvc_megakv_cuckoo_params params, random_source random)
 {
     struct kvc_index *device = create(params);
@@ -216,7 +216,7 @@ void test_bad_params()
     }
 }
 
-/* Pointers of all kinds give the same. */
+/* Pointers to all kinds of memory give the same answers. */
 void test_pointers(random_source random)
 {
     constexpr uint32_t count = 1000;

@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(256)
 {
     uint32_t hits = 0, lines = 0;
     uint32_t stride = gridDim.x * blockDim.x;
-    uint32_t rounds =
-        (count + stride - 1) / stride; /* the same for all threads, because the warp works together */
+    /* the same for all threads, because the warp works together */
+    uint32_t rounds = (count + stride - 1) / stride;
     for (uint32_t round = 0; round < rounds; round++) {
         uint64_t job = static_cast<uint64_t>(round) * stride + blockIdx.x * blockDim.x + threadIdx.x;
         bool active = job < count;

@@ -1,14 +1,13 @@
-/* How fast the kernels are on this machine, next to what its memory allows.
+/* Measures how fast the kernels are on this machine, next to what its memory allows.
  *
- * Every figure is the median of several runs over different keys, taken one after the other in one process.
- * The limit is measured in the same run: a loop that reads one word of random lines in as much memory and
- * prefetches ahead. "of limit" is the lines that a kernel touches in a second over
- * that. What fills fresh memory pays for the system's page faults too. Results are verified before they are
- * timed.
+ * Every number is the median of several runs over different keys, one after another in one process. The limit
+ * is measured in the same process by a loop that reads one word each of random lines in as much memory and
+ * prefetches ahead. "of limit" is the number of lines per second that a kernel touches, divided by that
+ * limit. Kernels that fill fresh memory also pay for page faults. Results are verified before they are timed.
  *
- * Rows of several threads: all start at a barrier, each on keys and buffers of its own; the operations of all
- * over the seconds of the slowest, next to one such thread alone, turn by turn. Their limit is one core's
- * times the threads. */
+ * In rows for several threads, all threads start at a barrier, and each has keys and buffers of its own. The
+ * rate is the number of operations of all threads over the time of the slowest one. It is compared with a
+ * single such thread, measured alternately. The limit is that of one core times the number of threads. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -38,7 +37,7 @@ struct options {
     uint32_t batch;
 };
 
-/* Keys to look up: RUNS * RUN_KEYS of them, random among those stored. */
+/* Keys to look up: RUNS * RUN_KEYS random ones among those stored. */
 struct lookups {
     uint64_t *key;
     uint64_t *hash;
@@ -62,7 +61,7 @@ static void print_header(const struct options *options)
            options->table_bytes >> 20, options->items, options->batch, RUNS, RUN_KEYS);
 }
 
-/* Keys 0 .. keys-1 are stored; draws those to look up. */
+/* Draws the keys to look up; keys 0 to keys - 1 are stored. */
 static void draw_lookups(struct lookups *lookups, uint64_t keys, uint8_t *key_bytes)
 {
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i++) {
@@ -103,8 +102,8 @@ static double bench_lines(uint64_t bytes)
     return mops;
 }
 
-/* Inserts keys 0 .. count-1; with a slab, as items of 8 + 8 bytes, value = ~key. Adds the seconds that the
- * slab part and the index part take. */
+/* Inserts keys 0 to count - 1; if a slab store is given, as items of 8 + 8 bytes with the value ~key. Adds
+ * the seconds that the slab store and the index take. */
 static void load(struct kvc_index *table, struct kvc_megakv_slab *slab, uint64_t count,
                  const struct options *options, struct buffers *buffers, double seconds[2],
                  struct kvc_index_stats *stats)
@@ -187,7 +186,8 @@ static void bench_index(const struct options *options, const struct lookups *loo
     kvc_index_free(table);
 }
 
-/* Search and slab read of one run's keys; returns the hits with the right value if `verify`. */
+/* Searches for the keys of one run and reads them from the slab store. With `verify`, returns the number of
+ * hits with the right value. */
 static uint64_t read_run(struct kvc_index *table, struct kvc_megakv_slab *slab, const struct options *options,
                          const struct lookups *lookups, int run, struct buffers *buffers, bool verify,
                          struct kvc_index_stats *stats, struct kvc_megakv_slab_stats *slab_stats)
@@ -219,7 +219,7 @@ static uint64_t read_run(struct kvc_index *table, struct kvc_megakv_slab *slab, 
     return right;
 }
 
-/* Slab allocation and write of `count` new keys from `key` on; returns how many items were evicted. */
+/* Allocates and writes `count` new keys from `key` on; returns the number of evicted items. */
 static uint64_t write_run(struct kvc_megakv_slab *slab, const struct options *options, uint64_t key,
                           uint64_t count, struct buffers *buffers)
 {
@@ -235,7 +235,7 @@ static uint64_t write_run(struct kvc_megakv_slab *slab, const struct options *op
     return stats.evicted;
 }
 
-/* Slab allocation and write where every new item takes the place of one that CLOCK evicts. */
+/* Measures allocation and writing if every new item replaces one that CLOCK evicts. */
 static double bench_evicting(struct kvc_megakv_slab *slab, const struct options *options,
                              struct buffers *buffers)
 {
@@ -261,13 +261,13 @@ struct store {
     const struct lookups *lookups;
 };
 
-/* One thread of a row of several. */
+/* One of several threads. */
 struct worker {
     pthread_t thread;
     pthread_barrier_t *start;
     const struct store *store;
     struct buffers *buffers;
-    bool writes; /* else it searches and reads */
+    bool writes; /* otherwise it searches and reads */
     int run;
     double seconds;
 };
@@ -291,7 +291,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Seconds of the slowest of `count` workers, which take the runs from `run` on. */
+/* Returns the seconds of the slowest of `count` workers, which take the runs from `run` on. */
 static double run_workers(struct worker *workers, int count, int run)
 {
     pthread_barrier_t start;

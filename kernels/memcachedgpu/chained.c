@@ -8,8 +8,8 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    /* Keys go through the stages of a batch in groups: fetches close together overlap even where their pages
-     * have to be looked up first. */
+    /* Keys pass through the steps of a batch in groups of this size, because prefetches that are close
+     * together overlap even if they need page walks. */
     GROUP = 32,
 };
 
@@ -19,7 +19,7 @@ enum operation { SEARCH, INSERT, ERASE };
 
 static inline struct kvc_chained *table_of(struct kvc_index *index)
 {
-    return (struct kvc_chained *)index; /* its first member */
+    return (struct kvc_chained *)index; /* the first member */
 }
 
 ALWAYS_INLINE void fetch(const void *line, bool for_write)
@@ -31,7 +31,7 @@ ALWAYS_INLINE void fetch(const void *line, bool for_write)
     }
 }
 
-/* First stage: the heads of a group of keys, on the way from here on. */
+/* First step: finds and prefetches the heads of a group of keys. */
 ALWAYS_INLINE void stage_heads(const struct kvc_chained_table *table, const struct kvc_table_batch *batch,
                                uint32_t first, uint32_t count, uint32_t **head, bool for_write)
 {
@@ -47,14 +47,15 @@ ALWAYS_INLINE void stage_heads(const struct kvc_chained_table *table, const stru
     }
 }
 
-/* An entry's memory, or a line that is at hand: a branch would be mispredicted. */
+/* Returns an entry's memory, or `other`, a line that is already cached, since a branch would be mispredicted.
+ */
 ALWAYS_INLINE const void *entry_or(const struct kvc_chained_table *table, uint32_t number, const void *other)
 {
     const void *entry = kvc_chained_entry(table, number);
     return number != KVC_CHAINED_NONE ? entry : other;
 }
 
-/* Second stage: the first entries of the chains. */
+/* Second step: prefetches the first entries of the chains. */
 ALWAYS_INLINE void stage_first(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
 {
     const void *line[GROUP];
@@ -66,8 +67,8 @@ ALWAYS_INLINE void stage_first(const struct kvc_chained_table *table, uint32_t *
     }
 }
 
-/* Third stage: the second entry of the chain, and, as far as the first one is likely to be the key's, its
- * neighbours in the queue. */
+/* Third step: prefetches the second entry of the chain and, if the first entry probably holds the key, the
+ * neighbours of the first entry in the queue. */
 ALWAYS_INLINE void stage_next(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
 {
     const void *line[3][GROUP];
@@ -85,7 +86,7 @@ ALWAYS_INLINE void stage_next(const struct kvc_chained_table *table, uint32_t *c
     }
 }
 
-/* `operation` is a constant wherever this is inlined. */
+/* `operation` is a constant wherever this function is inlined. */
 ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_chained_table *table,
                                                const struct kvc_table_batch *batch, uint32_t i,
                                                uint32_t *head, uint32_t now, struct kvc_index_stats *stats,
@@ -290,7 +291,7 @@ bool kvc_chained_published(uint64_t bytes, struct kvc_chained_params *params)
     if (bytes / entry_bytes > count_max) {
         return false;
     }
-    /* As many entries as fit beside so many buckets that growing them would not pay yet. */
+    /* As many entries as fit beside so many buckets that memcached would not grow them yet. */
     while (3 * buckets < 2 * (bytes / entry_bytes)) {
         buckets *= 2;
     }
@@ -306,7 +307,7 @@ bool kvc_chained_published(uint64_t bytes, struct kvc_chained_params *params)
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
     struct kvc_chained_params params;
-    (void)seed; /* nothing random */
+    (void)seed; /* nothing is random */
     if (!kvc_chained_published(bytes, &params)) {
         errno = EINVAL;
         return NULL;

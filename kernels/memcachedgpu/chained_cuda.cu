@@ -21,7 +21,7 @@ struct chained_cuda {
 
 chained_cuda *cuda_of(struct kvc_index *index)
 {
-    return reinterpret_cast<chained_cuda *>(index); /* its first member */
+    return reinterpret_cast<chained_cuda *>(index); /* the first member */
 }
 
 const chained_cuda *cuda_of(const struct kvc_index *index)
@@ -29,7 +29,7 @@ const chained_cuda *cuda_of(const struct kvc_index *index)
     return reinterpret_cast<const chained_cuda *>(index);
 }
 
-/* Finds, and changes nothing. number[i] is the entry of key i. */
+/* Searches without changing anything; number[i] receives the entry of key i. */
 __global__ void __launch_bounds__(block_threads)
     search_kernel(struct kvc_chained_table table, struct kvc_table_batch batch, uint32_t count, uint32_t now,
                   uint32_t *number, struct kvc_index_stats *counted)
@@ -58,8 +58,8 @@ __device__ __forceinline__ void fetch(const void *line)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 }
 
-/* One warp: moves the entries that were found to the front of the queue, in order. The other threads fetch
- * for the first one, which does the work. */
+/* Moves the entries that were found to the front of the queue, in order. One warp runs it: the first thread
+ * does the work, and the other threads prefetch for it. */
 __global__ void __launch_bounds__(warp_threads)
     touch_kernel(struct kvc_chained_table table, const uint32_t *number, uint32_t count, uint32_t now,
                  struct kvc_index_stats *counted)
@@ -99,7 +99,7 @@ __device__ struct kvc_set_assoc_item insert_one(const struct kvc_chained_table &
     return kvc_chained_insert_one(&table, head, kvc_table_key(&batch, i), &item, now + i, stats);
 }
 
-/* One warp, as above. */
+/* Inserts or erases a batch in order; one warp runs it, as above. */
 template <table_operation OPERATION>
 __global__ void __launch_bounds__(warp_threads)
     change_kernel(struct kvc_chained_table table, struct kvc_table_batch batch, uint32_t count, uint32_t now,

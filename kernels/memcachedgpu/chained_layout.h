@@ -1,85 +1,97 @@
-/* The chained table, on the host and on the device: its layout and one operation on it.
+/** @file
+ * Internal to kernels/memcachedgpu: the layout of the chained table and single operations on it, for host and
+ * GPU.
  *
- * Heads are 4-byte numbers of entries, 16 to a line; entry 0 is none. An entry has the links of its chain and
- * of the LRU queue, then the header and the key of the set-associative table (set_assoc_layout.h). Entries
- * are 64 bytes for keys of up to 32 bytes, else more whole lines.
+ * Heads are 4-byte numbers of entries, 16 to a line; number 0 means no entry. An entry has the links of its
+ * chain and of the LRU queue, followed by the header and the key of the set-associative table
+ * (set_assoc_layout.h). Entries are 64 bytes for keys of up to 32 bytes, otherwise more whole lines.
  *
- * Lines of 64 bytes that are counted: the head, each entry walked in the chain (and what more of it the key
- * takes), and the neighbours in the LRU queue of an entry that moves in it. The queue's own ends are in one
- * line that is always at hand and not counted. With k entries for each head, all keys of one line: a miss
- * touches 1 + k, a hit 2 + k / 2 on average, and 2 or 3 more where it moves the entry to the queue's front.
+ * The 64-byte lines that count are the head, each entry visited in the chain (and further lines that its key
+ * takes), and the neighbours in the LRU queue of an entry that moves there. The ends of the queue are in one
+ * line that is always cached and does not count. If there are k entries per head and all keys fit one line, a
+ * miss touches 1 + k lines, and a hit touches 2 + k / 2 on average, plus 2 or 3 if it moves the entry to the
+ * front of the queue.
  */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_CHAINED_LAYOUT_H
 #define KVC_KERNELS_MEMCACHEDGPU_CHAINED_LAYOUT_H
 
 #include "kernels/memcachedgpu/table_batch.h"
 
-#define KVC_CHAINED_NONE 0u /* no entry */
+/** No entry. */
+#define KVC_CHAINED_NONE 0u
 
+/** An entry. */
 struct kvc_chained_entry {
-    uint32_t next;  /* in the chain, or of the free entries */
-    uint32_t newer; /* in the LRU queue */
-    uint32_t older;
-    uint32_t unused;
-    struct kvc_set_assoc_entry header;
+    uint32_t next;                     /**< Next entry in the chain, or next free entry. */
+    uint32_t newer;                    /**< Next newer entry in the LRU queue. */
+    uint32_t older;                    /**< Next older entry in the LRU queue. */
+    uint32_t unused;                   /**< Fills the header to 32 bytes. */
+    struct kvc_set_assoc_entry header; /**< Item and length of the key. */
     /* The key follows. */
 };
 
-/* What changes with every operation; in the table's own memory, since one thread of a device changes it. */
+/** What operations change. It lies in the table's own memory, because a single thread of the device changes
+ * it. */
 struct kvc_chained_state {
-    uint32_t newest, oldest; /* ends of the LRU queue */
-    uint32_t freed;          /* first of the free entries that were in use before */
-    uint32_t fresh;          /* entries 1 .. fresh were in use before */
-    uint32_t used;
+    uint32_t newest; /**< Newest entry of the LRU queue. */
+    uint32_t oldest; /**< Oldest entry of the LRU queue. */
+    uint32_t freed;  /**< First free entry that has been in use before. */
+    uint32_t fresh;  /**< Entries 1 to `fresh` have been in use before. */
+    uint32_t used;   /**< Entries that hold an item. */
 };
 
-/* A table wherever its memory is; passed to kernels by value. */
+/** A table, wherever its memory is; kernels take it by value. */
 struct kvc_chained_table {
-    struct kvc_chained_state *state;
-    uint32_t *heads;
-    uint8_t *entries; /* entry 1 is the first; aligned to 64 bytes */
-    uint32_t buckets; /* a power of two */
-    uint32_t capacity;
-    uint32_t entry_bytes;
-    uint32_t key_bytes_max;
-    uint32_t bump_after;
+    struct kvc_chained_state *state; /**< What operations change. */
+    uint32_t *heads;                 /**< First entry of each bucket. */
+    uint8_t *entries;                /**< Entries, of which entry 1 is the first; aligned to 64 bytes. */
+    uint32_t buckets;                /**< Number of buckets, a power of two. */
+    uint32_t capacity;               /**< Number of entries. */
+    uint32_t entry_bytes;            /**< Size of an entry [bytes]. */
+    uint32_t key_bytes_max;          /**< Longest key [bytes]. */
+    uint32_t bump_after;             /**< As in struct kvc_chained_params. */
 };
 
+/** Returns the size of an entry with a key of up to `key_bytes_max` bytes [bytes]. */
 static inline KVC_HOST_DEVICE uint32_t kvc_chained_entry_bytes(uint32_t key_bytes_max)
 {
     uint32_t bytes = (uint32_t)sizeof(struct kvc_chained_entry) + key_bytes_max;
     return (bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES * KVC_SET_ASSOC_LINE_BYTES;
 }
 
+/** Returns the size of the heads [bytes]. */
 static inline KVC_HOST_DEVICE uint64_t kvc_chained_heads_bytes(const struct kvc_chained_table *table)
 {
     return (uint64_t)table->buckets * sizeof(*table->heads);
 }
 
+/** Returns the size of the entries [bytes]. */
 static inline KVC_HOST_DEVICE uint64_t kvc_chained_entries_bytes(const struct kvc_chained_table *table)
 {
     return (uint64_t)table->capacity * table->entry_bytes;
 }
 
+/** Returns the head of a key's bucket. */
 static inline KVC_HOST_DEVICE uint32_t *kvc_chained_head(const struct kvc_chained_table *table,
                                                          struct kvc_table_key key)
 {
     return table->heads + ((uint32_t)kvc_lookup3_inline(key.data, key.bytes, 0, 0) & (table->buckets - 1));
 }
 
+/** Returns an entry by its number, which is not KVC_CHAINED_NONE. */
 static inline KVC_HOST_DEVICE struct kvc_chained_entry *
 kvc_chained_entry(const struct kvc_chained_table *table, uint32_t number)
 {
     return (struct kvc_chained_entry *)(table->entries + (uint64_t)(number - 1) * table->entry_bytes);
 }
 
-/* Where the entry of a key is and what points to it: a head or the entry before. */
+/** Where a key was found: its entry, and the link that points to it, in the head or in the previous entry. */
 struct kvc_chained_found {
-    uint32_t number; /* or KVC_CHAINED_NONE */
-    uint32_t *link;
+    uint32_t number; /**< Number of the entry, or KVC_CHAINED_NONE. */
+    uint32_t *link;  /**< Link that holds the number. */
 };
 
-/* Adds the lines read. */
+/** Searches the chain of a key and adds the lines read. */
 static inline KVC_HOST_DEVICE struct kvc_chained_found kvc_chained_find(const struct kvc_chained_table *table,
                                                                         uint32_t *head,
                                                                         struct kvc_table_key key,
@@ -102,7 +114,7 @@ static inline KVC_HOST_DEVICE struct kvc_chained_found kvc_chained_find(const st
     return found;
 }
 
-/* The entry is in the queue and leaves it. */
+/** Takes an entry out of the LRU queue, which must contain it. */
 static inline KVC_HOST_DEVICE void kvc_chained_leave_queue(const struct kvc_chained_table *table,
                                                            const struct kvc_chained_entry *entry,
                                                            uint64_t *lines)
@@ -121,7 +133,7 @@ static inline KVC_HOST_DEVICE void kvc_chained_leave_queue(const struct kvc_chai
     }
 }
 
-/* The entry is not in the queue and becomes its newest. */
+/** Makes an entry the newest of the LRU queue, which must not contain it. */
 static inline KVC_HOST_DEVICE void kvc_chained_enter_queue(const struct kvc_chained_table *table,
                                                            uint32_t number, uint64_t *lines)
 {
@@ -138,6 +150,7 @@ static inline KVC_HOST_DEVICE void kvc_chained_enter_queue(const struct kvc_chai
     state->newest = number;
 }
 
+/** Moves an entry to the front of the LRU queue. */
 static inline KVC_HOST_DEVICE void kvc_chained_to_front(const struct kvc_chained_table *table,
                                                         uint32_t number, uint64_t *lines)
 {
@@ -147,13 +160,14 @@ static inline KVC_HOST_DEVICE void kvc_chained_to_front(const struct kvc_chained
     }
 }
 
-/* Does an access at this time move the entry? */
+/** Says whether an access at this time moves the entry in the LRU queue. */
 static inline KVC_HOST_DEVICE bool kvc_chained_due(const struct kvc_chained_table *table,
                                                    const struct kvc_chained_entry *entry, uint32_t now)
 {
     return now - entry->header.stamp >= table->bump_after;
 }
 
+/** Records an access: stamps the entry and moves it in the LRU queue, if that is due. */
 static inline KVC_HOST_DEVICE void kvc_chained_touch(const struct kvc_chained_table *table, uint32_t number,
                                                      uint32_t now, uint64_t *lines)
 {
@@ -164,6 +178,7 @@ static inline KVC_HOST_DEVICE void kvc_chained_touch(const struct kvc_chained_ta
     }
 }
 
+/** Looks up a key, records the access and returns its item. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_chained_search_one(const struct kvc_chained_table *table, uint32_t *head, struct kvc_table_key key,
                        uint32_t now, struct kvc_index_stats *stats)
@@ -177,7 +192,7 @@ kvc_chained_search_one(const struct kvc_chained_table *table, uint32_t *head, st
     return kvc_table_entry_item(&kvc_chained_entry(table, found.number)->header);
 }
 
-/* Takes the entry out of its chain and of the queue; what it held is still in it. */
+/** Takes an entry out of its chain and out of the LRU queue; its contents stay. */
 static inline KVC_HOST_DEVICE void kvc_chained_remove(const struct kvc_chained_table *table,
                                                       struct kvc_chained_found found, uint64_t *lines)
 {
@@ -186,7 +201,7 @@ static inline KVC_HOST_DEVICE void kvc_chained_remove(const struct kvc_chained_t
     kvc_chained_leave_queue(table, entry, lines);
 }
 
-/* Evicts the end of the LRU queue and returns the entry's number. */
+/** Evicts the oldest entry of the LRU queue and returns its number. */
 static inline KVC_HOST_DEVICE uint32_t kvc_chained_evict(const struct kvc_chained_table *table,
                                                          struct kvc_set_assoc_item *left,
                                                          struct kvc_index_stats *stats)
@@ -202,7 +217,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_chained_evict(const struct kvc_chaine
     return number;
 }
 
-/* Returns what was replaced or evicted. */
+/** Inserts a key and returns the item that was replaced or evicted. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_chained_insert_one(const struct kvc_chained_table *table, uint32_t *head, struct kvc_table_key key,
                        const struct kvc_set_assoc_item *item, uint32_t now, struct kvc_index_stats *stats)
@@ -239,7 +254,7 @@ kvc_chained_insert_one(const struct kvc_chained_table *table, uint32_t *head, st
     return left;
 }
 
-/* Returns what was erased. */
+/** Erases a key and returns the item that was erased. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_chained_erase_one(const struct kvc_chained_table *table, uint32_t *head, struct kvc_table_key key,
                       uint32_t location, struct kvc_index_stats *stats)

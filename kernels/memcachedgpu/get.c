@@ -1,9 +1,10 @@
 #include "kernels/memcachedgpu/get.h"
 
 enum {
-    GROUP = 256, /* packets between parsing and search: the search's pipeline runs full, their lines stay
-                    cached */
-    AHEAD = 16,  /* packets fetched before they are parsed */
+    /* Packets parsed before their keys are searched: enough to fill the pipeline of the search, few enough
+     * for their lines to stay cached. */
+    GROUP = 256,
+    AHEAD = 16, /* packets that are prefetched before they are parsed */
 };
 
 struct group {
@@ -26,7 +27,7 @@ static void parse(const struct kvc_memcachedgpu_get_batch *batch, uint32_t first
         enum kvc_memcachedgpu_packet_status status = kvc_memcachedgpu_packet_parse(
             batch->packets + packet->offset, packet->bytes, batch->port, &key_bytes);
         group->offset[i] = packet->offset + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
-        group->bytes[i] = (uint8_t)key_bytes; /* 0, never found, where the request is not correct */
+        group->bytes[i] = (uint8_t)key_bytes; /* 0 for an incorrect request; such a key is never found */
         batch->results[first + i].status = (uint8_t)status;
     }
 }

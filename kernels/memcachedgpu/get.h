@@ -1,10 +1,12 @@
-/* A batch of GET packets, from raw frames to the heads of their responses: the CPU's twin of MemcachedGPU's
+/** @file
+ * Batches of GET packets, from raw frames to the heads of their responses: the CPU's twin of MemcachedGPU's
  * kernel.
  *
  * Source: MemcachedGPU (SoCC 2015), sec. 3.2.2 and 4.1.1: parse UDP, parse the request, hash the key, search
- * the set-associative table, build the response's head. Values stay where they are; whoever sends the
- * responses copies them in (GNoM-post in the paper: not modelled). get_cuda.h has the same on the GPU, with
- * the same bytes as result. */
+ * the set-associative table, build the head of the response. Values stay where they are; the code that sends
+ * the responses copies them in (GNoM-post in the paper, not modelled). get_cuda.h does the same on the GPU
+ * and produces the same bytes.
+ */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_GET_H
 #define KVC_KERNELS_MEMCACHEDGPU_GET_H
 
@@ -18,34 +20,39 @@
 extern "C" {
 #endif
 
-/* Where a packet is in the batch's buffer. */
+/** Where a packet is in the buffer of the batch. */
 struct kvc_memcachedgpu_get_packet {
-    uint32_t offset, bytes;
+    uint32_t offset; /**< Offset of the packet in the buffer [bytes]. */
+    uint32_t bytes;  /**< Length of the packet [bytes]. */
 };
 
+/** What became of a packet. */
 struct kvc_memcachedgpu_get_result {
-    uint32_t location;       /* of the item, or KVC_LOCATION_NONE */
-    uint32_t value_bytes;    /* of the item, or 0 */
-    uint16_t response_bytes; /* of the head; 0: the CPU must answer, or nobody */
-    uint8_t key_bytes;       /* 0 where the request is not a correct one */
-    uint8_t status;          /* enum kvc_memcachedgpu_packet_status */
+    uint32_t location;       /**< Location of the item, or KVC_LOCATION_NONE. */
+    uint32_t value_bytes;    /**< Length of the value [bytes]; 0 if there is no item. */
+    uint16_t response_bytes; /**< Length of the head [bytes]; 0 if the packet gets no response here. */
+    uint8_t key_bytes;       /**< Length of the key [bytes]; 0 if the request is not correct. */
+    uint8_t status;          /**< enum kvc_memcachedgpu_packet_status. */
 };
 
-/* Packets may have any alignment and length. Responses are KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES apart, in
- * memory aligned to 16 bytes; of each, the head is written and zeros behind it up to a multiple of 16 bytes;
- * where response_bytes is 0, what is there is of no use. Every packet counts as a search. `now` is the
- * timestamp of the batch (kvc_set_assoc_search). */
+/** A batch of packets.
+ *
+ * Packets may have any alignment and any length. Responses lie KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES apart
+ * in memory that is aligned to 16 bytes. The call writes the head of each response and zeros behind it, up to
+ * a multiple of 16 bytes. If response_bytes is 0, the CPU answers the packet in another way or ignores it,
+ * and the response area contains nothing of use. Every packet counts as a search.
+ */
 struct kvc_memcachedgpu_get_batch {
-    const uint8_t *packets;
-    const struct kvc_memcachedgpu_get_packet *packet;
-    uint32_t count;
-    uint32_t now;
-    uint16_t port;
-    uint8_t *responses;
-    struct kvc_memcachedgpu_get_result *results;
+    const uint8_t *packets;                           /**< Buffer that contains the packets. */
+    const struct kvc_memcachedgpu_get_packet *packet; /**< Where the packets are in the buffer. */
+    uint32_t count;                                   /**< Number of packets. */
+    uint32_t now;                                /**< Timestamp of the batch; see kvc_set_assoc_search(). */
+    uint16_t port;                               /**< UDP port that requests must be addressed to. */
+    uint8_t *responses;                          /**< Receives the responses. */
+    struct kvc_memcachedgpu_get_result *results; /**< Receives a result per packet. */
 };
 
-/* Any count, best from 32 up. */
+/** Answers a batch of any size; batches of 32 packets or more run best. */
 void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
                           struct kvc_index_stats *stats);
 

@@ -8,23 +8,23 @@ namespace
 constexpr uint32_t warp_threads = 32;
 constexpr uint32_t block_packets = warp_threads;
 constexpr uint32_t block_threads = 2 * warp_threads; /* a main and a helper warp */
-constexpr uint32_t packet_threads = 8;               /* that load or store a packet together */
+constexpr uint32_t packet_threads = 8;               /* threads that load or store a packet together */
 constexpr uint32_t chunk_bytes = 16;
 constexpr uint32_t rounds = block_packets * packet_threads / block_threads;
 
-/* A request as it lies in memory, from the multiple of 16 bytes in front of it on. */
+/* Room for a request as it lies in memory, from the multiple of 16 bytes in front of it. */
 constexpr uint32_t request_chunks =
     (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 2 * (chunk_bytes - 1)) / chunk_bytes;
 constexpr uint32_t response_chunks = KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES / chunk_bytes;
-/* An odd number of words from packet to packet: threads at the same place of theirs are in different banks.
- */
+/* The distance of packets is an odd number of words, so that threads at the same place of different packets
+ * use different banks. */
 constexpr uint32_t request_words = request_chunks * 4 + 1;
 constexpr uint32_t response_words = response_chunks * 4 + 1;
 
 struct shared_state {
     uint32_t request[block_packets * request_words];
     uint32_t response[block_packets * response_words];
-    /* From the main to the helper thread, and back. */
+    /* What the main thread tells the helper thread, and vice versa. */
     struct kvc_memcachedgpu_packet_item item[block_packets];
     uint32_t location[block_packets];
     uint8_t key_bytes[block_packets];
@@ -41,7 +41,8 @@ __device__ __forceinline__ void store_chunk(uint32_t *to, uint4 chunk)
     to[3] = chunk.w;
 }
 
-/* All threads: the packets of the block into shared memory. `packet` is that of the thread's lane. */
+/* Loads the packets of the block into shared memory; all threads call it. `packet` is the one of the thread's
+ * lane. */
 __device__ __forceinline__ void load_packets(const uint8_t *packets,
                                              struct kvc_memcachedgpu_get_packet packet, uint32_t *request)
 {
@@ -51,7 +52,7 @@ __device__ __forceinline__ void load_packets(const uint8_t *packets,
     uint4 chunk[rounds];
     uint32_t chunks[rounds];
     const uint4 *from[rounds];
-    /* The first 128 bytes of each: all loads are on their way before the first is waited for. */
+    /* All loads of the first 128 bytes of each packet start before the first is waited for. */
 #pragma unroll
     for (uint32_t r = 0; r < rounds; r++) {
         uint32_t p = r * (block_threads / packet_threads) + row;
@@ -77,7 +78,7 @@ __device__ __forceinline__ void load_packets(const uint8_t *packets,
     }
 }
 
-/* All threads: the finished responses to global memory. */
+/* Stores the finished responses in global memory; all threads call it. */
 __device__ __forceinline__ void store_responses(const shared_state &shared, uint32_t packets,
                                                 uint8_t *responses)
 {

@@ -1,10 +1,11 @@
-/* Speed of the GET kernel: raw packets in device memory to heads of responses.
+/* Measures the speed of the GET kernel, from raw packets in device memory to heads of responses.
  *
- * A table of 4 M keys at load 0.75, far larger than the second-level cache; a pool of 2^20 packets in slots
- * of 128 bytes, of which successive launches take successive parts, so that neither packets nor responses are
- * cached. First every answer is compared with the CPU's. Per size of launch: launches one behind the other in
- * one stream (rate, time per launch), and launches that are waited for one by one (latency seen by the host).
- * Bytes per GET: 32-byte sectors read and written by design, packet, table, response and result. */
+ * The table has 4 M keys at load 0.75, far more than the second-level cache holds. Successive launches take
+ * successive parts of a pool of 2^20 packets in slots of 128 bytes, so that neither packets nor responses are
+ * cached. First, every answer is compared with the CPU's. Then, for each launch size, the program measures
+ * launches that follow each other in one stream (rate and time per launch) and launches that the host waits
+ * for one by one (latency). The bytes per GET count the 32-byte sectors that the design reads and writes for
+ * packet, table, response and result. */
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -56,7 +57,7 @@ struct kvc_set_assoc *filled_table(bool shared_lock)
     return table;
 }
 
-/* Ranks of 0 .. key_count - 1. */
+/* Draws ranks from 0 to key_count - 1. */
 class key_choice
 {
   public:
@@ -133,7 +134,7 @@ uint32_t sectors(uint32_t bytes)
     return (bytes + 31) / 32 * 32;
 }
 
-/* Compares all answers with the CPU's; returns the bytes per GET. */
+/* Compares all answers with the CPU's and returns the bytes per GET. */
 double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const device_batch &made)
 {
     std::vector<struct kvc_memcachedgpu_get_result> results(pool), device_results(pool);
@@ -167,7 +168,7 @@ double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const 
         bool hit = results[i].location != KVC_LOCATION_NONE;
         hits += hit;
         bytes += sizeof(struct kvc_memcachedgpu_get_packet) + sectors(made.packet[i].bytes) +
-                 sizeof(struct kvc_memcachedgpu_get_result) + 32 /* control */ +
+                 sizeof(struct kvc_memcachedgpu_get_result) + 32 /* control line */ +
                  sectors(results[i].response_bytes) +
                  (hit ? sectors(sizeof(struct kvc_set_assoc_entry) + key_bytes) : 0);
     }
@@ -176,7 +177,7 @@ double verify(const struct kvc_index *index, struct kvc_set_assoc *table, const 
     return static_cast<double>(bytes) / pool;
 }
 
-/* The part of the pool for launch number `launch` of `count` packets. */
+/* Returns the part of the pool for launch number `launch` of `count` packets. */
 struct kvc_memcachedgpu_get_batch part(const device_batch &made, uint32_t count, uint32_t launch)
 {
     struct kvc_memcachedgpu_get_batch batch = made.batch;
@@ -234,7 +235,7 @@ void measure(const struct kvc_index *index, const device_batch &made, const char
     kvc_cuda_stream_free(stream);
 }
 
-/* SETs that replace the items of keys in the table. */
+/* Measures SETs that replace the items of keys in the table. */
 void measure_sets(struct kvc_index *index, const device_batch &made)
 {
     std::vector<uint32_t> offset(pool);
@@ -287,7 +288,7 @@ int main()
                         "us/launch", "us waited", "B/GET", "GB/s");
             measure(index, made, exponent > 0 ? "zipf.99" : "uniform", reads, bytes_per_get);
             if (!shared_lock && exponent == 0) {
-                measure_sets(index, made); /* last: it changes the table */
+                measure_sets(index, made); /* last, because it changes the table */
             }
             free_packets(made);
         }

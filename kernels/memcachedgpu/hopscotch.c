@@ -8,8 +8,8 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    /* Keys go through the stages of a batch in groups: fetches close together overlap even where their pages
-     * have to be looked up first. */
+    /* Keys pass through the steps of a batch in groups of this size, because prefetches that are close
+     * together overlap even if they need page walks. */
     GROUP = 32,
 };
 
@@ -19,7 +19,7 @@ enum operation { SEARCH, INSERT, ERASE };
 
 static inline struct kvc_hopscotch *table_of(struct kvc_index *index)
 {
-    return (struct kvc_hopscotch *)index; /* its first member */
+    return (struct kvc_hopscotch *)index; /* the first member */
 }
 
 ALWAYS_INLINE void fetch(const void *line, bool for_write)
@@ -31,7 +31,7 @@ ALWAYS_INLINE void fetch(const void *line, bool for_write)
     }
 }
 
-/* First stage: the places of a group of keys; their tags are on the way from here on. */
+/* First step: computes the places of a group of keys and prefetches their tags. */
 ALWAYS_INLINE void stage_places(const struct kvc_hopscotch_table *table, const struct kvc_table_batch *batch,
                                 uint32_t first, uint32_t count, struct kvc_hopscotch_place *place,
                                 bool for_write)
@@ -46,12 +46,12 @@ ALWAYS_INLINE void stage_places(const struct kvc_hopscotch_table *table, const s
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *tags = table->tags + place[i].home;
         fetch(tags, for_write);
-        fetch(tags + table->neighbours - 1, for_write); /* the same line, mostly */
+        fetch(tags + table->neighbours - 1, for_write); /* mostly the same line */
     }
 }
 
-/* Second stage: each key's first entry with its tag. A key without one fetches a line that is at hand: a
- * branch would be mispredicted. */
+/* Second step: prefetches each key's first entry with its tag. A key without such an entry prefetches a line
+ * that is already cached, since a branch would be mispredicted. */
 ALWAYS_INLINE void stage_entries(const struct kvc_hopscotch_table *table,
                                  const struct kvc_hopscotch_place *place, uint32_t count, bool for_write)
 {
@@ -67,7 +67,7 @@ ALWAYS_INLINE void stage_entries(const struct kvc_hopscotch_table *table,
     }
 }
 
-/* The same for keys to be stored, which also want an empty entry, or all headers of a full neighbourhood. */
+/* The same for keys to be stored, which also need an empty entry, or the headers of a full neighbourhood. */
 ALWAYS_INLINE void stage_victims(const struct kvc_hopscotch_table *table,
                                  const struct kvc_hopscotch_place *place, uint32_t count)
 {
@@ -90,7 +90,7 @@ ALWAYS_INLINE void stage_victims(const struct kvc_hopscotch_table *table,
     }
 }
 
-/* `operation` and `neighbours` are constants wherever this is inlined. */
+/* `operation` and `neighbours` are constants wherever this function is inlined. */
 ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_hopscotch_table *table,
                                                const struct kvc_table_batch *batch, uint32_t i,
                                                struct kvc_hopscotch_place place, uint32_t now,
@@ -305,7 +305,7 @@ struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *pa
 
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
-    (void)seed; /* nothing random */
+    (void)seed; /* nothing is random */
     uint64_t homes = bytes / (1 + kvc_set_assoc_entry_bytes(sizeof(uint64_t)));
     if (homes > homes_max) {
         errno = EINVAL;

@@ -10,7 +10,8 @@ namespace
 using kvc::table_operation;
 
 constexpr uint32_t block_threads = 128;
-constexpr uint32_t lock_entries = 64; /* more than any neighbourhood has: it is under two locks at most */
+/* more entries than any neighbourhood has, so that a neighbourhood needs two locks at most */
+constexpr uint32_t lock_entries = 64;
 static_assert(lock_entries >= KVC_HOPSCOTCH_NEIGHBOURS_MAX, "");
 
 struct hopscotch_cuda {
@@ -24,7 +25,7 @@ struct hopscotch_cuda {
 
 hopscotch_cuda *cuda_of(struct kvc_index *index)
 {
-    return reinterpret_cast<hopscotch_cuda *>(index); /* its first member */
+    return reinterpret_cast<hopscotch_cuda *>(index); /* the first member */
 }
 
 const hopscotch_cuda *cuda_of(const struct kvc_index *index)
@@ -46,8 +47,8 @@ __global__ void __launch_bounds__(block_threads)
     kvc::add_stats(counted, local);
 }
 
-/* An insert or erase under the locks of its neighbourhood. A thread that gets the first lock and not the
- * second gives the first one back: the one with the highest locks can always go on. */
+/* Runs an insert or an erase under the locks of its neighbourhood. A thread that gets the first lock but not
+ * the second releases the first again, so the thread with the highest locks can always proceed. */
 template <typename CHANGE>
 __device__ void locked(const struct kvc_hopscotch_table &table, uint32_t *locks, uint32_t home, CHANGE change)
 {
@@ -56,7 +57,7 @@ __device__ void locked(const struct kvc_hopscotch_table &table, uint32_t *locks,
     for (bool done = false; !done;) {
         if (atomicCAS(first, 0u, 1u) == 0) {
             if (second == first || atomicCAS(second, 0u, 1u) == 0) {
-                __threadfence(); /* what others wrote under the locks */
+                __threadfence(); /* makes visible what other threads wrote under the locks */
                 change();
                 __threadfence();
                 if (second != first) {

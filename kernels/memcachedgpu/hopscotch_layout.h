@@ -1,53 +1,62 @@
-/* The hopscotch table, on the host and on the device: its layout and one operation on it.
+/** @file
+ * Internal to kernels/memcachedgpu: the layout of the hopscotch table and single operations on it, for host
+ * and GPU.
  *
- * Entry e has an 8-bit tag in an array of tags, 0 where it is empty, and a header and a key in an array of
- * entries. A key whose home is entry h is in one of the entries h .. h + neighbours - 1, so a search reads
- * `neighbours` tags in a row, 1 line of 64 bytes or, (neighbours - 1) times in 64, 2. Entries are as in the
- * set-associative table (set_assoc_layout.h). */
+ * Entry e has an 8-bit tag in an array of tags (0 if the entry is empty), and a header and a key in an array
+ * of entries. A key with home h is in one of the entries h to h + neighbours - 1, so a search reads
+ * `neighbours` consecutive tags. They lie in 1 line of 64 bytes or, in (neighbours - 1) of 64 cases, in 2.
+ * Entries are as in the set-associative table (set_assoc_layout.h).
+ */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_HOPSCOTCH_LAYOUT_H
 #define KVC_KERNELS_MEMCACHEDGPU_HOPSCOTCH_LAYOUT_H
 
 #include "kernels/memcachedgpu/table_batch.h"
 
+/** Sizes of a neighbourhood. */
 enum {
-    KVC_HOPSCOTCH_NEIGHBOURS = 16,
-    KVC_HOPSCOTCH_NEIGHBOURS_MAX = 32,
+    KVC_HOPSCOTCH_NEIGHBOURS = 16,     /**< Entries unless asked otherwise. */
+    KVC_HOPSCOTCH_NEIGHBOURS_MAX = 32, /**< Most entries. */
 };
 
+/** No entry. */
 #define KVC_HOPSCOTCH_NO_ENTRY 0xffffffffu
 
-/* A table wherever its memory is; passed to kernels by value. */
+/** A table, wherever its memory is; kernels take it by value. */
 struct kvc_hopscotch_table {
-    uint8_t *tags;    /* aligned to 64 bytes */
-    uint8_t *entries; /* as well */
-    uint32_t homes;
-    uint32_t neighbours; /* 8, 16 or 32 */
-    uint32_t entry_bytes;
-    uint32_t key_bytes_max;
+    uint8_t *tags;          /**< Tags, aligned to 64 bytes. */
+    uint8_t *entries;       /**< Entries, aligned to 64 bytes. */
+    uint32_t homes;         /**< Number of homes. */
+    uint32_t neighbours;    /**< Entries of a neighbourhood: 8, 16 or 32. */
+    uint32_t entry_bytes;   /**< Size of an entry [bytes]. */
+    uint32_t key_bytes_max; /**< Longest key [bytes]. */
 };
 
+/** Where a key belongs. */
 struct kvc_hopscotch_place {
-    uint32_t home;
-    uint32_t tag; /* 1 .. 255 */
+    uint32_t home; /**< First entry of the neighbourhood. */
+    uint32_t tag;  /**< Tag of the key, 1 to 255. */
 };
 
+/** Returns the number of entries. */
 static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_capacity(const struct kvc_hopscotch_table *table)
 {
     return table->homes + table->neighbours - 1;
 }
 
+/** Returns the size of the tags, in whole lines [bytes]. */
 static inline KVC_HOST_DEVICE uint64_t kvc_hopscotch_tags_bytes(const struct kvc_hopscotch_table *table)
 {
     uint64_t bytes = kvc_hopscotch_capacity(table);
     return (bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES * KVC_SET_ASSOC_LINE_BYTES;
 }
 
+/** Returns the size of the entries [bytes]. */
 static inline KVC_HOST_DEVICE uint64_t kvc_hopscotch_entries_bytes(const struct kvc_hopscotch_table *table)
 {
     return (uint64_t)kvc_hopscotch_capacity(table) * table->entry_bytes;
 }
 
-/* The primary hash picks the home, the secondary one is the tag. */
+/** Returns the place of a key: the primary hash selects the home, the secondary hash gives the tag. */
 static inline KVC_HOST_DEVICE struct kvc_hopscotch_place
 kvc_hopscotch_place(const struct kvc_hopscotch_table *table, struct kvc_table_key key)
 {
@@ -59,13 +68,14 @@ kvc_hopscotch_place(const struct kvc_hopscotch_table *table, struct kvc_table_ke
     return place;
 }
 
+/** Returns an entry. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_entry *
 kvc_hopscotch_entry(const struct kvc_hopscotch_table *table, uint32_t entry)
 {
     return (struct kvc_set_assoc_entry *)(table->entries + (uint64_t)entry * table->entry_bytes);
 }
 
-/* Bit i is set where entry home + i has this tag; 0: where it is empty. */
+/** Bit i of the result is set if entry home + i has this tag; tag 0 finds empty entries. */
 static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_match(const struct kvc_hopscotch_table *table,
                                                            uint32_t home, uint32_t tag)
 {
@@ -74,12 +84,13 @@ static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_match(const struct kvc_hops
     uint32_t matching = 0;
     for (uint32_t i = 0; i < table->neighbours; i += 8) {
         uint64_t word = kvc_bytes_word_64(table->tags + home + i, 8) ^ all;
-        uint64_t zero = ~(((word & low) + low) | word | low); /* 0x80 where the byte is zero, exactly */
+        uint64_t zero = ~(((word & low) + low) | word | low); /* 0x80 in exactly the bytes that are zero */
         matching |= (uint32_t)((zero >> 7) * UINT64_C(0x0102040810204080) >> 56) << i;
     }
     return matching;
 }
 
+/** Returns the number of the lowest set bit; `bits` is not 0. */
 static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_lowest(uint32_t bits)
 {
 #ifdef __CUDA_ARCH__
@@ -89,6 +100,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_lowest(uint32_t bits)
 #endif
 }
 
+/** Returns the number of lines that the tags of a neighbourhood lie in. */
 static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_tag_lines(const struct kvc_hopscotch_table *table,
                                                                uint32_t home)
 {
@@ -96,7 +108,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_tag_lines(const struct kvc_
            KVC_SET_ASSOC_LINE_BYTES;
 }
 
-/* The entry of a key, or KVC_HOPSCOTCH_NO_ENTRY. Adds the lines read. */
+/** Returns the entry of a key, or KVC_HOPSCOTCH_NO_ENTRY, and adds the lines read. */
 static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_find(const struct kvc_hopscotch_table *table,
                                                           struct kvc_hopscotch_place place,
                                                           struct kvc_table_key key, uint64_t *lines)
@@ -115,7 +127,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_find(const struct kvc_hopsc
     return KVC_HOPSCOTCH_NO_ENTRY;
 }
 
-/* The empty entry nearest to the home, else the least recently used one, of equally old ones the nearest. */
+/** Chooses the entry for a new key: the empty entry nearest to the home, otherwise the least recently used
+ * one, and the nearest of equally old ones. */
 static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_choose(const struct kvc_hopscotch_table *table,
                                                             uint32_t home, uint32_t now, uint64_t *lines)
 {
@@ -130,12 +143,13 @@ static inline KVC_HOST_DEVICE uint32_t kvc_hopscotch_choose(const struct kvc_hop
         int32_t age = kvc_set_assoc_age(now, entry->stamp);
         oldest = age > oldest_age ? i : oldest;
         oldest_age = age > oldest_age ? age : oldest_age;
-        /* Shared with the entry before? */
+        /* An entry that starts in the line of the previous one adds no line. */
         *lines += i == 0 || ((uintptr_t)entry & (KVC_SET_ASSOC_LINE_BYTES - 1)) < table->entry_bytes;
     }
     return home + oldest;
 }
 
+/** Looks up a key, stamps its entry and returns its item. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_hopscotch_search_one(const struct kvc_hopscotch_table *table, struct kvc_hopscotch_place place,
                          struct kvc_table_key key, uint32_t now, struct kvc_index_stats *stats)
@@ -150,7 +164,7 @@ kvc_hopscotch_search_one(const struct kvc_hopscotch_table *table, struct kvc_hop
     return kvc_table_entry_item(entry);
 }
 
-/* Returns what was replaced or evicted. */
+/** Inserts a key and returns the item that was replaced or evicted. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_hopscotch_insert_one(const struct kvc_hopscotch_table *table, struct kvc_hopscotch_place place,
                          struct kvc_table_key key, const struct kvc_set_assoc_item *item, uint32_t now,
@@ -180,7 +194,7 @@ kvc_hopscotch_insert_one(const struct kvc_hopscotch_table *table, struct kvc_hop
     return left;
 }
 
-/* Returns what was erased. */
+/** Erases a key and returns the item that was erased. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_hopscotch_erase_one(const struct kvc_hopscotch_table *table, struct kvc_hopscotch_place place,
                         struct kvc_table_key key, uint32_t location, struct kvc_index_stats *stats)

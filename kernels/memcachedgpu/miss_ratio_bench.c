@@ -1,14 +1,15 @@
-/* Miss ratio of the set-associative table over its ways and size, next to the hopscotch and the chained
- * table: figure 2 of MemcachedGPU (SoCC 2015, sec. 5.2), with the tables themselves.
+/* Measures the miss ratio of the set-associative table for several numbers of ways and sizes, and those of
+ * the hopscotch and the chained table: figure 2 of MemcachedGPU (SoCC 2015, sec. 5.2), with the tables
+ * themselves.
  *
- * As there: every key is stored once, then come as many requests as there are keys, 95 in 100 of them GETs,
- * keys drawn by Zipf's law (YCSB's generator, of Gray et al., SIGMOD 1994), and a GET that misses stores its
- * key. The miss ratio is over the GETs. Chained is the paper's "HC": one LRU queue, evictions only in a full
- * table. The paper names neither the exponent (YCSB's own is the default here), nor the sizes but one, nor
- * the neighbours of a hopscotch entry.
+ * As in the paper, every key is stored once. Then as many requests follow as there are keys; 95 in 100 are
+ * GETs, keys follow Zipf's law (YCSB's generator, of Gray et al., SIGMOD 1994), and a GET that misses stores
+ * its key. The miss ratio relates to the GETs. "Chained" is the paper's "HC": one LRU queue, and evictions
+ * only from a full table. The paper does not give the exponent (the default here is YCSB's), all but one of
+ * the sizes, and the number of neighbours of a hopscotch entry.
  *
- * Requests go in batches: the GETs of a batch first, then what is stored. The numbers depend on the options
- * alone. */
+ * Requests come in batches: first the GETs of a batch, then what it stores. The numbers depend only on the
+ * options. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -30,7 +31,7 @@ enum {
     WAYS_16 = 4,
     HOPSCOTCH = 5,
     CHAINED = 6,
-    SET_ONE_IN = 20, /* requests that are SETs */
+    SET_ONE_IN = 20, /* one request in so many is a SET */
 };
 
 static const double sizes[] = {0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.2}; /* entries over keys */
@@ -40,10 +41,10 @@ struct options {
     double exponent;
 };
 
-/* Ranks of keys, 0 the most popular. */
+/* Draws ranks of keys; rank 0 is the most popular. */
 struct zipf {
     double keys, exponent, zeta, alpha, eta;
-    double second; /* what falls below it is one of the first two ranks */
+    double second; /* scaled draws below this are one of the first two ranks */
 };
 
 static struct zipf make_zipf(uint32_t keys, double exponent)
@@ -71,7 +72,7 @@ static uint32_t draw(const struct zipf *zipf, double uniform)
     return rank < zipf->keys ? (uint32_t)rank : (uint32_t)zipf->keys - 1;
 }
 
-/* A request: the key's rank, and in the top bit whether it is a SET. */
+/* A request is the rank of its key; the top bit marks a SET. */
 #define SET_FLAG 0x80000000u
 
 static uint32_t *make_trace(const struct options *options)
@@ -86,7 +87,7 @@ static uint32_t *make_trace(const struct options *options)
     return trace;
 }
 
-/* The key of a rank, which is also its place in the order of loading: ranks come mixed. */
+/* Returns the key of a rank. */
 static uint64_t key_of(uint32_t rank)
 {
     return kvc_bench_mix(rank + UINT64_C(0x632be59bd9b4e019));
@@ -180,7 +181,7 @@ static struct kvc_index *create(uint32_t table, uint32_t entries)
 
 static void bench_size(const struct options *options, const uint32_t *trace, double size)
 {
-    /* A multiple of 16: all tables have the same number of entries. */
+    /* All tables have the same number of entries, a multiple of 16. */
     uint32_t entries = (uint32_t)(size * options->keys) / KVC_SET_ASSOC_WAYS * KVC_SET_ASSOC_WAYS;
     double miss[TABLES];
     printf("%10" PRIu32 " %5.2f", entries, size);

@@ -31,7 +31,7 @@ uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_mem
     store_32(packet + 26, ends->source_address);
     store_32(packet + 30, ends->destination_address);
     uint32_t checksum = ~kvc_memcachedgpu_packet_ip_sum(packet + 14) & 0xffff;
-    packet[24] = (uint8_t)checksum; /* the sum is a little-endian one */
+    packet[24] = (uint8_t)checksum; /* the sum is little-endian */
     packet[25] = (uint8_t)(checksum >> 8);
     store_16(packet + 34, ends->source_port);
     store_16(packet + 36, ends->destination_port);
@@ -44,7 +44,7 @@ uint32_t kvc_memcachedgpu_packet_write_get(uint8_t *packet, const struct kvc_mem
     return bytes;
 }
 
-/* A decimal number from *at on; moves *at behind it. */
+/* Parses a decimal number of at most `most` at *at and moves *at behind it. */
 static bool read_number(const uint8_t *packet, uint32_t bytes, uint32_t *at, uint32_t most, uint32_t *number)
 {
     uint64_t value = 0;

@@ -1,12 +1,14 @@
-/* libFuzzer target: any bytes as a GET packet. Besides what the sanitizers find, it checks that
- *  - one thread, and the two of the GPU independent of each other, come to the same status;
- *  - a key lies inside the packet, has no space or control character, and a line end ends the request;
- *  - the response built for the key, hit and miss, reads back as what went in, and stays within its slot;
- *  - a batch of one answers the same (kvc_memcachedgpu_get).
+/* libFuzzer target that takes any bytes as a GET packet. Besides what the sanitizers find, it checks the
+ * following:
+ *  - One thread, and the two independent threads of the GPU, arrive at the same status.
+ *  - A key lies inside the packet and has no space or control character, and a line end closes the request.
+ *  - The response built for the key, for a hit and for a miss, reads back as what went in and stays within
+ *    its slot.
+ *  - A batch of one gives the same answer (kvc_memcachedgpu_get).
  *
- * The first input byte chooses what is made right before parsing, so that the mutations get behind the
- * checks: bit 0: lengths; bit 1: other headers; bit 2: checksum; bit 3: command and line end; bits 4-7: the
- * item's value length, times 200. */
+ * The first input byte selects what is repaired before parsing, so that mutations get past the checks. Bit 0:
+ * lengths. Bit 1: other headers. Bit 2: checksum. Bit 3: command and line end. Bits 4 to 7: the value length
+ * of the item, divided by 200. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +70,7 @@ static void check_response(const uint8_t *packet, uint32_t bytes, uint32_t key_b
     uint32_t head = kvc_memcachedgpu_packet_respond(packet, bytes, key_bytes, item, response);
     check(response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES] == 0xee);
     if (head == 0) {
-        /* "VALUE ", key, space, flags, space, length, line ends, "END": at least this long without the value.
-         */
+        /* "VALUE ", key, space, flags, space, length, line ends and "END" take at least this much room. */
         check(item->found && item->value_bytes + key_bytes > KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX - 40);
         return;
     }
@@ -86,7 +87,7 @@ static void check_response(const uint8_t *packet, uint32_t bytes, uint32_t key_b
     }
 }
 
-/* Misses, then hits: the table has what the packet before asked for. */
+/* The key misses first and hits later, because the table keeps what earlier packets asked for. */
 static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_memcachedgpu_packet_status status,
                         uint32_t key_bytes)
 {
@@ -133,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *packet = malloc(bytes + 1);
     check(packet != NULL);
     memcpy(packet, data + 1, bytes);
-    /* As long as the packet is, so that reads behind it are seen. */
+    /* The buffer is exactly as long as the packet, so that sanitizers see reads behind it. */
     packet = realloc(packet, bytes != 0 ? bytes : 1);
     repair(packet, bytes, data[0]);
 
@@ -148,7 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(text_key_bytes == 0 || KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + text_key_bytes + 2 <= bytes);
     if (bytes >= KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
         _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES];
-        kvc_memcachedgpu_packet_begin(packet, bytes, response); /* the helper does not wait for a status */
+        kvc_memcachedgpu_packet_begin(packet, bytes,
+                                      response); /* the helper thread does not wait for a status */
     }
     if (status == KVC_MEMCACHEDGPU_PACKET_OK) {
         check(key_bytes == text_key_bytes && key_bytes == kvc_memcachedgpu_packet_key_guess(packet, bytes));

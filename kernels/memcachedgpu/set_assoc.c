@@ -7,15 +7,15 @@
 #include "kernels/pages.h"
 
 enum {
-    /* Keys go through the stages of a batch (place, entry, operation) in groups of this size. The lines of a
-     * group are fetched in one tight loop: a fetch whose page has to be looked up first holds back all that
-     * follows it, so the look-ups overlap only if the fetches are close together. */
+    /* Keys pass through the steps of a batch (place, entry, operation) in groups of this size. The lines of a
+     * group are prefetched in one tight loop: a prefetch that needs a page walk holds back everything behind
+     * it, so page walks overlap only if the prefetches are close together. */
     GROUP = 32,
 };
 
 static inline struct kvc_set_assoc *table_of(struct kvc_index *index)
 {
-    return (struct kvc_set_assoc *)index; /* its first member */
+    return (struct kvc_set_assoc *)index; /* the first member */
 }
 
 /* Keys of a batch: those of struct kvc_set_assoc_keys, or 8 bytes each at `hash`. */
@@ -39,7 +39,7 @@ ALWAYS_INLINE bool valid_length(const struct kvc_set_assoc_table *table, uint32_
     return key_bytes - 1 < table->key_bytes_max;
 }
 
-/* `for_write` is a constant wherever this is inlined. */
+/* `for_write` is a constant wherever this function is inlined. */
 ALWAYS_INLINE void fetch(const void *line, bool for_write)
 {
     if (for_write) {
@@ -49,7 +49,7 @@ ALWAYS_INLINE void fetch(const void *line, bool for_write)
     }
 }
 
-/* First stage: the places of a group of keys; their control lines are on the way from here on. */
+/* First step: computes the places of a group of keys and prefetches their control lines. */
 ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const struct key_source *from,
                                 uint32_t first, uint32_t count, struct kvc_set_assoc_place *place,
                                 bool for_write)
@@ -66,8 +66,9 @@ ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const s
     }
 }
 
-/* Second stage, without the lock, since it only says what to fetch: each key's first entry with its tag. A
- * key without one fetches a line that is at hand: a branch would be mispredicted. */
+/* Second step: prefetches each key's first entry with its tag. It takes no lock, because the result only
+ * decides what to prefetch. A key without such an entry prefetches a line that is already cached, since a
+ * branch would be mispredicted. */
 ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
                                  const struct kvc_set_assoc_place *place, uint32_t count, bool for_write)
 {
@@ -83,7 +84,7 @@ ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
     }
 }
 
-/* The same for keys to be stored, which also want a free entry, or all headers of a full set. */
+/* The same for keys to be stored, which also need a free entry, or the headers of a full set. */
 ALWAYS_INLINE void stage_victims(const struct kvc_set_assoc_table *table,
                                  const struct kvc_set_assoc_place *place, uint32_t count)
 {
@@ -106,7 +107,7 @@ ALWAYS_INLINE void stage_victims(const struct kvc_set_assoc_table *table,
     }
 }
 
-/* Where what was found goes: one of the two. */
+/* Where results go: one of the two is set. */
 struct found {
     struct kvc_set_assoc_item *items;
     uint32_t *location;
@@ -122,7 +123,7 @@ ALWAYS_INLINE void put_found(const struct found *to, uint32_t i, const struct kv
     }
 }
 
-/* Keys in group `g` of `count`. */
+/* Returns the number of keys in group `g` of a batch of `count`. */
 ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t g)
 {
     uint64_t left = count - g * GROUP;
@@ -158,10 +159,10 @@ ALWAYS_INLINE void search(struct kvc_set_assoc *owner, const struct key_source *
     stats->search_lines += lines;
 }
 
-/* What a batch of inserts stores, or erases remove. */
+/* What a batch of inserts stores, or what a batch of erases removes. */
 struct change {
-    const struct kvc_set_assoc_item *items; /* or NULL */
-    const uint32_t *location;               /* or NULL */
+    const struct kvc_set_assoc_item *items; /* may be NULL */
+    const uint32_t *location;               /* may be NULL */
     bool insert;
 };
 
@@ -355,7 +356,7 @@ struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *pa
 
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
-    (void)seed; /* nothing random */
+    (void)seed; /* nothing is random */
     uint64_t sets = bytes / kvc_set_assoc_set_bytes(KVC_SET_ASSOC_WAYS, sizeof(uint64_t));
     if (sets > UINT32_MAX) {
         errno = EINVAL;

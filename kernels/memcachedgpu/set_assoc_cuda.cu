@@ -12,7 +12,7 @@ namespace
 constexpr uint32_t block_threads = 128;
 constexpr uint32_t warp_threads = 32;
 
-/* In device memory; `used` for good, the rest since it was last set to 0. */
+/* Counters in device memory. `used` counts from the table's creation, the others from the last reset. */
 struct counters {
     unsigned long long used;
     unsigned long long hits, lines, replaced, evicted, dropped, erased;
@@ -28,7 +28,7 @@ struct set_assoc_cuda {
 
 set_assoc_cuda *cuda_of(struct kvc_index *index)
 {
-    return reinterpret_cast<set_assoc_cuda *>(index); /* its first member */
+    return reinterpret_cast<set_assoc_cuda *>(index); /* the first member */
 }
 
 const set_assoc_cuda *cuda_of(const struct kvc_index *index)
@@ -58,7 +58,7 @@ __device__ __forceinline__ bool valid_length(const kvc::set_table &table, uint32
     return key_bytes - 1 < table.key_bytes_max;
 }
 
-/* Where what was found, or has left the table, goes: each may be nullptr. */
+/* Where items go that were found or have left the table; each pointer may be nullptr. */
 struct found_sink {
     struct kvc_set_assoc_item *items;
     uint32_t *location;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void put(const found_sink &to, uint32_t i, const stru
     }
 }
 
-/* All threads of the warp. */
+/* Adds the values of all threads of a warp, all of which call it. */
 __device__ __forceinline__ void add_of_warp(unsigned long long *to, uint32_t value)
 {
     uint32_t sum = __reduce_add_sync(0xffffffffu, value);
@@ -112,14 +112,14 @@ __global__ void __launch_bounds__(block_threads)
     }
 }
 
-/* What a batch of SETs stores, or erases remove. */
+/* What a batch of SETs stores, or what a batch of erases removes. */
 struct change {
-    const struct kvc_set_assoc_item *items; /* or nullptr */
-    const uint32_t *location;               /* or nullptr */
+    const struct kvc_set_assoc_item *items; /* may be nullptr */
+    const uint32_t *location;               /* may be nullptr */
 };
 
-/* One warp stores one item under a key of valid length. Returns what leaves the table; *kind is the counter
- * of that, or nullptr. */
+/* Stores one item under a key of valid length; one warp runs it. Returns what leaves the table, and in *kind
+ * the counter for that, or nullptr. */
 __device__ struct kvc_set_assoc_item insert_one(const kvc::set_table &table, const uint8_t *key,
                                                 uint32_t key_bytes, const struct kvc_set_assoc_item &item,
                                                 uint32_t now, uint32_t lane, counters *count, uint32_t *lines,
@@ -155,7 +155,7 @@ __device__ struct kvc_set_assoc_item insert_one(const kvc::set_table &table, con
                                : (table.ways * table.entry_bytes + KVC_SET_ASSOC_LINE_BYTES - 1) /
                                      KVC_SET_ASSOC_LINE_BYTES;
         }
-        __syncwarp(); /* all have read what is written now */
+        __syncwarp(); /* all threads have read what is overwritten now */
         *lines += header_lines + kvc_set_assoc_entry_lines(entry, 16 + key_bytes) - 1;
         uint32_t at = 8 * lane;
         if (at < key_bytes) {
@@ -296,7 +296,7 @@ void reset_counters(const set_assoc_cuda *self, cudaStream_t stream)
     cudaMemsetAsync(&self->count->hits, 0, sizeof(counters) - offsetof(counters, hits), stream);
 }
 
-/* Waits for the stream; all 0 if it failed. */
+/* Waits for the stream; returns zeros if it failed. */
 counters read_counters(const set_assoc_cuda *self, cudaStream_t stream)
 {
     counters read = {};

@@ -1,4 +1,4 @@
-/* Operations on one set of the table, on the device. */
+/* Operations on one set of the set-associative table on the device. */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_DEVICE_CUH
 #define KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_DEVICE_CUH
 
@@ -11,8 +11,8 @@ using set_control = struct kvc_set_assoc_control;
 using set_entry = struct kvc_set_assoc_entry;
 using set_table = struct kvc_set_assoc_table;
 
-/* Loads and stores that other threads' stores and loads may meet. They go to the second-level cache, whatever
- * the first level holds, and the compiler keeps their order. */
+/* Loads and stores that may meet stores and loads of other threads. They go to the second-level cache,
+ * whatever the first level holds, and the compiler keeps their order. */
 __device__ __forceinline__ uint4 load_strong(const void *from)
 {
     uint4 word;
@@ -52,7 +52,7 @@ __device__ __forceinline__ unsigned long long *lock_of(set_control *control)
     return reinterpret_cast<unsigned long long *>(&control->lock);
 }
 
-/* Bit i is set where byte i of the word equals the tag. */
+/* Bit i of the result is set if byte i of the word equals the tag. */
 __device__ __forceinline__ uint32_t equal_bytes(uint32_t word, uint32_t tag)
 {
     return (__vcmpeq4(word, tag * 0x01010101u) & 0x08040201u) * 0x01010101u >> 24;
@@ -65,7 +65,7 @@ __device__ __forceinline__ uint32_t matching_ways(uint4 tags, uint32_t valid, ui
            valid;
 }
 
-/* Item of an entry's header, the first 16 bytes of it. */
+/* Returns the item of an entry from its header, the first 16 bytes. */
 __device__ __forceinline__ struct kvc_set_assoc_item item_of(uint4 header)
 {
     struct kvc_set_assoc_item item;
@@ -82,13 +82,13 @@ __device__ __forceinline__ struct kvc_set_assoc_item no_item()
     return item;
 }
 
-/* What a search found, for whoever sets the timestamp. */
+/* Result of a search, for the code that sets the timestamp. */
 struct set_found {
-    set_entry *entry; /* or nullptr */
+    set_entry *entry; /* nullptr if the key was not found */
     uint4 header;
 };
 
-/* Words of 16 bytes in which the key differs from those stored, as bits 0 .. 3. */
+/* Returns which 32-bit words of a 16-byte chunk differ from the key, as bits 0 to 3. */
 __device__ __forceinline__ uint32_t differing_words(uint4 stored, const uint8_t *key, uint32_t bytes)
 {
     const uint32_t words[4] = {stored.x, stored.y, stored.z, stored.w};
@@ -104,8 +104,9 @@ __device__ __forceinline__ uint32_t differing_words(uint4 stored, const uint8_t 
     return differing;
 }
 
-/* Compares the key with an entry's and reads its header. Four loads are in flight at once: with the header,
- * keys of up to 48 bytes take one trip to memory. `lines` is counted as on the CPU. */
+/* Compares the key with that of an entry and loads the header of the entry. Four loads are in flight at once,
+ * so that keys of up to 48 bytes take one memory access, header included. `lines` is counted as on the CPU.
+ */
 __device__ __forceinline__ bool compare_entry(const set_entry *entry, const uint8_t *key, uint32_t key_bytes,
                                               uint4 *header, uint32_t *lines)
 {
@@ -143,8 +144,8 @@ __device__ __forceinline__ bool compare_entry(const set_entry *entry, const uint
     return same;
 }
 
-/* One look at a set. Reads of the set are ordered behind the lock word's and before its second reading by
- * depending on their values: a GPU thread issues in order and does not guess. */
+/* Searches a set once. The loads of the set come after the load of the lock word and before its second load,
+ * because they depend on its value: a GPU thread issues instructions in order and does not speculate. */
 __device__ __forceinline__ struct set_found look(const set_table &table, set_control *control, uint32_t tag,
                                                  const uint8_t *key, uint32_t key_bytes, uint4 head,
                                                  uint4 tags, uint32_t *lines)
@@ -155,7 +156,7 @@ __device__ __forceinline__ struct set_found look(const set_table &table, set_con
         uint32_t way = static_cast<uint32_t>(__ffs(static_cast<int>(ways))) - 1;
         ways &= ways - 1;
         set_entry *entry = kvc_set_assoc_entry(&table, control, way);
-        if (ways != 0) { /* the next one, in case this is another key's */
+        if (ways != 0) { /* the next candidate, in case this entry holds another key */
             const void *next = kvc_set_assoc_entry(&table, control,
                                                    static_cast<uint32_t>(__ffs(static_cast<int>(ways))) - 1);
             asm volatile("prefetch.global.L2 [%0];" ::"l"(next));
@@ -168,7 +169,7 @@ __device__ __forceinline__ struct set_found look(const set_table &table, set_con
     return found;
 }
 
-/* Searches a key of valid length. SHARED: under the shared lock; else by the version. */
+/* Searches for a key of valid length, under the shared lock (SHARED) or checking the version. */
 template <bool SHARED>
 __device__ __forceinline__ struct set_found search_set(const set_table &table,
                                                        struct kvc_set_assoc_place place, const uint8_t *key,
@@ -196,7 +197,7 @@ __device__ __forceinline__ struct set_found search_set(const set_table &table,
         uint4 head, tags;
         uint32_t version;
         do {
-            head = load_strong(line); /* lock, valid */
+            head = load_strong(line); /* lock and valid flags */
             tags = load_strong(line + 16);
             ++*lines;
             version = head.y;
@@ -204,14 +205,15 @@ __device__ __forceinline__ struct set_found search_set(const set_table &table,
             if ((version & 1) == 0) {
                 found = look(table, control, place.tag, key, key_bytes, head, tags, lines);
             }
-            /* What was found in no entry was read in one go and holds as of then. */
+            /* A miss is not checked again: it was true when the set was read. */
         } while ((version & 1) != 0 || (found.entry != nullptr &&
                                         load_strong_32(line + offsetof(set_control, lock) + 4) != version));
     }
     return found;
 }
 
-/* The timestamp of a hit. It may have gone to another key since, whose timestamp is then a little too new. */
+/* Stamps a hit. If the entry has gone to another key meanwhile, that key's timestamp becomes slightly too
+ * new. */
 __device__ __forceinline__ void stamp(const struct set_found &found, uint32_t now)
 {
     if (found.header.x != now) {
@@ -219,7 +221,7 @@ __device__ __forceinline__ void stamp(const struct set_found &found, uint32_t no
     }
 }
 
-/* One warp, all of it: takes and gives back the exclusive lock. */
+/* Take and release the exclusive lock; all threads of one warp call them. */
 __device__ __forceinline__ void lock_exclusive(set_control *control, uint32_t lane)
 {
     if (lane == 0) {
@@ -245,8 +247,8 @@ __device__ __forceinline__ void unlock_exclusive(set_control *control, uint32_t 
     }
 }
 
-/* Under the exclusive lock, one warp: the way that has the key, or 32. Lane l compares 8 bytes. No thread
- * returns before all have read, so that each may write. */
+/* Returns the way that has the key, or 32. One warp calls it under the exclusive lock; lane l compares 8
+ * bytes. No thread returns before all threads have read, so that each may write. */
 __device__ __forceinline__ uint32_t find_way(const set_table &table, set_control *control, uint32_t tag,
                                              const uint8_t *key, uint32_t key_bytes, uint32_t lane,
                                              uint4 *header, uint32_t *lines)
@@ -273,14 +275,15 @@ __device__ __forceinline__ uint32_t find_way(const set_table &table, set_control
             differing != 0 ? static_cast<uint32_t>(__ffs(static_cast<int>(differing))) : (key_bytes + 7) / 8;
         *lines += kvc_set_assoc_entry_lines(entry, 16 + 8 * words);
         if (differing == 0) {
-            return way; /* the vote was the meeting point */
+            return way; /* the vote has synchronised the threads */
         }
     }
     __syncwarp();
     return 32;
 }
 
-/* Under the exclusive lock of a full set, one warp: the oldest way, of the oldest the lowest. */
+/* Returns the oldest way of a full set, and the lowest of equally old ones. One warp calls it under the
+ * exclusive lock. */
 __device__ __forceinline__ uint32_t oldest_way(const set_table &table, set_control *control, uint32_t now,
                                                uint32_t lane)
 {

@@ -1,4 +1,6 @@
-/* Internal to kernels/memcachedgpu: operations on one set of the set-associative table, on the host. */
+/** @file
+ * Internal to kernels/memcachedgpu: operations on one set of the set-associative table on the host.
+ */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_HOST_H
 #define KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_HOST_H
 
@@ -6,8 +8,9 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* What optimistic readers see must be ordered: their loads before the second look at the version, and a
- * writer's stores behind taking the lock. Acquire and release do both, at no cost on x86. */
+/* Accesses that optimistic readers depend on: their loads must come before their second look at the version,
+ * and a writer's stores must come after it takes the lock. Acquire and release ensure both, at no cost on
+ * x86. */
 #define LOAD(from) __atomic_load_n(from, __ATOMIC_ACQUIRE)
 #define STORE(to, value) __atomic_store_n(to, value, __ATOMIC_RELEASE)
 
@@ -18,7 +21,7 @@ ALWAYS_INLINE void relax(void)
 #endif
 }
 
-/* The version of a set that no writer has. */
+/** Returns the version of a set that no writer holds, after waiting for the writer if necessary. */
 ALWAYS_INLINE uint32_t begin_read(struct kvc_set_assoc_control *control, bool shared)
 {
     for (;;) {
@@ -34,7 +37,7 @@ ALWAYS_INLINE uint32_t begin_read(struct kvc_set_assoc_control *control, bool sh
     }
 }
 
-/* false: a writer came in between, what was read is void. */
+/** Returns false if a writer intervened, which invalidates what was read. */
 ALWAYS_INLINE bool end_read(struct kvc_set_assoc_control *control, uint32_t version, bool shared)
 {
     if (shared) {
@@ -57,7 +60,8 @@ ALWAYS_INLINE void lock_exclusive(struct kvc_set_assoc_control *control)
     }
 }
 
-/* Where no reader ever shares the lock, nobody but its writer changes it, and it need not add in one step. */
+/** Ends a write. If readers never share the lock, only its writer changes it, so no atomic addition is
+ * needed. */
 ALWAYS_INLINE void unlock_exclusive(struct kvc_set_assoc_control *control, bool shared)
 {
     if (shared) {
@@ -67,15 +71,15 @@ ALWAYS_INLINE void unlock_exclusive(struct kvc_set_assoc_control *control, bool 
     }
 }
 
-/* Bit i is set where byte i of the word is zero. */
+/** Bit i of the result is set if byte i of the word is zero. */
 ALWAYS_INLINE uint32_t zero_bytes(uint64_t word)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t zero = ~(((word & low) + low) | word | low); /* 0x80 where the byte is zero, exactly */
+    uint64_t zero = ~(((word & low) + low) | word | low); /* 0x80 in exactly the bytes that are zero */
     return (uint32_t)((zero >> 7) * UINT64_C(0x0102040810204080) >> 56);
 }
 
-/* Bit w is set where way w is valid and has this tag. */
+/** Bit w of the result is set if way w is valid and has this tag. */
 ALWAYS_INLINE uint32_t match(const struct kvc_set_assoc_control *control, uint8_t tag)
 {
     uint64_t all = tag * UINT64_C(0x0101010101010101);
@@ -88,7 +92,7 @@ ALWAYS_INLINE const uint64_t *key_words(const struct kvc_set_assoc_entry *entry)
     return (const uint64_t *)(entry + 1);
 }
 
-/* Compares keys and counts the lines that it takes. */
+/** Compares the key with that of an entry and counts the lines touched. */
 ALWAYS_INLINE bool has_key(const struct kvc_set_assoc_entry *entry, const uint8_t *key, uint32_t key_bytes,
                            uint64_t *lines)
 {
@@ -116,7 +120,7 @@ ALWAYS_INLINE struct kvc_set_assoc_item item_of(const struct kvc_set_assoc_entry
 
 static const struct kvc_set_assoc_item no_item = {.location = KVC_LOCATION_NONE};
 
-/* The entry of a key among those with its tag, or NULL. */
+/** Returns the entry of a key among those with its tag, or NULL. */
 ALWAYS_INLINE struct kvc_set_assoc_entry *find(const struct kvc_set_assoc_table *table,
                                                struct kvc_set_assoc_control *control, uint8_t tag,
                                                const uint8_t *key, uint32_t key_bytes, uint64_t *lines,
@@ -145,9 +149,9 @@ ALWAYS_INLINE bool search_one(const struct kvc_set_assoc_table *table, struct kv
         ++*lines;
         entry = find(table, control, place.tag, key, key_bytes, lines, &way);
         *item = entry != NULL ? item_of(entry) : no_item;
-        /* With the shared lock the timestamp belongs to this key for certain; without it, a writer that comes
-         * now gets a timestamp that is a little too new. A popular entry has `now` already: its line stays
-         * shared. */
+        /* Under the shared lock, the timestamp certainly belongs to this key. Without it, an entry that a
+         * writer has taken meanwhile gets a timestamp that is slightly too new. A popular entry already has
+         * the timestamp `now`, so its line stays shared between caches. */
         if (entry != NULL && item->stamp != now) {
             STORE(&entry->stamp, now);
             item->stamp = now;
@@ -156,7 +160,8 @@ ALWAYS_INLINE bool search_one(const struct kvc_set_assoc_table *table, struct kv
     return entry != NULL;
 }
 
-/* Free ways lowest first, else the oldest, of the oldest the lowest. */
+/** Chooses the way for a new key: the lowest free way, otherwise the oldest way, and the lowest of equally
+ * old ones. */
 ALWAYS_INLINE uint32_t choose_way(const struct kvc_set_assoc_table *table,
                                   struct kvc_set_assoc_control *control, uint32_t now, uint64_t *lines)
 {

@@ -1,20 +1,26 @@
-/* Memory layout of the set-associative table, for the CPU and the GPU.
+/** @file
+ * Internal to kernels/memcachedgpu: memory layout of the set-associative table, for host and GPU. Users of
+ * set_assoc.h need only the limits.
  *
- * A set is one control line and `ways` entries behind it. The control line has what the search for a key
- * needs first: the lock, the valid flags and the 8-bit key hashes (tags) of all ways. An entry is a header
+ * A set is one control line followed by its entries, one per way. The control line has what a search needs
+ * first: the lock, the valid flags and the 8-bit key hashes (tags) of all ways. An entry is a header
  * (last-accessed timestamp, item location, value length, flags, key length) and the key.
  *
- * MemcachedGPU (SoCC 2015, sec. 4.2.1) has valid flag and tag in each entry's header, so that a search goes
- * from header to header. Gathering them changes no result. 64-byte lines that a GET touches:
- *  - 1 for a miss, and the header line of each way with an equal tag, 16/256 on average in a full set;
- *  - 2 for a hit with a key of up to 48 bytes, and as above for the ways in front of it, half as many;
- *  - 1 more for each 64 bytes of key behind that.
- * The paper's layout touches no fewer: the headers up to the one that is found, all of them for a miss. A SET
- * touches the same lines, plus, where a full set must evict, the headers of all entries, since that is where
- * the timestamps are, as published.
+ * MemcachedGPU (SoCC 2015, sec. 4.2.1) has the valid flag and the tag in each entry's header, so a search
+ * goes from header to header. Gathering them changes no result. A GET touches these 64-byte lines:
+ *  - A miss touches 1, plus the header line of each way with an equal tag (16/256 on average in a full set).
+ *  - A hit with a key of up to 48 bytes touches 2, plus the header lines of ways in front of it with an equal
+ *    tag (half as many).
+ *  - Every further 64 bytes of key add 1.
  *
- * The price is memory: with its share of the control line an entry takes 324 bytes for keys of up to 250
- * bytes and 68 for 32, where the paper's 45 and 208.5 million entries in 11.75 GB come to 261 and 56. */
+ * The paper's layout touches no fewer lines: the headers up to the one that matches, or all of them for a
+ * miss. A SET touches the same lines. If a full set must evict, a SET also touches the headers of all
+ * entries, because that is where the timestamps are, as published.
+ *
+ * The price is memory. With its share of the control line, an entry takes 324 bytes for keys of up to 250
+ * bytes and 68 bytes for keys of up to 32 bytes. The paper's 45 and 208.5 million entries in 11.75 GB amount
+ * to 261 and 56 bytes.
+ */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_LAYOUT_H
 #define KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_LAYOUT_H
 
@@ -25,52 +31,59 @@
 #include "kernels/device.h"
 #include "kernels/lookup3.h"
 
+/** Limits of a table. */
 enum {
-    KVC_SET_ASSOC_WAYS = 16, /* published, and the most there are */
-    KVC_SET_ASSOC_KEY_MAX = 250,
-    KVC_SET_ASSOC_LINE_BYTES = 64,
+    KVC_SET_ASSOC_WAYS = 16,       /**< Ways of a set, as published; also the maximum. */
+    KVC_SET_ASSOC_KEY_MAX = 250,   /**< Longest key [bytes]. */
+    KVC_SET_ASSOC_LINE_BYTES = 64, /**< Size of a cache line [bytes]. */
 };
 
-/* The lock word: below, how many readers share the set; above, its version, odd while a writer has the set.
- */
+/** Adds a reader to the lock word, whose low half counts the readers that share the set. */
 #define KVC_SET_ASSOC_READER UINT64_C(1)
+
+/** Advances the version in the high half of the lock word, which is odd while a writer holds the set. */
 #define KVC_SET_ASSOC_WRITER (UINT64_C(1) << 32)
+
+/** Masks the readers in the lock word. */
 #define KVC_SET_ASSOC_READERS (KVC_SET_ASSOC_WRITER - 1)
 
+/** Control line of a set. */
 struct kvc_set_assoc_control {
-    uint64_t lock;
-    uint32_t valid; /* bit w: way w holds a key */
-    uint32_t unused_1;
-    uint64_t tag[2]; /* tag of way w: byte w, little-endian */
-    uint64_t unused_2[4];
+    uint64_t lock;        /**< Lock word. */
+    uint32_t valid;       /**< Bit w: way w holds a key. */
+    uint32_t unused_1;    /**< Fills the line. */
+    uint64_t tag[2];      /**< Byte w, little-endian: tag of way w. */
+    uint64_t unused_2[4]; /**< Fills the line. */
 };
 
+/** Header of an entry. */
 struct kvc_set_assoc_entry {
-    uint32_t stamp;
-    uint32_t location;
-    uint32_t value_bytes;
-    uint16_t flags;
-    uint16_t key_bytes;
-    /* The key follows, filled with zeros to the next multiple of 8 bytes. */
+    uint32_t stamp;       /**< Timestamp of the last access. */
+    uint32_t location;    /**< Location of the item. */
+    uint32_t value_bytes; /**< Length of the value [bytes]. */
+    uint16_t flags;       /**< memcached's opaque flags. */
+    uint16_t key_bytes;   /**< Length of the key [bytes]. */
+    /* The key follows, padded with zeros to a multiple of 8 bytes. */
 };
 
-/* A table wherever its memory is; passed to kernels by value. */
+/** A table, wherever its memory is; kernels take it by value. */
 struct kvc_set_assoc_table {
-    uint8_t *sets; /* aligned to 64 bytes */
-    uint32_t set_count;
-    uint32_t set_bytes;
-    uint32_t entry_bytes;
-    uint32_t ways;
-    uint32_t key_bytes_max;
+    uint8_t *sets;          /**< Memory of the sets, aligned to 64 bytes. */
+    uint32_t set_count;     /**< Number of sets. */
+    uint32_t set_bytes;     /**< Size of a set [bytes]. */
+    uint32_t entry_bytes;   /**< Size of an entry [bytes]. */
+    uint32_t ways;          /**< Entries per set. */
+    uint32_t key_bytes_max; /**< Longest key [bytes]. */
 };
 
+/** Where a key belongs. */
 struct kvc_set_assoc_place {
-    uint32_t set;
-    uint8_t tag;
+    uint32_t set; /**< Number of the set. */
+    uint8_t tag;  /**< 8-bit hash of the key. */
 };
 
-/* An entry with a key of up to `key_bytes_max`: 32 bytes, 64, or more whole lines, so that none straddles a
- * line without need. */
+/** Returns the size of an entry with a key of up to `key_bytes_max` bytes [bytes]: 32, 64 or more whole
+ * lines, so that no entry straddles a line without need. */
 static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_entry_bytes(uint32_t key_bytes_max)
 {
     uint32_t bytes = (uint32_t)sizeof(struct kvc_set_assoc_entry) + key_bytes_max;
@@ -79,6 +92,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_entry_bytes(uint32_t key_by
                : (bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES * KVC_SET_ASSOC_LINE_BYTES;
 }
 
+/** Returns the size of a set [bytes]. */
 static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_set_bytes(uint32_t ways, uint32_t key_bytes_max)
 {
     uint32_t bytes =
@@ -86,8 +100,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_set_bytes(uint32_t ways, ui
     return (bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES * KVC_SET_ASSOC_LINE_BYTES;
 }
 
-/* The primary hash picks the set, so any number of sets will do; the tag is the secondary hash's, independent
- * of it. */
+/** Returns the set and the tag of a key. The primary hash selects the set, so any number of sets works; the
+ * secondary hash, which is independent of it, gives the tag. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_place
 kvc_set_assoc_place(const struct kvc_set_assoc_table *table, const uint8_t *key, uint32_t key_bytes)
 {
@@ -98,12 +112,14 @@ kvc_set_assoc_place(const struct kvc_set_assoc_table *table, const uint8_t *key,
     return place;
 }
 
+/** Returns the control line of a set. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_control *
 kvc_set_assoc_control(const struct kvc_set_assoc_table *table, uint32_t set)
 {
     return (struct kvc_set_assoc_control *)(table->sets + (uint64_t)set * table->set_bytes);
 }
 
+/** Returns the entry of a way. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_entry *
 kvc_set_assoc_entry(const struct kvc_set_assoc_table *table, struct kvc_set_assoc_control *control,
                     uint32_t way)
@@ -111,7 +127,7 @@ kvc_set_assoc_entry(const struct kvc_set_assoc_table *table, struct kvc_set_asso
     return (struct kvc_set_assoc_entry *)((uint8_t *)(control + 1) + way * table->entry_bytes);
 }
 
-/* Lines from the entry's start to `bytes` bytes behind it. */
+/** Returns the number of lines from the start of the entry to `bytes` bytes behind it. */
 static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_entry_lines(const struct kvc_set_assoc_entry *entry,
                                                                  uint32_t bytes)
 {
@@ -119,7 +135,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_entry_lines(const struct kv
     return (offset + bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES;
 }
 
-/* How long ago: greatest for the least recently used. Right for stamps up to 2^31 apart, either way. */
+/** Returns how long ago a timestamp is; the least recently used entry has the greatest age. Correct for
+ * timestamps up to 2^31 apart in either direction. */
 static inline KVC_HOST_DEVICE int32_t kvc_set_assoc_age(uint32_t now, uint32_t stamp)
 {
     return (int32_t)(now - stamp);

@@ -1,24 +1,32 @@
-/* What a batch of operations on the hopscotch and the chained table works on: keys of any size or 8-byte
- * hashes, whole items or locations. The same source on the host and on the device. */
+/** @file
+ * Internal to kernels/memcachedgpu: a batch of operations on the hopscotch or the chained table, for host and
+ * GPU.
+ *
+ * Keys are of any size or 8-byte hashes, and the batch handles whole items or locations only.
+ */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_TABLE_BATCH_H
 #define KVC_KERNELS_MEMCACHEDGPU_TABLE_BATCH_H
 
 #include "kernels/memcachedgpu/set_assoc.h"
 
+/** Arrays of a batch. */
 struct kvc_table_batch {
-    struct kvc_set_assoc_keys keys; /* unless there are hashes, each of them a key of 8 bytes */
-    const uint64_t *hash;
-    const struct kvc_set_assoc_item *item; /* to store; or NULL */
-    const uint32_t *location;              /* to store or to erase; or NULL */
-    struct kvc_set_assoc_item *item_out;   /* what was found or what left; or NULL */
-    uint32_t *location_out;                /* or NULL */
+    struct kvc_set_assoc_keys keys;        /**< The keys, unless `hash` is given. */
+    const uint64_t *hash;                  /**< Hashes, each a key of 8 bytes; may be NULL. */
+    const struct kvc_set_assoc_item *item; /**< Items to store; may be NULL. */
+    const uint32_t *location;              /**< Locations to store or to erase; may be NULL. */
+    /** Receives items that were found or that left the table; may be NULL. */
+    struct kvc_set_assoc_item *item_out;
+    uint32_t *location_out; /**< Receives their locations; may be NULL. */
 };
 
+/** A key. */
 struct kvc_table_key {
-    const uint8_t *data;
-    uint32_t bytes;
+    const uint8_t *data; /**< Bytes of the key. */
+    uint32_t bytes;      /**< Length of the key [bytes]. */
 };
 
+/** Returns key i of a batch. */
 static inline KVC_HOST_DEVICE struct kvc_table_key kvc_table_key(const struct kvc_table_batch *batch,
                                                                  uint32_t i)
 {
@@ -33,12 +41,13 @@ static inline KVC_HOST_DEVICE struct kvc_table_key kvc_table_key(const struct kv
     return key;
 }
 
+/** Says whether a key has a valid length. */
 static inline KVC_HOST_DEVICE bool kvc_table_key_valid(struct kvc_table_key key, uint32_t key_bytes_max)
 {
     return key.bytes - 1 < key_bytes_max;
 }
 
-/* What operation i stores. */
+/** Returns the item that operation i stores. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item kvc_table_item(const struct kvc_table_batch *batch,
                                                                        uint32_t i)
 {
@@ -51,12 +60,13 @@ static inline KVC_HOST_DEVICE struct kvc_set_assoc_item kvc_table_item(const str
     return item;
 }
 
-/* Of what operation i erases. */
+/** Returns the location that operation i erases, or KVC_LOCATION_ANY. */
 static inline KVC_HOST_DEVICE uint32_t kvc_table_wanted(const struct kvc_table_batch *batch, uint32_t i)
 {
     return batch->location != NULL ? batch->location[i] : KVC_LOCATION_ANY;
 }
 
+/** Stores the result of operation i. */
 static inline KVC_HOST_DEVICE void kvc_table_answer(const struct kvc_table_batch *batch, uint32_t i,
                                                     struct kvc_set_assoc_item item)
 {
@@ -68,14 +78,16 @@ static inline KVC_HOST_DEVICE void kvc_table_answer(const struct kvc_table_batch
     }
 }
 
-/* --- Entries: a header and the key, as in the set-associative table --- */
+/* --- entries: a header and the key, as in the set-associative table --- */
 
+/** Returns an item without a location. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item kvc_table_no_item(void)
 {
     struct kvc_set_assoc_item item = {KVC_LOCATION_NONE, 0, 0, 0};
     return item;
 }
 
+/** Returns the item of an entry. */
 static inline KVC_HOST_DEVICE struct kvc_set_assoc_item
 kvc_table_entry_item(const struct kvc_set_assoc_entry *entry)
 {
@@ -83,6 +95,7 @@ kvc_table_entry_item(const struct kvc_set_assoc_entry *entry)
     return item;
 }
 
+/** Stores an item and its timestamp in an entry. */
 static inline KVC_HOST_DEVICE void kvc_table_entry_set_item(struct kvc_set_assoc_entry *entry,
                                                             const struct kvc_set_assoc_item *item,
                                                             uint32_t now)
@@ -93,6 +106,7 @@ static inline KVC_HOST_DEVICE void kvc_table_entry_set_item(struct kvc_set_assoc
     entry->flags = item->flags;
 }
 
+/** Stores a key in an entry, padded with zeros to a multiple of 8 bytes. */
 static inline KVC_HOST_DEVICE void kvc_table_entry_set_key(struct kvc_set_assoc_entry *entry,
                                                            struct kvc_table_key key)
 {
@@ -104,7 +118,7 @@ static inline KVC_HOST_DEVICE void kvc_table_entry_set_key(struct kvc_set_assoc_
     }
 }
 
-/* Bytes from the start of an entry, up to where it differs from the key. */
+/** Says whether the entry has this key, and how many bytes of the entry were read until that was clear. */
 static inline KVC_HOST_DEVICE bool kvc_table_entry_has_key(const struct kvc_set_assoc_entry *entry,
                                                            struct kvc_table_key key, uint32_t *bytes_read)
 {

@@ -1,5 +1,5 @@
 /* What the GPU twins of the hopscotch and the chained table share: statistics of kernels, calls with arrays
- * that lie anywhere, device memory. */
+ * in any memory, device memory. */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_TABLE_CUDA_CUH
 #define KVC_KERNELS_MEMCACHEDGPU_TABLE_CUDA_CUH
 
@@ -14,7 +14,7 @@ namespace kvc
 
 constexpr uint32_t warp_threads = 32;
 
-/* All threads of the warp: adds what each of them counted in one kernel. */
+/* Adds what the threads of a warp counted in one kernel; all threads of the warp call it. */
 __device__ __forceinline__ void add_stats(struct kvc_index_stats *to, const struct kvc_index_stats &local)
 {
     const uint64_t fields[] = {local.search_hits, local.search_lines, local.insert_lines, local.replaced,
@@ -32,9 +32,9 @@ __device__ __forceinline__ void add_stats(struct kvc_index_stats *to, const stru
 
 enum class table_operation { search, insert, erase };
 
-/* One call of index.h: brings the arrays to where the device reaches them, launches (`launch` returns a
- * cudaError_t), waits and adds the statistics to `stats` (may be NULL). Returns what the batch alone counted;
- * all 0 if the device failed. */
+/* Performs one call of index.h: makes the arrays accessible to the device, launches (`launch` returns a
+ * cudaError_t), waits and adds the statistics to `stats`, which may be NULL. Returns what this batch counted,
+ * or zeros if the device failed. */
 template <typename LAUNCH>
 struct kvc_index_stats run_batch(table_operation operation, const uint64_t *hash, const uint32_t *location,
                                  uint32_t *out, uint32_t count, struct kvc_index_stats *counted,
@@ -73,7 +73,7 @@ struct kvc_index_stats run_batch(table_operation operation, const uint64_t *hash
     return local;
 }
 
-/* Zeroed device memory. nullptr with errno. */
+/* Allocates zeroed device memory; nullptr with errno. */
 template <typename T> T *alloc_zeroed(uint64_t bytes)
 {
     void *memory = kvc_cuda_alloc(bytes);
