@@ -41,104 +41,108 @@ static struct kvc_set_assoc_item erase(struct kvc_chained *table, const struct k
 struct model_key {
     bool held;
     struct kvc_set_assoc_item item;
-    uint32_t moved; /* when it came to the front of the queue */
+    uint32_t moved; /* step at which it came to the front of the queue */
 };
 
-/* Who has to leave a full table for a new key. */
-static struct model_key *make_room(struct model_key *keys, uint32_t ids, uint64_t used, uint32_t capacity)
+/* The table, and a plain implementation that it is compared with. */
+struct model {
+    struct kvc_chained *table;
+    struct model_key keys[2000];
+    uint32_t ids, longest;
+    uint32_t step, now;
+    uint64_t used;
+    struct kvc_index_stats stats, expected;
+};
+
+/* Evicts the key that was moved longest ago if the table holds too many keys; returns its item. */
+static struct kvc_set_assoc_item make_room(struct model *model)
 {
     struct model_key *last = NULL;
-    for (uint32_t i = 0; i < ids; i++) {
-        if (keys[i].held && (last == NULL || keys[i].moved < last->moved)) {
-            last = &keys[i];
+    for (uint32_t i = 0; i < model->ids; i++) {
+        if (model->keys[i].held && (last == NULL || model->keys[i].moved < last->moved)) {
+            last = &model->keys[i];
         }
     }
-    return used > capacity ? last : NULL;
+    if (model->used <= model->table->table.capacity) {
+        return nothing;
+    }
+    last->held = false;
+    model->expected.evicted++;
+    model->used--;
+    return last->item;
 }
 
-/* Random operations against the model. Timestamps wrap on the way. */
+static void compare_set(struct model *model, uint32_t id)
+{
+    struct key bytes = key_of(id, model->longest);
+    struct model_key *key = &model->keys[id];
+    struct kvc_set_assoc_item item = random_item(model->now), left = key->item;
+    model->expected.replaced += key->held;
+    model->used += !key->held;
+    if (!key->held) {
+        left = make_room(model);
+    }
+    key->held = true;
+    key->item = item;
+    key->moved = model->step;
+    cr_assert(equal(set(model->table, &bytes, item, model->now, &model->stats), left), "step %u: set",
+              model->step);
+    model->expected.inserts++;
+}
+
+static void compare_erase(struct model *model, uint32_t id)
+{
+    struct key bytes = key_of(id, model->longest);
+    struct model_key *key = &model->keys[id];
+    uint32_t location = random_wanted(&key->item);
+    bool gone = key->held && (location == KVC_LOCATION_ANY || location == key->item.location);
+    cr_assert(equal(erase(model->table, &bytes, location, &model->stats), gone ? key->item : nothing),
+              "step %u: erase", model->step);
+    key->held &= !gone;
+    model->used -= gone;
+    model->expected.erased += gone;
+    model->expected.erases++;
+}
+
+static void compare_get(struct model *model, uint32_t id)
+{
+    struct key bytes = key_of(id, model->longest);
+    struct model_key *key = &model->keys[id];
+    if (key->held && model->now - key->item.stamp >= model->table->table.bump_after) {
+        key->item.stamp = model->now;
+        key->moved = model->step;
+    }
+    model->expected.search_hits += key->held;
+    cr_assert(equal(get(model->table, &bytes, model->now, &model->stats), key->held ? key->item : nothing),
+              "step %u: get", model->step);
+    model->expected.searches++;
+}
+
+/* Compares random operations with the model. Timestamps wrap around on the way. */
 static void against_model(uint32_t buckets, uint32_t capacity, uint32_t longest, uint32_t bump_after,
                           uint32_t ids, uint32_t steps)
 {
-    static struct model_key keys[2000];
-    memset(keys, 0, sizeof(keys));
-    struct kvc_chained *table =
-        kvc_chained_create(&(struct kvc_chained_params){buckets, capacity, longest, bump_after});
-    cr_assert_not_null(table);
-    struct kvc_index_stats stats = {0}, expected = {0};
-    uint32_t now = 0xffffffffu - steps / 2;
-    uint64_t used = 0;
-    for (uint32_t step = 0; step < steps; step++, now++) {
-        uint32_t id = (uint32_t)(random_word() % ids);
-        struct key bytes = key_of(id, longest);
-        struct model_key *key = &keys[id];
-        struct kvc_set_assoc_item right = key->held ? key->item : nothing;
-        switch (random_word() % 8) {
-        case 0:
-        case 1:
-        case 2: {
-            struct kvc_set_assoc_item item = {.location = (uint32_t)(random_word() % 1000),
-                                              .value_bytes = (uint32_t)random_word(),
-                                              .stamp = now,
-                                              .flags = (uint16_t)random_word()};
-            expected.replaced += key->held;
-            used += !key->held;
-            if (!key->held) {
-                struct model_key *victim = make_room(keys, ids, used, capacity);
-                if (victim != NULL) {
-                    right = victim->item;
-                    victim->held = false;
-                    expected.evicted++;
-                    used--;
-                }
-            }
-            key->held = true;
-            key->item = item;
-            key->moved = step;
-            cr_assert(equal(set(table, &bytes, item, now, &stats), right), "step %u: set", step);
-            expected.inserts++;
-            break;
+    static struct model model;
+    memset(&model, 0, sizeof(model));
+    model.table = kvc_chained_create(&(struct kvc_chained_params){buckets, capacity, longest, bump_after});
+    cr_assert_not_null(model.table);
+    model.ids = ids;
+    model.longest = longest;
+    model.now = 0xffffffffu - steps / 2;
+    for (; model.step < steps; model.step++, model.now++) {
+        uint32_t id = (uint32_t)(random_word() % ids), operation = (uint32_t)(random_word() % 8);
+        if (operation < 3) {
+            compare_set(&model, id);
+        } else if (operation == 3) {
+            compare_erase(&model, id);
+        } else {
+            compare_get(&model, id);
         }
-        case 3: {
-            uint32_t location = random_word() % 2 == 0   ? KVC_LOCATION_ANY
-                                : random_word() % 2 == 0 ? key->item.location
-                                                         : (uint32_t)(random_word() % 1000);
-            bool gone = key->held && (location == KVC_LOCATION_ANY || location == key->item.location);
-            cr_assert(equal(erase(table, &bytes, location, &stats), gone ? right : nothing), "step %u: erase",
-                      step);
-            key->held &= !gone;
-            used -= gone;
-            expected.erased += gone;
-            expected.erases++;
-            break;
-        }
-        default:
-            if (key->held) {
-                if (now - key->item.stamp >= bump_after) {
-                    key->item.stamp = now;
-                    key->moved = step;
-                }
-                right = key->item;
-                expected.search_hits++;
-            }
-            cr_assert(equal(get(table, &bytes, now, &stats), right), "step %u: get", step);
-            expected.searches++;
-            break;
-        }
-        cr_assert_eq(kvc_index_used(&table->index), used);
+        cr_assert_eq(kvc_index_used(&model.table->index), model.used);
     }
-    cr_expect_eq(stats.replaced, expected.replaced);
-    cr_expect_eq(stats.evicted, expected.evicted);
-    cr_expect_eq(stats.erased, expected.erased);
-    cr_expect_eq(stats.search_hits, expected.search_hits);
-    cr_expect_eq(stats.searches, expected.searches);
-    cr_expect_eq(stats.inserts, expected.inserts);
-    cr_expect_eq(stats.erases, expected.erases);
-    cr_expect_eq(stats.dropped, 0);
-    cr_expect_gt(expected.evicted, 0);
-    cr_expect_gt(expected.erased, 0);
-    cr_expect_gt(expected.search_hits, 0);
-    kvc_chained_free(table);
+    expect_counts(&model.stats, &model.expected);
+    cr_expect_gt(model.expected.erased, 0);
+    kvc_chained_free(model.table);
 }
 
 Test(chained, rejects_bad_params)
@@ -163,7 +167,7 @@ Test(chained, behaves_as_a_map_with_one_lru_queue)
     against_model(2, 2, 1, 10, 20, 3000);
 }
 
-/* One bucket, so one chain: taken out at its head, in its middle and at its end. */
+/* In a chain of a single bucket, entries are erased at the head, in the middle and at the end. */
 Test(chained, leaves_a_chain_anywhere)
 {
     enum { COUNT = 5 };
@@ -187,7 +191,8 @@ Test(chained, leaves_a_chain_anywhere)
     }
 }
 
-/* Nothing is lost before the table is full, however long the chains; then exactly the oldest. */
+/* However long the chains are, nothing is lost before the table is full, and then exactly the oldest key is.
+ */
 Test(chained, fills_to_the_failure_point)
 {
     enum { CAPACITY = 50000 };
@@ -204,7 +209,7 @@ Test(chained, fills_to_the_failure_point)
     kvc_chained_free(table);
 }
 
-/* The front of the queue stays there. */
+/* An access to the newest element moves nothing. */
 Test(chained, newest_needs_no_move)
 {
     struct kvc_chained *table = kvc_chained_create(&(struct kvc_chained_params){64, 10, 8, 0});
@@ -215,11 +220,12 @@ Test(chained, newest_needs_no_move)
     kvc_index_search(&table->index, &hash[1], 1, &out, &stats);
     cr_assert_eq(stats.search_lines, 2);
     kvc_index_search(&table->index, &hash[0], 1, &out, &stats);
-    cr_assert_eq(stats.search_lines, 2 + 2 + 2); /* the only other element leaves it and goes before it */
+    cr_assert_eq(stats.search_lines,
+                 2 + 2 + 2); /* the only other element leaves the queue and returns in front of it */
     kvc_chained_free(table);
 }
 
-/* Searches that move nothing: the head, and half the chain in front of the key. */
+/* A search that moves nothing touches the head and half of the chain in front of the key. */
 Test(chained, lines_touched)
 {
     enum { COUNT = 1 << 14 };
@@ -242,8 +248,8 @@ Test(chained, lines_touched)
         }
         kvc_index_search(&table->index, hash, COUNT, location, &stats);
         cr_assert_eq(stats.search_hits, COUNT);
-        /* With one entry per head: head, entry, and half an entry in front of it. Two neighbours and the
-         * queue's front where it moves. */
+        /* With one entry per head, a hit touches the head, its entry and half an entry in front of it. If it
+         * moves, it also touches two neighbours and the front of the queue. */
         double lines = (double)stats.search_lines / COUNT, expected = 2.5 + 3 * moving;
         cr_assert(lines > expected - 0.05 && lines < expected + 0.05, "%f lines", lines);
         stats.search_lines = 0;
@@ -257,7 +263,8 @@ Test(chained, lines_touched)
     }
 }
 
-/* Keys of which one is the beginning of the other: padding is no key byte. Lengths that no key has. */
+/* Keys that are prefixes of each other differ, because padding is not part of a key; keys of invalid length
+ * are refused. */
 Test(chained, zero_and_maximum_sizes)
 {
     struct kvc_chained *table = kvc_chained_create(&(struct kvc_chained_params){64, 250, 250, 0});
@@ -288,7 +295,7 @@ Test(chained, zero_and_maximum_sizes)
     kvc_chained_search(table, &keys, 1, 1003, &left, &stats);
     cr_assert(equal(left, nothing));
     key.length = 3;
-    item.location = KVC_LOCATION_ANY; /* no location */
+    item.location = KVC_LOCATION_ANY; /* not a valid location */
     cr_assert_eq(set(table, &key, item, 1004, &stats).location, KVC_LOCATION_ANY);
     cr_assert_eq(get(table, &key, 1005, &stats).location, 3);
     cr_assert_eq(stats.dropped, 3);
@@ -296,7 +303,7 @@ Test(chained, zero_and_maximum_sizes)
     kvc_chained_free(table);
 }
 
-/* A batch of any size gives what its operations one by one give. */
+/* A batch of any size does what its operations do one by one. */
 Test(chained, batches_are_in_order)
 {
     enum { COUNT = 500, ROUNDS = 60 };

@@ -17,7 +17,7 @@ static uint64_t random_word(void)
 
 enum { PORT = 11211, ITEMS = 500 };
 
-/* Key number `id` is text; numbers below ITEMS are in the table. */
+/* Makes key number `id`, a text; the table contains numbers below ITEMS. */
 static uint32_t key_of(uint32_t id, char *key)
 {
     uint32_t bytes = 1 + id % KVC_MEMCACHEDGPU_PACKET_KEY_MAX;
@@ -56,7 +56,7 @@ static struct kvc_set_assoc *filled(void)
 static const struct kvc_memcachedgpu_packet_ends ends = {
     {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, 0x0a000001, 0x0a000002, 40000, PORT};
 
-/* One packet for key `id`, or, where `spoilt`, one that is not a correct request. */
+/* Makes a packet that asks for key `id`, or, if `spoilt`, an incorrect request; returns its length. */
 static uint32_t make_packet(uint8_t *to, uint32_t id, bool spoilt)
 {
     char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
@@ -65,7 +65,7 @@ static uint32_t make_packet(uint8_t *to, uint32_t id, bool spoilt)
     if (spoilt) {
         switch (random_word() % 4) {
         case 0:
-            bytes = (uint32_t)(random_word() % bytes); /* cut */
+            bytes = (uint32_t)(random_word() % bytes); /* truncated */
             break;
         case 1:
             to[24] ^= 1; /* checksum */
@@ -80,86 +80,123 @@ static uint32_t make_packet(uint8_t *to, uint32_t id, bool spoilt)
     return bytes;
 }
 
-static void batch_of(struct kvc_set_assoc *table, uint32_t count)
+/* A batch of random packets, some of which are spoilt. */
+struct trial {
+    uint32_t count;
+    uint8_t *packets, *responses;
+    struct kvc_memcachedgpu_get_packet *packet;
+    struct kvc_memcachedgpu_get_result *results; /* one more than packets */
+    uint32_t *ids;
+    bool *spoilt;
+};
+
+static struct trial make_trial(uint32_t count)
 {
-    uint32_t room = count * (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 16) + 1;
-    uint8_t *packets = malloc(room);
-    struct kvc_memcachedgpu_get_packet *packet = calloc(count + 1, sizeof(*packet));
-    struct kvc_memcachedgpu_get_result *results = calloc(count + 1, sizeof(*results));
-    uint8_t *responses = aligned_alloc(16, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
-    uint32_t *ids = calloc(count + 1, sizeof(*ids));
-    bool *spoilt = calloc(count + 1, sizeof(*spoilt));
+    struct trial trial = {
+        .count = count,
+        .packets = malloc(count * (KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 16) + 1),
+        .responses = aligned_alloc(16, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES),
+        .packet = calloc(count + 1, sizeof(*trial.packet)),
+        .results = calloc(count + 1, sizeof(*trial.results)),
+        .ids = calloc(count + 1, sizeof(*trial.ids)),
+        .spoilt = calloc(count + 1, sizeof(*trial.spoilt)),
+    };
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
         at += (uint32_t)(random_word() % 16);
-        ids[i] = (uint32_t)(200 + random_word() % (2 * ITEMS - 200));
-        spoilt[i] = random_word() % 5 == 0;
-        packet[i].offset = at;
-        packet[i].bytes = make_packet(packets + at, ids[i], spoilt[i]);
-        at += packet[i].bytes;
+        trial.ids[i] = (uint32_t)(200 + random_word() % (2 * ITEMS - 200));
+        trial.spoilt[i] = random_word() % 5 == 0;
+        trial.packet[i].offset = at;
+        trial.packet[i].bytes = make_packet(trial.packets + at, trial.ids[i], trial.spoilt[i]);
+        at += trial.packet[i].bytes;
     }
-    results[count].status = 77;
-    memset(responses, 0xee, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    trial.results[count].status = 77;
+    memset(trial.responses, 0xee, (count + 1) * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    return trial;
+}
+
+static void free_trial(struct trial *trial)
+{
+    free(trial->packets);
+    free(trial->packet);
+    free(trial->results);
+    free(trial->responses);
+    free(trial->ids);
+    free(trial->spoilt);
+}
+
+static void check_response(const uint8_t *head, uint32_t bytes, uint32_t id, const char *key,
+                           uint32_t key_bytes)
+{
+    struct kvc_set_assoc_item item = item_of(id);
+    struct kvc_memcachedgpu_packet_response response;
+    bool held = id < ITEMS;
+    cr_assert(kvc_memcachedgpu_packet_read_response(head, bytes, &response));
+    cr_assert_eq(response.found, held);
+    cr_assert_eq(response.request_id, (uint16_t)id);
+    if (held) {
+        cr_assert_eq(response.key_bytes, key_bytes);
+        cr_assert_eq(memcmp(response.key, key, key_bytes), 0);
+        cr_assert_eq(response.flags, item.flags);
+        cr_assert_eq(response.value_bytes, item.value_bytes);
+    }
+    for (uint32_t b = bytes; b % 16 != 0; b++) {
+        cr_assert_eq(head[b], 0);
+    }
+}
+
+/* Checks the answer to packet i; returns whether it is a hit. */
+static bool check_answer(const struct trial *trial, uint32_t i)
+{
+    const struct kvc_memcachedgpu_get_result *result = &trial->results[i];
+    if (trial->spoilt[i]) {
+        cr_assert_neq(result->status, KVC_MEMCACHEDGPU_PACKET_OK);
+        cr_assert_eq(result->location, KVC_LOCATION_NONE);
+        cr_assert_eq(result->response_bytes, 0);
+        cr_assert_eq(result->key_bytes, 0);
+        return false;
+    }
+    char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
+    uint32_t key_bytes = key_of(trial->ids[i], key);
+    struct kvc_set_assoc_item item = item_of(trial->ids[i]);
+    bool held = trial->ids[i] < ITEMS;
+    cr_assert_eq(result->key_bytes, key_bytes);
+    cr_assert_eq(result->location, held ? item.location : KVC_LOCATION_NONE);
+    cr_assert_eq(result->value_bytes, held ? item.value_bytes : 0);
+    if (held && item.value_bytes > KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX) {
+        cr_assert_eq(result->status, KVC_MEMCACHEDGPU_PACKET_VALUE_LONG);
+        cr_assert_eq(result->response_bytes, 0);
+    } else {
+        cr_assert_eq(result->status, KVC_MEMCACHEDGPU_PACKET_OK);
+        check_response(trial->responses + i * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES,
+                       result->response_bytes, trial->ids[i], key, key_bytes);
+    }
+    return held;
+}
+
+static void batch_of(struct kvc_set_assoc *table, uint32_t count)
+{
+    struct trial trial = make_trial(count);
     struct kvc_index_stats stats = {0};
     kvc_memcachedgpu_get(table,
-                         &(struct kvc_memcachedgpu_get_batch){.packets = packets,
-                                                              .packet = packet,
+                         &(struct kvc_memcachedgpu_get_batch){.packets = trial.packets,
+                                                              .packet = trial.packet,
                                                               .count = count,
                                                               .now = 9,
                                                               .port = PORT,
-                                                              .responses = responses,
-                                                              .results = results},
+                                                              .responses = trial.responses,
+                                                              .results = trial.results},
                          &stats);
     uint64_t hits = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct kvc_memcachedgpu_get_result *result = &results[i];
-        const uint8_t *head = responses + i * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES;
-        if (spoilt[i]) {
-            cr_assert_neq(result->status, KVC_MEMCACHEDGPU_PACKET_OK);
-            cr_assert_eq(result->location, KVC_LOCATION_NONE);
-            cr_assert_eq(result->response_bytes, 0);
-            cr_assert_eq(result->key_bytes, 0);
-            continue;
-        }
-        char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
-        uint32_t key_bytes = key_of(ids[i], key);
-        cr_assert_eq(result->key_bytes, key_bytes);
-        struct kvc_set_assoc_item item = item_of(ids[i]);
-        bool held = ids[i] < ITEMS;
-        hits += held;
-        cr_assert_eq(result->location, held ? item.location : KVC_LOCATION_NONE);
-        cr_assert_eq(result->value_bytes, held ? item.value_bytes : 0);
-        if (held && item.value_bytes > KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX) {
-            cr_assert_eq(result->status, KVC_MEMCACHEDGPU_PACKET_VALUE_LONG);
-            cr_assert_eq(result->response_bytes, 0);
-            continue;
-        }
-        cr_assert_eq(result->status, KVC_MEMCACHEDGPU_PACKET_OK);
-        struct kvc_memcachedgpu_packet_response response;
-        cr_assert(kvc_memcachedgpu_packet_read_response(head, result->response_bytes, &response));
-        cr_assert_eq(response.found, held);
-        cr_assert_eq(response.request_id, (uint16_t)ids[i]);
-        if (held) {
-            cr_assert_eq(response.key_bytes, key_bytes);
-            cr_assert_eq(memcmp(response.key, key, key_bytes), 0);
-            cr_assert_eq(response.flags, item.flags);
-            cr_assert_eq(response.value_bytes, item.value_bytes);
-        }
-        for (uint32_t b = result->response_bytes; b % 16 != 0; b++) {
-            cr_assert_eq(head[b], 0);
-        }
+        hits += check_answer(&trial, i);
     }
-    /* Nothing behind the batch. */
-    cr_assert_eq(results[count].status, 77);
-    cr_assert_eq(responses[count * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES], 0xee);
+    cr_assert_eq(trial.results[count].status, 77, "a result behind the batch was written");
+    cr_assert_eq(trial.responses[count * (size_t)KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES], 0xee,
+                 "a response behind the batch was written");
     cr_assert_eq(stats.searches, count);
     cr_assert_eq(stats.search_hits, hits);
-    free(packets);
-    free(packet);
-    free(results);
-    free(responses);
-    free(ids);
-    free(spoilt);
+    free_trial(&trial);
 }
 
 Test(get, answers_batches_of_any_size)
@@ -172,7 +209,7 @@ Test(get, answers_batches_of_any_size)
     kvc_set_assoc_free(table);
 }
 
-/* A hit gets the batch's timestamp, a packet that is not a correct request leaves the table as it is. */
+/* A hit gets the timestamp of the batch; an incorrect request leaves the table unchanged. */
 Test(get, stamps_hits_only)
 {
     struct kvc_set_assoc *table = filled();

@@ -41,115 +41,117 @@ static struct kvc_set_assoc_item erase(struct kvc_hopscotch *table, const struct
 struct model_key {
     bool held;
     struct kvc_set_assoc_item item;
-    uint32_t entry; /* that it is in */
-    ;
+    uint32_t entry; /* the entry that it is in */
 };
 
-/* The entries of a plain table: which key is in each, or NOBODY. */
 enum { ENTRIES_MAX = 400, NOBODY = 0xffffffff };
 
-static uint32_t who[ENTRIES_MAX];
+/* The table, and a plain implementation that it is compared with. */
+struct model {
+    struct kvc_hopscotch *table;
+    struct model_key keys[2000];
+    uint32_t owner[ENTRIES_MAX]; /* key of each entry, or NOBODY */
+    uint32_t longest;
+    uint32_t step, now;
+    uint64_t used;
+    struct kvc_index_stats stats, expected;
+};
 
-/* Finds the entry for a new key; returns who has to leave it. */
-static struct model_key *make_room(const struct kvc_hopscotch_table *table, struct model_key *keys,
-                                   uint32_t id, const struct key *bytes, uint32_t now)
+/* Finds the entry for a new key; returns the item that has to leave it. */
+static struct kvc_set_assoc_item make_room(struct model *model, uint32_t id, const struct key *bytes)
 {
+    const struct kvc_hopscotch_table *table = &model->table->table;
+    struct model_key *keys = model->keys;
     uint32_t home = kvc_hopscotch_place(table, (struct kvc_table_key){bytes->bytes, bytes->length}).home;
     uint32_t best = home;
     for (uint32_t e = home; e < home + table->neighbours; e++) {
-        uint32_t its = who[e];
-        if (its == NOBODY || !keys[its].held || keys[its].entry != e) {
+        uint32_t other = model->owner[e];
+        if (other == NOBODY || !keys[other].held || keys[other].entry != e) {
             keys[id].entry = e;
-            who[e] = id;
-            return NULL;
+            model->owner[e] = id;
+            return nothing;
         }
-        best = now - keys[its].item.stamp > now - keys[who[best]].item.stamp ? e : best;
+        if (model->now - keys[other].item.stamp > model->now - keys[model->owner[best]].item.stamp) {
+            best = e;
+        }
     }
-    struct model_key *victim = &keys[who[best]];
+    struct model_key *victim = &keys[model->owner[best]];
     keys[id].entry = best;
-    who[best] = id;
-    return victim;
+    model->owner[best] = id;
+    victim->held = false;
+    model->expected.evicted++;
+    model->used--;
+    return victim->item;
 }
 
-/* Random operations against the model. Timestamps wrap on the way. */
+static void compare_set(struct model *model, uint32_t id)
+{
+    struct key bytes = key_of(id, model->longest);
+    struct model_key *key = &model->keys[id];
+    struct kvc_set_assoc_item item = random_item(model->now), left = key->item;
+    model->expected.replaced += key->held;
+    model->used += !key->held;
+    if (!key->held) {
+        left = make_room(model, id, &bytes);
+    }
+    key->held = true;
+    key->item = item;
+    cr_assert(equal(set(model->table, &bytes, item, model->now, &model->stats), left), "step %u: set",
+              model->step);
+    model->expected.inserts++;
+}
+
+static void compare_erase(struct model *model, uint32_t id)
+{
+    struct key bytes = key_of(id, model->longest);
+    struct model_key *key = &model->keys[id];
+    uint32_t location = random_wanted(&key->item);
+    bool gone = key->held && (location == KVC_LOCATION_ANY || location == key->item.location);
+    cr_assert(equal(erase(model->table, &bytes, location, &model->stats), gone ? key->item : nothing),
+              "step %u: erase", model->step);
+    key->held &= !gone;
+    model->used -= gone;
+    model->expected.erased += gone;
+    model->expected.erases++;
+}
+
+static void compare_get(struct model *model, uint32_t id)
+{
+    struct key bytes = key_of(id, model->longest);
+    struct model_key *key = &model->keys[id];
+    if (key->held) {
+        key->item.stamp = model->now;
+        model->expected.search_hits++;
+    }
+    cr_assert(equal(get(model->table, &bytes, model->now, &model->stats), key->held ? key->item : nothing),
+              "step %u: get", model->step);
+    model->expected.searches++;
+}
+
+/* Compares random operations with the model. Timestamps wrap around on the way. */
 static void against_model(uint32_t homes, uint32_t neighbours, uint32_t longest, uint32_t ids, uint32_t steps)
 {
-    static struct model_key keys[2000];
-    memset(keys, 0, sizeof(keys));
-    struct kvc_hopscotch *table =
-        kvc_hopscotch_create(&(struct kvc_hopscotch_params){homes, neighbours, longest});
-    cr_assert_not_null(table);
-    memset(who, 0xff, sizeof(who));
-    struct kvc_index_stats stats = {0}, expected = {0};
-    uint32_t now = 0xffffffffu - steps / 2;
-    uint64_t used = 0;
-    for (uint32_t step = 0; step < steps; step++, now++) {
-        uint32_t id = (uint32_t)(random_word() % ids);
-        struct key bytes = key_of(id, longest);
-        struct model_key *key = &keys[id];
-        struct kvc_set_assoc_item right = key->held ? key->item : nothing;
-        switch (random_word() % 8) {
-        case 0:
-        case 1:
-        case 2: {
-            struct kvc_set_assoc_item item = {.location = (uint32_t)(random_word() % 1000),
-                                              .value_bytes = (uint32_t)random_word(),
-                                              .stamp = now,
-                                              .flags = (uint16_t)random_word()};
-            expected.replaced += key->held;
-            used += !key->held;
-            if (!key->held) {
-                struct model_key *victim = make_room(&table->table, keys, id, &bytes, now);
-                if (victim != NULL) {
-                    right = victim->item;
-                    victim->held = false;
-                    expected.evicted++;
-                    used--;
-                }
-            }
-            key->held = true;
-            key->item = item;
-            cr_assert(equal(set(table, &bytes, item, now, &stats), right), "step %u: set", step);
-            expected.inserts++;
-            break;
+    static struct model model;
+    memset(&model, 0, sizeof(model));
+    memset(model.owner, 0xff, sizeof(model.owner));
+    model.table = kvc_hopscotch_create(&(struct kvc_hopscotch_params){homes, neighbours, longest});
+    cr_assert_not_null(model.table);
+    model.longest = longest;
+    model.now = 0xffffffffu - steps / 2;
+    for (; model.step < steps; model.step++, model.now++) {
+        uint32_t id = (uint32_t)(random_word() % ids), operation = (uint32_t)(random_word() % 8);
+        if (operation < 3) {
+            compare_set(&model, id);
+        } else if (operation == 3) {
+            compare_erase(&model, id);
+        } else {
+            compare_get(&model, id);
         }
-        case 3: {
-            uint32_t location = random_word() % 2 == 0   ? KVC_LOCATION_ANY
-                                : random_word() % 2 == 0 ? key->item.location
-                                                         : (uint32_t)(random_word() % 1000);
-            bool gone = key->held && (location == KVC_LOCATION_ANY || location == key->item.location);
-            cr_assert(equal(erase(table, &bytes, location, &stats), gone ? right : nothing), "step %u: erase",
-                      step);
-            key->held &= !gone;
-            used -= gone;
-            expected.erased += gone;
-            expected.erases++;
-            break;
-        }
-        default:
-            if (key->held) {
-                key->item.stamp = now;
-                right = key->item;
-                expected.search_hits++;
-            }
-            cr_assert(equal(get(table, &bytes, now, &stats), right), "step %u: get", step);
-            expected.searches++;
-            break;
-        }
-        cr_assert_eq(kvc_index_used(&table->index), used);
+        cr_assert_eq(kvc_index_used(&model.table->index), model.used);
     }
-    cr_expect_eq(stats.replaced, expected.replaced);
-    cr_expect_eq(stats.evicted, expected.evicted);
-    cr_expect_eq(stats.erased, expected.erased);
-    cr_expect_eq(stats.search_hits, expected.search_hits);
-    cr_expect_eq(stats.searches, expected.searches);
-    cr_expect_eq(stats.inserts, expected.inserts);
-    cr_expect_eq(stats.erases, expected.erases);
-    cr_expect_eq(stats.dropped, 0);
-    cr_expect_gt(expected.evicted, 0);
-    cr_expect_gt(expected.erased, 0);
-    cr_expect_gt(expected.search_hits, 0);
-    kvc_hopscotch_free(table);
+    expect_counts(&model.stats, &model.expected);
+    cr_expect_gt(model.expected.erased, 0);
+    kvc_hopscotch_free(model.table);
 }
 
 Test(hopscotch, rejects_bad_params)
@@ -174,7 +176,8 @@ Test(hopscotch, behaves_as_a_map_with_lru_neighbourhoods)
     against_model(2, 8, 1, 200, 5000);
 }
 
-/* Keys of one home and one tag are told apart; one in the middle goes and its place is used again. */
+/* Keys with the same home and the same tag are told apart; when one in the middle is erased, its place is
+ * used again. */
 Test(hopscotch, equal_tags_are_told_apart_by_key)
 {
     enum { WANTED = 17, HOMES = 40 };
@@ -205,14 +208,14 @@ Test(hopscotch, equal_tags_are_told_apart_by_key)
     cr_assert(equal(get(table, &keys[7], 51, &stats), nothing));
     cr_assert_eq(get(table, &keys[8], 52, &stats).location, 8);
     cr_assert(equal(set(table, &keys[16], (struct kvc_set_assoc_item){.location = 16}, 53, &stats), nothing));
-    /* Full: the oldest leaves. */
+    /* The neighbourhood is full, so the oldest key leaves. */
     cr_assert_eq(set(table, &keys[7], (struct kvc_set_assoc_item){.location = 7}, 54, &stats).location, 0);
     cr_assert_eq(kvc_index_used(&table->index), 16);
     kvc_hopscotch_free(table);
 }
 
-/* Neighbourhoods overlap: one home's keys fill what follows, and the table as a whole fills further than sets
- * of as many ways before anything is lost. */
+/* Neighbourhoods overlap: the keys of one home fill the entries behind it, and the whole table holds more
+ * keys than sets of as many ways before it loses one. */
 Test(hopscotch, fills_to_the_failure_point)
 {
     enum { HOMES = 1 << 16 };
@@ -239,7 +242,7 @@ Test(hopscotch, fills_to_the_failure_point)
     kvc_set_assoc_free(sets);
 }
 
-/* 8-byte keys: tags are in 1 line, or 2 where they straddle; an entry is 1. */
+/* With 8-byte keys, the tags lie in 1 line, or in 2 if they straddle; an entry lies in 1. */
 Test(hopscotch, lines_touched)
 {
     enum { COUNT = 20000 };
@@ -255,14 +258,15 @@ Test(hopscotch, lines_touched)
     kvc_index_search(&table->index, hash, COUNT, location, &stats);
     cr_assert_eq(stats.search_hits, COUNT);
     double lines = (double)stats.search_lines / COUNT, expected = 1 + 15.0 / 64 + 1;
-    /* Other keys' equal tags: 16 entries, a third full, of which half are in front. */
+    /* Other keys in front with an equal tag add lines: the table is a third full, and half of the 16 entries
+     * are in front. */
     cr_assert(lines > expected - 0.01 && lines < expected + 0.03, "%f lines", lines);
     lines = (double)stats.insert_lines / COUNT;
     cr_assert(lines > expected - 0.01 && lines < expected + 0.03, "%f lines", lines);
     kvc_hopscotch_free(table);
 }
 
-/* Through index.h, one neighbourhood: inserts of a batch are of different age, searches of one are not. */
+/* Through index.h, the inserts of a batch differ in age, and the searches of a batch do not. */
 Test(hopscotch, index_gives_up_the_least_recently_used)
 {
     struct kvc_hopscotch *table = kvc_hopscotch_create(&(struct kvc_hopscotch_params){1, 16, 8});
@@ -277,16 +281,17 @@ Test(hopscotch, index_gives_up_the_least_recently_used)
     kvc_index_search(&table->index, hash, 1, out, &stats);
     kvc_index_insert(&table->index, &hash[16], &location[16], 1, out, &stats);
     cr_assert_eq(out[0], 1);
-    kvc_index_search(&table->index, hash, 17, out, &stats); /* all but key 1, which is gone */
+    kvc_index_search(&table->index, hash, 17, out, &stats); /* all but key 1, which has left */
     kvc_index_insert(&table->index, &hash[17], &location[17], 3, out, &stats);
-    /* Equally old: the nearest to the home first; key 16 has key 1's place. */
+    /* Of equally old keys, the nearest to the home leaves first; key 16 has the place of key 1. */
     cr_assert_eq(out[0], 0);
     cr_assert_eq(out[1], 16);
     cr_assert_eq(out[2], 2);
     kvc_hopscotch_free(table);
 }
 
-/* Keys of which one is the beginning of the other: padding is no key byte. Lengths that no key has. */
+/* Keys that are prefixes of each other differ, because padding is not part of a key; keys of invalid length
+ * are refused. */
 Test(hopscotch, zero_and_maximum_sizes)
 {
     struct kvc_hopscotch *table = kvc_hopscotch_create(&(struct kvc_hopscotch_params){2000, 32, 250});
@@ -317,7 +322,7 @@ Test(hopscotch, zero_and_maximum_sizes)
     kvc_hopscotch_search(table, &keys, 1, 1003, &left, &stats);
     cr_assert(equal(left, nothing));
     key.length = 3;
-    item.location = KVC_LOCATION_ANY; /* no location */
+    item.location = KVC_LOCATION_ANY; /* not a valid location */
     cr_assert_eq(set(table, &key, item, 1004, &stats).location, KVC_LOCATION_ANY);
     cr_assert_eq(get(table, &key, 1005, &stats).location, 3);
     cr_assert_eq(stats.dropped, 3);
@@ -325,7 +330,7 @@ Test(hopscotch, zero_and_maximum_sizes)
     kvc_hopscotch_free(table);
 }
 
-/* A batch of any size gives what its operations one by one give. */
+/* A batch of any size does what its operations do one by one. */
 Test(hopscotch, batches_are_in_order)
 {
     enum { COUNT = 500, ROUNDS = 60 };

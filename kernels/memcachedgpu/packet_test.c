@@ -14,7 +14,7 @@ static uint32_t write_get(uint8_t *packet, const char *key)
     return kvc_memcachedgpu_packet_write_get(packet, &ends, 0xabcd, key, (uint32_t)strlen(key));
 }
 
-/* Sets the lengths and the checksum to those of a packet of this many bytes. */
+/* Sets the lengths and the checksum for a packet of this many bytes. */
 static void set_lengths(uint8_t *packet, uint32_t bytes)
 {
     packet[16] = (uint8_t)((bytes - 14) >> 8);
@@ -29,7 +29,7 @@ static void set_lengths(uint8_t *packet, uint32_t bytes)
 
 static enum kvc_memcachedgpu_packet_status parse(const uint8_t *packet, uint32_t bytes, uint32_t *key_bytes)
 {
-    /* A copy of exactly this length, so that a sanitizer sees a read behind it. */
+    /* The copy is exactly this long, so that a sanitizer sees reads behind it. */
     uint8_t *copy = malloc(bytes + 1);
     memcpy(copy + 1, packet, bytes);
     enum kvc_memcachedgpu_packet_status status =
@@ -44,7 +44,8 @@ static enum kvc_memcachedgpu_packet_status parse(const uint8_t *packet, uint32_t
     return status;
 }
 
-/* Ethernet, IP, UDP and memcached's own header byte by byte; the IP checksum was added up by hand. */
+/* The Ethernet, IP and UDP headers and memcached's own header are compared byte by byte; the IP checksum was
+ * computed by hand. */
 Test(packet, request_is_as_the_protocols_say)
 {
     static const uint8_t expected[] = {
@@ -77,20 +78,21 @@ Test(packet, takes_keys_of_every_length)
     for (uint32_t length = 1; length <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX; length++) {
         char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
         for (uint32_t i = 0; i < length; i++) {
-            key[i] = (char)('!' + (i * 7 + length) % 222); /* up to 254: no byte above the space is special */
+            /* bytes above the space, up to 254, are not special */
+            key[i] = (char)('!' + (i * 7 + length) % 222);
         }
         uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX + 40];
         memset(packet, 0xff, sizeof(packet));
         uint32_t bytes = kvc_memcachedgpu_packet_write_get(packet, &ends, 1, key, length), key_bytes;
         cr_assert_eq(parse(packet, bytes, &key_bytes), KVC_MEMCACHEDGPU_PACKET_OK);
         cr_assert_eq(key_bytes, length);
-        /* Padding behind the frame is no part of it. */
+        /* Padding behind the frame is not part of it. */
         cr_assert_eq(parse(packet, bytes + 40, &key_bytes), KVC_MEMCACHEDGPU_PACKET_OK);
         cr_assert_eq(key_bytes, length);
     }
 }
 
-/* Each change of one field of a correct packet, with lengths and checksum right again where they are not the
+/* Each case changes one field of a correct packet; lengths and checksum are corrected unless they are the
  * change. */
 Test(packet, gives_each_defect_its_status)
 {
@@ -211,7 +213,7 @@ Test(packet, rejects_every_cut_and_every_wrong_length)
     }
 }
 
-/* A whole response, byte by byte; the checksum was added up by hand. */
+/* A whole response is compared byte by byte; the checksum was computed by hand. */
 Test(packet, hit_response_is_as_the_protocols_say)
 {
     static const uint8_t expected[] = {
@@ -228,7 +230,7 @@ Test(packet, hit_response_is_as_the_protocols_say)
     _Alignas(16) uint8_t response[KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES];
     memset(response, 0xee, sizeof(response));
     struct kvc_memcachedgpu_packet_item item = {.found = true, .flags = 32, .value_bytes = 12};
-    /* 67 bytes; the value and "\r\nEND\r\n" make it 86. */
+    /* The head has 67 bytes; the value and "\r\nEND\r\n" make 86. */
     cr_expect_eq(kvc_memcachedgpu_packet_respond(packet, bytes, 3, &item, response), 67);
     cr_expect_arr_eq(response, expected, sizeof(expected));
 }
@@ -274,8 +276,8 @@ Test(packet, responses_read_back)
     }
 }
 
-/* Frame header, "VALUE k 0 1369\r\n", value and "\r\nEND\r\n" are 8 + 16 + 1369 + 7 = 1400 bytes at the most.
- */
+/* Frame header, "VALUE k 0 1369\r\n", value and "\r\nEND\r\n" fill the most that fits: 8 + 16 + 1369 + 7 =
+ * 1400 bytes. */
 Test(packet, values_over_one_datagram_get_no_response)
 {
     uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
@@ -289,7 +291,7 @@ Test(packet, values_over_one_datagram_get_no_response)
         cr_expect_eq(kvc_memcachedgpu_packet_respond(packet, bytes, 1, &item, response), 0, "%u",
                      too_long[i]);
     }
-    /* The longest head there is. */
+    /* This is the longest possible head. */
     char key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
     memset(key, 'k', sizeof(key));
     bytes = kvc_memcachedgpu_packet_write_get(packet, &ends, 1, key, sizeof(key));

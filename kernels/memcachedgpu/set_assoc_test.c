@@ -63,108 +63,112 @@ Test(set_assoc, rejects_bad_params)
     kvc_set_assoc_free(NULL);
 }
 
-/* The reference: every element of the map with the set it is in; who leaves a full set is the one with the
- * oldest timestamp. */
-struct model_element {
+/* What a plain implementation knows of each key. */
+struct model_key {
     bool held;
     uint32_t set;
     struct kvc_set_assoc_item item;
 };
 
+enum { IDS = 600, STEPS = 20000 };
+
+/* The table, and a plain implementation that it is compared with. */
+struct model {
+    struct kvc_set_assoc *table;
+    struct model_key keys[IDS];
+    uint32_t longest;
+    uint32_t step, now;
+    uint64_t used;
+    struct kvc_index_stats stats, expected;
+};
+
+/* Evicts the key with the oldest timestamp from a full set; returns its item. */
+static struct kvc_set_assoc_item make_room(struct model *model, uint32_t set_number)
+{
+    uint32_t count = 0;
+    struct model_key *oldest = NULL;
+    for (uint32_t i = 0; i < IDS; i++) {
+        struct model_key *key = &model->keys[i];
+        if (key->held && key->set == set_number) {
+            count++;
+            if (oldest == NULL || model->now - key->item.stamp > model->now - oldest->item.stamp) {
+                oldest = key;
+            }
+        }
+    }
+    if (count < model->table->table.ways) {
+        return nothing;
+    }
+    oldest->held = false;
+    model->expected.evicted++;
+    model->used--;
+    return oldest->item;
+}
+
+static void compare_set(struct model *model, const struct key *bytes, struct model_key *key)
+{
+    struct kvc_set_assoc_item item = random_item(model->now), left = key->item;
+    model->expected.replaced += key->held;
+    model->used += !key->held;
+    if (!key->held) {
+        left = make_room(model, key->set);
+    }
+    struct kvc_set_assoc_item got = set(model->table, bytes, item, model->now, &model->stats);
+    cr_assert(equal(got, left), "step %u: %u left, not %u", model->step, got.location, left.location);
+    key->held = true;
+    key->item = item;
+    model->expected.inserts++;
+}
+
+static void compare_erase(struct model *model, const struct key *bytes, struct model_key *key)
+{
+    uint32_t location = random_wanted(&key->item);
+    bool gone = key->held && (location == KVC_LOCATION_ANY || location == key->item.location);
+    cr_assert(equal(erase(model->table, bytes, location, &model->stats), gone ? key->item : nothing),
+              "step %u: erase", model->step);
+    key->held &= !gone;
+    model->used -= gone;
+    model->expected.erased += gone;
+    model->expected.erases++;
+}
+
+static void compare_get(struct model *model, const struct key *bytes, struct model_key *key)
+{
+    if (key->held) {
+        key->item.stamp = model->now;
+        model->expected.search_hits++;
+    }
+    cr_assert(equal(get(model->table, bytes, model->now, &model->stats), key->held ? key->item : nothing),
+              "step %u: get", model->step);
+    model->expected.searches++;
+}
+
+/* Compares random operations with the model. Timestamps wrap around on the way. */
 static void against_model(uint32_t sets, uint32_t ways, uint32_t longest, bool shared_lock)
 {
-    enum { IDS = 600, STEPS = 20000 };
-    static struct model_element model[IDS];
-    memset(model, 0, sizeof(model));
-    struct kvc_set_assoc *table = kvc_set_assoc_create(&(struct kvc_set_assoc_params){
+    static struct model model;
+    memset(&model, 0, sizeof(model));
+    model.table = kvc_set_assoc_create(&(struct kvc_set_assoc_params){
         .sets = sets, .ways = ways, .key_bytes_max = longest, .shared_lock = shared_lock});
-    cr_assert_not_null(table);
-    struct kvc_index_stats stats = {0}, expected = {0};
-    /* Timestamps wrap on the way. */
-    uint32_t now = 0xffffffffu - STEPS / 2;
-    uint64_t used = 0;
-    for (uint32_t step = 0; step < STEPS; step++, now++) {
-        uint32_t id = (uint32_t)(random_word() % IDS);
-        struct key key = key_of(id, longest);
-        struct model_element *element = &model[id];
-        element->set = kvc_set_assoc_place(&table->table, key.bytes, key.length).set;
-        switch (random_word() % 4) {
-        case 0: {
-            struct kvc_set_assoc_item item = {.location = (uint32_t)(random_word() % 1000),
-                                              .value_bytes = (uint32_t)random_word(),
-                                              .stamp = now,
-                                              .flags = (uint16_t)random_word()};
-            struct kvc_set_assoc_item left = {.location = KVC_LOCATION_NONE};
-            if (element->held) {
-                left = element->item;
-                expected.replaced++;
-            } else {
-                uint32_t count = 0;
-                struct model_element *oldest = NULL;
-                for (uint32_t i = 0; i < IDS; i++) {
-                    if (model[i].held && model[i].set == element->set) {
-                        count++;
-                        if (oldest == NULL || now - model[i].item.stamp > now - oldest->item.stamp) {
-                            oldest = &model[i];
-                        }
-                    }
-                }
-                used++;
-                if (count == ways) {
-                    left = oldest->item;
-                    oldest->held = false;
-                    expected.evicted++;
-                    used--;
-                }
-            }
-            struct kvc_set_assoc_item got = set(table, &key, item, now, &stats);
-            cr_assert(equal(got, left), "step %u: %u left, not %u", step, got.location, left.location);
-            element->held = true;
-            element->item = item;
-            expected.inserts++;
-            break;
+    cr_assert_not_null(model.table);
+    model.longest = longest;
+    model.now = 0xffffffffu - STEPS / 2;
+    for (; model.step < STEPS; model.step++, model.now++) {
+        uint32_t id = (uint32_t)(random_word() % IDS), operation = (uint32_t)(random_word() % 4);
+        struct key bytes = key_of(id, longest);
+        struct model_key *key = &model.keys[id];
+        key->set = kvc_set_assoc_place(&model.table->table, bytes.bytes, bytes.length).set;
+        if (operation == 0) {
+            compare_set(&model, &bytes, key);
+        } else if (operation == 1) {
+            compare_erase(&model, &bytes, key);
+        } else {
+            compare_get(&model, &bytes, key);
         }
-        case 1: {
-            uint32_t location = random_word() % 2 == 0   ? KVC_LOCATION_ANY
-                                : random_word() % 2 == 0 ? element->item.location
-                                                         : (uint32_t)(random_word() % 1000);
-            bool gone = element->held && (location == KVC_LOCATION_ANY || location == element->item.location);
-            struct kvc_set_assoc_item left = {.location = KVC_LOCATION_NONE};
-            if (gone) {
-                left = element->item;
-                element->held = false;
-                used--;
-                expected.erased++;
-            }
-            cr_assert(equal(erase(table, &key, location, &stats), left), "step %u", step);
-            expected.erases++;
-            break;
-        }
-        default: {
-            struct kvc_set_assoc_item item = {.location = KVC_LOCATION_NONE};
-            if (element->held) {
-                element->item.stamp = now;
-                item = element->item;
-                expected.search_hits++;
-            }
-            cr_assert(equal(get(table, &key, now, &stats), item), "step %u", step);
-            expected.searches++;
-            break;
-        }
-        }
-        cr_assert_eq(kvc_index_used(&table->index), used);
+        cr_assert_eq(kvc_index_used(&model.table->index), model.used);
     }
-    cr_expect_eq(stats.replaced, expected.replaced);
-    cr_expect_eq(stats.evicted, expected.evicted);
-    cr_expect_eq(stats.erased, expected.erased);
-    cr_expect_eq(stats.search_hits, expected.search_hits);
-    cr_expect_eq(stats.searches, expected.searches);
-    cr_expect_eq(stats.inserts, expected.inserts);
-    cr_expect_eq(stats.erases, expected.erases);
-    cr_expect_eq(stats.dropped, 0);
-    cr_expect_gt(expected.evicted, 0);
-    cr_expect_gt(expected.search_hits, 0);
-    kvc_set_assoc_free(table);
+    expect_counts(&model.stats, &model.expected);
+    kvc_set_assoc_free(model.table);
 }
 
 Test(set_assoc, behaves_as_a_map_with_lru_sets)
@@ -179,8 +183,8 @@ Test(set_assoc, behaves_as_a_map_with_lru_sets)
     against_model(1, 16, 100, false);
 }
 
-/* In one set of 16, tags of 8 bits: a few hundred keys meet equal tags all the time, and still each is
- * itself. */
+/* In one set of 16 ways with 8-bit tags, a few hundred keys often have equal tags, and yet they are told
+ * apart. */
 Test(set_assoc, equal_tags_are_told_apart_by_key)
 {
     enum { WANTED = 16 };
@@ -206,7 +210,7 @@ Test(set_assoc, equal_tags_are_told_apart_by_key)
         cr_expect_eq(get(table, &keys[i], 100, &stats).location, i);
     }
     cr_expect_eq(get(table, &keys[WANTED], 100, &stats).location, KVC_LOCATION_NONE);
-    /* In the middle; the others stay, the place is used again. */
+    /* When a key in the middle is erased, the others stay and its place is used again. */
     cr_expect_eq(erase(table, &keys[7], KVC_LOCATION_ANY, &stats).location, 7);
     cr_expect_eq(get(table, &keys[7], 100, &stats).location, KVC_LOCATION_NONE);
     cr_expect_eq(set(table, &keys[WANTED], (struct kvc_set_assoc_item){.location = 99}, 101, &stats).location,
@@ -220,7 +224,7 @@ Test(set_assoc, equal_tags_are_told_apart_by_key)
     kvc_set_assoc_free(table);
 }
 
-/* Keys of which one is the beginning of the other, and of zero bytes: padding is no key byte. */
+/* Keys of zero bytes that are prefixes of each other differ, because padding is not part of a key. */
 Test(set_assoc, length_is_part_of_the_key)
 {
     struct kvc_set_assoc *table = create(1, 16, 32);
@@ -258,7 +262,7 @@ Test(set_assoc, refuses_keys_of_no_valid_length_and_reserved_locations)
     kvc_set_assoc_free(table);
 }
 
-/* Batches of any size do what single operations do. */
+/* A batch of any size does what single operations do. */
 Test(set_assoc, batches_equal_single_operations)
 {
     enum { MOST = 300 };
@@ -320,8 +324,8 @@ Test(set_assoc, batches_equal_single_operations)
     kvc_set_assoc_free(many);
 }
 
-/* The lines of the layout, counted: 1 for a miss, 2 for a hit with a key of up to 48 bytes, and one more for
- * each further 64; equal tags add theirs. */
+/* The counted lines follow the layout: 1 for a miss, 2 for a hit with a key of up to 48 bytes, 1 more for
+ * each further 64 bytes, and those of equal tags. */
 Test(set_assoc, touches_the_lines_it_promises)
 {
     static const struct {
@@ -342,8 +346,8 @@ Test(set_assoc, touches_the_lines_it_promises)
     }
 }
 
-/* As an index of hashes. Sets full at 16 for one: how many evictions there are by then follows from the
- * spread of random keys over sets. */
+/* The table as an index of hashes: random keys spread over sets of 16 ways, which determines how many are
+ * evicted by the time as many keys were inserted as there are entries. */
 Test(set_assoc, fills_as_random_sets_fill)
 {
     struct kvc_index *index = kvc_set_assoc_kind.create(4 << 20, 0);
@@ -377,8 +381,8 @@ Test(set_assoc, fills_as_random_sets_fill)
         cr_assert_eq(out[i], gone[i] ? KVC_LOCATION_NONE : i);
     }
     cr_expect_eq(stats.search_hits, count - evicted);
-    /* A miss reads the control line, a hit its entry as well; tags equal by chance add 15/256 or so at most.
-     */
+    /* A miss reads the control line and a hit its entry as well; tags that are equal by chance add about
+     * 15/256 at most. */
     cr_expect_geq(stats.search_lines, stats.searches + stats.search_hits);
     cr_expect_leq((double)stats.search_lines, (double)(stats.searches + stats.search_hits) * 1.05);
     kvc_index_erase(index, hash, location, count, out, &stats);

@@ -1,6 +1,6 @@
-/* Readers, writers and erasers of the same few sets at the same time, with and without the shared lock, under
- * ThreadSanitizer. Every item tells of which key it is and has parts that belong together: parts of two
- * items, or another key's item, are never returned. Exit status 0 is success. */
+/* Readers, writers and erasers work on the same few sets at the same time, with and without the shared lock,
+ * under ThreadSanitizer. Every item names its key and has parts that belong together, so the test sees if a
+ * search returns parts of two items or another key's item. A plain main; exit status 0 means success. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static uint8_t key_bytes_of(uint32_t id)
     return (uint8_t)(20 + id % (KEY_BYTES - 20));
 }
 
-/* Random keys; `id` tells which. */
+/* Draws random keys; `id` receives their numbers. */
 static void choose(struct worker *worker, uint32_t *id, uint32_t *offset, uint8_t *bytes)
 {
     for (uint32_t i = 0; i < BATCH; i++) {

@@ -1,5 +1,5 @@
-/* The GPU twins of the hopscotch and the chained table against the CPU's. Exit status 0 is success, 77: no
- * device. */
+/* Tests the GPU twins of the hopscotch and the chained table against the CPU's tables. Exit status 0 means
+ * success, 77 means that there is no device. */
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -37,7 +37,7 @@ template <typename T> T *created(T *index)
 
 enum class memory { host, pinned, device };
 
-/* An array for the GPU's index, in any kind of memory, with a copy in plain host memory. */
+/* An array for the GPU's index in any kind of memory, with a copy in plain host memory. */
 template <typename T> class array
 {
   public:
@@ -87,7 +87,7 @@ struct operation {
     std::vector<uint32_t> location;
 };
 
-/* The same batch on both; answers and statistics must be equal. */
+/* Runs the same batch on both tables; answers and statistics must be equal. */
 void do_both(struct kvc_index *cpu, struct kvc_index *gpu, const operation &batch, enum memory where,
              struct kvc_index_stats *cpu_stats, struct kvc_index_stats *gpu_stats, const std::string &name)
 {
@@ -110,7 +110,7 @@ void do_both(struct kvc_index *cpu, struct kvc_index *gpu, const operation &batc
     expect(kvc_index_used(cpu) == kvc_index_used(gpu), name + ": another number of elements");
 }
 
-/* Random batches of keys for which `wanted` holds. */
+/* Makes a random batch of keys for which `wanted` holds. */
 template <typename WANTED>
 operation random_operation(random_source &random, const std::vector<uint64_t> &keys, uint32_t most,
                            WANTED wanted)
@@ -163,7 +163,7 @@ void test_chained(const struct kvc_chained_params &params, uint32_t universe, ui
         operation batch =
             random_operation(random, keys, round % 10 == 0 ? 1 : 700, [](uint64_t) { return true; });
         do_both(&cpu->index, gpu, batch, where_of(round), &cpu_stats, &gpu_stats, name);
-        if (round == 45) { /* as good as before */
+        if (round == 45) { /* the copy must serve as well as the original */
             kvc_index_free(gpu);
             gpu = created(kvc_chained_cuda_copy(cpu));
         }
@@ -180,7 +180,7 @@ void test_chained(const struct kvc_chained_params &params, uint32_t universe, ui
     kvc_chained_free(back);
 }
 
-/* Batches whose neighbourhoods do not overlap: equal to the CPU's, byte for byte. */
+/* Batches whose neighbourhoods do not overlap leave the same bytes as on the CPU. */
 void test_hopscotch_apart(const struct kvc_hopscotch_params &params, uint32_t universe, uint64_t seed)
 {
     std::string name = "hopscotch " + std::to_string(params.homes) + ", " + std::to_string(params.neighbours);
@@ -221,8 +221,8 @@ void test_hopscotch_apart(const struct kvc_hopscotch_params &params, uint32_t un
     kvc_hopscotch_free(back);
 }
 
-/* Batches in which keys meet, and come several times: every location that was put is found or was reported,
- * and no other is. */
+/* In batches whose neighbourhoods overlap, and which contain keys several times, every inserted location is
+ * either found or reported, and no other location is found. */
 void test_hopscotch_together(uint32_t homes, uint32_t universe, uint64_t seed)
 {
     std::string name = "hopscotch, together, " + std::to_string(homes);
@@ -301,7 +301,7 @@ void test_empty_batches(const struct kvc_index_kind &kind)
     expect(found == 5, "outputs that are not wanted");
     kvc_index_erase(index, &hash, &location, 1, nullptr, nullptr);
     expect(kvc_index_used(index) == 0, "not erased");
-    location = KVC_LOCATION_ANY; /* no location */
+    location = KVC_LOCATION_ANY; /* not a valid location */
     kvc_index_insert(index, &hash, &location, 1, &found, &stats);
     expect(found == KVC_LOCATION_ANY && stats.dropped == 1 && kvc_index_used(index) == 0,
            "stored what is no location");
