@@ -78,12 +78,10 @@ static inline bool kvc_megakv_packet_next(const uint8_t **at, const uint8_t *end
     if (!valid) {
         return false;
     }
-    request->op = op;
-    request->key_bytes = key_bytes;
-    request->value_bytes = value_bytes;
-    request->key = *at + KVC_MEGAKV_PACKET_HEADER_BYTES;
-    request->value = request->key + key_bytes;
-    *at = request->value + value_bytes;
+    const uint8_t *key = *at + KVC_MEGAKV_PACKET_HEADER_BYTES;
+    struct kvc_megakv_packet_request parsed = {op, key_bytes, value_bytes, key, key + key_bytes};
+    *request = parsed;
+    *at = parsed.value + value_bytes;
     return true;
 }
 

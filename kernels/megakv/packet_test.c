@@ -41,14 +41,15 @@ Test(megakv_packet, requests_come_back_as_written)
     }
 }
 
-/* Cut anywhere, or with any byte changed, a packet is never read beyond its end. */
+/* A packet that is truncated anywhere, or has any byte changed, is never read beyond its end. */
 Test(megakv_packet, damaged_packets_are_not_overread)
 {
     uint8_t whole[PACKET_BYTES];
     fill_packet(whole, 5);
     for (uint32_t bytes = 0; bytes <= 400; bytes++) {
         for (uint32_t change = 0; change < 3; change++) {
-            uint8_t *packet = malloc(bytes != 0 ? bytes : 1); /* exactly as long: a sanitizer sees more */
+            /* exactly as long as the packet, so that a sanitizer sees reads behind it */
+            uint8_t *packet = malloc(bytes != 0 ? bytes : 1);
             memcpy(packet, whole, bytes);
             if (bytes != 0) {
                 packet[change * 3 % bytes] ^= (uint8_t)(0x11 << change);
@@ -69,11 +70,12 @@ Test(megakv_packet, damaged_packets_are_not_overread)
 Test(megakv_packet, refuses_what_is_no_request)
 {
     static const uint64_t bad[] = {
-        KVC_MEGAKV_PACKET_OPS | UINT64_C(8) << 16,                     /* no such operation */
-        KVC_MEGAKV_PACKET_GET,                                         /* no key */
-        KVC_MEGAKV_PACKET_GET | UINT64_C(256) << 16,                   /* a key too long */
-        KVC_MEGAKV_PACKET_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32, /* a value that GETs do not have */
-        KVC_MEGAKV_PACKET_SET | UINT64_C(8) << 16 | UINT64_C(0xffffffff) << 32, /* longer than the packet */
+        KVC_MEGAKV_PACKET_OPS | UINT64_C(8) << 16,                     /* the operation does not exist */
+        KVC_MEGAKV_PACKET_GET,                                         /* the key is empty */
+        KVC_MEGAKV_PACKET_GET | UINT64_C(256) << 16,                   /* the key is too long */
+        KVC_MEGAKV_PACKET_GET | UINT64_C(8) << 16 | UINT64_C(1) << 32, /* a GET has no value */
+        /* the value is longer than the packet */
+        KVC_MEGAKV_PACKET_SET | UINT64_C(8) << 16 | UINT64_C(0xffffffff) << 32,
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         uint8_t packet[512] = {0};
