@@ -63,8 +63,9 @@ static struct ledger *ledger_of(struct exchange *exchange, uint32_t location)
     return &exchange->ledger[location];
 }
 
-/* Records that the store handed out an item. The item must have been free or evicted: reported as evicted,
- * released by its owner, or in use and meanwhile at least tried to release. */
+/* Records that the store handed out an item; returns whether the store was entitled to do so. The item must
+ * have been reported as evicted, released by its owner, or the target of an attempt to release it since it
+ * was published. */
 static bool own(struct exchange *exchange, uint32_t location, const struct kvc_megakv_slab_evicted *evicted)
 {
     struct ledger *ledger = ledger_of(exchange, location);
