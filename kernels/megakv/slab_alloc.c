@@ -102,7 +102,7 @@ static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, 
         location[taken++] = word_location | (uint32_t)__builtin_ctzll(left);
     }
     if (taken != 0) {
-        set_referenced(slab, word_location, *word & ~left);
+        kvc_megakv_slab_set_referenced(slab, word_location, *word & ~left);
         __atomic_store_n(word, left, __ATOMIC_RELAXED);
     }
     return taken;
@@ -163,7 +163,8 @@ static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *clas
         clear_referenced(slab, word_location, passed);
     }
     if (evicted != 0) {
-        set_referenced(slab, word_location, evicted); /* for the reason given at take_word() */
+        kvc_megakv_slab_set_referenced(slab, word_location,
+                                       evicted); /* for the reason given at take_word() */
     }
     stats->clock_steps += (uint32_t)__builtin_popcountll(passed);
     return found;

@@ -205,33 +205,11 @@ static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t loca
 
 /** Sets the reference bits `marks` in the word that contains `location`; returns false if they were all set.
  */
-static inline bool set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks)
-{
-    uint64_t *below = &slab->referenced[0][word_of(location)];
-    /* A set bit is not written again: the write would take the line from the caches of other readers. */
-    if ((~__atomic_load_n(below, __ATOMIC_RELAXED) & marks) == 0) {
-        return false;
-    }
-    uint64_t bits = __atomic_fetch_or(below, marks, __ATOMIC_SEQ_CST) | marks;
-    uint32_t index = location;
-    for (int level = 1; level < LEVELS && bits == ~UINT64_C(0); level++) {
-        index /= 64;
-        uint64_t *word = &slab->referenced[level][word_of(index)];
-        bits = __atomic_fetch_or(word, bit_of(index), __ATOMIC_SEQ_CST) | bit_of(index);
-        /* The CLOCK hand clears from the bottom up. If it passed meanwhile, either it or this thread notices
-         * the other. */
-        if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
-            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
-            break;
-        }
-        below = word;
-    }
-    return true;
-}
+bool kvc_megakv_slab_set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks);
 
 static inline bool mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
 {
-    return set_referenced(slab, location, bit_of(location));
+    return kvc_megakv_slab_set_referenced(slab, location, bit_of(location));
 }
 
 /** Clears the reference bits `bits` in the word that contains `location`. */

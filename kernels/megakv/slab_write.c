@@ -31,9 +31,9 @@ static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location
 }
 
 /* Writes an item that the caller owns and puts it in use. */
-static void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header,
-                 const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
-                 struct kvc_megakv_slab_stats *stats)
+static inline void fill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t header,
+                        const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                        struct kvc_megakv_slab_stats *stats)
 {
     fence_release(); /* readers see the cleared tag before any of the bytes below */
     copy_in(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
