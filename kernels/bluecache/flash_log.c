@@ -12,62 +12,16 @@ static const uint64_t address_end = UINT64_C(1) << 40;
 
 static uint8_t *buffer_page(const struct kvc_flash_log *log, uint32_t page)
 {
-    return log->buffer + (uint64_t)page * log->page_bytes;
+    return log->buffer + (uint64_t)page * log->flash.page_bytes;
 }
 
-/* The header of a buffer page; `used` and `first` are right at any time. */
+/* The header of a buffer page. Its `used` and `first` are always up to date. */
 static struct kvc_flash_page_header *buffer_header(const struct kvc_flash_log *log, uint32_t page)
 {
     return (struct kvc_flash_page_header *)buffer_page(log, page);
 }
 
-bool kvc_flash_read(struct kvc_flash_log *log, uint64_t row, uint32_t page, enum kvc_flash_page_kind kind,
-                    struct kvc_flash_page_header *header)
-{
-    log->stats.pages_read++;
-    return log->medium->read_page(log->medium, kvc_flash_block(log, row, page), page / log->chips,
-                                  log->scratch) &&
-           kvc_flash_page_open(log->scratch, log->page_bytes, kind, header);
-}
-
-static void mark_bad(struct kvc_flash_log *log, uint32_t block)
-{
-    kvc_flash_set_bit(log->bad, block);
-    log->stats.blocks_gone_bad++;
-}
-
-void kvc_flash_erase_row(struct kvc_flash_log *log, uint64_t row)
-{
-    for (uint32_t chip = 0; chip < log->chips; chip++) {
-        uint32_t block = kvc_flash_block(log, row, chip);
-        if (kvc_flash_bit(log->bad, block)) {
-            continue;
-        }
-        if (log->medium->erase_block(log->medium, block)) {
-            log->stats.blocks_erased++;
-        } else {
-            mark_bad(log, block);
-        }
-    }
-}
-
-bool kvc_flash_program_next(struct kvc_flash_log *log, uint64_t row, uint32_t *page, const void *data)
-{
-    while (*page < log->row_pages) {
-        uint32_t at = (*page)++;
-        uint32_t block = kvc_flash_block(log, row, at);
-        if (kvc_flash_bit(log->bad, block)) {
-            continue;
-        }
-        if (log->medium->program_page(log->medium, block, at / log->chips, data)) {
-            return true;
-        }
-        mark_bad(log, block);
-    }
-    return false;
-}
-
-/* Tells the owner what was collected; returns the entries that changed. */
+/* Passes the collected moves to the owner and returns how many index entries changed. */
 static uint64_t tell(struct kvc_flash_log *log)
 {
     uint32_t count = log->move_count;
@@ -83,15 +37,16 @@ static uint64_t add_move(struct kvc_flash_log *log, uint64_t back, uint64_t from
 
 static uint64_t flash_pointer(const struct kvc_flash_log *log, uint64_t page, uint32_t offset)
 {
-    return KVC_BLUECACHE_FLASH | (page * log->page_bytes + offset);
+    return KVC_BLUECACHE_FLASH | (page * log->flash.page_bytes + offset);
 }
 
-/* Removes the keys that live in a page, which is in the scratch page. */
+/* Removes the keys of the page in the scratch page from the index. */
 static void drop_records(struct kvc_flash_log *log, uint64_t page, const struct kvc_flash_page_header *header)
 {
     struct kvc_flash_record record;
     for (uint32_t at = header->first;
-         kvc_flash_record_read(log->scratch, log->page_bytes, header->used, at, &record); at = record.next) {
+         kvc_flash_record_read(log->flash.scratch, log->flash.page_bytes, header->used, at, &record);
+         at = record.next) {
         if (record.kind == KVC_FLASH_RECORD_VALUE) {
             log->stats.keys_reclaimed +=
                 add_move(log, record.back, flash_pointer(log, page, at), KVC_BLUECACHE_NOWHERE);
@@ -99,17 +54,17 @@ static void drop_records(struct kvc_flash_log *log, uint64_t page, const struct 
     }
 }
 
-/* Forgets what lives in a row and erases it. */
+/* Removes the keys of a row from the index and erases the row. */
 static void reclaim_row(struct kvc_flash_log *log, uint32_t row)
 {
     uint64_t before = log->stats.pages_reclaimed;
-    for (uint32_t i = 0; i < log->row_pages; i++) {
-        uint64_t page = (uint64_t)row * log->row_pages + i;
+    for (uint32_t i = 0; i < log->flash.row_pages; i++) {
+        uint64_t page = (uint64_t)row * log->flash.row_pages + i;
         struct kvc_flash_page_header header;
         if (!kvc_flash_bit(log->written, page)) {
             continue;
         }
-        if (kvc_flash_read(log, row, i, KVC_FLASH_PAGE_LOG, &header)) {
+        if (kvc_flash_read(&log->flash, row, i, KVC_FLASH_PAGE_LOG, &header)) {
             drop_records(log, page, &header);
         }
         kvc_flash_clear_bit(log->written, page);
@@ -119,10 +74,10 @@ static void reclaim_row(struct kvc_flash_log *log, uint32_t row)
     log->stats.rows_reclaimed += log->stats.pages_reclaimed != before;
     log->tail = log->row_info[row].end > log->tail ? log->row_info[row].end : log->tail;
     log->row_info[row].end = 0;
-    kvc_flash_erase_row(log, row);
+    kvc_flash_erase_row(&log->flash, row);
 }
 
-/* Writes a page of the buffer behind the log's last one; false: no row has a good page left. */
+/* Writes a buffer page behind the last page of the log. Returns false if no row has a good page left. */
 static bool write_page(struct kvc_flash_log *log, uint32_t number)
 {
     struct kvc_flash_page_header *header = buffer_header(log, number);
@@ -132,15 +87,15 @@ static bool write_page(struct kvc_flash_log *log, uint32_t number)
         header->sequence = log->sequence;
         header->step = step <= UINT16_MAX ? (uint16_t)step : 0;
         header->tail = log->tail;
-        kvc_flash_page_seal(header, log->page_bytes);
-        if (kvc_flash_program_next(log, log->row, &log->next_page, header)) {
-            uint64_t page = (uint64_t)log->row * log->row_pages + log->next_page - 1;
+        kvc_flash_page_seal(header, log->flash.page_bytes);
+        if (kvc_flash_program_next(&log->flash, log->row, &log->next_page, header)) {
+            uint64_t page = (uint64_t)log->row * log->flash.row_pages + log->next_page - 1;
             kvc_flash_set_bit(log->written, page);
             log->placed[number] = page;
             log->last_sequence = log->sequence++;
             log->row_info[log->row].end = log->sequence;
             log->stats.pages_written++;
-            log->stats.padding_bytes += log->page_bytes - header->used;
+            log->stats.padding_bytes += log->flash.page_bytes - header->used;
             return true;
         }
         log->row = (log->row + 1) % log->rows;
@@ -153,7 +108,7 @@ static bool write_page(struct kvc_flash_log *log, uint32_t number)
 
 static void reset_buffer(struct kvc_flash_log *log)
 {
-    memset(log->buffer, 0, (uint64_t)log->buffer_pages * log->page_bytes);
+    memset(log->buffer, 0, (uint64_t)log->buffer_pages * log->flash.page_bytes);
     log->buffer_pages = 0;
 }
 
@@ -163,7 +118,7 @@ bool kvc_flash_log_flush(struct kvc_flash_log *log)
     while (done < pages && write_page(log, done)) {
         done++;
     }
-    /* Where flash is nearly all bad, the end of a chunk may have overwritten its start. */
+    /* If almost all blocks are bad, the end of a chunk may have overwritten its start. */
     uint32_t start = 0;
     while (start < done && buffer_header(log, start)->sequence < log->tail) {
         start++;
@@ -172,9 +127,9 @@ bool kvc_flash_log_flush(struct kvc_flash_log *log)
         const struct kvc_flash_page_header *header = buffer_header(log, i);
         struct kvc_flash_record record;
         for (uint32_t at = header->first;
-             kvc_flash_record_read(buffer_page(log, i), log->page_bytes, header->used, at, &record);
+             kvc_flash_record_read(buffer_page(log, i), log->flash.page_bytes, header->used, at, &record);
              at = record.next) {
-            uint64_t from = log->buffer_pointer + (uint64_t)i * log->page_bytes + at;
+            uint64_t from = log->buffer_pointer + (uint64_t)i * log->flash.page_bytes + at;
             bool whole = i >= start && i + record.pages <= done;
             uint64_t to = whole ? flash_pointer(log, log->placed[i], at) : KVC_BLUECACHE_NOWHERE;
             if (record.kind != KVC_FLASH_RECORD_VALUE) {
@@ -193,26 +148,26 @@ bool kvc_flash_log_flush(struct kvc_flash_log *log)
     log->stats.chunks_written += pages != 0;
     reset_buffer(log);
     if (done < pages || start > 0) {
-        log->sequence++; /* what is cut short here does not go on in the next page */
+        log->sequence++; /* the next page must not look like the continuation of a cut record */
         errno = ENOSPC;
         return false;
     }
     return true;
 }
 
-/* Pages that a record takes which starts a page. */
+/* Pages of a record of `bytes` that starts at the beginning of a page. */
 static uint32_t pages_for(const struct kvc_flash_log *log, uint32_t bytes)
 {
-    return (bytes + kvc_flash_payload(log) - 1) / kvc_flash_payload(log);
+    return (bytes + kvc_flash_payload(&log->flash) - 1) / kvc_flash_payload(&log->flash);
 }
 
-/* Where a record of `bytes` starts, behind what the buffer holds. False: there is no room. */
+/* Finds where a record of `bytes` starts in the write buffer. Returns false if it does not fit. */
 static bool find_room(const struct kvc_flash_log *log, uint32_t bytes, uint32_t *page, uint32_t *offset)
 {
     if (log->buffer_pages > 0) {
         uint32_t last = log->buffer_pages - 1;
         uint32_t end = (buffer_header(log, last)->used + 7) & ~UINT32_C(7);
-        if (end <= log->page_bytes && bytes <= log->page_bytes - end) {
+        if (end <= log->flash.page_bytes && bytes <= log->flash.page_bytes - end) {
             *page = last;
             *offset = end;
             return true;
@@ -225,16 +180,16 @@ static bool find_room(const struct kvc_flash_log *log, uint32_t bytes, uint32_t 
     return pages_for(log, bytes) <= left;
 }
 
-/* Copies bytes behind what the page at hand has, going on in further pages. */
+/* Copies bytes to *offset of buffer page *page, continuing in further pages, and advances both. */
 static void fill(struct kvc_flash_log *log, uint32_t *page, uint32_t *offset, const uint8_t *from,
                  uint32_t bytes)
 {
     while (bytes > 0) {
-        if (*offset == log->page_bytes) {
+        if (*offset == log->flash.page_bytes) {
             ++*page;
             *offset = KVC_FLASH_PAGE_HEADER_BYTES;
         }
-        uint32_t room = log->page_bytes - *offset;
+        uint32_t room = log->flash.page_bytes - *offset;
         uint32_t part = bytes < room ? bytes : room;
         memcpy(buffer_page(log, *page) + *offset, from, part);
         *offset += part;
@@ -256,13 +211,12 @@ bool kvc_flash_log_append(struct kvc_flash_log *log, enum kvc_flash_record_kind 
     uint32_t bytes = KVC_FLASH_RECORD_HEADER_BYTES + key_bytes + value_bytes;
     uint32_t page, offset;
     if (!find_room(log, bytes, &page, &offset)) {
-        /* What does not fit on flash any more is counted as lost there; the new record begins an empty
-         * buffer. */
+        /* A failed flush has already counted its lost keys. Either way the buffer is empty now. */
         (void)kvc_flash_log_flush(log);
         (void)find_room(log, bytes, &page, &offset);
     }
     if (pointer != NULL) {
-        *pointer = log->buffer_pointer + (uint64_t)page * log->page_bytes + offset;
+        *pointer = log->buffer_pointer + (uint64_t)page * log->flash.page_bytes + offset;
     }
     struct kvc_flash_page_header *header = buffer_header(log, page);
     header->first = header->first == 0 ? offset : header->first;
@@ -280,16 +234,16 @@ bool kvc_flash_log_append(struct kvc_flash_log *log, enum kvc_flash_record_kind 
 bool kvc_flash_log_in_buffer(const struct kvc_flash_log *log, uint64_t pointer)
 {
     return pointer >= log->buffer_pointer &&
-           pointer - log->buffer_pointer < (uint64_t)log->buffer_pages * log->page_bytes;
+           pointer - log->buffer_pointer < (uint64_t)log->buffer_pages * log->flash.page_bytes;
 }
 
-/* The page that goes on where `page` ends: the next one written, round the end. */
+/* The next written page behind `page`, wrapping around the end. Multi-page records continue there. */
 static uint64_t next_written(const struct kvc_flash_log *log, uint64_t page)
 {
     for (uint64_t steps = 0; steps < log->pages; steps++) {
         page = page + 1 == log->pages ? 0 : page + 1;
         if (page % 64 == 0 && log->written[page / 64] == 0 && log->pages - page >= 64) {
-            page += 63; /* an empty word */
+            page += 63; /* skips an empty word */
             steps += 63;
         } else if (kvc_flash_bit(log->written, page)) {
             break;
@@ -298,11 +252,11 @@ static uint64_t next_written(const struct kvc_flash_log *log, uint64_t page)
     return page;
 }
 
-/* Where a record is read from, page by page. */
+/* Reads a record page by page, from the write buffer or from flash. */
 struct reader {
     struct kvc_flash_log *log;
     bool buffered;
-    uint64_t page; /* of the buffer, or of the log */
+    uint64_t page; /* page number in the buffer or in the log */
     const uint8_t *bytes;
     struct kvc_flash_page_header header;
 };
@@ -319,10 +273,10 @@ static bool load_page(struct reader *reader, uint64_t page)
         reader->header = *buffer_header(log, (uint32_t)page);
         return true;
     }
-    reader->bytes = log->scratch;
+    reader->bytes = log->flash.scratch;
     return page < log->pages && kvc_flash_bit(log->written, page) &&
-           kvc_flash_read(log, page / log->row_pages, (uint32_t)(page % log->row_pages), KVC_FLASH_PAGE_LOG,
-                          &reader->header);
+           kvc_flash_read(&log->flash, page / log->flash.row_pages, (uint32_t)(page % log->flash.row_pages),
+                          KVC_FLASH_PAGE_LOG, &reader->header);
 }
 
 static bool load_next_page(struct reader *reader)
@@ -340,11 +294,11 @@ bool kvc_flash_log_get(struct kvc_flash_log *log, uint64_t pointer, const void *
 {
     struct reader reader = {.log = log, .buffered = kvc_flash_log_in_buffer(log, pointer)};
     uint64_t address = reader.buffered ? pointer - log->buffer_pointer : pointer & (KVC_BLUECACHE_FLASH - 1);
-    uint32_t offset = (uint32_t)(address % log->page_bytes);
+    uint32_t offset = (uint32_t)(address % log->flash.page_bytes);
     struct kvc_flash_record record;
     if ((!reader.buffered && (pointer & ~(KVC_BLUECACHE_FLASH - 1)) != KVC_BLUECACHE_FLASH) ||
-        !load_page(&reader, address / log->page_bytes) ||
-        !kvc_flash_record_read(reader.bytes, log->page_bytes, reader.header.used, offset, &record) ||
+        !load_page(&reader, address / log->flash.page_bytes) ||
+        !kvc_flash_record_read(reader.bytes, log->flash.page_bytes, reader.header.used, offset, &record) ||
         record.kind != KVC_FLASH_RECORD_VALUE || record.key_bytes != key_bytes ||
         (key_bytes != 0 && memcmp(record.key, key, key_bytes) != 0)) {
         return false;
@@ -359,7 +313,8 @@ bool kvc_flash_log_get(struct kvc_flash_log *log, uint64_t pointer, const void *
             return false;
         }
         uint32_t there = reader.header.used - KVC_FLASH_PAGE_HEADER_BYTES;
-        part = wanted - done < kvc_flash_payload(log) ? wanted - done : kvc_flash_payload(log);
+        part =
+            wanted - done < kvc_flash_payload(&log->flash) ? wanted - done : kvc_flash_payload(&log->flash);
         if (part > there) {
             return false;
         }
@@ -387,8 +342,8 @@ void kvc_flash_log_clear(struct kvc_flash_log *log)
 void kvc_flash_log_format(struct kvc_flash_log *log)
 {
     kvc_flash_log_clear(log);
-    for (uint64_t row = 0; row < log->medium->geometry.blocks_per_chip; row++) {
-        kvc_flash_erase_row(log, row);
+    for (uint64_t row = 0; row < log->flash.medium->geometry.blocks_per_chip; row++) {
+        kvc_flash_erase_row(&log->flash, row);
     }
     log->ready = true;
 }
@@ -398,16 +353,16 @@ void kvc_flash_log_free(struct kvc_flash_log *log)
     if (log != NULL) {
         free(log->written);
         free(log->old);
-        free(log->bad);
+        free(log->flash.bad);
         free(log->row_info);
         free(log->buffer);
         free(log->placed);
-        free(log->scratch);
+        free(log->flash.scratch);
         free(log);
     }
 }
 
-/* Fills in sizes; false: they are impossible. */
+/* Derives all sizes from the parameters. Returns false if they are invalid. */
 static bool measure(struct kvc_flash_log *log, const struct kvc_flash_log_params *params)
 {
     const struct kvc_flash_geometry *geometry = &params->medium->geometry;
@@ -421,27 +376,27 @@ static bool measure(struct kvc_flash_log *log, const struct kvc_flash_log_params
         params->chunk_pages > INT16_MAX || params->owner.image_bytes % KVC_BLUECACHE_BUCKET_BYTES != 0) {
         return false;
     }
-    log->page_bytes = geometry->page_bytes;
-    log->chips = (uint32_t)chips;
-    log->row_pages = (uint32_t)chips * geometry->pages_per_block;
+    log->flash.page_bytes = geometry->page_bytes;
+    log->flash.chips = (uint32_t)chips;
+    log->flash.row_pages = (uint32_t)chips * geometry->pages_per_block;
     log->rows = geometry->blocks_per_chip - 2 * params->checkpoint_rows;
     log->checkpoint_rows = params->checkpoint_rows;
-    log->pages = (uint64_t)log->rows * log->row_pages;
-    log->blocks = chips * geometry->blocks_per_chip;
-    log->bad_words = (log->blocks + 63) / 64;
+    log->pages = (uint64_t)log->rows * log->flash.row_pages;
+    log->flash.blocks = chips * geometry->blocks_per_chip;
+    log->flash.bad_words = (log->flash.blocks + 63) / 64;
     log->value_max_bytes = params->value_max_bytes == 0 ? KVC_BLUECACHE_VALUE_MAX : params->value_max_bytes;
     log->chunk_pages = params->chunk_pages == 0 ? KVC_FLASH_CHUNK_PAGES : params->chunk_pages;
     uint32_t largest =
         pages_for(log, KVC_FLASH_RECORD_HEADER_BYTES + KVC_BLUECACHE_KEY_MAX + log->value_max_bytes);
     log->buffer_limit = largest > log->chunk_pages ? largest : log->chunk_pages;
     log->buffer_pointer = params->buffer_pointer;
-    uint64_t buffer_bytes = (uint64_t)log->buffer_limit * log->page_bytes;
+    uint64_t buffer_bytes = (uint64_t)log->buffer_limit * log->flash.page_bytes;
     bool no_image = params->checkpoint_rows == 0;
     bool image = params->owner.image_bytes != 0 && params->owner.save != NULL && params->owner.load != NULL &&
-                 kvc_flash_checkpoint_pages(log) <= (uint64_t)log->checkpoint_rows * log->row_pages;
-    return log->pages <= address_end / log->page_bytes && log->pages >= 2 * (uint64_t)log->buffer_limit &&
-           params->buffer_pointer % 8 == 0 && params->buffer_pointer <= address_end - buffer_bytes &&
-           (no_image || image);
+                 kvc_flash_checkpoint_pages(log) <= (uint64_t)log->checkpoint_rows * log->flash.row_pages;
+    return log->pages <= address_end / log->flash.page_bytes &&
+           log->pages >= 2 * (uint64_t)log->buffer_limit && params->buffer_pointer % 8 == 0 &&
+           params->buffer_pointer <= address_end - buffer_bytes && (no_image || image);
 }
 
 struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *params)
@@ -450,7 +405,8 @@ struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *pa
     if (log == NULL) {
         return NULL;
     }
-    log->medium = params->medium;
+    log->flash.medium = params->medium;
+    log->flash.stats = &log->stats;
     log->owner = params->owner;
     if (!measure(log, params)) {
         free(log);
@@ -460,13 +416,13 @@ struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *pa
     uint64_t page_words = (log->pages + 63) / 64;
     log->written = calloc(page_words, sizeof(*log->written));
     log->old = calloc(page_words, sizeof(*log->old));
-    log->bad = calloc(log->bad_words, sizeof(*log->bad));
+    log->flash.bad = calloc(log->flash.bad_words, sizeof(*log->flash.bad));
     log->row_info = calloc(log->rows, sizeof(*log->row_info));
-    log->buffer = calloc(log->buffer_limit, log->page_bytes);
+    log->buffer = calloc(log->buffer_limit, log->flash.page_bytes);
     log->placed = calloc(log->buffer_limit, sizeof(*log->placed));
-    log->scratch = malloc(log->page_bytes);
-    if (log->written == NULL || log->old == NULL || log->bad == NULL || log->row_info == NULL ||
-        log->buffer == NULL || log->placed == NULL || log->scratch == NULL) {
+    log->flash.scratch = malloc(log->flash.page_bytes);
+    if (log->written == NULL || log->old == NULL || log->flash.bad == NULL || log->row_info == NULL ||
+        log->buffer == NULL || log->placed == NULL || log->flash.scratch == NULL) {
         kvc_flash_log_free(log);
         errno = ENOMEM;
         return NULL;
@@ -481,5 +437,5 @@ const struct kvc_flash_log_stats *kvc_flash_log_stats(const struct kvc_flash_log
 
 uint64_t kvc_flash_log_capacity_bytes(const struct kvc_flash_log *log)
 {
-    return log->pages * log->page_bytes;
+    return log->pages * log->flash.page_bytes;
 }

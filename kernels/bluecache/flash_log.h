@@ -1,39 +1,44 @@
-/* BlueCache's flash key-value data store: a log on raw flash, without a translation layer.
+/** @file
+ * BlueCache's key-value data store on flash: a log on raw flash, without a flash translation layer.
  *
- * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4, 3.5. What the paper says and this log does:
- *  - victims from DRAM are collected in a write buffer and go to flash in chunks of 128 pages, striped over
- *    the chips; the index entry of each is re-pointed by its backward pointer when its chunk is on flash;
- *  - when space is needed, what is oldest is erased and overwritten, and the keys that lived there are
- *    removed from the index: no live data is ever copied;
- *  - a list of bad blocks is kept; they are skipped;
- *  - a hit in the index costs one page read for a key and value that fit into a page;
- *  - the index is written to a region of its own now and then; after a crash it is read back, and the log is
- *    replayed from there on, each record as a SET in the order of writing.
- * What the paper leaves open and is chosen here:
- *  - pages are striped over all chips of a row (flash_medium.h). Flash is erased in blocks, so a row, which
- *    holds chips * pages per block / 128 chunks, is reclaimed as a whole. With chips * pages per block = 128
- *    a row is the chunk of the paper;
- *  - a pointer is the place in the row-wise order of pages, times the page size, plus the offset; bad blocks
- *    leave holes in that order, so that blocks going bad later change no pointer. A chunk may go on in the
- *    next row;
- *  - records that fit into a page never cross into the next one, larger ones start with a page;
- *  - a block whose programming failed is bad from then on; what it held before can be read until its row is
- *    reclaimed. The list is saved with checkpoints, and what was learnt later is learnt again;
- *  - pages carry checksums, sequence numbers and how far behind the page written before is. After a crash,
- *    what follows without a gap up to the newest page counts, and nothing before: a row whose erasing was cut
- *    short must not give old values of keys whose newer ones are erased already. For the same reason a page
- *    that rots costs all that is older; the newest page, rotten, cannot be told from one that a cut tore;
- *  - the row that was being written at a crash is closed: the rest of its pages stay unused until it is
- *    reclaimed, since what a cut program left there cannot be trusted;
- *  - tombstones, for callers who want deletes to outlive a crash. The paper logs none.
+ * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4 and 3.5. The log follows the paper in these points:
+ *  - Items evicted from DRAM are collected in a write buffer and written to flash in chunks of 128 pages,
+ *    striped over the chips. When a chunk is on flash, the backward pointer of each record leads to its index
+ *    entry, which is changed to the new location.
+ *  - When space is needed, the oldest data is erased and overwritten, and its keys are removed from the
+ *    index. Live data is never copied.
+ *  - Bad blocks are listed and skipped.
+ *  - A hit in the index costs one page read if key and value fit into a page.
+ *  - The index is written to a separate region from time to time. After a crash it is read back, and the log
+ *    written since then is replayed: each record acts as a SET, in the order of writing.
  *
- * After recovery a key has the value of the last record of its that was wholly on flash, or none (where the
- * index was short of places, that record no longer counts, or only a checkpoint knew of it that is gone). Any
- * contents of the medium are survived.
+ * The paper leaves these points open; the choices are ours:
+ *  - Pages are striped over all chips of a row (flash_medium.h). Because flash is erased in blocks, a row is
+ *    reclaimed as a whole; it holds chips * pages per block / 128 chunks. With chips * pages per block = 128
+ *    a row is the chunk of the paper.
+ *  - A pointer is the number of a page in row order, times the page size, plus an offset. Bad blocks leave
+ *    holes in that order, so that a block going bad later changes no pointer. A chunk may continue in the
+ *    next row.
+ *  - A record that fits into a page never crosses into the next one. A larger record starts at the beginning
+ *    of a page.
+ *  - A block is bad once programming it has failed. Its earlier contents stay readable until its row is
+ *    reclaimed. The list of bad blocks is saved with checkpoints; blocks that failed later are rediscovered.
+ *  - A page carries a checksum, a sequence number and the distance to the page written before it. After a
+ *    crash, only the gapless run of pages up to the newest one counts. Otherwise a row whose erasing was
+ *    interrupted could bring back old values of keys whose newer values are already erased. For the same
+ *    reason a corrupted page invalidates all older pages. A corrupted newest page cannot be told from a page
+ *    torn by a power cut.
+ *  - The row that was being written at a crash is closed. Its remaining pages stay unused until the row is
+ *    reclaimed, because an interrupted program may have left anything there.
+ *  - Tombstones are available to callers whose deletes must survive a crash. The paper logs none.
  *
- * Not modelled: erasing in the background, reading several pages at once and the reorder buffer (times are
- * the business of models; pages are counted here), wear beyond the round robin that a log is. One thread at a
- * time. */
+ * After recovery a key has the value of its last record that was completely on flash, or none. The record may
+ * be missing if the index had no room for it, or if only a checkpoint covered it and that checkpoint is gone.
+ * Recovery accepts arbitrary flash contents without crashing.
+ *
+ * Not modelled: erasing in the background, reading several pages at once, the reorder buffer, and wear
+ * levelling beyond the round robin that a log implies. Pages are counted here; the models turn them into
+ * times. A log may be used by one thread at a time. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_LOG_H
 #define KVC_KERNELS_BLUECACHE_FLASH_LOG_H
 
@@ -42,103 +47,107 @@
 
 #include "kernels/bluecache/flash_medium.h"
 #include "kernels/bluecache/flash_page.h"
+#include "kernels/bluecache/flash_stats.h"
 #include "kernels/bluecache/index.h"
 
-enum { KVC_FLASH_CHUNK_PAGES = 128 };
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    KVC_FLASH_CHUNK_PAGES = 128, /**< Published size of a chunk [pages]. */
+};
 
 struct kvc_flash_log;
 
-/* Whose data it is: the index. */
+/** The owner of the data in a log: callbacks that maintain the index. */
 struct kvc_flash_owner {
-    void *context;
-    /* Records moved from the buffer to flash, or went (to: KVC_BLUECACHE_NOWHERE). Returns how many entries
-     * of the index were changed; the others were dead. */
+    void *context; /**< First argument of every callback. */
+    /** Records moved from the write buffer to flash, or disappeared (their `to` is KVC_BLUECACHE_NOWHERE).
+     * Returns how many index entries changed; the other records were dead. */
     uint64_t (*moved)(void *context, const struct kvc_bluecache_move *moves, uint32_t count);
-    /* Recovery: the next record in the log and its pointer. May be NULL. */
+    /** Recovery: the next record of the log and its pointer. May be NULL. */
     void (*replayed)(void *context, const struct kvc_flash_record *record, uint64_t pointer);
-    /* Checkpoints: an image of `image_bytes`, a multiple of 64; `save` gives `count` bytes from `offset` on
-     * (both multiples of 64), `load` gets them back, maybe only some of them, before anything is replayed. */
+    /** Size of the image in a checkpoint; a multiple of 64, and 0 without checkpoints [bytes]. */
     uint64_t image_bytes;
+    /** Checkpoint: copies `count` bytes of the image from `offset` on to `out`; both are multiples of 64. */
     void (*save)(void *context, uint64_t offset, void *out, uint64_t count);
+    /** Recovery: takes back a part of the image. Parts may be missing. All calls precede the first record. */
     void (*load)(void *context, uint64_t offset, const void *saved, uint64_t count);
 };
 
+/** Parameters of a flash log. */
 struct kvc_flash_log_params {
-    struct kvc_flash_medium *medium; /* not owned */
-    struct kvc_flash_owner owner;
-    uint32_t chunk_pages;     /* pages written at a time, 0: 128 */
-    uint32_t value_max_bytes; /* of any value, 0: KVC_BLUECACHE_VALUE_MAX */
-    uint32_t checkpoint_rows; /* at the end, for each of two checkpoints; 0: none are made */
-    uint64_t buffer_pointer;  /* the write buffer's place among DRAM pointers, which are below 2^40 */
+    struct kvc_flash_medium *medium; /**< The medium; not owned. */
+    struct kvc_flash_owner owner;    /**< The owner's callbacks. */
+    uint32_t chunk_pages;            /**< Pages written at a time, at most 32767; 0 means 128. */
+    uint32_t value_max_bytes;        /**< Longest value; 0 means KVC_BLUECACHE_VALUE_MAX [bytes]. */
+    uint32_t checkpoint_rows;        /**< Rows for each of two checkpoints, at the end; 0 disables them. */
+    uint64_t buffer_pointer;         /**< Pointer to the write buffer, among the DRAM pointers below 2^40. */
 };
 
-struct kvc_flash_log_stats {
-    uint64_t appended, appended_bytes; /* records and their bytes */
-    uint64_t padding_bytes;            /* left unused at ends of pages written */
-    uint64_t pages_written, pages_read;
-    uint64_t chunks_written;  /* the last one of a flush may be short */
-    uint64_t rows_reclaimed;  /* that held pages */
-    uint64_t pages_reclaimed; /* that held data; 128 of them are a chunk */
-    uint64_t keys_reclaimed;  /* index entries removed with them */
-    uint64_t keys_lost;       /* index entries removed because no good block was left to write to */
-    uint64_t blocks_erased, blocks_gone_bad;
-    uint64_t checkpoints, checkpoint_pages; /* made and pages written for them */
-};
-
-/* What recovery found. */
+/** What recovery found. */
 struct kvc_flash_recovery {
-    bool checkpoint;        /* one was whole and was loaded */
-    uint64_t pages;         /* of the log that count */
-    uint64_t pages_dropped; /* whole, but given up by the log, or before a gap */
-    uint64_t records_replayed;
-    uint64_t records_cut; /* whose last pages are missing */
+    bool checkpoint;           /**< True if an intact checkpoint was loaded. */
+    uint64_t pages;            /**< Log pages that count. */
+    uint64_t pages_dropped;    /**< Intact pages that do not count: already reclaimed, or before a gap. */
+    uint64_t records_replayed; /**< Records replayed. */
+    uint64_t records_cut;      /**< Records whose last pages are missing. */
 };
 
-void kvc_flash_log_free(struct kvc_flash_log *log); /* NULL is allowed; unwritten records are lost */
+/** Frees a log. Records that are not yet on flash are lost. NULL is allowed. */
+void kvc_flash_log_free(struct kvc_flash_log *log);
 
-/* Neither reads nor writes the medium: one of the next two must come first. NULL with errno EINVAL (a
- * dimension is 0, pages of less than 512 bytes or more than 64 KiB, more than 2^40 bytes, fewer than two rows
- * or than two write buffers' pages for data, an image without functions, or checkpoint_rows too few for it)
- * or ENOMEM. */
+/** Creates a log without accessing the medium; kvc_flash_log_format or kvc_flash_log_recover must follow.
+ * Returns NULL with errno ENOMEM, or EINVAL in one of these cases: a dimension is 0; pages are smaller than
+ * 512 bytes, larger than 64 KiB or not a multiple of 8 bytes; the data rows exceed 2^40 bytes; fewer than two
+ * rows or fewer pages than two write buffers are left for data; `value_max_bytes` or `chunk_pages` is too
+ * large; `moved` is NULL; checkpoints are enabled but the image is empty, has no callbacks or does not fit
+ * into `checkpoint_rows`. */
 struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *params);
 
-/* Starts an empty log: erases the whole medium. */
+/** Starts an empty log by erasing the whole medium. */
 void kvc_flash_log_format(struct kvc_flash_log *log);
 
-/* Continues the log on the medium, whatever it holds. Reads every page once, and again those whose records
- * are replayed and those of rows with gaps. The owner's index is empty before. */
+/** Continues the log on the medium, whatever its contents. Every page is read once; pages whose records are
+ * replayed and rows with gaps are read again. The owner's index must be empty. */
 void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery *recovery);
 
-/* During `load`: true if the page of this pointer is still what it was at the checkpoint. */
+/** Tells `load` whether the page of a pointer is unchanged since the checkpoint. */
 bool kvc_flash_log_kept(const struct kvc_flash_log *log, uint64_t pointer);
 
-/* Appends a record to the write buffer, which is written to flash first if it has no room. *pointer is the
- * record's place in the buffer (it may be NULL). False with errno EINVAL (too large, or neither formatted nor
- * recovered). */
+/** Appends a record to the write buffer. If it does not fit, the buffer is written to flash first. *pointer
+ * becomes the record's place in the buffer; `pointer` may be NULL. Returns false with errno EINVAL if the key
+ * or the value is too long, a tombstone has a value, or the log is neither formatted nor recovered. */
 bool kvc_flash_log_append(struct kvc_flash_log *log, enum kvc_flash_record_kind kind, uint64_t back,
                           const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,
                           uint64_t *pointer);
 
-/* Writes the buffer to flash now. False with errno ENOSPC: not all of it could be written, no good block is
- * left. */
+/** Writes the write buffer to flash now. Returns false with errno ENOSPC if too few good blocks are left to
+ * write all of it. */
 bool kvc_flash_log_flush(struct kvc_flash_log *log);
 
-/* Finds the record at `pointer`, in flash or in the write buffer. True: it is a value of this key;
- * *value_bytes is its length, and min(capacity, length) bytes of it are in `value`. Any pointer is allowed.
- */
+/** Reads the record at `pointer`, in flash or in the write buffer; any pointer is allowed. Returns true if it
+ * is a value of this key. *value_bytes is then its length, and min(capacity, length) bytes are in `value`. */
 bool kvc_flash_log_get(struct kvc_flash_log *log, uint64_t pointer, const void *key, uint32_t key_bytes,
                        void *value, uint32_t capacity, uint32_t *value_bytes);
 
-/* True: the pointer is one into the write buffer. */
+/** True if the pointer leads into the write buffer. */
 bool kvc_flash_log_in_buffer(const struct kvc_flash_log *log, uint64_t pointer);
 
-/* Flushes and writes a checkpoint of the owner's image over the older of two. False with errno ENOSPC (its
- * region has too few good blocks; the other checkpoint stays), EINVAL (there is no region). */
+/** Flushes the write buffer and writes the owner's image over the older of the two checkpoints. Returns false
+ * with errno ENOSPC if too few good blocks are left (the other checkpoint stays valid), or EINVAL if
+ * checkpoints are disabled or the log is neither formatted nor recovered. */
 bool kvc_flash_log_checkpoint(struct kvc_flash_log *log);
 
+/** Counters of the log; valid and up to date as long as the log exists. */
 const struct kvc_flash_log_stats *kvc_flash_log_stats(const struct kvc_flash_log *log);
 
-/* Bytes of flash that data can live in, bad blocks included. */
+/** Flash space for data, including bad blocks [bytes]. */
 uint64_t kvc_flash_log_capacity_bytes(const struct kvc_flash_log *log);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,117 +1,76 @@
-/* What the parts of the flash log share: flash_log.c (writing, reclaiming, reading), flash_checkpoint.c and
- * flash_recovery.c. */
+/** @file
+ * The state of a flash log, shared by flash_log.c, flash_checkpoint.c and flash_recovery.c.
+ *
+ * This header is internal to the flash log; users include flash_log.h. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_LOG_INTERNAL_H
 #define KVC_KERNELS_BLUECACHE_FLASH_LOG_INTERNAL_H
 
 #include "kernels/bluecache/flash_log.h"
+#include "kernels/bluecache/flash_rows.h"
 
-enum { KVC_FLASH_MOVES = 256 }; /* told to the owner at a time */
+enum {
+    KVC_FLASH_MOVES = 256, /**< Moves collected before the owner is told. */
+};
 
-/* Sequences of the pages written in a row. */
+/** Sequence numbers of the log pages in a row. */
 struct kvc_flash_row {
-    uint64_t end; /* the last one plus 1; 0: no page is written */
-    /* During recovery only: the first one, its step, and whether all others follow from it. */
-    uint64_t start;
-    uint16_t step;
-    bool regular;
+    uint64_t end;   /**< Sequence number of the last page plus 1; 0 if the row holds no page. */
+    uint64_t start; /**< Sequence number of the first page; used only during recovery. */
+    uint16_t step;  /**< Step field of the first page; used only during recovery. */
+    bool regular;   /**< True if every other page follows its predecessor; used only during recovery. */
 };
 
-/* A log page's number: row * pages of a row + page in the block * chips + chip. */
+/** A flash log. The number of a log page is row * pages of a row + page in the row. */
 struct kvc_flash_log {
-    struct kvc_flash_medium *medium;
-    struct kvc_flash_owner owner;
-    uint32_t page_bytes, chips;
-    uint32_t row_pages;       /* of all blocks of a row */
-    uint32_t rows;            /* for data; the checkpoints' follow */
-    uint32_t checkpoint_rows; /* of each checkpoint */
-    uint64_t pages;           /* for data */
-    uint64_t blocks;          /* all */
-    bool ready;
-
-    uint64_t *written; /* bit p: page p holds a part of the log */
-    uint64_t *old;     /* bit p: it did so before the checkpoint; during recovery only */
-    uint64_t *bad;     /* bit b: block b is not written or erased */
-    struct kvc_flash_row *row_info;
-    uint64_t bad_words; /* of 64 bits */
-
-    uint32_t row;           /* being written */
-    uint32_t next_page;     /* in it; row_pages: it is full */
-    uint64_t sequence;      /* of the next page */
-    uint64_t last_sequence; /* of the page before; 0: none */
-    uint64_t tail;          /* smaller sequences do not count any more */
-
-    uint8_t *buffer;  /* pages as they will be written, headers but for used and first not yet filled in */
-    uint64_t *placed; /* page of the log, for each of the buffer */
-    uint32_t buffer_limit; /* pages, in a chunk or in the largest record if that is more */
-    uint32_t chunk_pages;
-    uint32_t buffer_pages; /* in use */
-    uint32_t value_max_bytes;
-    uint64_t buffer_pointer;
-
-    uint32_t checkpoint_area;   /* 0 or 1: where the next one goes */
-    uint64_t checkpoint_number; /* of the next one */
-
-    uint8_t *scratch; /* a page */
-    struct kvc_bluecache_move moves[KVC_FLASH_MOVES];
-    uint32_t move_count;
-    struct kvc_flash_log_stats stats;
+    struct kvc_flash_rows flash;    /**< The medium and its bad blocks. */
+    struct kvc_flash_owner owner;   /**< The index that points into the log. */
+    uint32_t rows;                  /**< Rows for data; the rows of the checkpoints follow. */
+    uint32_t checkpoint_rows;       /**< Rows of each of the two checkpoint areas. */
+    uint64_t pages;                 /**< Pages for data. */
+    bool ready;                     /**< True once the log was formatted or recovered. */
+    uint64_t *written;              /**< Bit p is set if page p holds a part of the log. */
+    uint64_t *old;                  /**< Bit p: page p is older than the checkpoint; only in recovery. */
+    struct kvc_flash_row *row_info; /**< One for each data row. */
+    uint32_t row;                   /**< Row that is being written. */
+    uint32_t next_page;             /**< Next page in it; the row is full at the pages of a row. */
+    uint64_t sequence;              /**< Sequence number of the next page. */
+    uint64_t last_sequence;         /**< Sequence number of the newest page; 0 if there is none. */
+    uint64_t tail;                  /**< Pages with smaller sequence numbers no longer count. */
+    uint8_t *buffer;                /**< Write buffer: pages as they will be written, not yet sealed. */
+    uint64_t *placed;               /**< Log page that each buffer page was written to. */
+    uint32_t buffer_limit;          /**< Capacity: a chunk, or the largest record if that is more [pages]. */
+    uint32_t chunk_pages;           /**< Pages written at a time. */
+    uint32_t buffer_pages;          /**< Buffer pages in use. */
+    uint32_t value_max_bytes;       /**< Longest value accepted [bytes]. */
+    uint64_t buffer_pointer;        /**< Pointer to the first byte of the write buffer. */
+    uint32_t checkpoint_area;       /**< Area of the next checkpoint, 0 or 1. */
+    uint64_t checkpoint_number;     /**< Number of the next checkpoint. */
+    struct kvc_bluecache_move moves[KVC_FLASH_MOVES]; /**< Moves not yet told to the owner. */
+    uint32_t move_count;                              /**< Moves in `moves`. */
+    struct kvc_flash_log_stats stats;                 /**< Counters for kvc_flash_log_stats. */
 };
 
-static inline bool kvc_flash_bit(const uint64_t *bits, uint64_t i)
+/** Bytes of data in a full checkpoint page: whole index buckets. */
+static inline uint64_t kvc_flash_checkpoint_unit(const struct kvc_flash_log *log)
 {
-    return (bits[i / 64] >> i % 64 & 1) != 0;
+    return kvc_flash_payload(&log->flash) / KVC_BLUECACHE_BUCKET_BYTES * KVC_BLUECACHE_BUCKET_BYTES;
 }
 
-static inline void kvc_flash_set_bit(uint64_t *bits, uint64_t i)
+/** Pages that the list of bad blocks takes in a checkpoint. */
+static inline uint64_t kvc_flash_checkpoint_bad_pages(const struct kvc_flash_log *log)
 {
-    bits[i / 64] |= UINT64_C(1) << i % 64;
+    uint64_t unit = kvc_flash_checkpoint_unit(log);
+    return (log->flash.bad_words * sizeof(*log->flash.bad) + unit - 1) / unit;
 }
 
-static inline void kvc_flash_clear_bit(uint64_t *bits, uint64_t i)
+/** Pages of a whole checkpoint: information, bad blocks and the owner's image. */
+static inline uint64_t kvc_flash_checkpoint_pages(const struct kvc_flash_log *log)
 {
-    bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+    uint64_t unit = kvc_flash_checkpoint_unit(log);
+    return 1 + kvc_flash_checkpoint_bad_pages(log) + (log->owner.image_bytes + unit - 1) / unit;
 }
 
-static inline uint32_t kvc_flash_payload(const struct kvc_flash_log *log)
-{
-    return log->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
-}
-
-/* The block and the page in it of page `page` of a row. */
-static inline uint32_t kvc_flash_block(const struct kvc_flash_log *log, uint64_t row, uint32_t page)
-{
-    return (uint32_t)(row * log->chips + page % log->chips);
-}
-
-/* Forgets all state but the list of bad blocks. */
+/** Forgets all state except the list of bad blocks. */
 void kvc_flash_log_clear(struct kvc_flash_log *log);
-
-/* Reads a page of any row into the scratch page; false: it is not a whole page of this kind. */
-bool kvc_flash_read(struct kvc_flash_log *log, uint64_t row, uint32_t page, enum kvc_flash_page_kind kind,
-                    struct kvc_flash_page_header *header);
-
-/* Erases the good blocks of a row. */
-void kvc_flash_erase_row(struct kvc_flash_log *log, uint64_t row);
-
-/* Programs the next good page of a row from *page on, which moves behind it. Blocks that fail become bad.
- * False: the row has no more good pages. */
-bool kvc_flash_program_next(struct kvc_flash_log *log, uint64_t row, uint32_t *page, const void *data);
-
-/* Pages that a checkpoint takes. */
-uint64_t kvc_flash_checkpoint_pages(const struct kvc_flash_log *log);
-
-/* What a checkpoint knows about the log. */
-struct kvc_flash_checkpoint {
-    bool found;
-    uint32_t area;
-    uint64_t number;
-    uint64_t sequence; /* of the first page written after it */
-};
-
-/* Finds the newest whole checkpoint and takes its bad blocks over. */
-void kvc_flash_checkpoint_find(struct kvc_flash_log *log, struct kvc_flash_checkpoint *checkpoint);
-
-/* Gives its image to the owner. */
-void kvc_flash_checkpoint_load(struct kvc_flash_log *log, const struct kvc_flash_checkpoint *checkpoint);
 
 #endif

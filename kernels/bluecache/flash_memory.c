@@ -9,19 +9,19 @@
 static const uint8_t erased_byte = 0xff;
 
 struct block {
-    uint32_t next_page; /* the first that may be programmed */
+    uint32_t next_page; /* first page that may be programmed */
     bool worn;
     uint64_t erases;
 };
 
 struct kvc_flash_memory {
-    struct kvc_flash_medium medium; /* first, as the functions get its address */
+    struct kvc_flash_medium medium; /* first member, because its functions receive its address */
     uint8_t *bytes;
     uint64_t total_bytes;
     struct block *blocks;
     uint32_t block_count;
     bool off;
-    bool cut; /* is to come */
+    bool cut; /* a power cut is planned */
     uint64_t cut_after;
     uint32_t torn_bytes;
     struct kvc_flash_memory_stats stats;
@@ -40,7 +40,7 @@ static bool exists(struct kvc_flash_memory *memory, uint32_t block, uint32_t pag
     return there;
 }
 
-/* True: this write is the one that the power cut meets. */
+/* True if the planned power cut happens during this write. */
 static bool cut_now(struct kvc_flash_memory *memory)
 {
     if (!memory->cut || memory->cut_after-- > 0) {

@@ -1,4 +1,6 @@
-/* A flash array in memory, which keeps NAND's rules and can be told to fail: for tests and simulation. */
+/** @file
+ * A flash array in main memory that enforces the rules of NAND and can be told to fail, for tests and
+ * simulation. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_MEMORY_H
 #define KVC_KERNELS_BLUECACHE_FLASH_MEMORY_H
 
@@ -7,42 +9,61 @@
 
 #include "kernels/bluecache/flash_medium.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct kvc_flash_memory;
 
+/** What a flash array in memory has done since it was created. */
 struct kvc_flash_memory_stats {
-    uint64_t reads, programs, erases; /* that succeeded */
-    uint64_t violations;              /* calls that broke a rule or named no page; refused */
-    uint64_t failures;                /* calls refused for a bad block, or with the power off */
+    uint64_t reads;      /**< Pages read successfully. */
+    uint64_t programs;   /**< Pages programmed successfully. */
+    uint64_t erases;     /**< Blocks erased successfully. */
+    uint64_t violations; /**< Calls refused because they broke a rule or named a page that does not exist. */
+    uint64_t failures;   /**< Calls refused because the block was worn out or the power was off. */
 };
 
-void kvc_flash_memory_free(struct kvc_flash_memory *memory); /* NULL is allowed */
+/** Frees an array. NULL is allowed. */
+void kvc_flash_memory_free(struct kvc_flash_memory *memory);
 
-/* All erased. NULL with errno EINVAL (a dimension is 0, or more than 2^31 blocks) or ENOMEM. */
+/** Creates an erased array. Returns NULL with errno EINVAL (a dimension is 0, or there are more than
+ * 2^31 - 1 blocks) or ENOMEM. */
 struct kvc_flash_memory *kvc_flash_memory_create(const struct kvc_flash_geometry *geometry);
 
-/* As long as `memory` lives. */
+/** The interface to the array; valid as long as the array. */
 struct kvc_flash_medium *kvc_flash_memory_medium(struct kvc_flash_memory *memory);
 
-/* All bytes, page after page, block after block. Writing to them is what radiation, or a test, does. A
- * program that changes pages this way calls kvc_flash_memory_scar afterwards. */
+/** The raw bytes of the array, page after page and block after block; *bytes is their number. Tests write to
+ * them to corrupt pages, and call kvc_flash_memory_scar afterwards if they change pages that may be erased.
+ */
 uint8_t *kvc_flash_memory_bytes(struct kvc_flash_memory *memory, uint64_t *bytes);
 
-/* Takes all blocks for fully programmed: each must be erased before it is written. */
+/** Marks all blocks as fully programmed, so that each must be erased before it is programmed again. */
 void kvc_flash_memory_scar(struct kvc_flash_memory *memory);
 
-/* From now on erasing and programming this block fails; the pages programmed before can be read. The page
- * whose programming fails gets half its bytes, or in blocks of odd number all of them. */
+/** Wears out a block: from now on erasing and programming it fails. Pages programmed before can still be
+ * read. A page whose programming fails receives half of its bytes in a block with an even number, and all of
+ * them in a block with an odd number. */
 void kvc_flash_memory_wear_out(struct kvc_flash_memory *memory, uint32_t block);
 
-/* The power fails in the middle of the `after`-th program or erase from now (0: of the next). That page keeps
- * `torn_bytes` bytes of what it was to get, the rest stays erased; of a block being erased, as many pages
- * from its start are erased. Until kvc_flash_memory_power_on, everything fails. */
+/** Plans a power cut in the middle of a program or erase: `after` of them succeed before it. A page that is
+ * being programmed keeps the first `torn_bytes` bytes of its data, and the rest of it stays erased. Of a
+ * block that is being erased, the first `torn_bytes` pages are erased. All calls then fail until
+ * kvc_flash_memory_power_on. */
 void kvc_flash_memory_cut_power(struct kvc_flash_memory *memory, uint64_t after, uint32_t torn_bytes);
+
+/** Turns the power on again and cancels a planned power cut. */
 void kvc_flash_memory_power_on(struct kvc_flash_memory *memory);
 
-/* How often a block was erased. */
+/** Number of times that a block was erased. */
 uint64_t kvc_flash_memory_erases(const struct kvc_flash_memory *memory, uint32_t block);
 
+/** Counters of the array; valid as long as the array. */
 const struct kvc_flash_memory_stats *kvc_flash_memory_stats(const struct kvc_flash_memory *memory);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,7 +8,7 @@
 #include "kernels/bluecache/index.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "pages are laid out for little-endian machines"
+#error "the flash page format needs a little-endian machine"
 #endif
 
 enum { RECORD_ALIGN = 8 };
@@ -24,8 +24,9 @@ struct record_header {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct kvc_flash_page_header) == KVC_FLASH_PAGE_HEADER_BYTES, "the layout on flash");
-_Static_assert(sizeof(struct record_header) == KVC_FLASH_RECORD_HEADER_BYTES, "the layout on flash");
+_Static_assert(sizeof(struct kvc_flash_page_header) == KVC_FLASH_PAGE_HEADER_BYTES,
+               "the layout on flash is fixed");
+_Static_assert(sizeof(struct record_header) == KVC_FLASH_RECORD_HEADER_BYTES, "the layout on flash is fixed");
 
 static uint64_t checksum_of(const void *page, uint32_t used)
 {
@@ -97,7 +98,7 @@ bool kvc_flash_record_read(const uint8_t *page, uint32_t page_bytes, uint32_t us
     uint32_t value_in_page = header.value_bytes < in_page ? header.value_bytes : in_page;
     uint32_t value_left = header.value_bytes - value_in_page;
     if (value_left != 0 && used != page_bytes) {
-        return false; /* only a full page goes on in the next */
+        return false; /* only a full page continues in the next one */
     }
     uint32_t payload = page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
     *record = (struct kvc_flash_record){

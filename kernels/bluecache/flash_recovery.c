@@ -1,23 +1,25 @@
-/* Recovery of a log from whatever the medium holds.
+/* Recovery of a log from arbitrary contents of the medium.
  *
- * Pages are looked at in three passes: which ones are whole, and which is the newest; which of them follow
- * one another up to the newest without a gap; and, in the order of writing, which records those hold that a
- * checkpoint does not know. Pages before a gap do not count, since newer values of their keys may have been
- * in it: a row that was being erased when the power went leaves such gaps, and so does a page that rots. */
+ * Recovery makes three passes. The first finds all intact pages and the newest of them. The second keeps the
+ * pages that lead up to the newest one without a gap. The third replays, in the order of writing, the records
+ * of those pages that the checkpoint does not cover. Pages before a gap do not count, because the gap may
+ * have held newer values of their keys. A power cut while a row was being erased leaves such a gap, and so
+ * does a corrupted page. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/bluecache/flash_checkpoint.h"
 #include "kernels/bluecache/flash_log_internal.h"
 
-/* What the first pass sees. */
+/* Result of the first pass. */
 struct scan {
-    bool any;
-    uint64_t sequence; /* of the newest page */
-    uint64_t tail;     /* what it says about the oldest */
-    uint32_t row;      /* where it is */
+    bool any;          /* True if there is at least one intact page. */
+    uint64_t sequence; /* Sequence number of the newest page. */
+    uint64_t tail;     /* Oldest sequence number that counts, according to the newest page. */
+    uint32_t row;      /* Row of the newest page. */
 };
 
-/* A record whose last pages are still to come. */
+/* A record of several pages that has not been read to its end. */
 struct pending {
     uint32_t pages_left;
     uint64_t next_sequence;
@@ -26,7 +28,7 @@ struct pending {
     uint8_t key[KVC_BLUECACHE_KEY_MAX];
 };
 
-/* True: the page was written right after that of sequence `last`. */
+/* True if the page was written right after the page with sequence number `last`. */
 static bool follows(const struct kvc_flash_page_header *header, uint64_t last)
 {
     return header->step != 0 && header->sequence - header->step == last;
@@ -35,19 +37,19 @@ static bool follows(const struct kvc_flash_page_header *header, uint64_t last)
 static bool read_log_page(struct kvc_flash_log *log, uint32_t row, uint32_t page,
                           struct kvc_flash_page_header *header)
 {
-    return kvc_flash_read(log, row, page, KVC_FLASH_PAGE_LOG, header) && header->tail <= header->sequence &&
-           header->step <= header->sequence;
+    return kvc_flash_read(&log->flash, row, page, KVC_FLASH_PAGE_LOG, header) &&
+           header->tail <= header->sequence && header->step <= header->sequence;
 }
 
-/* Marks all whole pages, and those from before `checkpoint`. */
+/* Marks all intact pages as written, and as old those with a sequence number below `checkpoint`. */
 static void find_pages(struct kvc_flash_log *log, uint64_t checkpoint, struct scan *scan,
                        struct kvc_flash_recovery *recovery)
 {
     for (uint32_t row = 0; row < log->rows; row++) {
         struct kvc_flash_row *info = &log->row_info[row];
-        for (uint32_t i = 0; i < log->row_pages; i++) {
+        for (uint32_t i = 0; i < log->flash.row_pages; i++) {
             struct kvc_flash_page_header header;
-            uint64_t page = (uint64_t)row * log->row_pages + i;
+            uint64_t page = (uint64_t)row * log->flash.row_pages + i;
             if (!read_log_page(log, row, i, &header)) {
                 continue;
             }
@@ -64,7 +66,8 @@ static void find_pages(struct kvc_flash_log *log, uint64_t checkpoint, struct sc
             }
             info->end = header.sequence + 1;
             bool second = scan->any && header.sequence == scan->sequence && row == scan->row + 1;
-            if (!scan->any || header.sequence > scan->sequence || second) { /* as in filter_row */
+            if (!scan->any || header.sequence > scan->sequence ||
+                second) { /* a page written twice: see filter_row */
                 *scan = (struct scan){true, header.sequence, header.tail, row};
             }
         }
@@ -74,7 +77,7 @@ static void find_pages(struct kvc_flash_log *log, uint64_t checkpoint, struct sc
 static void drop_page(struct kvc_flash_log *log, uint32_t row, uint32_t i,
                       struct kvc_flash_recovery *recovery)
 {
-    uint64_t page = (uint64_t)row * log->row_pages + i;
+    uint64_t page = (uint64_t)row * log->flash.row_pages + i;
     if (kvc_flash_bit(log->written, page)) {
         kvc_flash_clear_bit(log->written, page);
         kvc_flash_clear_bit(log->old, page);
@@ -91,18 +94,18 @@ static void drop_pages(struct kvc_flash_log *log, uint32_t row, uint32_t count,
     }
 }
 
-/* Keeps of a row the last pages that follow one another, leaving aside those below `tail`, which bad blocks
- * keep, and above `last`. Of a page that is there twice, because a program failed and yet can be read, the
- * second counts. */
+/* Keeps the last run of pages of a row in which each follows its predecessor, and drops the others. Pages
+ * with a sequence number below `tail`, which remain in bad blocks, and above `last` are ignored. A page whose
+ * programming failed may still be readable, so that the same page is there twice; the second copy counts. */
 static void filter_row(struct kvc_flash_log *log, uint32_t row, uint64_t tail, uint64_t last,
                        struct kvc_flash_recovery *recovery)
 {
     struct kvc_flash_row *info = &log->row_info[row];
-    uint32_t before = 0; /* the page kept last */
+    uint32_t before = 0; /* last page kept */
     *info = (struct kvc_flash_row){0};
-    for (uint32_t i = 0; i < log->row_pages; i++) {
+    for (uint32_t i = 0; i < log->flash.row_pages; i++) {
         struct kvc_flash_page_header header;
-        if (!kvc_flash_bit(log->written, (uint64_t)row * log->row_pages + i)) {
+        if (!kvc_flash_bit(log->written, (uint64_t)row * log->flash.row_pages + i)) {
             continue;
         }
         if (!read_log_page(log, row, i, &header) || header.sequence < tail || header.sequence > last ||
@@ -116,15 +119,16 @@ static void filter_row(struct kvc_flash_log *log, uint32_t row, uint64_t tail, u
             drop_page(log, row, before, recovery);
         } else if (!follows(&header, info->end - 1)) {
             drop_pages(log, row, i, recovery);
-            *info = (struct kvc_flash_row){.start = header.sequence}; /* step 0: the log starts here */
+            *info =
+                (struct kvc_flash_row){.start = header.sequence}; /* step 0 means that the log starts here */
         }
         info->end = header.sequence + 1;
         before = i;
     }
 }
 
-/* Goes back from the newest page, row by row, as far as pages follow one another, and drops all others. Rows
- * in which nothing is amiss need not be read again. Returns the oldest sequence. */
+/* Walks back from the newest page row by row while pages follow one another, and drops all other pages. Only
+ * irregular rows are read again. Returns the oldest sequence number kept. */
 static uint64_t keep_chain(struct kvc_flash_log *log, const struct scan *scan,
                            struct kvc_flash_recovery *recovery)
 {
@@ -141,7 +145,7 @@ static uint64_t keep_chain(struct kvc_flash_log *log, const struct scan *scan,
         }
         open = open && info->end - 1 == last;
         if (!open) {
-            drop_pages(log, row, log->row_pages, recovery);
+            drop_pages(log, row, log->flash.row_pages, recovery);
             *info = (struct kvc_flash_row){0};
             continue;
         }
@@ -172,7 +176,7 @@ static void begin_pending(struct pending *pending, const struct kvc_flash_record
     pending->record.key = pending->key;
 }
 
-/* The page in the scratch page comes next. */
+/* Continues a pending record with the page in the scratch page, or counts it as cut. */
 static void continue_pending(struct kvc_flash_log *log, struct pending *pending, uint64_t sequence,
                              struct kvc_flash_recovery *recovery)
 {
@@ -195,8 +199,8 @@ static void replay(struct kvc_flash_log *log, const struct scan *scan, struct kv
     struct pending pending = {0};
     for (uint32_t i = 1; i <= log->rows; i++) {
         uint32_t row = (scan->row + i) % log->rows;
-        for (uint32_t p = 0; p < log->row_pages; p++) {
-            uint64_t page = (uint64_t)row * log->row_pages + p;
+        for (uint32_t p = 0; p < log->flash.row_pages; p++) {
+            uint64_t page = (uint64_t)row * log->flash.row_pages + p;
             struct kvc_flash_page_header header;
             if (!kvc_flash_bit(log->written, page) || kvc_flash_bit(log->old, page) ||
                 !read_log_page(log, row, p, &header)) {
@@ -205,9 +209,9 @@ static void replay(struct kvc_flash_log *log, const struct scan *scan, struct kv
             continue_pending(log, &pending, header.sequence, recovery);
             struct kvc_flash_record record;
             for (uint32_t at = header.first;
-                 kvc_flash_record_read(log->scratch, log->page_bytes, header.used, at, &record);
+                 kvc_flash_record_read(log->flash.scratch, log->flash.page_bytes, header.used, at, &record);
                  at = record.next) {
-                uint64_t pointer = KVC_BLUECACHE_FLASH | (page * log->page_bytes + at);
+                uint64_t pointer = KVC_BLUECACHE_FLASH | (page * log->flash.page_bytes + at);
                 if (record.pages > 1) {
                     begin_pending(&pending, &record, pointer, header.sequence);
                 } else {
@@ -230,7 +234,7 @@ void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery 
     if (scan.any) {
         log->tail = keep_chain(log, &scan, recovery);
         log->last_sequence = scan.sequence;
-        /* A number is left out, lest a record that was cut short seem to go on in the next page. */
+        /* Skipping a number keeps the next page from looking like the continuation of a cut record. */
         log->sequence = scan.sequence + 2;
     }
     if (checkpoint.found) {
@@ -241,14 +245,14 @@ void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery 
     if (scan.any) {
         replay(log, &scan, recovery);
     }
-    /* The row that was being written is closed, as if it were full. */
+    /* The row that was being written is closed as if it were full. */
     log->row = scan.any ? scan.row : log->rows - 1;
-    log->next_page = log->row_pages;
+    log->next_page = log->flash.row_pages;
     log->ready = true;
 }
 
 bool kvc_flash_log_kept(const struct kvc_flash_log *log, uint64_t pointer)
 {
-    uint64_t page = (pointer & (KVC_BLUECACHE_FLASH - 1)) / log->page_bytes;
+    uint64_t page = (pointer & (KVC_BLUECACHE_FLASH - 1)) / log->flash.page_bytes;
     return (pointer & KVC_BLUECACHE_FLASH) != 0 && page < log->pages && kvc_flash_bit(log->old, page);
 }
