@@ -6,18 +6,9 @@
 #include <string.h>
 
 #include "kernels/bluecache/flash_memory.h"
+#include "kernels/bluecache/random_fixture.h"
 
 enum { VALUE_MAX = 20000, NEVER = 0 };
-
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 /* A row is the published chunk of 128 pages of 8 KiB. */
 static const struct kvc_flash_geometry geometry = {
