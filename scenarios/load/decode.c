@@ -24,7 +24,7 @@ static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *para
             return true;
         }
     }
-    if ((list->count & (list->count - 1)) == 0) { /* full at every power of two */
+    if ((list->count & (list->count - 1)) == 0) { /* The list is full at every power of two. */
         void *grown =
             realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof(*list->entry));
         if (grown == NULL) {
@@ -61,7 +61,7 @@ enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char 
     return KVC_OK;
 }
 
-/* Replaces { value, source = "..." } on top of the stack by the value. */
+/* Replaces { value, source = "..." } at the top of the stack by the value. */
 static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *path, const char *table_source,
                               const struct kvc_option *row, char source[KVC_TEXT_MAX])
 {
@@ -72,7 +72,7 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
         lua_pushliteral(lua, "source");
         if (lua_rawget(lua, index) != LUA_TNIL) {
             enum kvc_status status = kvc_decode_text(
-                decoder, path, "{ value, source = \"where it is from\" }", source, KVC_TEXT_MAX);
+                decoder, path, "{ value, source = \"where the value comes from\" }", source, KVC_TEXT_MAX);
             if (status != KVC_OK) {
                 return status;
             }
@@ -91,7 +91,8 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
     }
     if (decoder->sourcing == KVC_SOURCING_REQUIRED && row->type != KVC_OPTION_TEXT && source[0] == '\0') {
         return kvc_decode_fail(decoder, path,
-                               "%s has no source: write { value, source = \"where it is from\" }", path);
+                               "%s has no source; write { value, source = \"where the value comes from\" }",
+                               path);
     }
     return KVC_OK;
 }
@@ -258,7 +259,7 @@ static bool is_known(const char *const *names, const char *name)
     return false;
 }
 
-/* Of several unknown keys the one that is written first (then the least) is reported: Lua's order is
+/* Reports the first unknown key in the text, or the smallest one if the text has none. Lua's order of keys is
  * arbitrary. */
 static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index,
                                       const struct kvc_table *table)
@@ -274,9 +275,8 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
     for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
         if (lua_type(lua, -2) != LUA_TSTRING) {
             kvc_decode_show(lua, -2, shown, sizeof(shown));
-            return kvc_decode_fail(decoder, table->path,
-                                   "found the element %s without a name in %s; allowed: %s", shown, where,
-                                   allowed);
+            return kvc_decode_fail(decoder, table->path, "found element %s without a name in %s; allowed: %s",
+                                   shown, where, allowed);
         }
         const char *name = lua_tostring(lua, -2);
         if (is_known(names, name)) {

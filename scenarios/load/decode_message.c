@@ -90,7 +90,7 @@ void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const 
 void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name)
 {
     if (snprintf(out, KVC_PATH_MAX, "%s%s%s", path, path[0] != '\0' ? "." : "", name) >= KVC_PATH_MAX) {
-        out[KVC_PATH_MAX - 1] = '\0'; /* cut: only unknown keys are so long */
+        out[KVC_PATH_MAX - 1] = '\0'; /* Only unknown keys are so long; they are cut. */
     }
 }
 

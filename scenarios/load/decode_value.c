@@ -47,7 +47,7 @@ static const char *expected_quantity(enum kvc_unit unit)
     return expected;
 }
 
-/* "a whole number from 1 to 64, or "auto"" */
+/* Writes the allowed values, such as: a whole number, from 1 to 64, or "auto". */
 static void show_allowed(const struct kvc_option *row, char *out, size_t size)
 {
     char low[48], high[48];

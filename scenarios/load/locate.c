@@ -10,7 +10,7 @@ enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_STRING, TOKEN_NUMBER, TOKEN_SIGN 
 
 struct token {
     enum token_kind kind;
-    char text[NAME_MAX_BYTES]; /* cut; of strings what is between the quotes */
+    char text[NAME_MAX_BYTES]; /* Cut if too long; strings without their quotes. */
     int line;
     size_t offset;
 };
@@ -23,14 +23,14 @@ struct lexer {
 
 enum scope_kind { SCOPE_BRACE, SCOPE_PAREN, SCOPE_BLOCK };
 
-/* An open bracket or block. Braces have the path of what is inside. */
+/* An open bracket or block. */
 struct scope {
     enum scope_kind kind;
-    bool returned;           /* BRACE: inside the table of the top-level return */
-    size_t path_bytes;       /* length of `path` in front of this scope's own elements */
-    int elements;            /* BRACE: how many without a key so far */
-    bool fresh;              /* BRACE: a new element starts at the next token */
-    char around[PATH_BYTES]; /* BLOCK: the path outside, for tables inside start anew */
+    bool returned;           /* BRACE: it is inside the table of the top-level return. */
+    size_t path_bytes;       /* Length of the path that this scope's elements extend. */
+    int elements;            /* BRACE: number of elements without a key so far. */
+    bool fresh;              /* BRACE: the next token starts an element. */
+    char around[PATH_BYTES]; /* BLOCK: the path outside; tables inside start a new one. */
 };
 
 struct search {
@@ -55,7 +55,7 @@ static void step(struct lexer *lexer)
     lexer->at++;
 }
 
-/* Level of a long bracket that opens here ([[, [=[, ...), or -1. */
+/* Returns the level of the long bracket ([[, [=[, ...) that opens here, or -1. */
 static int long_bracket(const struct lexer *lexer)
 {
     size_t level = 0;
@@ -186,7 +186,7 @@ static bool is_word(const struct token *token, const char *word)
     return token->kind == TOKEN_NAME && strcmp(token->text, word) == 0;
 }
 
-/* How much of the wanted path `path` covers: all of it or a whole ancestor; 0: none. */
+/* Returns how many bytes of the wanted path `path` covers, if it is that path or an ancestor, else 0. */
 static size_t covers(const struct search *search, const char *path)
 {
     size_t bytes = strlen(path);
@@ -196,7 +196,8 @@ static size_t covers(const struct search *search, const char *path)
     return bytes == search->wanted_bytes || search->wanted[bytes] == '.' ? bytes : 0;
 }
 
-/* A key was seen at `path`. Longer matches win, then those inside the returned table, then later ones. */
+/* Considers a key at `path`. The longest match wins, then one inside the returned table, then the last one.
+ */
 static void consider(struct search *search, const char *path, bool returned, const struct token *token)
 {
     size_t covered = covers(search, path);
@@ -218,11 +219,11 @@ struct walk {
     struct lexer lexer;
     struct search *search;
     struct scope scope[DEPTH_MAX];
-    int depth, skipped; /* skipped: scopes beyond DEPTH_MAX */
+    int depth, skipped; /* `skipped` counts the scopes beyond DEPTH_MAX. */
     char path[PATH_BYTES];
-    char chain[NAME_MAX_BYTES * 2]; /* statement level: the a.b.c being assigned */
-    bool assigning;                 /* what follows is the value of `path` (brace) or `chain` (statement) */
-    bool returning;                 /* `return` outside functions came last */
+    char chain[NAME_MAX_BYTES * 2]; /* Outside tables: the a.b.c that is assigned. */
+    bool assigning;                 /* The next token starts the value of `chain`. */
+    bool returning;                 /* The last token was a `return` outside functions. */
 };
 
 static struct scope *top(struct walk *walk)
@@ -235,7 +236,7 @@ static bool in_brace(struct walk *walk)
     return walk->depth > 0 && top(walk)->kind == SCOPE_BRACE;
 }
 
-/* Cuts the path back to the innermost brace and appends `name`. */
+/* Replaces what follows the path of the innermost brace by `name`. */
 static void set_path(struct walk *walk, const char *name)
 {
     size_t base = walk->depth > 0 ? top(walk)->path_bytes : 0;
@@ -260,7 +261,7 @@ static void push(struct walk *walk, enum scope_kind kind)
             walk->path[0] = '\0';
         } else if (walk->depth == 0 || top(walk)->kind == SCOPE_BLOCK) {
             snprintf(walk->path, sizeof(walk->path), "%s", walk->assigning ? walk->chain : "");
-        } else { /* a call's argument stands for the key that the call's result goes to */
+        } else { /* A table that is an argument of a call belongs to the key that receives the result. */
             scope.returned = top(walk)->returned;
         }
         scope.path_bytes = strlen(walk->path);
@@ -287,7 +288,7 @@ static void pop(struct walk *walk)
     walk->path[walk->depth > 0 ? top(walk)->path_bytes : 0] = '\0';
 }
 
-/* A key and its `=` inside a brace, if they are next; else nothing is consumed. */
+/* Consumes a key and its `=` inside a brace if they come next. */
 static bool take_key(struct walk *walk, const struct token *first)
 {
     struct lexer saved = walk->lexer;
@@ -311,7 +312,7 @@ static bool take_key(struct walk *walk, const struct token *first)
     return false;
 }
 
-/* The start of an element of a table. Returns true when the token was consumed with its key. */
+/* Starts an element of a table. Returns whether the token was consumed as part of a key. */
 static bool start_element(struct walk *walk, const struct token *token)
 {
     char number[16];
@@ -325,7 +326,7 @@ static bool start_element(struct walk *walk, const struct token *token)
     return false;
 }
 
-/* Tokens outside tables: follow a.b.c = ... and return. */
+/* Follows `a.b.c =` and `return` outside tables. */
 static void track_statement(struct walk *walk, const struct token *token, const struct token *before)
 {
     if (token->kind == TOKEN_NAME) {

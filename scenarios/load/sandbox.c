@@ -62,16 +62,17 @@ static enum kvc_status fail_limit(const struct kvc_sandbox *sandbox, struct kvc_
     }
     if (sandbox->limits.exceeded == KVC_SANDBOX_SECONDS) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->limits.line,
-                                "the script runs longer than the limit of %d s; an endless loop?",
+                                "the script runs longer than the limit of %d s; does a loop never end?",
                                 KVC_SANDBOX_SECONDS_MAX);
     }
     return kvc_diag_fail_at(
         diag, KVC_ERR_SCENARIO, sandbox->file, sandbox->limits.line,
-        "the script runs longer than the limit of %d million instructions; an endless loop?",
+        "the script runs longer than the limit of %d million instructions; does a loop never end?",
         KVC_SANDBOX_INSTRUCTIONS_MAX / 1000000);
 }
 
-/* Lua prefixes messages with "(scenario):12: "; the number is more exact than the innermost line. */
+/* Reports a Lua error. Lua puts "(scenario):12: " in front of messages; that line is more exact than the
+ * innermost active line. */
 static enum kvc_status fail_error(const struct kvc_sandbox *sandbox, struct kvc_diag *diag)
 {
     char text[700], trace[128] = "";
@@ -79,7 +80,7 @@ static enum kvc_status fail_error(const struct kvc_sandbox *sandbox, struct kvc_
     int line = sandbox->limits.line;
     size_t used = 0;
     if (message == NULL) {
-        snprintf(text, sizeof(text), "error object is a %s", luaL_typename(sandbox->limits.lua, -1));
+        snprintf(text, sizeof(text), "the error object is a %s", luaL_typename(sandbox->limits.lua, -1));
         message = text;
     } else if (strncmp(message, KVC_SANDBOX_CHUNK ":", sizeof(KVC_SANDBOX_CHUNK)) == 0) {
         char *end;
@@ -249,7 +250,8 @@ enum kvc_status kvc_sandbox_protect(struct kvc_sandbox *sandbox,
     lua_pushlightuserdata(lua, &call);
     if (lua_pcall(lua, 2, 0, 0) != LUA_OK) {
         lua_settop(lua, 1);
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, sandbox->file, 0, "out of memory while it was read");
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, sandbox->file, 0,
+                                "out of memory while the scenario is decoded");
     }
     return call.status;
 }

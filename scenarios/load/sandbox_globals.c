@@ -14,7 +14,7 @@ enum {
     PATTERN_STEPS_MAX = 100000000,
 };
 
-/* pcall that lets limits through. */
+/* Replaces pcall; it does not catch an exceeded limit. */
 static int guarded_pcall(lua_State *lua)
 {
     luaL_checkany(lua, 1);
@@ -46,7 +46,7 @@ static int guarded_setmetatable(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Without __tostring, only the type: an address would differ from run to run. */
+/* Replaces tostring. Without __tostring it returns the type, as an address would differ between runs. */
 static int stable_tostring(lua_State *lua)
 {
     luaL_checkany(lua, 1);
@@ -73,14 +73,14 @@ static int guarded_format(lua_State *lua)
 {
     for (int i = 2; i <= lua_gettop(lua); i++) {
         if (lua_type(lua, i) == LUA_TTABLE || lua_type(lua, i) == LUA_TFUNCTION) {
-            return luaL_argerror(lua, i, "a table or function has no text; use tostring");
+            return luaL_argerror(lua, i, "a table or a function has no text; use tostring");
         }
     }
     const char *format = luaL_checkstring(lua, 1);
     for (const char *at = strchr(format, '%'); at != NULL; at = strchr(at, '%')) {
         at += 1 + strspn(at + 1, "-+ #0123456789.");
         if (*at == 'p') {
-            return luaL_argerror(lua, 1, "%p shows an address, which differs from run to run");
+            return luaL_argerror(lua, 1, "%p shows an address, which differs between runs");
         }
         at += *at != '\0';
     }
@@ -100,7 +100,7 @@ static int guarded_rep(lua_State *lua)
     return call_original(lua);
 }
 
-/* table.insert, remove, sort, concat, unpack: bounded by the length that they take. */
+/* Guards table.insert, remove, sort, concat and unpack, whose time grows with the length of the table. */
 static int guarded_walk(lua_State *lua)
 {
     luaL_checktype(lua, 1, LUA_TTABLE);
@@ -118,7 +118,8 @@ static int guarded_move(lua_State *lua)
     return call_original(lua);
 }
 
-/* string.find, match, gmatch, gsub: a pattern with q repetitions takes up to length^(q+1) steps inside C. */
+/* Guards string.find, match, gmatch and gsub: a pattern with q repetitions takes up to length^(q+1) steps in
+ * C. */
 static int guarded_pattern(lua_State *lua)
 {
     size_t length, pattern_bytes;
@@ -181,7 +182,8 @@ static int write_library(lua_State *lua)
     return luaL_error(lua, "%s is read-only", lua_tostring(lua, lua_upvalueindex(1)));
 }
 
-/* Gives the table on top a metatable that refuses unknown names. `library` NULL: the globals. */
+/* Gives the table on top of the stack a metatable that refuses unknown names. `library` is NULL for the
+ * globals. */
 static void make_strict(lua_State *lua, const char *library)
 {
     lua_createtable(lua, 0, 3);
@@ -196,7 +198,8 @@ static void make_strict(lua_State *lua, const char *library)
     lua_setmetatable(lua, -2);
 }
 
-/* Replaces field `name` of the table on top by `guard`, which has the original as its upvalue. */
+/* Replaces field `name` of the table on top of the stack by `guard`, whose upvalue is the original function.
+ */
 static void guard_field(lua_State *lua, const char *name, lua_CFunction guard)
 {
     lua_getfield(lua, -1, name);
@@ -210,7 +213,8 @@ static void drop_field(lua_State *lua, const char *name)
     lua_setfield(lua, -2, name);
 }
 
-/* Keys in order: numbers, then texts. The order of Lua's own table is seeded by addresses. */
+/* A `pairs` that visits booleans, then numbers, then strings in order. Lua's own order depends on addresses.
+ */
 static const char ordered_pairs[] =
     "local next, type, error, sort, rawget = ...\n"
     "local rank = { boolean = 1, number = 2, string = 3 }\n"

@@ -32,7 +32,7 @@ struct kvc_sandbox_limits {
     lua_State *lua; /* NULL before the state exists and while it is being closed. */
     size_t used;    /* Memory that the state holds [bytes]. */
     size_t used_max;
-    size_t failed;                    /* Size of the last refused request [bytes]; Lua retries it once. */
+    size_t failed; /* Size of the last refused request [bytes]; Lua collects garbage and retries it once. */
     uint64_t instructions;            /* Executed so far. */
     double start_s;                   /* Processor time of this thread when the script started [s]. */
     enum kvc_sandbox_limit exceeded;  /* The first limit that was exceeded. */

@@ -28,7 +28,7 @@ static enum kvc_status run(const char *source, struct kvc_sandbox **sandbox, str
     return status;
 }
 
-/* The script fails at `line` with a message that has `part` in it. */
+/* Checks that the script fails at `line` with a message that contains `part`. */
 static void refuses(const char *source, int line, const char *part)
 {
     struct kvc_sandbox *sandbox;
@@ -47,7 +47,7 @@ static enum kvc_status copy_text(lua_State *lua, void *out)
     return KVC_OK;
 }
 
-/* The first element of the returned table. */
+/* Checks the first element of the returned table. */
 static void returns(const char *source, const char *expected)
 {
     struct kvc_sandbox *sandbox;
@@ -131,13 +131,13 @@ Test(sandbox, wants_a_table)
 
 Test(sandbox, ends_endless_loops, .timeout = 30)
 {
-    refuses("local a\nwhile true do\n  a = 1\nend", 3, "an endless loop?");
+    refuses("local a\nwhile true do\n  a = 1\nend", 3, "does a loop never end?");
     refuses("local function f()\n  while true do end\nend\nlocal ok = pcall(f)\nreturn {}", 2,
-            "an endless loop?");
-    refuses("while true do pcall(function() while true do end end) end", 1, "an endless loop?");
+            "does a loop never end?");
+    refuses("while true do pcall(function() while true do end end) end", 1, "does a loop never end?");
     refuses("local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end })\n"
             "while true do pcall(function() return t[1] end) end",
-            1, "an endless loop?");
+            1, "does a loop never end?");
 }
 
 Test(sandbox, bounds_loops_inside_library_functions, .timeout = 30)
@@ -160,7 +160,7 @@ Test(sandbox, limits_memory, .timeout = 30)
     refuses("local ok = pcall(string.rep, 'x', 1e9)\nreturn {}", 1, "limit of 64 MiB");
 }
 
-Test(sandbox, refuses_files_that_are_no_lua_text)
+Test(sandbox, refuses_files_that_are_not_lua_text)
 {
     struct kvc_sandbox *sandbox;
     struct kvc_diag diag = {0};

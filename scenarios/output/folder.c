@@ -15,7 +15,8 @@ enum kvc_status kvc_folder_create(const char *directory, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
     if (directory[0] == '\0' || strlen(directory) >= sizeof(path)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "not a folder: \"%.200s\"", directory);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%.200s\", allowed: the path of a folder",
+                             directory);
     }
     strcpy(path, directory);
     for (char *at = path + 1;; at++) {
@@ -119,10 +120,11 @@ enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_re
                                   struct kvc_diag *diag)
 {
     enum kvc_status status = write_files(folder, report, diag);
-    for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) { /* result.json last: it stands for all */
+    /* result.json comes last, because its presence shows that all files are there. */
+    for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) {
         struct kvc_partial_file *partial = &folder->file[i];
         if (partial->path[0] == '\0' || (written_elsewhere(i) && access(partial->partial, F_OK) != 0)) {
-            continue; /* a store without an engine writes no platform */
+            continue; /* A store without an engine writes no platform. */
         }
         status = kvc_partial_file_commit(partial, diag);
     }

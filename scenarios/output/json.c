@@ -12,7 +12,7 @@ const double kvc_percentiles[KVC_PERCENTILES] = {0.01, 0.1, 0.5, 0.9, 0.95, 0.99
 
 #define SCHEMA "kvcast.result/1"
 
-/* Digits that doubles keep in text: beyond any model's precision, short enough to read. */
+/* Significant digits of numbers: more than any model's precision, and short enough to read. */
 enum { DIGITS = 12 };
 
 static json_t *number(double value)
@@ -25,7 +25,7 @@ static json_t *count(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-/* Jansson refuses what is not UTF-8, such as an odd file name. */
+/* Replaces bytes that are not ASCII when the text is not valid UTF-8, which Jansson refuses. */
 static json_t *text(const char *bytes)
 {
     json_t *string = json_string(bytes);
@@ -192,7 +192,7 @@ static json_t *energy(const struct kvc_result *result)
     if (watts <= 0) {
         return json_null();
     }
-    /* a prediction has no duration */
+    /* A prediction has no duration. */
     json_t *joules = result->simulated_s > 0 ? json_real(watts * result->simulated_s) : json_null();
     return json_pack("{s:o, s:f, s:f}", "joules", joules, "watts_mean", watts, "kops_per_watt",
                      result->throughput_mops * 1e3 / watts);
@@ -231,7 +231,7 @@ static json_t *simulation(const struct kvc_result *result)
     return object;
 }
 
-/* The calibrated machine that the answer is for; null where its hardware is only described. */
+/* The calibrated machine of the scenario, or null when the scenario only describes its hardware. */
 static json_t *machine(const struct kvc_machine *machine)
 {
     json_t *object = json_object();
@@ -275,7 +275,7 @@ static json_t *document(const struct kvc_report *report)
     return object;
 }
 
-/* Arrays without objects (points, replicas) go on one line each; only the rest is indented. */
+/* Arrays without objects, such as points and replicas, take one line each. Everything else is indented. */
 static bool is_one_line(const json_t *value)
 {
     size_t index;
@@ -353,7 +353,7 @@ static bool is_text(const json_t *document, const char *key, const char *expecte
     return found != NULL && strcmp(found, expected) == 0;
 }
 
-/* Compares as text: a number read back from a document has DIGITS digits, a fresh one may have more. */
+/* Compares as text, because a number that was read back has DIGITS digits and a fresh one may have more. */
 static bool same_text(const json_t *a, const json_t *b)
 {
     char *text_a = json_dumps(a, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));

@@ -1,4 +1,4 @@
-/* An answer and everything that has to be known to read it: what json.h and table.h write. */
+/* A report: an outcome with the command and the scenario that led to it. json.h and table.h write it. */
 #ifndef KVC_SCENARIOS_OUTPUT_REPORT_H
 #define KVC_SCENARIOS_OUTPUT_REPORT_H
 
@@ -6,8 +6,8 @@
 #include "scenarios/output/outcome.h"
 
 struct kvc_report {
-    const char *command;      /* "run", "predict" */
-    const char *command_line; /* what gives the same answer again: jobs and output files left out */
+    const char *command;      /* "run", "predict" or "measure". */
+    const char *command_line; /* Repeats the result; without jobs and output files. */
     const struct kvc_loaded *loaded;
     const struct kvc_outcome *outcome;
 };

@@ -7,7 +7,7 @@
 
 struct kvc_sweep_row {
     json_t *document;
-    const char **value; /* of each axis; not owned */
+    const char **value; /* By axis; not owned. */
 };
 
 void kvc_sweep_table_free(struct kvc_sweep_table *table)
@@ -21,7 +21,7 @@ void kvc_sweep_table_free(struct kvc_sweep_table *table)
     table->count = table->room = 0;
 }
 
-/* A document keeps its whole CDF; the table needs none of it. */
+/* Removes the long parts of a document that the table does not need. */
 static void drop_long_parts(json_t *document)
 {
     json_object_del(json_object_get(document, "latency_us"), "cdf");
@@ -114,7 +114,7 @@ static const json_t *stage(const json_t *document, const char *name)
     return NULL;
 }
 
-/* What only some points may have, as the keys of objects, in the order of their first appearance. */
+/* Columns that only some points may have, as keys of JSON objects in the order of their first appearance. */
 struct columns {
     json_t *stages, *kernel, *model;
 };

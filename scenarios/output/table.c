@@ -11,7 +11,7 @@
 
 struct table {
     FILE *out;
-    const char *bold, *dim, *warn, *plain; /* escapes, or nothing */
+    const char *bold, *dim, *warn, *plain; /* Terminal escapes, or "". */
 };
 
 bool kvc_table_color(FILE *out)
@@ -22,7 +22,7 @@ bool kvc_table_color(FILE *out)
     return isatty(fileno(out)) && !dumb && (no_color == NULL || no_color[0] == '\0');
 }
 
-/* Four significant digits, no exponents in the range that occurs. */
+/* Formats about four significant digits, without an exponent in the usual range. */
 static const char *digits(double value, char text[32])
 {
     double size = fabs(value);
@@ -47,7 +47,7 @@ static void heading(const struct table *table, const char *name)
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
 
-/* Days since a date such as "2026-11-21"; negative: it is none. */
+/* Returns the days since a date such as "2026-11-21", or a negative number if the text is no date. */
 static long days_since(const char *date)
 {
     struct tm day = {.tm_hour = 12};
@@ -59,7 +59,7 @@ static long days_since(const char *date)
     return (long)(difftime(time(NULL), timegm(&day)) / 86400 + 0.5);
 }
 
-/* Which machine it is that was calibrated, and how long ago. */
+/* Names the calibrated machine and the age of the calibration. */
 static void write_machine(const struct table *table, const struct kvc_machine *machine)
 {
     long days = days_since(machine->date);
@@ -159,7 +159,7 @@ static void write_bottleneck(const struct table *table, const struct kvc_result 
     }
     fputc('\n', table->out);
     heading(table, "bottleneck");
-    if (result->bottleneck_why[0] != '\0') { /* names the stage itself */
+    if (result->bottleneck_why[0] != '\0') { /* The explanation names the stage. */
         fprintf(table->out, "%s\n", result->bottleneck_why);
     } else {
         fprintf(table->out, "%s (%s)\n", result->bottleneck_stage, result->bottleneck_device);

@@ -1,4 +1,4 @@
-/* The summary for a terminal. */
+/* The summary of a result for a terminal. */
 #ifndef KVC_SCENARIOS_OUTPUT_TABLE_H
 #define KVC_SCENARIOS_OUTPUT_TABLE_H
 
@@ -7,11 +7,11 @@
 
 #include "scenarios/output/report.h"
 
-/* Throughput, latency, requests, stages, bottleneck, figures, notes and the simulator's own speed. `color`:
- * with terminal escapes. */
+/* Writes throughput, latency, requests, stages, bottleneck, metrics, notes and the speed of the simulation,
+ * with terminal escapes if `color` is set. */
 void kvc_table_write(const struct kvc_report *report, bool color, FILE *out);
 
-/* May `out` be coloured: it is a terminal and NO_COLOR (no-color.org) is not set. */
+/* Returns whether `out` is a terminal with colours and NO_COLOR (no-color.org) is not set. */
 bool kvc_table_color(FILE *out);
 
 #endif

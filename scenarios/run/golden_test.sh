@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The golden runs of all stores, models/*/golden/*.lua: their results must equal the committed ones byte for byte,
-# whatever the number of jobs.
-# Usage: golden_test.sh KVCAST [--update]    --update accepts today's results.
+# Runs the golden scenarios of all stores, models/*/golden/*.lua. Their results must equal the committed ones byte for
+# byte, for any number of jobs.
+# Usage: golden_test.sh KVCAST [--update]    --update accepts the present results.
 set -euo pipefail
 kvcast=$(realpath "$1")
 cd "$(dirname "$0")/../.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Wall-clock metrics, the version and the command line may differ.
+# Values that depend on the wall clock, the version and the command line may differ.
 simulate() { # SCENARIO JOBS
     "$kvcast" run "$1" --jobs "$2" --json - --quiet |
         grep -vE '"(wall_[a-z_]*|[a-z_]*_per_wall_s|version|command_line)":'
@@ -26,4 +26,4 @@ for scenario in models/*/golden/*.lua; do
     fi
     found=$((found + 1))
 done
-[ "$found" -gt 0 ] || { echo "no golden run was found" >&2; exit 1; }
+[ "$found" -gt 0 ] || { echo "no golden scenario was found" >&2; exit 1; }

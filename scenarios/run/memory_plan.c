@@ -6,7 +6,7 @@
 
 static const double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 
-/* A number in a file that holds only that, such as the control group's; -1 when there is none. */
+/* Returns the number in a file that contains nothing else, such as a limit of the control group, or -1. */
 static double number_in_file(const char *path)
 {
     double value = -1;
@@ -14,7 +14,7 @@ static double number_in_file(const char *path)
     if (file == NULL) {
         return -1;
     }
-    if (fscanf(file, "%lf", &value) != 1) { /* "max": no limit */
+    if (fscanf(file, "%lf", &value) != 1) { /* "max" stands for no limit. */
         value = -1;
     }
     fclose(file);
@@ -49,7 +49,7 @@ double kvc_memory_available_bytes(void)
     return available;
 }
 
-/* How many children fit when the store is paid `base` times by the parent. */
+/* Returns how many children fit beside `base` stores in the parent. */
 static uint32_t jobs_that_fit(double needed, double available, double base)
 {
     double jobs = floor(available / needed - base);
@@ -73,7 +73,7 @@ enum kvc_status kvc_memory_plan(double needed, double available, uint32_t replic
     uint32_t sharing = replicas > 1 ? jobs_that_fit(needed, available, 1) : 0;
     if (apart == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "needs %.1f GiB, this machine has %.1f GiB available; "
+                             "the run needs %.1f GiB, but this machine has %.1f GiB available; "
                              "use functional = \"sampled\" (run.functional)",
                              needed / bytes_per_gib, available / bytes_per_gib);
     }
@@ -86,10 +86,11 @@ enum kvc_status kvc_memory_plan(double needed, double available, uint32_t replic
     } else if (jobs == 0) {
         plan->jobs = least(wanted, apart);
     } else if (apart < wanted) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "%u jobs need %.1f GiB, this machine has %.1f GiB available; use --jobs %u, or "
-                             "functional = \"sampled\" (run.functional)",
-                             wanted, needed * wanted / bytes_per_gib, available / bytes_per_gib, apart);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "%u jobs need %.1f GiB, but this machine has %.1f GiB available; use --jobs %u or "
+            "functional = \"sampled\" (run.functional)",
+            wanted, needed * wanted / bytes_per_gib, available / bytes_per_gib, apart);
     }
     return KVC_OK;
 }

@@ -23,9 +23,10 @@ Test(memory, too_large_a_store_is_the_scenarios_fault)
     struct kvc_memory_plan plan;
     struct kvc_diag diag = {0};
     cr_assert_eq(kvc_memory_plan(18.2 * gib, 12.1 * gib, 1, 0, 2, &plan, &diag), KVC_ERR_SCENARIO);
-    cr_assert_str_eq(diag.message,
-                     "needs 18.2 GiB, this machine has 12.1 GiB available; use functional = \"sampled\" "
-                     "(run.functional)");
+    cr_assert_str_eq(
+        diag.message,
+        "the run needs 18.2 GiB, but this machine has 12.1 GiB available; use functional = \"sampled\" "
+        "(run.functional)");
 }
 
 Test(memory, a_shared_store_counts_once_more_per_job)
@@ -33,7 +34,7 @@ Test(memory, a_shared_store_counts_once_more_per_job)
     struct kvc_memory_plan plan;
     cr_assert_eq(kvc_memory_plan(2 * gib, 8 * gib, 10, 0, 16, &plan, NULL), KVC_OK);
     cr_assert(plan.shared);
-    cr_assert_eq(plan.jobs, 3); /* 2 + 3 * 2 = 8 */
+    cr_assert_eq(plan.jobs, 3); /* 2 + 3 * 2 = 8 GiB */
 }
 
 Test(memory, jobs_that_do_not_fit_name_some_that_do)

@@ -15,7 +15,7 @@ enum { STEP_BYTES = 48 };
 
 enum message_kind { MESSAGE_PROGRESS, MESSAGE_ANSWER, MESSAGE_FAILURE };
 
-/* Before every piece of payload. Progress has none: the whole message is one atomic write. */
+/* The header of every message. A progress message has no payload, so that it is one atomic write. */
 struct message {
     enum message_kind kind;
     double fraction;
@@ -36,8 +36,8 @@ struct pool_run {
     struct child *children;
     struct pollfd *polls;
     uint32_t running, started, taken;
-    double reserved_bytes; /* for those that run */
-    void **answers;        /* of ended tasks that wait for an earlier one */
+    double reserved_bytes; /* For the running tasks. */
+    void **answers;        /* Answers of tasks that ended before an earlier one. */
     uint32_t ended;
 };
 
@@ -75,7 +75,7 @@ static bool read_all(int fd, void *data, size_t bytes)
     return true;
 }
 
-/* The child's end of the progress: thinned out to what a bar can show. */
+/* Sends the progress of a child to the parent, but not more often than a bar can show. */
 struct reporter {
     int fd;
     double sent_fraction;
@@ -116,7 +116,7 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
         diag.status = status;
         sent = write_all(fd, &message, sizeof(message)) && write_all(fd, &diag, sizeof(diag));
     }
-    /* Not exit: buffers and exit handlers copied from the parent are the parent's. */
+    /* exit() would flush buffers and run exit handlers that belong to the parent. */
     _exit(sent ? 0 : 1);
 }
 
@@ -190,8 +190,8 @@ static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int st
 {
     const char *noun = run->pool->noun;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u was killed (signal 9): most likely out of memory",
-                             noun, task);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                             "%s %u was killed (signal 9), most likely because memory ran out", noun, task);
     }
     if (WIFSIGNALED(status)) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s %u crashed: signal %d (%s)", noun, task,
@@ -201,7 +201,7 @@ static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int st
                          WEXITSTATUS(status));
 }
 
-/* Reads one message of a child that has something to say or has ended. */
+/* Reads one message of a child, or the end of its pipe. */
 static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_diag *diag)
 {
     struct child *child = &run->children[index];
@@ -239,7 +239,7 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
     return crashed(run, task, status, diag);
 }
 
-static enum kvc_status start_what_may(struct pool_run *run, struct kvc_diag *diag)
+static enum kvc_status start_what_fits(struct pool_run *run, struct kvc_diag *diag)
 {
     const struct kvc_pool_options *pool = run->pool;
     while (run->started < pool->tasks && run->running < pool->jobs) {
@@ -275,7 +275,7 @@ static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *
 
 static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
 {
-    enum kvc_status status = start_what_may(run, diag);
+    enum kvc_status status = start_what_fits(run, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -287,9 +287,9 @@ static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
         if (errno == EINTR) {
             return KVC_OK;
         }
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot wait for children: %s", strerror(errno));
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot wait for child processes: %s", strerror(errno));
     }
-    for (uint32_t i = polled; i-- > 0;) { /* downwards: `forget` moves the last one into the gap */
+    for (uint32_t i = polled; i-- > 0;) { /* Downwards, as `forget` moves the last child into the gap. */
         if (run->polls[i].revents == 0) {
             continue;
         }
@@ -306,7 +306,8 @@ static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
 static void end_all(struct pool_run *run)
 {
     for (uint32_t i = 0; i < run->running; i++) {
-        kill(run->children[i].pid, SIGTERM); /* children of theirs and partial files go, too */
+        kill(run->children[i].pid,
+             SIGTERM); /* The child ends its own children and removes its partial files. */
         kvc_cleanup_reap(run->children[i].pid);
         close(run->children[i].fd);
     }

@@ -1,9 +1,8 @@
-/* Runs numbered tasks in forked children, at most `jobs` at a time, and hands their answers back in task
- * order.
+/* A pool of child processes: it runs numbered tasks in forked children, at most `jobs` at a time.
  *
- * An answer is a flat struct that comes back through a pipe. Answers are taken strictly in task order,
- * whatever order the children end in, so that nothing downstream depends on the number of jobs. The first
- * task that fails ends the others. */
+ * The answer of a task is a flat struct, which the child sends through a pipe. The parent receives the
+ * answers strictly in task order, in whatever order the children end, so that results do not depend on the
+ * number of jobs. The first task that fails stops all others. */
 #ifndef KVC_SCENARIOS_RUN_POOL_H
 #define KVC_SCENARIOS_RUN_POOL_H
 
@@ -16,27 +15,28 @@
 
 struct kvc_pool_options {
     uint32_t tasks;
-    uint32_t jobs;       /* at least 1 */
-    size_t answer_bytes; /* may be 0 */
-    const char *noun;    /* what one task is called in messages: "replica", "point" */
-    void *data;          /* handed to the functions below */
+    uint32_t jobs;       /* At least 1. */
+    size_t answer_bytes; /* May be 0. */
+    const char *noun;    /* The word for a task in messages, such as "replica". */
+    void *data;          /* First argument of the functions below. */
 
-    /* In the child. `answer` comes zeroed. */
+    /* Runs the task, in the child. `answer` is zeroed before. */
     enum kvc_status (*body)(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
                             struct kvc_diag *diag);
-    /* In the parent: what the task will take. It starts beside others only while all of them fit into
-     * available_bytes (0: unknown, any number does), alone in any case. NULL: nothing to speak of. */
+    /* Returns the memory that the task will need; called in the parent. A task starts beside others only
+     * while all of them fit into available_bytes, or if that is 0, which means unknown. A single task always
+     * starts. NULL when tasks need little memory. */
     double (*memory_bytes)(const void *data, uint32_t task);
     double available_bytes;
-    /* In the parent, in task order; NULL: the answers are not needed. */
+    /* Receives an answer, in the parent and in task order. NULL when the answers are not needed. */
     enum kvc_status (*take)(void *data, uint32_t task, const void *answer, struct kvc_diag *diag);
 };
 
-/* Reports the progress of all tasks together. */
+/* Runs all tasks and reports their combined progress, unless `progress` is NULL. */
 enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct kvc_progress *progress,
                              struct kvc_diag *diag);
 
-/* How many processors this process may use. */
+/* Returns the number of processors that this process may use. */
 uint32_t kvc_pool_processors(void);
 
 #endif

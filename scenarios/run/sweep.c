@@ -14,18 +14,18 @@
 #include "scenarios/run/pool.h"
 
 struct point {
-    char path[PATH_MAX]; /* of its document */
-    double memory_bytes; /* reserved while it runs */
+    char path[PATH_MAX]; /* Path of the result document. */
+    double memory_bytes; /* Memory reserved while the point runs. */
 };
 
 struct sweep_run {
     const struct kvc_sweep_options *task;
-    struct kvc_loaded *base; /* the scenario without a point's values: for the axes */
+    struct kvc_loaded *base; /* The scenario without the values of a point; it has the axes. */
     struct point *points;
     uint32_t count;
-    uint32_t *due; /* points that have no answer yet */
+    uint32_t *due; /* Points without a document. */
     uint32_t due_count;
-    double available_bytes; /* 0: unknown */
+    double available_bytes; /* 0 when unknown. */
 };
 
 static const char *command_of(const struct kvc_sweep_options *task)
@@ -33,7 +33,8 @@ static const char *command_of(const struct kvc_sweep_options *task)
     return task->predict ? "predict" : "run";
 }
 
-/* Which value of each axis a point has: digits of its number, the last axis the lowest. */
+/* Returns the value of an axis at a point. The number of a point has one digit per axis, the last axis being
+ * the least significant. */
 static const char *value_of(const struct kvc_sweep *sweep, uint32_t point, uint32_t axis)
 {
     for (uint32_t i = sweep->count - 1; i > axis; i--) {
@@ -68,14 +69,14 @@ static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag
     uint64_t count = 1;
     if (sweep->count == 0) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, run->task->path, 0,
-                                "nothing to sweep: the scenario has no table such as "
-                                "sweep = { [\"system.cycle\"] = { \"120us\", \"160us\" } }");
+                                "the scenario has no sweep table, such as "
+                                "sweep = { [\"workload.set\"] = { 0.05, 0.5 } }");
     }
     for (uint32_t i = 0; i < sweep->count; i++) {
         count *= sweep->axis[i].count;
         if (count > KVC_SWEEP_POINTS_MAX) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, run->task->path, 0,
-                                    "the sweep has more than %d points", KVC_SWEEP_POINTS_MAX);
+                                    "the sweep has more points than the limit of %d", KVC_SWEEP_POINTS_MAX);
         }
     }
     run->count = (uint32_t)count;
@@ -87,7 +88,8 @@ static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag
     return KVC_OK;
 }
 
-/* A point runs its replicas one after the other; their shared store counts twice, as in kvc_memory_plan. */
+/* Reserves the memory of a point. Its replicas run one after the other; a store that they share counts twice,
+ * as in kvc_memory_plan. */
 static enum kvc_status reserve(const struct sweep_run *run, struct point *point,
                                const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -99,7 +101,7 @@ static enum kvc_status reserve(const struct sweep_run *run, struct point *point,
     return status;
 }
 
-/* Loads every point: a mistake in the last one shows before the first one runs. */
+/* Loads every point, so that a mistake in the last one is found before the first one runs. */
 static enum kvc_status check_points(struct sweep_run *run, struct kvc_diag *diag)
 {
     for (uint32_t i = 0; i < run->count; i++) {
@@ -136,7 +138,7 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
                                     struct kvc_diag *diag)
 {
     const struct point *point = &run->points[number];
-    const struct kvc_run_options drive = {
+    const struct kvc_run_options options = {
         .jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
     char command_line[PATH_MAX + 64];
     struct kvc_outcome *outcome = NULL;
@@ -144,7 +146,7 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
     enum kvc_status status = kvc_partial_file_open(&partial, point->path, diag);
     if (status == KVC_OK) {
         status = run->task->predict ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
-                                    : kvc_driver_run(&loaded->scenario, &drive, &outcome, diag);
+                                    : kvc_driver_run(&loaded->scenario, &options, &outcome, diag);
     }
     if (status == KVC_OK) {
         snprintf(command_line, sizeof(command_line), "kvcast sweep %s%s (point %u)", run->task->path,

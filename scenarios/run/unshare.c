@@ -14,7 +14,7 @@ struct mapping {
     uintptr_t start, end;
 };
 
-/* Mappings with the flag "hg" (MADV_HUGEPAGE) that are private, writable and anonymous. */
+/* Finds the private, writable, anonymous mappings with the flag "hg" (MADV_HUGEPAGE). */
 static int find_mappings(struct mapping *found, int room)
 {
     char line[512], permissions[8];
@@ -38,7 +38,7 @@ static int find_mappings(struct mapping *found, int room)
     return count;
 }
 
-/* Memory that was never written stays untouched in the copy, too. */
+/* Chunks that were never written stay untouched in the copy as well. */
 static bool is_zero(const char *chunk, size_t bytes)
 {
     return chunk[0] == 0 && memcmp(chunk, chunk + 1, bytes - 1) == 0;
@@ -63,7 +63,8 @@ static void unshare(const struct mapping *mapping)
     if (fresh == MAP_FAILED) {
         return;
     }
-    /* As far from a huge page's edge as the original: the copy's pages can then be moved whole. */
+    /* The copy starts at the same offset in a huge page as the original, so that mremap moves huge pages
+     * whole. */
     size_t head = (mapping->start - (uintptr_t)fresh) & (huge_page_bytes - 1);
     char *copy = fresh + head;
     if (head > 0) {
