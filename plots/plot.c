@@ -10,6 +10,7 @@
 #include "sim/base/csv.h"
 #include "plots/figure.h"
 #include "plots/gnuplot.h"
+#include "sim/base/data_dir.h"
 #include "sim/base/option.h"
 
 const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", NULL};
@@ -296,9 +297,9 @@ static const char *format_of(const char *output)
 static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kvc_figure_data *figure,
                             const char *data_path, struct kvc_diag *diag)
 {
-    char script[PATH_MAX], partial[PATH_MAX];
+    char name[64], style[PATH_MAX], script[PATH_MAX], partial[PATH_MAX];
     const char *const arguments[] = {
-        KVC_PLOTS_DIR "/style.gp",
+        style,
         data_path,
         partial,
         format_of(plot->output),
@@ -307,7 +308,9 @@ static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kv
         figure->x_numeric ? "1" : "0",
         NULL,
     };
-    snprintf(script, sizeof(script), "%s/%s.gp", KVC_PLOTS_DIR, kvc_plot_kinds[plot->kind]);
+    snprintf(name, sizeof(name), "plots/%s.gp", kvc_plot_kinds[plot->kind]);
+    kvc_data_path(name, script);
+    kvc_data_path("plots/style.gp", style);
     /* gnuplot would take a name that begins with | for a command. */
     if (snprintf(partial, sizeof(partial), "%s%s.partial", plot->output[0] == '/' ? "" : "./",
                  plot->output) >= (int)sizeof(partial)) {

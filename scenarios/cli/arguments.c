@@ -5,103 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/cli/manual.h"
 #include "sim/base/option.h"
-
-struct common {
-    unsigned takes;
-    struct kvc_flag flag;
-};
-
-static const struct common commons[] = {
-    {KVC_TAKES_SET,
-     {"--set", NULL, "PATH=VALUE", "change one value of the scenario, e.g. system.cycle=120us; repeatable"}},
-    {KVC_TAKES_SEED, {"--seed", NULL, "N", "same as --set run.seed=N"}},
-    {KVC_TAKES_REPLICAS, {"--replicas", NULL, "N", "same as --set run.replicas=N"}},
-    {KVC_TAKES_JOBS, {"--jobs", "-j", "N", "processes at a time; results do not depend on it"}},
-    {KVC_TAKES_JSON, {"--json", NULL, "FILE|-", "write JSON to FILE, or to stdout instead of the table"}},
-    {KVC_TAKES_OUT, {"--out", "-o", "DIR", "write everything into this folder"}},
-    {KVC_TAKES_QUIET, {"--quiet", "-q", NULL, "no progress and no warnings"}},
-};
-
-enum { COMMONS = sizeof(commons) / sizeof(*commons) };
-
-static int flag_count(const struct kvc_usage *usage)
-{
-    int count = 0;
-    while (usage->flags != NULL && usage->flags[count].name != NULL) {
-        count++;
-    }
-    return count;
-}
-
-static void print_flag(const struct kvc_flag *flag)
-{
-    char left[64];
-    snprintf(left, sizeof(left), "%s%s%s%s%s", flag->letter != NULL ? flag->letter : "",
-             flag->letter != NULL ? ", " : "", flag->name, flag->value != NULL ? " " : "",
-             flag->value != NULL ? flag->value : "");
-    printf("  %-24s %s\n", left, flag->help);
-}
-
-static void print_help(const struct kvc_usage *usage)
-{
-    printf("usage: kvcast %s [options]%s%s\n\n%s\n\noptions:\n", usage->command,
-           usage->positional[0] != '\0' ? " " : "", usage->positional, usage->help);
-    for (int i = 0; i < flag_count(usage); i++) {
-        print_flag(&usage->flags[i]);
-    }
-    for (int i = 0; i < COMMONS; i++) {
-        if (usage->takes & commons[i].takes) {
-            print_flag(&commons[i].flag);
-        }
-    }
-    print_flag(&(struct kvc_flag){"--help", "-h", NULL, "show this"});
-}
 
 static bool matches(const struct kvc_flag *flag, const char *name)
 {
     return strcmp(flag->name, name) == 0 || (flag->letter != NULL && strcmp(flag->letter, name) == 0);
 }
 
-/* The flag called `name`: an own one (*own is its position) or a common one (*common). */
-static const struct kvc_flag *find_flag(const struct kvc_usage *usage, const char *name, int *own,
-                                        const struct common **common)
-{
-    *own = -1;
-    *common = NULL;
-    for (int i = 0; i < flag_count(usage); i++) {
-        if (matches(&usage->flags[i], name)) {
-            *own = i;
-            return &usage->flags[i];
-        }
-    }
-    for (int i = 0; i < COMMONS; i++) {
-        if ((usage->takes & commons[i].takes) && matches(&commons[i].flag, name)) {
-            *common = &commons[i];
-            return &commons[i].flag;
-        }
-    }
-    return NULL;
-}
-
 static void report_unknown(const struct kvc_usage *usage, const char *name)
 {
-    const char *names[KVC_FLAGS_MAX + COMMONS + 2];
-    int count = 0;
-    for (int i = 0; i < flag_count(usage); i++) {
-        names[count++] = usage->flags[i].name;
+    const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
+    const char *names[KVC_USAGE_FLAGS_MAX + 1];
+    int count = kvc_usage_flags(usage, flags, NULL);
+    for (int i = 0; i < count; i++) {
+        names[i] = flags[i]->name;
     }
-    for (int i = 0; i < COMMONS; i++) {
-        if (usage->takes & commons[i].takes) {
-            names[count++] = commons[i].flag.name;
-        }
-    }
-    names[count++] = "--help";
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
     fprintf(stderr, "kvcast %s: unknown option %s%s%s%s; see kvcast %s --help\n", usage->command, name,
             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
             nearest != NULL ? "?" : "", usage->command);
+}
+
+/* The position of the flag called `name` in kvc_usage_flags, or -1. */
+static int find_flag(const struct kvc_usage *usage, const char *name,
+                     const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX], unsigned takes[KVC_USAGE_FLAGS_MAX])
+{
+    int count = kvc_usage_flags(usage, flags, takes);
+    for (int i = 0; i < count; i++) {
+        if (matches(flags[i], name)) {
+            return i;
+        }
+    }
+    return -1;
 }
 
 static bool parse_jobs(const char *text, uint32_t *jobs)
@@ -116,7 +53,7 @@ static bool parse_jobs(const char *text, uint32_t *jobs)
     return true;
 }
 
-static bool apply_common(const struct kvc_usage *usage, struct kvc_arguments *arguments, unsigned takes,
+static bool apply_shared(const struct kvc_usage *usage, struct kvc_arguments *arguments, unsigned takes,
                          const char *value)
 {
     struct kvc_diag diag = {0};
@@ -155,22 +92,23 @@ static bool apply_common(const struct kvc_usage *usage, struct kvc_arguments *ar
     return status == KVC_OK;
 }
 
-/* Takes argv[*at], an option, and its value. */
+/* Parses argv[*at], an option, and its value. */
 static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage *usage,
                          struct kvc_arguments *arguments)
 {
     char name[64];
     const char *text = argv[*at], *value = NULL, *equals = strchr(text, '=');
-    const struct common *common;
-    int own;
+    const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
+    unsigned takes[KVC_USAGE_FLAGS_MAX];
     bool is_long = text[1] == '-';
     snprintf(name, sizeof(name), "%.*s", equals != NULL && is_long ? (int)(equals - text) : (int)strlen(text),
              text);
-    const struct kvc_flag *flag = find_flag(usage, name, &own, &common);
-    if (flag == NULL) {
+    int found = find_flag(usage, name, flags, takes);
+    if (found < 0) {
         report_unknown(usage, name);
         return false;
     }
+    const struct kvc_flag *flag = flags[found];
     if (equals != NULL && is_long) {
         value = equals + 1;
     } else if (flag->value != NULL && *at + 1 < argc) {
@@ -183,11 +121,11 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
                 usage->command, flag->name, flag->value != NULL ? flag->value : "");
         return false;
     }
-    if (own >= 0) {
-        arguments->flag[own] = value != NULL ? value : "";
+    if (found < kvc_usage_own_flags(usage)) {
+        arguments->flag[found] = value != NULL ? value : "";
         return true;
     }
-    return apply_common(usage, arguments, common->takes, value);
+    return apply_shared(usage, arguments, takes[found], value);
 }
 
 static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, struct kvc_arguments *arguments)
@@ -229,7 +167,11 @@ bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
     *exit_status = 0;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            print_help(usage);
+            kvc_usage_print(usage, stdout);
+            return false;
+        }
+        if (strncmp(argv[i], "--help=", 7) == 0) {
+            *exit_status = kvc_manual_print_command(usage, argv[i] + 7);
             return false;
         }
     }

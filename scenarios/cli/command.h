@@ -3,6 +3,8 @@
 #ifndef KVC_SCENARIOS_CLI_COMMAND_H
 #define KVC_SCENARIOS_CLI_COMMAND_H
 
+#include <jansson.h>
+
 int kvc_command_run(int argc, char **argv);
 int kvc_command_predict(int argc, char **argv);
 int kvc_command_sweep(int argc, char **argv);
@@ -13,5 +15,12 @@ int kvc_command_plot(int argc, char **argv);
 int kvc_command_check(int argc, char **argv);
 int kvc_command_list(int argc, char **argv);
 int kvc_command_describe(int argc, char **argv);
+
+/* Everything that `kvcast describe` knows as a table of options, in its order: [{name, what, options:
+ * [...]}]. NULL if memory is short. */
+json_t *kvc_describe_topics(void);
+
+/* What `kvcast list` shows: {systems: [{name, note}...], hardware: ..., presets: ..., scenarios: ...}. */
+json_t *kvc_list_groups(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/run/calibrate.h"
 #include "sim/base/partial_file.h"
+#include "sim/base/version.h"
 
 enum { FLAG_FILE, FLAG_QUICK };
 
@@ -57,7 +58,7 @@ static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct k
     struct kvc_partial_file file = {0};
     struct kvc_bar bar;
     const struct kvc_calibration_options options = {.quick = arguments->flag[FLAG_QUICK] != NULL,
-                                                    .version = KVC_VERSION};
+                                                    .version = kvc_version};
     /* The file is opened first: minutes of measuring are too long to learn that it cannot be written. */
     enum kvc_status status = kvc_partial_file_open(&file, arguments->flag[FLAG_FILE], diag);
     if (status == KVC_OK) {

@@ -425,6 +425,32 @@ static int describe(const char *name, const char *json)
     return report_unknown(name);
 }
 
+static json_t *topic_document(const struct topic *topic)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < topic->extra_count; i++) {
+        json_array_append_new(list, row_document(&topic->extra[i]));
+    }
+    for (size_t i = 0; i < topic->options->count; i++) {
+        json_array_append_new(list, row_document(&topic->options->rows[i]));
+    }
+    return json_pack("{s:s, s:s, s:o}", "name", topic->name, "what", topic->what, "options", list);
+}
+
+json_t *kvc_describe_topics(void)
+{
+    json_t *topics = json_array();
+    for (int i = 0; i < SECTIONS; i++) {
+        json_array_append_new(topics, topic_document(&sections[i]));
+    }
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        char what[512];
+        struct topic topic = model_topic(kvc_models[i], what);
+        json_array_append_new(topics, topic_document(&topic));
+    }
+    return topics;
+}
+
 int kvc_command_describe(int argc, char **argv)
 {
     struct kvc_arguments arguments;

@@ -10,6 +10,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/load/hardware.h"
 #include "scenarios/cli/print.h"
+#include "sim/base/data_dir.h"
 #include "sim/workload/presets.h"
 
 static const struct kvc_usage usage = {
@@ -117,19 +118,19 @@ static int is_listed(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Scenarios below `folder` of the source tree, in order; `depth` of its folders are left to enter. */
+/* Scenarios below `folder` of the data folder, in order; `depth` of its folders are left to enter. */
 static void add_folder(struct group *group, const char *folder, int depth)
 {
     struct dirent **entries;
-    char path[1024], relative[512], note[400];
+    char path[PATH_MAX], relative[512], note[400];
     struct stat info;
-    snprintf(path, sizeof(path), "%s/%s", KVC_SOURCE_DIR, folder);
+    kvc_data_path(folder, path);
     int count = scandir(path, &entries, is_listed, alphasort);
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
         size_t bytes = strlen(name);
         int fit = snprintf(relative, sizeof(relative), "%s/%s", folder, name);
-        snprintf(path, sizeof(path), "%s/%s", KVC_SOURCE_DIR, relative);
+        kvc_data_path(relative, path);
         if (fit < (int)sizeof(relative) && stat(path, &info) == 0) {
             if (S_ISDIR(info.st_mode) && depth > 0) {
                 add_folder(group, relative, depth - 1);
@@ -198,6 +199,18 @@ static bool is_kind(const char *name)
     return false;
 }
 
+json_t *kvc_list_groups(void)
+{
+    json_t *document = json_object();
+    for (int i = 0; i < KINDS; i++) {
+        struct group group = {kinds[i].name, {.columns = 2}};
+        kinds[i].fill(&group);
+        json_object_set_new(document, group.name, group_document(&group.grid));
+        discard(&group.grid);
+    }
+    return document;
+}
+
 int kvc_command_list(int argc, char **argv)
 {
     struct kvc_arguments arguments;
@@ -221,7 +234,8 @@ int kvc_command_list(int argc, char **argv)
             json_object_set_new(document, group.name, group_document(&group.grid));
             discard(&group.grid);
         } else {
-            printf("%s\n", group.name);
+            printf("%s%s%s\n", group.name, kinds[i].fill == add_scenarios ? ", below " : "",
+                   kinds[i].fill == add_scenarios ? kvc_data_dir() : "");
             kvc_grid_print(&group.grid, 2, stdout);
         }
     }

@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/manual.h"
+#include "scenarios/cli/reference.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
+#include "sim/base/version.h"
 
-static const struct {
-    const char *name;
-    const char *help;
-    int (*function)(int argc, char **argv);
-} commands[] = {
+static const struct kvc_command commands[] = {
     {"run", "simulate a scenario", kvc_command_run},
     {"predict", "the closed-form answer for a scenario", kvc_command_predict},
     {"sweep", "every point of a scenario's sweep table", kvc_command_sweep},
@@ -25,18 +24,6 @@ static const struct {
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
-
-static void print_help(FILE *out)
-{
-    fprintf(out, "usage: kvcast COMMAND [options] ...\n\n"
-                 "Forecasts how heterogeneous in-memory key-value stores perform.\n\ncommands:\n");
-    for (int i = 0; i < COMMANDS; i++) {
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    }
-    fprintf(out,
-            "\nkvcast COMMAND --help shows its options.\n"
-            "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure.\n");
-}
 
 static int report_unknown(const char *name)
 {
@@ -57,7 +44,14 @@ static bool is_help(const char *text)
     return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0 || strcmp(text, "help") == 0;
 }
 
-/* Results count only when they were written. */
+/* The reference, or the program's own page in another format. */
+static int print_manual(const char *format)
+{
+    int status = kvc_manual_print_program(commands, COMMANDS, format);
+    return status == KVC_OK && strcmp(format, "markdown") == 0 ? kvc_reference_print(stdout) : status;
+}
+
+/* Success means that the output was written. */
 static int finish(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
@@ -70,15 +64,18 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        print_help(stderr);
+        kvc_manual_print_help(commands, COMMANDS, stderr);
         return KVC_ERR_SCENARIO;
     }
     if (is_help(argv[1])) {
-        print_help(stdout);
+        kvc_manual_print_help(commands, COMMANDS, stdout);
         return finish(KVC_OK);
     }
+    if (strncmp(argv[1], "--help=", 7) == 0) {
+        return finish(print_manual(argv[1] + 7));
+    }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("kvcast %s\n", KVC_VERSION);
+        printf("kvcast %s\n", kvc_version);
         return finish(KVC_OK);
     }
     for (int i = 0; i < COMMANDS; i++) {

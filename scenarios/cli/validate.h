@@ -27,8 +27,8 @@ struct kvc_subjects {
     struct kvc_subject entry[KVC_SUBJECTS_MAX];
 };
 
-/* Folders of validate/papers with a cases.csv, then folders with a plan.csv of validate/measured, or of
- * $KVCAST_MEASURED where that is set; by name. */
+/* Folders of validate/papers (sim/base/data_dir.h) with a cases.csv, then folders with a plan.csv of
+ * validate/measured, or of $KVCAST_MEASURED where that is set; by name. */
 void kvc_subjects_find(struct kvc_subjects *subjects);
 
 /* The one of this name; KVC_ERR_SCENARIO with all names where there is none. */

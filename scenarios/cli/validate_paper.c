@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/cli/validate.h"
+#include "sim/base/data_dir.h"
 
 /* The answers so far, so that cases which read different figures of one run share it. */
 struct answers {
@@ -58,10 +59,10 @@ static void keep(const struct kvc_outcome *outcome, bool predicted, struct answe
 static enum kvc_status answer_case(const struct kvc_case *asked, const struct kvc_run_options *drive,
                                    struct answer *answer, struct kvc_diag *diag)
 {
-    char path[512];
+    char path[PATH_MAX];
     struct kvc_loaded *loaded = NULL;
     struct kvc_outcome *outcome = NULL;
-    snprintf(path, sizeof(path), "%s/%s", KVC_SOURCE_DIR, asked->scenario);
+    kvc_data_path(asked->scenario, path);
     enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
     if (status == KVC_OK) {
         status = asked->mode == KVC_CASE_PREDICT ? kvc_driver_predict(&loaded->scenario, &outcome, diag)

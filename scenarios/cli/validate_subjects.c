@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "scenarios/cli/validate.h"
+#include "sim/base/data_dir.h"
 
 void kvc_subject_path(const struct kvc_subject *subject, const char *file, char path[PATH_MAX])
 {
@@ -52,9 +53,12 @@ static void add_all(struct kvc_subjects *subjects, const char *root, bool is_mac
 void kvc_subjects_find(struct kvc_subjects *subjects)
 {
     const char *measured = getenv("KVCAST_MEASURED");
+    char folder[PATH_MAX];
     subjects->count = 0;
-    add_all(subjects, KVC_SOURCE_DIR "/validate/papers", false);
-    add_all(subjects, measured != NULL ? measured : KVC_SOURCE_DIR "/validate/measured", true);
+    kvc_data_path("validate/papers", folder);
+    add_all(subjects, folder, false);
+    kvc_data_path("validate/measured", folder);
+    add_all(subjects, measured != NULL ? measured : folder, true);
 }
 
 /* "a, b" or "none". */

@@ -10,6 +10,8 @@
 #include <lua.h>
 
 #include "models/registry.h"
+#include "sim/base/data_dir.h"
+#include "sim/base/version.h"
 
 enum { FILE_NAME_MAX = 1024 };
 
@@ -21,8 +23,11 @@ static const struct kvc_device_kind machine_kind = {.name = "machine",
 
 const char *kvc_hardware_dir(void)
 {
-    const char *chosen = getenv("KVCAST_HARDWARE");
-    return chosen != NULL && chosen[0] != '\0' ? chosen : KVC_SOURCE_DIR "/scenarios/hardware";
+    static char folder[PATH_MAX];
+    if (folder[0] == '\0') {
+        kvc_data_path("scenarios/hardware", folder);
+    }
+    return folder;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -143,9 +148,9 @@ static enum kvc_status decode_machine_frame(const struct kvc_decoder *decoder, c
 static void add_version(struct kvc_diag *diag, const struct kvc_machine *machine)
 {
     size_t used = strlen(diag->message);
-    if (machine->commit[0] != '\0' && strcmp(machine->commit, KVC_VERSION) != 0) {
+    if (machine->commit[0] != '\0' && strcmp(machine->commit, kvc_version) != 0) {
         snprintf(diag->message + used, sizeof(diag->message) - used,
-                 "; kvcast %s wrote the file, this is %s: calibrate again", machine->commit, KVC_VERSION);
+                 "; kvcast %s wrote the file, this is %s: calibrate again", machine->commit, kvc_version);
     }
 }
 

@@ -1,6 +1,6 @@
 /* The hardware library holds Lua files that return { kind = "cpu", field = { value, source = "..." }, ... }.
  *
- * Profiles lie in scenarios/hardware of the source tree, or in $KVCAST_HARDWARE. A node names a profile by
+ * Profiles lie in scenarios/hardware of the data folder (sim/base/data_dir.h). A node names a profile by
  * its file name without ".lua", names a path that ends in ".lua" (relative to the scenario), or overrides
  * fields of a profile: { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its
  * source. The registry (models/registry.h) says which kinds there are.

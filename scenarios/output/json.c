@@ -1,4 +1,5 @@
 #include "scenarios/output/json.h"
+#include "sim/base/version.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -255,7 +256,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "scenario", text(scenario->name));
     json_object_set_new(object, "system", text(scenario->model->name));
     json_object_set_new(object, "seed", count(scenario->run.seed));
-    json_object_set_new(object, "version", text(KVC_VERSION));
+    json_object_set_new(object, "version", text(kvc_version));
     json_object_set_new(object, "command", text(report->command));
     json_object_set_new(object, "command_line", text(report->command_line));
     json_object_set_new(object, "machine", machine(&scenario->node.machine));
@@ -369,7 +370,7 @@ bool kvc_json_answers(const char *path, const char *command, const struct kvc_lo
     json_t *document = json_load_file(path, 0, NULL);
     json_t *expected = kvc_json_values(&loaded->parameters);
     const json_t *seed = json_object_get(document, "seed");
-    bool same = is_text(document, "schema", SCHEMA) && is_text(document, "version", KVC_VERSION) &&
+    bool same = is_text(document, "schema", SCHEMA) && is_text(document, "version", kvc_version) &&
                 is_text(document, "command", command) &&
                 json_integer_value(seed) == (json_int_t)loaded->scenario.run.seed &&
                 same_text(json_object_get(document, "parameters"), expected);

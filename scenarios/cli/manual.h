@@ -1,0 +1,30 @@
+/* Man pages, shell completion and the reference's list of commands, made from the tables behind --help.
+ *
+ * `kvcast --help=FORMAT` and `kvcast COMMAND --help=FORMAT` print them; the build and packagers use that
+ * (scenarios/cli/generate.sh). Formats of the program: "man", "bash", "zsh", "fish", "markdown" and
+ * "commands" (one name a line). Formats of a command: the first five, "bash" to "fish" being the piece that
+ * goes into the program's. */
+#ifndef KVC_SCENARIOS_CLI_MANUAL_H
+#define KVC_SCENARIOS_CLI_MANUAL_H
+
+#include <stddef.h>
+
+#include "scenarios/cli/usage.h"
+
+/* One line of the table of sub-commands. */
+struct kvc_command {
+    const char *name;
+    const char *help; /* A few words. */
+    int (*function)(int argc, char **argv);
+};
+
+/* What --help shows of the program and its sub-commands. */
+void kvc_manual_print_help(const struct kvc_command *commands, size_t count, FILE *out);
+
+/* Prints the program's page in a format. Returns the exit status: KVC_ERR_SCENARIO for an unknown format. */
+int kvc_manual_print_program(const struct kvc_command *commands, size_t count, const char *format);
+
+/* Prints one command's page in a format. Returns the exit status. */
+int kvc_manual_print_command(const struct kvc_usage *usage, const char *format);
+
+#endif

@@ -1,0 +1,3 @@
+#include "sim/base/version.h"
+
+const char kvc_version[] = KVC_VERSION;
