@@ -1,11 +1,16 @@
 # A thin door to the CMake presets: sets the machine up, configures, builds, runs.
 .DEFAULT_GOAL := run
-.PHONY: run test sanitize bench clean setup
+.PHONY: run test install sanitize bench reference clean setup setup-ci
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libssl-dev libxxhash-dev gnuplot-nox
+# What .ci/run needs besides: another compiler, the formatter, API docs, and the tools that the checks of the manual
+# pages, the installation and the .deb use.
+CI_PACKAGES = clang clang-format-14 doxygen file groff-base strace
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-CTEST = ctest --output-on-failure --label-exclude 'slow|gpu|bench'
+JOBS = $(shell nproc)
+PREFIX = /usr/local
+CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate'
 
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
@@ -16,6 +21,11 @@ run: build/release/build.ninja
 test: build/ci/build.ninja
 	cmake --build --preset ci
 	$(CTEST) --test-dir build/ci
+
+# The program, its data, man pages, completion, docs and the kernels library.
+install: build/release/build.ninja
+	cmake --build --preset release
+	cmake --install build/release --prefix $(PREFIX)
 
 # Address and undefined-behaviour sanitizers; slow. Criterion forks a process with threads, which now and then
 # leaves a lock of the sanitizer held in the child: such a test runs into its time limit and is tried again.
@@ -29,6 +39,10 @@ bench: build/release/build.ninja
 	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
 	    echo "== $$bench"; "$$bench" || [ $$? = 77 ] || exit 1; done
 
+# Rewrites docs/reference.md from the tables behind --help and describe.
+reference: build/ci/build.ninja
+	cmake --build --preset ci --target reference
+
 clean:
 	rm -rf build out
 
@@ -36,7 +50,8 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	cmake --preset $*
 
 # Asks apt only when something is missing, so that an installed machine needs no network.
-setup:
+setup-ci: PACKAGES += $(CI_PACKAGES)
+setup setup-ci:
 	@missing=$$(for package in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \

@@ -65,4 +65,6 @@ if(NOT KVCAST_SANITIZE AND NOT KVCAST_BARE)
   add_test(NAME install_test COMMAND ${PROJECT_SOURCE_DIR}/.cmake/install_test.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
     ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   set_tests_properties(install_test PROPERTIES LABELS install TIMEOUT 120)
+  add_test(NAME deb_test COMMAND ${PROJECT_SOURCE_DIR}/.cmake/deb_test.sh ${PROJECT_BINARY_DIR})
+  set_tests_properties(deb_test PROPERTIES LABELS "install;slow" TIMEOUT 300)
 endif()

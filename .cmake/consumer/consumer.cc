@@ -1,4 +1,5 @@
-// A program outside kvcast that uses the installed kernels, in C++: finds in every index a key that it inserted.
+// A program outside kvcast that uses the installed kernels, in C++: finds in every index a key that it
+// inserted.
 #include <cstdint>
 #include <cstdio>
 

@@ -13,6 +13,7 @@
 #include "models/megakv/run.h"
 #include "models/megakv/costs.h"
 #include "scenarios/load/load.h"
+#include "sim/base/data_dir.h"
 #include "sim/base/clock.h"
 #include "sim/workload/source.h"
 
@@ -132,7 +133,9 @@ static void bare_runs(const struct kvc_scenario *scenario, struct kvc_megakv_sto
 
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : KVC_SOURCE_DIR "/scenarios/examples/megakv.lua";
+    char example[PATH_MAX];
+    kvc_data_path("scenarios/examples/megakv.lua", example);
+    const char *path = argc > 1 ? argv[1] : example;
     struct kvc_diag diag = {0};
     struct kvc_overrides overrides = {0};
     struct kvc_loaded *loaded = NULL;
