@@ -440,8 +440,8 @@ static json_t *topic_document(const struct topic *topic)
 json_t *kvc_describe_topics(void)
 {
     json_t *topics = json_array();
-    for (int i = 0; i < SECTIONS; i++) {
-        json_array_append_new(topics, topic_document(&sections[i]));
+    for (size_t i = 0; i < all_topics()->count; i++) {
+        json_array_append_new(topics, topic_document(&all_topics()->topic[i]));
     }
     for (size_t i = 0; kvc_models[i] != NULL; i++) {
         char what[512];

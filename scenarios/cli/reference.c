@@ -4,9 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "models/model.h"
+#include "models/registry.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/load/hardware.h"
 #include "sim/base/diag.h"
 
 /* Text in a cell of a table: a bar would end the cell. */
@@ -56,7 +55,7 @@ static void print_devices(const struct kvc_model *model, FILE *out)
     fprintf(out, "A node of `%s` has these devices:\n\n| device | profile by default |\n|---|---|\n",
             model->name);
     for (const struct kvc_model_device *device = model->devices; device->kind != NULL; device++) {
-        fprintf(out, "| `%s` | `%s` |\n", device->kind, device->profile);
+        fprintf(out, "| `%s` | `%s` |\n", device->kind->name, device->profile);
     }
     fputc('\n', out);
 }
@@ -64,13 +63,9 @@ static void print_devices(const struct kvc_model *model, FILE *out)
 /* "gpu" and "gpu.clocks" belong to a device. */
 static bool is_device(const char *topic)
 {
-    size_t bytes = strcspn(topic, ".");
-    for (const struct kvc_device_kind *kind = kvc_device_kinds; kind->name != NULL; kind++) {
-        if (strlen(kind->name) == bytes && strncmp(kind->name, topic, bytes) == 0) {
-            return true;
-        }
-    }
-    return false;
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(topic, "."), topic);
+    return kvc_device_kind_find(name) != NULL;
 }
 
 static void print_topics(const json_t *topics, const char *title, const char *intro, bool devices, FILE *out)
