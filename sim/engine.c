@@ -12,24 +12,24 @@
 
 #include "sim/base/clock.h"
 
-/* One flop is one nanosecond on every host. */
+/* On every host, one flop takes one nanosecond. */
 #define HOST_SPEED 1e9
 
-/* Defaults of SimGrid round times below 1 ns; later versions renamed the setting. */
+/* By default, SimGrid rounds times below 1 ns. Later versions have renamed the setting. */
 #if SIMGRID_VERSION >= 33400
 #define PRECISION_SETTING "--cfg=precision/timing:1e-12"
 #else
 #define PRECISION_SETTING "--cfg=surf/precision:1e-12"
 #endif
 
-/* AddressSanitizer cannot follow hand-made context switches. */
+/* AddressSanitizer cannot follow context switches without threads. */
 #ifdef __SANITIZE_ADDRESS__
 #define CONTEXT_SETTING "--cfg=contexts/factory:thread"
 #else
 #define CONTEXT_SETTING "--cfg=contexts/factory:raw"
 #endif
 
-/* What an actor runs; listed so that actors which are killed leave nothing unreachable behind. */
+/* What an actor executes. The list keeps the memory of killed actors reachable, for leak checkers. */
 struct actor_start {
     void (*body)(void *data);
     void *data;
@@ -39,8 +39,8 @@ struct actor_start {
 static struct {
     bool open;
     uint64_t activities;
-    double inside_s;  /* wall time spent in SimGrid so far */
-    double entered_s; /* when control last went from an actor into SimGrid */
+    double inside_s;  /* Wall-clock time spent in SimGrid so far. */
+    double entered_s; /* When an actor last entered SimGrid. */
     struct actor_start *actors;
 } engine;
 
@@ -50,8 +50,8 @@ static void enter(void)
     engine.entered_s = kvc_clock_wall_s();
 }
 
-/* Between enter() and leave() other actors run too; each of them leaves when it resumes and enters when it
- * yields, so the intervals never overlap. */
+/* Other actors run between enter() and leave(). Each of them leaves SimGrid when it resumes and enters it
+ * when it yields, so the intervals never overlap. */
 static void leave(void)
 {
     engine.inside_s += kvc_clock_wall_s() - engine.entered_s;

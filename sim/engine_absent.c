@@ -1,10 +1,11 @@
-/* The engine of a program without SimGrid: one that measures, calibrates and predicts on machines where no
- * package can be installed. kvc_engine_open says so to the user; nothing else is reached behind it. */
+/* The engine of a program built without SimGrid. Such a program measures, calibrates and predicts on machines
+ * where no packages can be installed. kvc_engine_open fails with a message; the other functions are never
+ * reached. */
 #include "sim/engine.h"
 
 static _Noreturn void unreachable(void)
 {
-    KVC_BUG("the engine was used without having been opened");
+    KVC_BUG("the engine is used but not open");
 }
 
 enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts,

@@ -1,5 +1,6 @@
-/* Arrays that a simulation cannot do without: they abort where there is no memory. To be freed with free().
- */
+/** @file
+ * Arrays that a simulation cannot continue without. If memory is short, these functions end the program
+ * through kvc_out_of_memory. The caller frees the arrays with free(). */
 #ifndef KVC_SIM_BASE_ARRAY_H
 #define KVC_SIM_BASE_ARRAY_H
 
@@ -8,7 +9,7 @@
 
 #include "sim/base/diag.h"
 
-/* `count` zeroed entries of `size` bytes. */
+/** Allocates `count` entries of `size` bytes, all zero. */
 static inline void *kvc_array_of(size_t count, size_t size)
 {
     void *array = calloc(count, size);
@@ -18,7 +19,7 @@ static inline void *kvc_array_of(size_t count, size_t size)
     return array;
 }
 
-/* The same entries in room for `count`; what is added is not set. */
+/** Resizes an array to `count` entries of `size` bytes. Additional entries are not initialized. */
 static inline void *kvc_array_grown(void *array, size_t count, size_t size)
 {
     void *larger = realloc(array, count * size);

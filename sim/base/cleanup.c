@@ -14,8 +14,8 @@ enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
 
 static bool installed;
 static struct sigaction before[ENDING_SIGNALS];
-static pid_t children[KVC_CLEANUP_CHILDREN_MAX];    /* 0: free slot */
-static char files[KVC_CLEANUP_FILES_MAX][PATH_MAX]; /* "": free slot */
+static pid_t children[KVC_CLEANUP_CHILDREN_MAX];    /* 0 marks a free entry. */
+static char files[KVC_CLEANUP_FILES_MAX][PATH_MAX]; /* An empty path marks a free entry. */
 
 static void on_signal(int number)
 {
@@ -38,7 +38,7 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* The lists change with the signals blocked. */
+/* The handler must not run while a list changes. */
 static void block(sigset_t *old)
 {
     sigset_t set;
@@ -66,7 +66,7 @@ static void install(void)
     }
     for (int i = 0; i < ENDING_SIGNALS; i++) {
         sigaction(ending_signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) { /* nohup stays nohup */
+        if (before[i].sa_handler != SIG_IGN) { /* For example under nohup. */
             sigaction(ending_signals[i], &action, NULL);
         }
     }
@@ -80,7 +80,7 @@ static void become_child(pid_t parent)
             sigaction(ending_signals[i], &before[i], NULL);
         }
     }
-    /* A Ctrl-C reaches the whole group; the parent alone decides, so that no child looks as if it had
+    /* Ctrl-C reaches the whole process group. Only the parent reacts, so that no child appears to have
      * crashed. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
@@ -88,7 +88,7 @@ static void become_child(pid_t parent)
     memset(children, 0, sizeof(children));
     memset(files, 0, sizeof(files));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) { /* it died before prctl */
+    if (getppid() != parent) { /* The parent died before prctl. */
         _exit(1);
     }
 }

@@ -1,26 +1,34 @@
-/* What has to go when a signal ends the process: running children and half-written files.
+/** @file
+ * Removes running children and half-written files when a signal ends the process.
  *
- * Once there is a child or a file, SIGINT, SIGTERM and SIGHUP end and reap the children, unlink the files and
- * then end the process as the signal would have. State of the process; the lists are fixed because a handler
- * reads them. */
+ * While a child or a file is registered, SIGINT, SIGTERM and SIGHUP first terminate and reap the children and
+ * unlink the files, and then end the process as the signal would have done. A signal that was ignored before
+ * stays ignored, so that nohup works. The lists belong to the process and have a fixed size, because a signal
+ * handler reads them. */
 #ifndef KVC_SIM_BASE_CLEANUP_H
 #define KVC_SIM_BASE_CLEANUP_H
 
 #include <sys/types.h>
 
-enum { KVC_CLEANUP_CHILDREN_MAX = 1024, KVC_CLEANUP_FILES_MAX = 64 };
+enum {
+    KVC_CLEANUP_CHILDREN_MAX = 1024, /**< Children that can run at a time. */
+    KVC_CLEANUP_FILES_MAX = 64,      /**< Files that can be registered at a time. */
+};
 
-/* Forks a child that is killed with this process, whatever ends it, and remembers it until kvc_cleanup_reap.
- * In the child the lists are empty, SIGTERM ends it, SIGINT does not (this process decides), and 0 is
- * returned. -1 with errno on failure. */
+/** Forks a child and registers it until kvc_cleanup_reap. The child is killed if this process ends for any
+ * reason. In the child, both lists are empty, SIGTERM has its default effect, and SIGINT is ignored, because
+ * Ctrl-C reaches the whole process group and this process alone reacts to it. Returns the child's process id
+ * here and 0 in the child, or -1 with errno if there is no room (EAGAIN) or fork fails. */
 pid_t kvc_cleanup_fork(void);
 
-/* Waits for the child's end and forgets it; its wait status. */
+/** Waits until the child ends, forgets it, and returns its wait status. */
 int kvc_cleanup_reap(pid_t child);
 
-/* Unlinks `path` on a signal until it is forgotten again. A path that is too long or one too many is not
- * kept. */
+/** Registers a file: a signal unlinks it unless kvc_cleanup_forget_file comes first. A path of PATH_MAX bytes
+ * or more, or a file beyond KVC_CLEANUP_FILES_MAX, is not registered. */
 void kvc_cleanup_file(const char *path);
+
+/** Forgets a file, which then survives signals. */
 void kvc_cleanup_forget_file(const char *path);
 
 #endif

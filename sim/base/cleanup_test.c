@@ -26,7 +26,7 @@ static void remove_files(void)
 
 TestSuite(cleanup, .init = make_files, .fini = remove_files);
 
-/* Runs `body` in a process of its own and returns its wait status. */
+/* Runs `body` in a separate process and returns its wait status. */
 static int run_alone(void (*body)(void))
 {
     int status = 0;

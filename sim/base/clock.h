@@ -1,10 +1,12 @@
-/* Wall clock, for the simulator's own speed; never part of a simulated result. */
+/** @file
+ * Wall clocks that measure the speed of the simulator itself. They never affect a simulated result. */
 #ifndef KVC_SIM_BASE_CLOCK_H
 #define KVC_SIM_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
+/** Returns the time of a monotonic clock with an arbitrary origin [s]. */
 static inline double kvc_clock_wall_s(void)
 {
     struct timespec now;
@@ -12,8 +14,8 @@ static inline double kvc_clock_wall_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A finer and cheaper clock for many short intervals, in ticks of no fixed length: add them up and convert
- * the sum with the ticks and seconds of the whole run. */
+/** Reads a finer and cheaper clock for many short intervals. The length of a tick depends on the machine: add
+ * the intervals up, and convert the sum with the ticks and the seconds of the whole run. */
 static inline uint64_t kvc_clock_ticks(void)
 {
 #ifdef __x86_64__

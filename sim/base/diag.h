@@ -1,44 +1,48 @@
-/* One error, ready to be shown to the user.
+/** @file
+ * Error reporting: a status, and one message that is ready to be shown to the user.
  *
- * Library code never prints and never exits: it fills the caller's kvc_diag and returns its status.
- * The status values are also the exit codes of the command line. */
+ * Library code does not print and does not exit on bad input. It fills the caller's kvc_diag and returns its
+ * status. The status values are also the exit statuses of the command line. */
 #ifndef KVC_SIM_BASE_DIAG_H
 #define KVC_SIM_BASE_DIAG_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
+/** What became of a call. */
 enum kvc_status {
-    KVC_OK = 0,
-    KVC_ERR_REGRESSED = 1, /* validation: an error grew past its tolerance or baseline */
-    KVC_ERR_SCENARIO = 2,  /* the user's scenario, option or file is wrong */
-    KVC_ERR_RUNTIME = 3,   /* the machine said no: memory, disk, a child process */
+    KVC_OK = 0,            /**< Success. */
+    KVC_ERR_REGRESSED = 1, /**< Validation: an error exceeds its tolerance and its baseline. */
+    KVC_ERR_SCENARIO = 2,  /**< The user's scenario, option or file is wrong. */
+    KVC_ERR_RUNTIME = 3,   /**< The machine cannot do it: memory, disk, or a child process failed. */
 };
 
+/** One error. A zeroed struct is no error. */
 struct kvc_diag {
-    enum kvc_status status;
-    int line;           /* 1-based; 0: no line is known */
-    char file[256];     /* empty: not about a file */
-    char message[1024]; /* what was found, what is allowed; one line, no full stop */
+    enum kvc_status status; /**< KVC_OK if nothing has failed. */
+    int line;               /**< Line number, counted from 1; 0 if unknown. */
+    char file[256];         /**< The file that the error is about; empty if none. */
+    char message[1024];     /**< What was found and what is allowed, in one line without a full stop. */
 };
 
-/* Fills `diag` (NULL is allowed) and returns `status`, so that callers can `return kvc_diag_fail(...)`.
- * Keeps a file and line that are already set. */
+/** Fills `diag`, which may be NULL, and returns `status`, so that a caller can write
+ * `return kvc_diag_fail(...)`. A file and line that are already set are kept. */
 enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As kvc_diag_fail, and names the place. `line` 0: unknown. */
+/** Like kvc_diag_fail, but also sets the file and the line. `line` is 0 if unknown. */
 enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, const char *file, int line,
                                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* "file:line: message", "file: message" or "message", without a newline. */
+/** Prints "file:line: message", "file: message" or "message", without a newline. */
 void kvc_diag_print(const struct kvc_diag *diag, FILE *out);
 
-/* Ends the process for lack of memory: prints "kvcast: out of memory: ..." and exits with KVC_ERR_RUNTIME.
- * For places deep in a simulation that no status leads out of; everything else returns KVC_ERR_RUNTIME. */
+/** Ends the process because memory is short: prints "kvcast: out of memory: ..." and exits with
+ * KVC_ERR_RUNTIME. This is for code deep inside a simulation that has no status to return; all other code
+ * returns KVC_ERR_RUNTIME. */
 _Noreturn void kvc_out_of_memory(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Reports a broken invariant of our own code and aborts. Bad input and lack of memory have other answers. */
+/** Reports a broken invariant of this program and aborts. Bad input and lack of memory are not bugs. */
 #define KVC_BUG(...)                                                                                         \
     do {                                                                                                     \
         fprintf(stderr, "kvcast: bug at %s:%d: ", __FILE__, __LINE__);                                       \

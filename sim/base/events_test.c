@@ -16,7 +16,8 @@ Test(events, come_in_order_of_time_and_then_of_addition)
     uint64_t last_order = 0;
     uint32_t taken = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
-        /* few different times, so that many are simultaneous; never before what was taken */
+        /* Few different times, so that many events are simultaneous, but none before those already removed.
+         */
         kvc_events_add(&events, last_ns + (double)kvc_rng_below(&rng, 20), 3, 7, i);
         while (events.count > 200 || (i == COUNT - 1 && events.count > 0)) {
             double next_ns = kvc_events_next_ns(&events);

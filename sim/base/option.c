@@ -10,12 +10,12 @@
 
 struct unit_word {
     const char *word;
-    double factor; /* of the base unit */
+    double factor; /* What one of it is in the base unit. */
 };
 
 struct unit {
-    const char *expected; /* in messages */
-    bool plain;           /* a number without a word is in the base unit */
+    const char *expected; /* For messages. */
+    bool plain;           /* A number without a unit is allowed and is in the base unit. */
     struct unit_word words[10];
 };
 
@@ -53,8 +53,8 @@ static const struct unit units[] = {
     [KVC_UNIT_WATTS] = {"a power such as \"95W\", or a number of watts", true, {{"W", 1}, {NULL, 0}}},
 };
 
-/* Length of the decimal number that a text begins with, 0: none. strtod alone would also take "inf", "nan",
- * hexadecimal numbers and whatever the locale writes. */
+/* Returns the length of the decimal number that a text begins with, or 0 if it begins with none. strtod alone
+ * would also accept "inf", "nan", hexadecimal numbers and the decimal separator of the locale. */
 static size_t decimal_length(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -76,7 +76,7 @@ static size_t decimal_length(const char *text)
     return at;
 }
 
-/* Numbers are read and written with a point, whatever the locale. */
+/* Numbers are read and written with a decimal point in every locale. */
 static locale_t c_locale(void)
 {
     return newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -122,13 +122,13 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
     return false;
 }
 
-/* The shortest decimal text that reads back as number * factor == value, without an exponent unless the
- * number is very large or very small; false: there is none. */
+/* Writes the shortest decimal number whose product with `factor` is exactly `value`, followed by `word`. It
+ * has no exponent unless it is very large or very small. Returns false if there is no such number. */
 static bool shortest(double value, double factor, const char *word, char *out, size_t size)
 {
     for (int digits = 1; digits <= 17; digits++) {
         write_number(value / factor, digits, out, size);
-        /* %g turns to exponents where it has fewer digits than the number has in front of the point */
+        /* %g writes an exponent if it has fewer digits than the number has before the decimal point. */
         bool shortened = strchr(out, 'e') != NULL && fabs(value / factor) >= 1 && digits < 17;
         if (read_number(out) * factor != value || shortened) {
             continue;
@@ -144,8 +144,8 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
 {
     char candidate[64];
     bool any = false;
-    /* Of the units in which the number is at least 1, the one with the shortest exact text; the base unit
-     * always is. */
+    /* Among the units in which the number is at least 1, choose the one with the shortest exact text. The
+     * base unit is always a candidate. */
     for (const struct unit_word *word = units[unit].words; word->word != NULL; word++) {
         if ((fabs(value) < word->factor && word->factor != 1) ||
             !shortest(value, word->factor, word->word, candidate, sizeof(candidate))) {
@@ -157,12 +157,12 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
         any = true;
     }
     if (!any && !shortest(value, 1, "", out, size)) {
-        snprintf(out, size, "%g", value); /* not a finite number */
+        snprintf(out, size, "%g", value); /* Not a finite number. */
     }
 }
 
-/* Edits (insert, drop, replace, swap neighbours) between two names; names longer than 63 count as far apart.
- */
+/* Counts the edits (insert, delete, replace, swap neighbors) between two names. Names of more than 63
+ * characters count as far apart. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { MAX = 64 };
@@ -224,7 +224,7 @@ static void set_default(const struct kvc_option *row, char *field)
             choice++;
         }
         if (row->choices[choice] == NULL) {
-            KVC_BUG("default \"%s\" of %s is no choice", text, row->name);
+            KVC_BUG("default \"%s\" of %s is not a choice", text, row->name);
         }
         *(int *)(void *)field = choice;
         return;

@@ -1,8 +1,10 @@
-/* Option tables: one row per option drives the Lua loader, --set, `kvcast describe`, and the JSON echo.
+/** @file
+ * Tables of options. One row per option drives the Lua loader, `--set`, `kvcast describe` and the JSON
+ * output.
  *
- * A table describes the fields of one plain struct. Numbers that carry a dimension are written by users
- * as text with a unit ("160us", "40Gbps", "2GiB") and stored in the base unit that the field's name ends
- * in (ns, bytes, bytes per second, Hz, Mops, W). */
+ * A table describes the fields of one plain struct. Users write a number that has a dimension as text with a
+ * unit, such as "160us", "40Gbps" or "2GiB". It is stored in the base unit that the field's name ends in: ns,
+ * bytes, bytes per second, Hz, Mops or W. */
 #ifndef KVC_SIM_BASE_OPTION_H
 #define KVC_SIM_BASE_OPTION_H
 
@@ -10,63 +12,72 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** What a field holds. */
 enum kvc_option_type {
-    KVC_OPTION_BOOL,   /* bool */
-    KVC_OPTION_COUNT,  /* uint64_t, whole, dimensionless; Lua floats such as 100e6 are taken if whole */
-    KVC_OPTION_REAL,   /* double; `unit` says the dimension, KVC_UNIT_NONE: a plain number */
-    KVC_OPTION_CHOICE, /* int, index into `choices` */
-    KVC_OPTION_TEXT,   /* char[KVC_TEXT_MAX] */
-    KVC_OPTION_LIST,   /* array of structs: `element` describes one, the count is at `count_offset` */
+    KVC_OPTION_BOOL,  /**< bool */
+    KVC_OPTION_COUNT, /**< uint64_t without a dimension. A Lua float such as 100e6 is accepted if it is whole.
+                       */
+    KVC_OPTION_REAL,  /**< double; `unit` is its dimension. */
+    KVC_OPTION_CHOICE, /**< int, the index of a word in `choices`. */
+    KVC_OPTION_TEXT,   /**< char[KVC_TEXT_MAX], terminated by a zero. */
+    KVC_OPTION_LIST,   /**< An array of structs; `element` describes one of them. */
 };
 
-enum { KVC_TEXT_MAX = 256 };
+enum { KVC_TEXT_MAX = 256 /**< Bytes of a text option, including the terminating zero. */ };
 
+/** The dimension of a number, and the units that users may write. */
 enum kvc_unit {
-    KVC_UNIT_NONE,        /* plain number; fractions are 0..1, never percent */
-    KVC_UNIT_NS,          /* time; input needs ns, us, ms or s */
-    KVC_UNIT_BYTES,       /* B, KB, MB, GB (powers of 1000), KiB, MiB, GiB; a plain number is bytes */
-    KVC_UNIT_BYTES_PER_S, /* GB/s, GiB/s, MB/s or Gbps, Mbps (bits) */
-    KVC_UNIT_HZ,          /* Hz, kHz, MHz, GHz */
-    KVC_UNIT_MOPS,        /* million operations per second; Kops, Mops, Gops; a plain number is Mops */
-    KVC_UNIT_WATTS,       /* W; a plain number is watts */
+    KVC_UNIT_NONE,  /**< A plain number. Fractions are 0 to 1, never percent. */
+    KVC_UNIT_NS,    /**< A time: ns, us, ms or s. A unit is required. */
+    KVC_UNIT_BYTES, /**< A size: B, KB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024). The unit may
+                       be omitted. */
+    KVC_UNIT_BYTES_PER_S, /**< A data rate: B/s, KB/s, MB/s, GB/s, GiB/s, or Mbps and Gbps in bits. A unit is
+                             required. */
+    KVC_UNIT_HZ,          /**< A frequency: Hz, kHz, MHz or GHz. A unit is required. */
+    KVC_UNIT_MOPS,        /**< Operations per second: Kops, Mops or Gops. A plain number is in Mops. */
+    KVC_UNIT_WATTS,       /**< A power: W. The unit may be omitted. */
 };
 
+/** One option: a row of a table. */
 struct kvc_option {
-    const char *name; /* Lua key inside its table */
-    enum kvc_option_type type;
-    size_t offset;          /* of the field in the struct */
-    enum kvc_unit unit;     /* of a REAL */
-    double min, max;        /* allowed range in the base unit, both ends included */
-    const char *by_default; /* as the user would write it; NULL: must be given */
-    const char *auto_word;  /* REAL, COUNT: a word taken instead of a number ("auto"), stored as auto_value */
-    double auto_value;
-    const char *help;                       /* one sentence: meaning, and what a larger value does */
-    const char *const *choices;             /* CHOICE: NULL-terminated */
-    const struct kvc_option_table *element; /* LIST */
-    size_t count_offset;                    /* LIST: of a uint32_t */
+    const char *name;          /**< Lua key inside the table. */
+    enum kvc_option_type type; /**< What the field holds. */
+    size_t offset;             /**< Offset of the field in the struct [bytes]. */
+    enum kvc_unit unit;        /**< REAL: the dimension. */
+    double min;                /**< REAL, COUNT: smallest allowed value, in the base unit. */
+    double max;                /**< REAL, COUNT: largest allowed value, in the base unit. */
+    const char *by_default;    /**< Default, as the user would write it; NULL if the option must be given. */
+    const char *auto_word; /**< REAL, COUNT: a word accepted instead of a number, such as "auto"; or NULL. */
+    double auto_value;     /**< The number that is stored for `auto_word`. */
+    const char *help;      /**< One sentence: the meaning, and the effect of a larger value. */
+    const char *const *choices;             /**< CHOICE: the words, terminated by NULL. */
+    const struct kvc_option_table *element; /**< LIST: describes one element. */
+    size_t count_offset; /**< LIST: offset of the uint32_t that counts the elements [bytes]. */
 };
 
-/* The options of one struct. */
+/** The options of one struct. */
 struct kvc_option_table {
-    const char *name; /* Lua table it is read from: "run", "workload", "system", ... */
-    const struct kvc_option *rows;
-    size_t count;
-    size_t size;     /* sizeof the struct */
-    size_t max_list; /* as an `element`: how many the array holds */
+    const char *name;              /**< Lua table that they are read from: "run", "workload", "system", ... */
+    const struct kvc_option *rows; /**< The options. */
+    size_t count;                  /**< Number of rows. */
+    size_t size;                   /**< Size of the struct [bytes]. */
+    size_t max_list;               /**< As the `element` of a list: capacity of the array. */
 };
 
-/* Parses a quantity such as "160us" into the base unit of `unit`.
- * On failure returns false and points *expected at what is allowed ("a time such as \"160us\" (ns, us, ms,
- * s)"). NaN and infinities are refused. */
+/** Parses a quantity such as "160us" and converts it to the base unit of `unit`. If the text is no finite
+ * quantity of this dimension, returns false. `*expected` always becomes a description of what is allowed,
+ * such as "a time such as "160us" (ns, us, ms, s)". */
 bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, const char **expected);
 
-/* Writes a value as a user would: 160000, KVC_UNIT_NS -> "160us". Round-trips through the parser. */
+/** Writes a value as a user would: 160000 in KVC_UNIT_NS becomes "160us". Parsing the text gives the same
+ * value again. */
 void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size);
 
-/* The name of `names` (NULL-terminated) nearest to `found` by edit distance, or NULL when none is near. */
+/** Returns the entry of `names`, a list terminated by NULL, that is nearest to `found` by edit distance, or
+ * NULL if none is near. */
 const char *kvc_nearest_name(const char *found, const char *const *names);
 
-/* Sets every field that has a default; the others are left as they are. */
+/** Sets every field that has a default. The other fields are left alone. */
 void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object);
 
 #endif

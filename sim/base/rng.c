@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* FNV-1a, 64 bits. */
+/* The 64-bit FNV-1a hash. */
 static uint64_t name_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325ull;

@@ -1,26 +1,30 @@
-/* Named random streams.
+/** @file
+ * Named streams of random numbers.
  *
- * Every component owns a stream named after it, derived from (seed, name, index): adding a component or a
- * replica changes no other stream, so results do not depend on the number of jobs. The generator is
- * xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through splitmix64. Lua's math.random
- * never reaches a result. */
+ * Every component owns a stream that is derived from (seed, name, index). Adding a component or a replica
+ * therefore changes no other stream, and results do not depend on the number of jobs. The generator is
+ * xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through splitmix64. Lua's math.random never
+ * affects a result. */
 #ifndef KVC_SIM_BASE_RNG_H
 #define KVC_SIM_BASE_RNG_H
 
 #include <stdint.h>
 
+/** A stream. */
 struct kvc_rng {
-    uint64_t state[4];
+    uint64_t state[4]; /**< State of xoshiro256++; never all zero. */
 };
 
-/* Streams with different (seed, name, index) are independent. */
+/** Starts a stream. Streams with different (seed, name, index) are independent. */
 void kvc_rng_init(struct kvc_rng *rng, uint64_t seed, const char *name, uint64_t index);
 
+/** Rotates x to the left by k bits, 0 < k < 64. */
 static inline uint64_t kvc_rng_rotl(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));
 }
 
+/** Draws 64 random bits. */
 static inline uint64_t kvc_rng_u64(struct kvc_rng *rng)
 {
     uint64_t *s = rng->state;
@@ -35,22 +39,23 @@ static inline uint64_t kvc_rng_u64(struct kvc_rng *rng)
     return result;
 }
 
-/* Uniform in [0, 1), 53 bits. */
+/** Draws a number uniformly from [0, 1), with 53 random bits. */
 static inline double kvc_rng_unit(struct kvc_rng *rng)
 {
     return (double)(kvc_rng_u64(rng) >> 11) * 0x1.0p-53;
 }
 
-/* Uniform in [0, n), n <= 2^32, without modulo (multiply-shift; bias below n / 2^64). */
+/** Draws a whole number uniformly from [0, n), n at most 2^32, by multiplication and shift. The bias is below
+ * n / 2^64. */
 static inline uint64_t kvc_rng_below(struct kvc_rng *rng, uint64_t n)
 {
     return (uint64_t)(((unsigned __int128)kvc_rng_u64(rng) * n) >> 64);
 }
 
-/* Exponential with the given mean. */
+/** Draws from the exponential distribution with the given mean. */
 double kvc_rng_exponential(struct kvc_rng *rng, double mean);
 
-/* Bijective 64-bit mixer (the finaliser of splitmix64). */
+/** Mixes 64 bits bijectively, with the finalizer of splitmix64. */
 static inline uint64_t kvc_mix64(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;

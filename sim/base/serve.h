@@ -1,13 +1,13 @@
-/* Who serves one thing after the other: a direction of a link, a memory channel, a core. */
+/** @file
+ * A server that handles one job at a time, such as one direction of a link, a memory channel or a core. */
 #ifndef KVC_SIM_BASE_SERVE_H
 #define KVC_SIM_BASE_SERVE_H
 
 #include <math.h>
 
-/* Serves for duration_ns what comes at now_ns, once all before it is done; returns when that is over, ns.
- * Calls come in the order of service. `free_ns`: since when there is nothing to do; `busy_ns`: sum of all
- * durations.
- */
+/** Serves a job that arrives at now_ns and takes duration_ns. It starts when all earlier jobs are done.
+ * Returns when it ends [ns]. Jobs are served in the order of the calls. `*free_ns` is when the server becomes
+ * idle [ns], and `*busy_ns` is the sum of all durations [ns]; both start at 0 and are updated. */
 static inline double kvc_serve(double *free_ns, double *busy_ns, double now_ns, double duration_ns)
 {
     *free_ns = fmax(*free_ns, now_ns) + duration_ns;

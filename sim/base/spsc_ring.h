@@ -1,5 +1,7 @@
-/* A ring of pointers from one thread to one other, without locks. Nothing in it waits: who finds it full or
- * empty does something else and asks again. */
+/** @file
+ * A lock-free queue of pointers from one producer thread to one consumer thread.
+ *
+ * No operation waits. A thread that finds the ring full or empty does something else and tries again. */
 #ifndef KVC_SIM_BASE_SPSC_RING_H
 #define KVC_SIM_BASE_SPSC_RING_H
 
@@ -8,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KVC_SPSC_RING_SLOTS = 32 }; /* power of two */
+enum { KVC_SPSC_RING_SLOTS = 32 /**< Capacity, a power of two. */ };
 
-/* A zeroed struct is empty. The two ends are on lines of their own. */
+/** A ring. A zeroed struct is empty. The two ends are on different cache lines. */
 struct kvc_spsc_ring {
-    _Alignas(64) atomic_uint head; /* the consumer's */
-    _Alignas(64) atomic_uint tail; /* the producer's */
-    void *slot[KVC_SPSC_RING_SLOTS];
+    _Alignas(64) atomic_uint head;   /**< Items removed so far; written by the consumer. */
+    _Alignas(64) atomic_uint tail;   /**< Items added so far; written by the producer. */
+    void *slot[KVC_SPSC_RING_SLOTS]; /**< The items. */
 };
 
-/* By the producer; false: full. */
+/** Adds an item. Only the producer calls this. Returns false if the ring is full. */
 static inline bool kvc_spsc_ring_push(struct kvc_spsc_ring *ring, void *item)
 {
     unsigned tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
@@ -29,7 +31,7 @@ static inline bool kvc_spsc_ring_push(struct kvc_spsc_ring *ring, void *item)
     return true;
 }
 
-/* By the consumer; NULL: empty. */
+/** Removes the oldest item. Only the consumer calls this. Returns NULL if the ring is empty. */
 static inline void *kvc_spsc_ring_pop(struct kvc_spsc_ring *ring)
 {
     unsigned head = atomic_load_explicit(&ring->head, memory_order_relaxed);

@@ -1,4 +1,5 @@
-/* Two threads and a ring: everything arrives once, in order, with what was written before it was pushed. */
+/* Passes items between two threads through a ring. Each item must arrive once and in order, together with the
+ * memory that was written before it was added. */
 #include "sim/base/spsc_ring.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 enum { ITEMS = 300000, CELLS = 64 };
 
 static struct kvc_spsc_ring ring;
-static uint64_t cell[CELLS]; /* more than the ring holds: none is written while it is read */
+static uint64_t cell[CELLS]; /* More cells than the ring holds, so that none is written while it is read. */
 
 static void *produce(void *data)
 {

@@ -28,7 +28,7 @@ Test(bottleneck, is_the_load_when_no_stage_is_busy)
     cr_expect_not_null(strstr(result.bottleneck_why, "send (cpu) is busy 89.0 %"));
 }
 
-Test(bottleneck, of_one_stage_or_unknown_ones)
+Test(bottleneck, ignores_stages_of_unknown_utilization)
 {
     kvc_result_add_stage(&result, "receive", "cpu", NAN);
     kvc_result_add_stage(&result, "search", "gpu", 1);

@@ -5,18 +5,17 @@
 
 enum {
     SUB = 1 << KVC_HISTOGRAM_SUB_BITS,
-    DROPPED_BITS = 52 - KVC_HISTOGRAM_SUB_BITS,   /* of a double's mantissa */
-    SLOT_OF_ONE = 1023 << KVC_HISTOGRAM_SUB_BITS, /* a double's exponent is biased by 1023 */
-    PERCENTILE_TICKS = 5,                         /* .hgrm lines per halving of the distance to 100 % */
+    DROPPED_BITS = 52 - KVC_HISTOGRAM_SUB_BITS,   /* Bits of a double's mantissa that a slot ignores. */
+    SLOT_OF_ONE = 1023 << KVC_HISTOGRAM_SUB_BITS, /* The exponent of a double is biased by 1023. */
+    PERCENTILE_TICKS = 5,                         /* Lines of .hgrm each time the distance to 100 % halves. */
     LANES = 4,
 };
 
 #define LIMIT_NS 0x1p40
-#define MOST_NS 0x1.fffffffffffffp39 /* the double below */
+#define MOST_NS 0x1.fffffffffffffp39 /* The largest double below the limit. */
 _Static_assert(KVC_HISTOGRAM_MAX_BITS == 40, "LIMIT_NS is 2^KVC_HISTOGRAM_MAX_BITS");
 
-/* A slot is what the exponent and the top bits of the mantissa say, so doubles are sorted into slots by a
- * shift. */
+/* The exponent and the top bits of the mantissa determine the slot, so a shift of a double gives its slot. */
 static uint32_t slot_of(double value_ns)
 {
     uint64_t bits;
@@ -32,7 +31,7 @@ static double slot_low_ns(uint32_t slot)
     return low_ns;
 }
 
-/* What a slot stands for: its middle. */
+/* Returns the middle of a slot, which represents its values. */
 static double slot_value_ns(uint32_t slot)
 {
     return (slot_low_ns(slot) + slot_low_ns(slot + 1)) / 2;
@@ -43,8 +42,7 @@ void kvc_histogram_reset(struct kvc_histogram *histogram)
     memset(histogram, 0, sizeof(*histogram));
 }
 
-/* What is exact: sum, least and greatest, on four lanes side by side: one alone would wait for every
- * addition. */
+/* Sum, minimum and maximum, which are exact. Four independent lanes avoid waiting for each addition. */
 struct exact {
     double sum_ns[LANES], low_ns[LANES], high_ns[LANES];
 };
@@ -121,7 +119,7 @@ double kvc_histogram_mean_ns(const struct kvc_histogram *histogram)
     return histogram->count > 0 ? histogram->sum_ns / (double)histogram->count : NAN;
 }
 
-/* A slot's value, but never outside what was recorded. */
+/* Returns the value that represents a slot, limited to the recorded range. */
 static double bounded_ns(const struct kvc_histogram *histogram, uint32_t slot)
 {
     return fmax(fmin(slot_value_ns(slot), histogram->max_ns), histogram->min_ns);
@@ -153,7 +151,7 @@ uint32_t kvc_histogram_cdf(const struct kvc_histogram *histogram, uint32_t max, 
     if (used == 0 || max == 0) {
         return 0;
     }
-    /* every n-th used slot, counted so that the last one is among them */
+    /* Every n-th used slot becomes a point, counted so that the last one does. */
     uint32_t step = (used + max - 1) / max, until_next = (used - 1) % step;
     uint64_t seen = 0;
     for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {

@@ -15,7 +15,7 @@ static const double precision = 1.0 / 2048 + 1e-12;
 static struct kvc_histogram histogram, other;
 static double sent[VALUES], done[VALUES], sorted[VALUES];
 
-/* 0: uniform, 1: exponential, 2: six decades, evenly in the logarithm. */
+/* Draws from distribution 0 (uniform), 1 (exponential) or 2 (log-uniform over six decades). */
 static void draw(int shape)
 {
     struct kvc_rng rng;
@@ -55,8 +55,8 @@ Test(histogram, percentiles_of_known_values)
     }
 }
 
-/* GSL interpolates between neighbours, which here are closer together than the histogram's precision. */
-Test(histogram, percentiles_of_gsl)
+/* GSL interpolates between neighbors, which are closer to each other than the precision of the histogram. */
+Test(histogram, percentiles_agree_with_gsl)
 {
     draw(1);
     record(&histogram, 0, VALUES);
@@ -66,7 +66,7 @@ Test(histogram, percentiles_of_gsl)
     }
 }
 
-Test(histogram, sum_of_parts_is_the_whole)
+Test(histogram, parts_add_up_to_the_whole)
 {
     static struct kvc_histogram sum;
     draw(2);
@@ -74,7 +74,7 @@ Test(histogram, sum_of_parts_is_the_whole)
     for (int i = 0; i < VALUES; i += 50000) {
         kvc_histogram_reset(&other);
         record(&other, i, i + 777);
-        record(&other, i + 777, i + 777); /* nothing */
+        record(&other, i + 777, i + 777); /* An empty range. */
         record(&other, i + 777, i + 50000);
         kvc_histogram_add(&sum, &other);
     }
@@ -109,7 +109,7 @@ Test(histogram, values_at_the_edges)
     cr_expect_float_eq(kvc_histogram_percentile_ns(&histogram, 1), 0x1p40, precision * 0x1p40);
 }
 
-Test(histogram, of_nothing_knows_nothing)
+Test(histogram, of_no_values_has_no_statistics)
 {
     double value, fraction;
     kvc_histogram_reset(&histogram);
@@ -144,7 +144,7 @@ Test(histogram, cdf_rises_to_one)
     cr_expect_eq(value[0], 5e4);
 }
 
-/* Reads the text as a tool that draws .hgrm files does: four columns, comments with '#'. */
+/* Reads the text like a tool that draws .hgrm files: four columns, and comments that begin with '#'. */
 Test(histogram, hgrm_format)
 {
     char *text = NULL, header[4][32], line[256];
@@ -196,7 +196,7 @@ Test(histogram, hgrm_format)
     free(text);
 }
 
-Test(histogram, hgrm_tells_of_a_full_disk)
+Test(histogram, hgrm_reports_a_full_disk)
 {
     FILE *out = fopen("/dev/full", "w");
     cr_assert_not_null(out);

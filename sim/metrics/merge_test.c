@@ -15,7 +15,7 @@ static void set_stage(struct kvc_result *of, const char *name, const char *devic
     stage->mean_us = 50;
 }
 
-/* A replica whose numbers are all made from `scale`. */
+/* Fills a replica with numbers that are proportional to `scale`. */
 static void fill(struct kvc_result *into, double scale)
 {
     double sent[3] = {0}, done[3] = {1e3 * scale, 2e3 * scale, 3e3 * scale};
@@ -104,7 +104,7 @@ Test(merge, drops_windows_of_different_lengths)
     cr_expect_eq(sum.window_count, 0);
 }
 
-/* Merging one replica must give it back: a single run and a run of one replica print the same. */
+/* A single run and a run with one replica print the same. */
 Test(merge, of_one_replica_changes_nothing)
 {
     fill(&replica, 2);

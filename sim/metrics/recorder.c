@@ -6,8 +6,8 @@
 #include "sim/metrics/statistics.h"
 
 enum {
-    WINDOWS_FIRST_LOOK = 50,  /* MSER-5 needs some batches of five */
-    WINDOWS_LAST_LOOK = 2000, /* then the run is measured as it is */
+    WINDOWS_FIRST_LOOK = 50,  /* MSER-5 needs several batches of five. */
+    WINDOWS_LAST_LOOK = 2000, /* From then on, the run is measured without a steady state. */
     WINDOWS_BETWEEN_LOOKS = 10,
 };
 
@@ -66,7 +66,7 @@ static uint32_t window_of(struct kvc_recorder *recorder, double time_ns)
     return window;
 }
 
-/* First index whose time is >= bound; times rise. */
+/* Returns the first index whose time is at least the bound. Times ascend. */
 static uint32_t lower_bound(const double *time_ns, uint32_t count, double bound_ns)
 {
     uint32_t low = 0, high = count;
@@ -81,19 +81,19 @@ static uint32_t lower_bound(const double *time_ns, uint32_t count, double bound_
     return low;
 }
 
-/* The window of row `first`, and in *end the first row of a later one. */
+/* Returns the window of row `first`, and in *end the first row of a later window. */
 static uint32_t window_rows(struct kvc_recorder *recorder, const double *done_ns, uint32_t first,
                             uint32_t count, uint32_t *end)
 {
     uint32_t window = window_of(recorder, done_ns[first]);
     *end = first + lower_bound(done_ns + first, count - first, (window + 1) * recorder->window_ns);
-    if (*end == first) { /* rounding put it on the edge */
+    if (*end == first) { /* Rounding placed the row on the edge. */
         *end = first + 1;
     }
     return window;
 }
 
-/* Four sums side by side: one alone would wait for every addition. */
+/* Four independent sums avoid waiting for each addition. */
 double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t count, double *done_sum_ns)
 {
     double latency[4] = {0}, done[4] = {0};
@@ -160,7 +160,7 @@ static double window_mean_ns(const struct kvc_recorder *recorder, uint32_t windo
     return completions > 0 ? recorder->window_latency_ns[window] / (double)completions : 0;
 }
 
-/* Starts to measure at the next window that no recorded batch reaches into. */
+/* Starts measuring at the next window that no recorded batch reaches into. */
 static void start_measuring(struct kvc_recorder *recorder, double now_ns)
 {
     double clear_ns = now_ns + recorder->longest_span_ns;
@@ -231,7 +231,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     report_windows(recorder, result);
     if (!recorder->settled) {
         kvc_result_note(
-            result, "no steady state was found within %.3g ms: the result depends on when it was measured",
+            result, "no steady state was found within %.3g ms; the result depends on when it was measured",
             recorder->from_ns * 1e-6);
     }
 }

@@ -1,9 +1,11 @@
-/* Collects what one run measures: windows, the warm-up, latencies and busy times.
+/** @file
+ * Collects the measurements of one run: throughput windows, the end of the warm-up, latencies and busy times.
  *
- * Phases after BigHouse (Meisner et al., ISPASS 2012): warm-up, then steady state. Every window of the run
- * counts its completions and their mean latency. With a detected warm-up, MSER-5 looks at the windows' mean
- * latencies until it finds a truncation point in their first half; measuring then starts late enough that no
- * batch already recorded reaches into it. Histogram, busy times and counts cover the measured time only. */
+ * A run has a warm-up and a steady state, as in BigHouse (Meisner et al., ISPASS 2012). Every window of the
+ * run counts its completions and their mean latency. If the warm-up is to be detected, MSER-5
+ * (sim/metrics/statistics.h) examines the mean latencies of the windows until it finds a truncation point in
+ * their first half. Measuring then starts late enough that no batch already recorded reaches into the
+ * measured time. The histogram, the busy times and the counts cover the measured time only. */
 #ifndef KVC_SIM_METRICS_RECORDER_H
 #define KVC_SIM_METRICS_RECORDER_H
 
@@ -14,53 +16,61 @@
 #include "sim/metrics/histogram.h"
 #include "sim/metrics/result.h"
 
-enum { KVC_RECORDER_STAGES_MAX = 8 };
+enum { KVC_RECORDER_STAGES_MAX = 8 /**< Stages whose busy time is recorded. */ };
 
+/** A recorder. */
 struct kvc_recorder {
-    double window_ns;
-    double from_ns, until_ns; /* measured time; +infinity until the warm-up is over */
-    double duration_ns;
-    bool detect;            /* the warm-up is detected */
-    bool settled;           /* MSER-5 found a steady state, or none was asked for */
-    double longest_span_ns; /* of a recorded batch, from its record to its last completion */
-    uint64_t *window_completions;
-    double *window_latency_ns; /* sums */
-    uint32_t windows, window_room;
-    struct kvc_histogram latency;
-    double busy_ns[KVC_RECORDER_STAGES_MAX];
-    uint64_t offered, dropped; /* whole run; counted by the store */
+    double window_ns;             /**< Length of a window [ns]. */
+    double from_ns;               /**< Start of the measured time [ns]; +infinity during the warm-up. */
+    double until_ns;              /**< End of the measured time [ns]. */
+    double duration_ns;           /**< Length of the measured time [ns]. */
+    bool detect;                  /**< The end of the warm-up is detected. */
+    bool settled;                 /**< A steady state was found, or none was to be detected. */
+    double longest_span_ns;       /**< Longest time from the record of a batch to its last completion [ns]. */
+    uint64_t *window_completions; /**< Completions by window. */
+    double *window_latency_ns;    /**< Sum of latencies by window [ns]. */
+    uint32_t windows;             /**< Windows in use. */
+    uint32_t window_room;         /**< Windows allocated. */
+    struct kvc_histogram latency; /**< Latencies of the measured time. */
+    double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage within the measured time [ns]. */
+    uint64_t offered;                        /**< Requests offered in the whole run; counted by the store. */
+    uint64_t dropped;                        /**< Requests dropped in the whole run; counted by the store. */
 };
 
-/* warmup_ns < 0: detected. Windows are window_ns long. */
+/** Starts recording. A negative warmup_ns means that the end of the warm-up is detected. Returns
+ * KVC_ERR_RUNTIME if memory is short. */
 enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
                                   double duration_ns, struct kvc_diag *diag);
+
+/** Frees the memory of a recorder, not the struct. */
 void kvc_recorder_close(struct kvc_recorder *recorder);
 
-/* Sum of done_ns[i] - sent_ns[i]; adds the sum of done_ns to *done_sum_ns. The order of additions is fixed.
- */
+/** Returns the sum of done_ns[i] - sent_ns[i] [ns] and adds the sum of done_ns to *done_sum_ns. The order of
+ * the additions is fixed, so that results are reproducible. */
 double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t count, double *done_sum_ns);
 
-/* Records a batch at now_ns: `count` requests of which the latency counts, in order of done_ns. Returns the
- * sum of all their latencies. */
+/** Records the latencies of a batch at now_ns: `count` requests in the order of done_ns. Returns the sum of
+ * their latencies, measured or not [ns]. */
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count);
 
-/* Records completions (of all requests, in order of done_ns). Returns in [*first, *last) those in the
- * measured time. */
+/** Records the completions of a batch at now_ns, in the order of done_ns. Requests *first to *last - 1
+ * complete within the measured time. */
 void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns,
                               uint32_t count, uint32_t *first, uint32_t *last);
 
-/* A server of `stage` was busy from start_ns to end_ns. */
+/** Records that a server of `stage` is busy from start_ns to end_ns. */
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns);
 
-/* Looks whether the warm-up is over, and when the run is: true when the measured time has passed. Call once a
- * window. */
+/** Checks whether the warm-up is over, and returns true once the measured time has passed. The caller calls
+ * this once per window. */
 bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns);
 
-/* The measured time ends now (a trace ran out). */
+/** Ends the measured time now, for example because a trace has ended. */
 void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns);
 
-/* Fills histogram, throughput, completed, windows, simulated and warm-up time. */
+/** Sets the histogram, throughput, windows, simulated time and warm-up time of a result. `result->completed`
+ * must be set before. If no steady state was found, a note says so. */
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result);
 
 #endif

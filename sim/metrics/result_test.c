@@ -6,7 +6,7 @@
 
 static struct kvc_result result;
 
-Test(result, a_new_stage_knows_no_more_than_it_is_told)
+Test(result, a_new_stage_is_empty_but_for_its_name_and_utilization)
 {
     struct kvc_stage_result *stage = kvc_result_add_stage(&result, "receive", "cpu", 0.4);
     cr_expect_eq(result.stage_count, 1);

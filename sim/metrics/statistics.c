@@ -6,8 +6,9 @@
 
 enum {
     BATCH = 5,
-    KEPT_MIN = 4,                   /* batches; the statistic of fewer is near 0 by chance */
-    BATCHES_MIN = 2 * KEPT_MIN + 2, /* else no allowed cut lies in the second half, and a trend would pass */
+    KEPT_MIN = 4, /* Batches; with fewer, the statistic may be near 0 by chance. */
+    BATCHES_MIN =
+        2 * KEPT_MIN + 2, /* With fewer, no allowed cut lies in the second half, and a trend would pass. */
 };
 
 struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
@@ -28,8 +29,8 @@ static double batch_mean(const double *values, uint32_t batch)
     return gsl_stats_mean(values + (uint64_t)batch * BATCH, 1, BATCH);
 }
 
-/* From the last batch backwards, mean and squared deviations of what would be kept are updated (Welford), and
- * with them the squared standard error that MSER minimises. */
+/* Goes from the last batch backwards and updates the mean and the squared deviations of the kept batches
+ * (Welford). They give the squared standard error that MSER minimizes. */
 int64_t kvc_mser5(const double *values, uint32_t count)
 {
     uint32_t batches = count / BATCH, best = 0;

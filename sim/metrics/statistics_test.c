@@ -6,7 +6,7 @@
 #include "sim/base/rng.h"
 #include "sim/metrics/statistics.h"
 
-/* Box and Muller: a standard normal draw. */
+/* Draws from the standard normal distribution (Box and Muller). */
 static double normal(struct kvc_rng *rng)
 {
     double radius = sqrt(kvc_rng_exponential(rng, 2));
@@ -15,7 +15,7 @@ static double normal(struct kvc_rng *rng)
 
 Test(interval, of_a_worked_example)
 {
-    /* Ten values with mean 5 and sample variance 60/9; t(0.975, 9) = 2.262157 (any table). */
+    /* Ten values with mean 5 and sample variance 60/9. Tables give t(0.975, 9) = 2.262157. */
     static const double values[] = {1, 2, 3, 4, 5, 5, 6, 7, 8, 9};
     struct kvc_interval interval = kvc_interval_of(values, 10);
     cr_expect_float_eq(interval.mean, 5, 1e-12);
@@ -29,7 +29,7 @@ Test(interval, agrees_with_the_normal_limit_and_gsl)
     struct kvc_rng rng;
     kvc_rng_init(&rng, 1, "normal", 0);
     for (int i = 0; i < COUNT; i++) {
-        values[i] = 1e9 + normal(&rng); /* a large mean must not eat the variance */
+        values[i] = 1e9 + normal(&rng); /* A large mean must not cancel the variance. */
     }
     struct kvc_interval interval = kvc_interval_of(values, COUNT);
     double error = gsl_stats_sd(values, 1, COUNT) / sqrt(COUNT);
@@ -38,7 +38,7 @@ Test(interval, agrees_with_the_normal_limit_and_gsl)
     cr_expect_float_eq(error * sqrt(COUNT), 1, 0.04);
 }
 
-Test(interval, of_too_little)
+Test(interval, of_too_few_values)
 {
     double value = 3, same[3] = {2, 2, 2};
     cr_expect(isnan(kvc_interval_of(NULL, 0).mean));
@@ -47,7 +47,7 @@ Test(interval, of_too_little)
     cr_expect_eq(kvc_interval_of(same, 3).half_width, 0);
 }
 
-/* 95 intervals of 100 hold the true mean: the number of those that do is binomial. */
+/* 95 % of the intervals contain the true mean; how many do is binomially distributed. */
 Test(interval, covers_the_mean)
 {
     enum { EXPERIMENTS = 2000, MOST = 30 };
@@ -79,7 +79,7 @@ Test(mser5, cuts_a_known_transient)
         double values[WINDOWS];
         kvc_rng_init(&rng, seed, "transient", 0);
         for (int i = 0; i < WINDOWS;
-             i++) { /* 100 + 50 e^(-i/20) + noise of 2: gone in the noise after about 75 */
+             i++) { /* 100 + 50 e^(-i/20) + noise of 2: the transient is below the noise after about 75. */
             values[i] = 100 + 50 * exp(-i / 20.0) + 2 * normal(&rng);
         }
         int64_t cut = kvc_mser5(values, WINDOWS);
@@ -93,7 +93,7 @@ Test(mser5, cuts_exactly_before_a_step)
     double values[WINDOWS];
     for (int i = 0; i < WINDOWS; i++) {
         values[i] =
-            (i < 60 ? 10 : 20) + (i % 5 == 0) - (i % 10 == 0); /* ripple that batches do not average out */
+            (i < 60 ? 10 : 20) + (i % 5 == 0) - (i % 10 == 0); /* A ripple that batches do not average out. */
     }
     cr_expect_eq(kvc_mser5(values, WINDOWS), 60);
 }
@@ -123,7 +123,7 @@ Test(mser5, does_not_settle_on_a_trend)
     cr_expect_eq(kvc_mser5(late, WINDOWS), -1);
 }
 
-Test(mser5, needs_some_batches)
+Test(mser5, needs_enough_batches)
 {
     double values[50] = {0}, rising[50];
     for (int i = 0; i < 50; i++) {

@@ -22,7 +22,7 @@ static void remove_folder(void)
     remove(path);
     rmdir(path);
     remove(partial);
-    cr_expect_eq(rmdir(folder), 0, "something was left behind");
+    cr_expect_eq(rmdir(folder), 0, "a file is left behind");
 }
 
 TestSuite(timeline, .init = make_folder, .fini = remove_folder);
@@ -35,7 +35,7 @@ static void write_some(uint64_t max_events)
     kvc_timeline_event(timeline, 1, 2, "search", 160000.25, 76.5, 4000000000ull);
     kvc_timeline_event(timeline, 1, 2, "insert", 3.6e12, 0, 0);
     kvc_timeline_event(timeline, 1, 3, "send", 0, 1e6, 7);
-    cr_expect_eq(access(path, F_OK), -1, "it has its name before it is whole");
+    cr_expect_eq(access(path, F_OK), -1, "the final name appears too early");
     cr_expect_eq(kvc_timeline_close(timeline, NULL), KVC_OK);
     cr_expect_eq(access(partial, F_OK), -1);
 }
@@ -67,7 +67,7 @@ Test(timeline, is_a_chrome_trace)
     cr_expect_str_eq(json_string_value(json_object_get(search, "name")), "search");
     cr_expect_eq(number_of(search, "pid"), 1);
     cr_expect_eq(number_of(search, "tid"), 2);
-    cr_expect_float_eq(number_of(search, "ts"), 160.00025, 1e-4); /* microseconds */
+    cr_expect_float_eq(number_of(search, "ts"), 160.00025, 1e-4); /* Microseconds. */
     cr_expect_float_eq(number_of(search, "dur"), 0.0765, 1e-4);
     cr_expect_eq(number_of(json_object_get(search, "args"), "requests"), 4e9);
     cr_expect_float_eq(number_of(insert, "ts"), 3.6e9, 1e-3);
@@ -75,7 +75,7 @@ Test(timeline, is_a_chrome_trace)
     json_decref(root);
 }
 
-Test(timeline, counts_what_it_leaves_out)
+Test(timeline, counts_omitted_events)
 {
     write_some(1);
     json_t *root = json_load_file(path, 0, NULL);
@@ -116,7 +116,7 @@ Test(timeline, is_the_same_each_time)
     cr_expect_arr_eq(first, second, bytes);
 }
 
-Test(timeline, says_where_it_cannot_write)
+Test(timeline, names_a_path_that_cannot_be_written)
 {
     struct kvc_diag diag = {0};
     char missing[128];
@@ -132,7 +132,7 @@ Test(timeline, reports_a_failed_rename)
     struct kvc_diag diag = {0};
     struct kvc_timeline *timeline = kvc_timeline_open(path, 10, &diag);
     cr_assert_not_null(timeline);
-    cr_assert_eq(mkdir(path, 0700), 0); /* a folder has taken its name */
+    cr_assert_eq(mkdir(path, 0700), 0); /* A folder takes the final name. */
     cr_expect_eq(kvc_timeline_close(timeline, &diag), KVC_ERR_RUNTIME);
     cr_expect_str_eq(diag.file, path);
     cr_expect_eq(access(partial, F_OK), -1);

@@ -14,8 +14,8 @@ static uint64_t threshold(double share)
     return share >= 1 ? UINT64_MAX : (uint64_t)(share * 0x1.0p64);
 }
 
-/* `share` holds each outcome's probability times the count. Outcomes short of 1 are filled up by the others.
- */
+/* `share` holds the probability of each outcome, multiplied by the count. A cell has room for 1: an outcome
+ * below 1 shares its cell with an outcome above 1. */
 static void pair_up(struct kvc_alias *alias, double *share, uint32_t *order)
 {
     uint32_t small = 0, large = alias->count;
@@ -48,7 +48,7 @@ bool kvc_alias_init(struct kvc_alias *alias, const double *weight, uint32_t coun
     if (ok) {
         double sum = 0;
         for (uint32_t i = count; i > 0;
-             i--) { /* the small weights first: they are at the end where it matters */
+             i--) { /* From the end, where the small weights of a Zipf distribution are. */
             sum += weight[i - 1];
         }
         for (uint32_t i = 0; i < count; i++) {

@@ -1,28 +1,34 @@
-/* Draws from any finite distribution with one look-up (alias method: Walker 1977, set up as by Vose 1991).
+/** @file
+ * Draws from any finite distribution with one table look-up: the alias method (Walker 1977), with the set-up
+ * of Vose (1991).
  *
- * Weights are taken as they are; each outcome's probability is exact to about 1e-16 of the largest. */
+ * Each probability is exact to about 1e-16 of the largest one. */
 #ifndef KVC_SIM_WORKLOAD_ALIAS_H
 #define KVC_SIM_WORKLOAD_ALIAS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/** One cell of the table: the outcome of the cell's own number, or its alias. */
 struct kvc_alias_cell {
-    uint64_t keep;  /* the cell's own outcome below this, of 2^64 */
-    uint32_t other; /* the outcome from there on */
+    uint64_t keep;  /**< A 64-bit random number below this gives the cell's own outcome ... */
+    uint32_t other; /**< ... and any other number gives this outcome. */
 };
 
+/** A distribution over the outcomes 0 to `count` - 1. */
 struct kvc_alias {
-    struct kvc_alias_cell *cells;
-    uint32_t count;
+    struct kvc_alias_cell *cells; /**< One cell per outcome. */
+    uint32_t count;               /**< Number of outcomes. */
 };
 
-void kvc_alias_free(struct kvc_alias *alias); /* frees the cells, not the struct; all-zero is allowed */
+/** Frees the cells, not the struct. A zeroed struct is allowed. */
+void kvc_alias_free(struct kvc_alias *alias);
 
-/* `count` (> 0) weights, none negative, one positive. False when memory is short. */
+/** Sets up the distribution whose probabilities are proportional to `weight`. There are `count` > 0 weights;
+ * none is negative and at least one is positive. Returns false if memory is short. */
 bool kvc_alias_init(struct kvc_alias *alias, const double *weight, uint32_t count);
 
-/* The outcome for 64 random bits. */
+/** Returns the outcome that belongs to 64 random bits. */
 static inline uint32_t kvc_alias_pick(const struct kvc_alias *alias, uint64_t random)
 {
     unsigned __int128 scaled = (unsigned __int128)random * alias->count;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double mops_per_ns = 1e-3; /* requests per ns of one Mops */
+static const double mops_per_ns = 1e-3; /* Requests per ns at 1 Mops. */
 
 void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload,
                        uint32_t frame_requests, uint64_t seed)
@@ -11,8 +11,8 @@ void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload 
     kvc_rng_init(&arrivals->rng, seed, "workload.arrival", 0);
 }
 
-/* How long it takes until `requests` have come, at a rate that starts at `rate` and grows by `slope` per ns;
- * +infinity if they never do. */
+/* Returns the time until `requests` have arrived, at a rate that starts at `rate` and grows by `slope` per
+ * ns, or +infinity if they never do. */
 static double time_for(double requests, double rate, double slope)
 {
     double root = rate * rate + 2 * slope * requests;
@@ -28,7 +28,7 @@ static double follow_curve(const struct kvc_workload *workload, double from_ns, 
     const struct kvc_rate_point *point = workload->curve;
     uint32_t last = workload->curve_points - 1, i = 0;
     while (i <= last && point[i].time_ns <= from_ns) {
-        i++; /* the first point after from_ns */
+        i++; /* Ends at the first point after from_ns. */
     }
     for (; i <= last; i++) {
         double end = point[i].time_ns, rate = point[i].rate_mops * mops_per_ns, slope = 0;
@@ -53,7 +53,8 @@ double kvc_arrivals_next(struct kvc_arrivals *arrivals)
     double gap_ns = arrivals->frame_requests / (workload->rate_mops * mops_per_ns);
     switch (workload->arrival) {
     case KVC_ARRIVAL_FIXED:
-        arrivals->last_ns = (double)arrivals->count * gap_ns; /* not summed up: no drift */
+        arrivals->last_ns =
+            (double)arrivals->count * gap_ns; /* A product, not a sum, so that errors do not add up. */
         break;
     case KVC_ARRIVAL_CURVE:
         arrivals->last_ns = follow_curve(workload, arrivals->last_ns,

@@ -1,4 +1,6 @@
-/* A batch of requests as a struct of arrays: what the real system moves as one (a receiver's buffer).
+/** @file
+ * A batch of requests as a struct of arrays. It corresponds to what the real system moves as one unit, such
+ * as a receive buffer.
  *
  * Keys have their real bytes. Requests are in the order in which they reach the node. */
 #ifndef KVC_SIM_WORKLOAD_BATCH_H
@@ -6,24 +8,33 @@
 
 #include <stdint.h>
 
-enum kvc_op { KVC_OP_GET, KVC_OP_SET, KVC_OP_DELETE, KVC_OP_COUNT };
-
-struct kvc_batch {
-    uint32_t count, capacity;
-    uint32_t key_stride;   /* bytes from key to key, a multiple of 8 */
-    uint8_t *op;           /* enum kvc_op */
-    uint8_t *key_bytes;    /* 1..255 */
-    uint32_t *value_bytes; /* of the key's value, also for GET and DELETE */
-    uint8_t *keys;         /* capacity * key_stride bytes; zero behind each key */
-    uint64_t *key_id;      /* 0 is the most popular key; for traces, the hash */
-    uint64_t *hash;        /* kvc_hash of the key's bytes */
-    double *sent_ns;       /* intended send time at the client; latency counts from here */
-    uint32_t *client;      /* closed loop: who sent it; else 0 */
+/** The operation of a request. */
+enum kvc_op {
+    KVC_OP_GET,    /**< Reads a value. */
+    KVC_OP_SET,    /**< Writes a value. */
+    KVC_OP_DELETE, /**< Removes a key. */
+    KVC_OP_COUNT,  /**< Number of operations. */
 };
 
-void kvc_batch_free(struct kvc_batch *batch); /* frees the arrays and the struct; NULL is allowed */
+/** A batch. Each array has `capacity` entries, of which the first `count` are in use. */
+struct kvc_batch {
+    uint32_t count;        /**< Requests in the batch. */
+    uint32_t capacity;     /**< Requests that the batch has room for. */
+    uint32_t key_stride;   /**< Distance between two keys in `keys` [bytes], a multiple of 8. */
+    uint8_t *op;           /**< enum kvc_op. */
+    uint8_t *key_bytes;    /**< Size of the key [bytes], 1 to 255. */
+    uint32_t *value_bytes; /**< Size of the key's value [bytes], also for GET and DELETE. */
+    uint8_t *keys;         /**< capacity * key_stride bytes; the bytes behind each key are zero. */
+    uint64_t *key_id;      /**< Rank of the key by popularity, from 0; for a trace, the hash. */
+    uint64_t *hash;        /**< kvc_hash of the key's bytes. */
+    double *sent_ns;       /**< Intended send time at the client [ns]; latency is counted from here. */
+    uint32_t *client;      /**< Closed loop: the client that sent it; otherwise 0. */
+};
 
-/* NULL when memory is short. */
+/** Frees a batch with its arrays. NULL is allowed. */
+void kvc_batch_free(struct kvc_batch *batch);
+
+/** Creates an empty batch. Returns NULL if memory is short. */
 struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "sim/base/rng.h"
 
-/* At most one point in 40 shares its bucket with an earlier one. */
+/* With at least this many buckets per point, most buckets hold no more than one point. */
 enum { BUCKETS_PER_POINT = 4 };
 
 struct point {
@@ -14,10 +14,11 @@ struct point {
 
 struct kvc_hash_ring {
     uint32_t nodes, sockets;
-    uint32_t shift; /* place >> shift is the bucket */
+    uint32_t shift; /* place >> shift is the bucket of a place. */
     uint32_t points;
-    struct point *point;  /* by place; one more stands for the first, seen again around the ring */
-    uint32_t *next_point; /* first point at or after the start of a bucket */
+    struct point
+        *point; /* Sorted by place. One more entry stands for the first point, met again after a turn. */
+    uint32_t *next_point; /* For each bucket, the first point at or after its start. */
 };
 
 void kvc_hash_ring_free(struct kvc_hash_ring *ring)
@@ -66,7 +67,7 @@ static int build(struct kvc_hash_ring *ring)
     }
     for (uint32_t node = 0; node < ring->nodes; node++) {
         for (uint32_t i = 0; i < KVC_HASH_RING_POINTS;
-             i++) { /* a bijection of (node, i): no two points coincide */
+             i++) { /* A bijection of (node, i), so that no two points coincide. */
             ring->point[(size_t)node * KVC_HASH_RING_POINTS + i] =
                 (struct point){.place = kvc_mix64(((uint64_t)node << 32) + i + 1), .node = node};
         }
@@ -97,7 +98,8 @@ static inline uint32_t shard_of(const struct kvc_hash_ring *ring, uint64_t hash)
     uint32_t node = 0;
     if (ring->nodes > 1) {
         uint32_t next = ring->next_point[place >> ring->shift];
-        next += ring->point[next].place < place; /* a coin toss: added, not branched on */
+        next += ring->point[next].place <
+                place; /* Added, because a branch would be mispredicted half of the time. */
         while (ring->point[next].place < place) {
             next++;
         }

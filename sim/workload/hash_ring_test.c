@@ -13,7 +13,7 @@ static uint64_t hash_of(uint64_t key)
     return kvc_mix64(key * 0x9e3779b97f4a7c15ull + 99);
 }
 
-Test(ring, shares_are_equal_within_five_percent)
+Test(hash_ring, shares_are_equal_within_five_percent)
 {
     static const uint32_t nodes[] = {2, 3, 4, 16};
     for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
@@ -30,7 +30,7 @@ Test(ring, shares_are_equal_within_five_percent)
     }
 }
 
-Test(ring, a_new_node_takes_its_share_and_nothing_else_moves)
+Test(hash_ring, a_new_node_takes_its_share_and_nothing_else_moves)
 {
     for (uint32_t nodes = 1; nodes <= 9; nodes++) {
         struct kvc_hash_ring *before = kvc_hash_ring_create(nodes, 1),
@@ -51,7 +51,7 @@ Test(ring, a_new_node_takes_its_share_and_nothing_else_moves)
     }
 }
 
-Test(ring, look_ups_agree_with_a_search_over_all_points)
+Test(hash_ring, look_ups_agree_with_a_search_over_all_points)
 {
     enum { NODES = 5 };
     struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, 1);
@@ -60,7 +60,7 @@ Test(ring, look_ups_agree_with_a_search_over_all_points)
         uint32_t owner = 0;
         for (uint64_t node = 0; node < NODES; node++) {
             for (uint64_t i = 1; i <= KVC_HASH_RING_POINTS; i++) {
-                uint64_t ahead = kvc_mix64((node << 32) + i) - place; /* around the ring */
+                uint64_t ahead = kvc_mix64((node << 32) + i) - place; /* Wraps around the ring. */
                 if (ahead < nearest) {
                     nearest = ahead;
                     owner = (uint32_t)node;
@@ -72,7 +72,7 @@ Test(ring, look_ups_agree_with_a_search_over_all_points)
     kvc_hash_ring_free(ring);
 }
 
-Test(ring, sockets_are_independent_of_nodes_and_of_hash_bits)
+Test(hash_ring, sockets_are_independent_of_nodes_and_of_hash_bits)
 {
     enum { NODES = 4, SOCKETS = 2, BUCKETS = 16 };
     static double count[NODES * SOCKETS][2][BUCKETS], total[NODES * SOCKETS];

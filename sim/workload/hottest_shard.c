@@ -18,7 +18,7 @@ double kvc_hottest_shard_frac(const struct kvc_source_params *params)
     struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
     struct kvc_source *source = kvc_source_create(params, NULL);
     struct kvc_batch *batch = kvc_batch_create(POPULAR_KEYS, kvc_workload_key_stride(workload));
-    double *shard_mass = calloc(shards, sizeof(*shard_mass)), fullest = 0;
+    double *shard_mass = calloc(shards, sizeof(*shard_mass)), hottest = 0;
     uint32_t popular = workload->keys < POPULAR_KEYS ? (uint32_t)workload->keys : POPULAR_KEYS;
     if (zipf == NULL || source == NULL || batch == NULL || shard_mass == NULL) {
         kvc_out_of_memory("the places of %u keys", popular);
@@ -29,9 +29,9 @@ double kvc_hottest_shard_frac(const struct kvc_source_params *params)
             kvc_zipf_mass(zipf, i + 1) - kvc_zipf_mass(zipf, i);
     }
     for (uint32_t i = 0; i < shards; i++) {
-        fullest = fmax(fullest, shard_mass[i]);
+        hottest = fmax(hottest, shard_mass[i]);
     }
-    double share = fullest + (1 - kvc_zipf_mass(zipf, popular)) / shards;
+    double share = hottest + (1 - kvc_zipf_mass(zipf, popular)) / shards;
     free(shard_mass);
     kvc_batch_free(batch);
     kvc_source_free(source);

@@ -1,7 +1,6 @@
 #include "sim/workload/popularity_blocks.h"
 
-/* Blocks are this part of their first rank wide. */
-enum { PART = 64 };
+enum { PART = 64 }; /* A block is 1/64 of its first rank wide. */
 
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
 {

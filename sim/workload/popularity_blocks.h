@@ -1,5 +1,9 @@
-/* The keys of a workload from the most popular one on, in blocks inside which popularity hardly changes: what
- * sums over all keys are made of. */
+/** @file
+ * Iterates over the keys of a workload in descending order of popularity, in blocks of keys with nearly equal
+ * popularity. A sum over all keys becomes a sum over at most 1300 blocks.
+ *
+ * For a Zipf distribution, a block is 1/64 of its first rank wide; the first 128 ranks are blocks of one key.
+ * A uniform workload is a single block. */
 #ifndef KVC_SIM_WORKLOAD_POPULARITY_BLOCKS_H
 #define KVC_SIM_WORKLOAD_POPULARITY_BLOCKS_H
 
@@ -9,22 +13,29 @@
 #include "sim/workload/workload.h"
 #include "sim/workload/zipf.h"
 
+/** An iterator over blocks. */
 struct kvc_popularity_blocks {
-    struct kvc_zipf *zipf; /* NULL: uniform, and one block */
-    uint64_t keys, next;
-    double mass_before;
+    struct kvc_zipf *zipf; /**< The distribution; NULL if it is uniform. */
+    uint64_t keys;         /**< Keys of the workload. */
+    uint64_t next;         /**< First key of the next block. */
+    double mass_before;    /**< Share of all requests that earlier blocks receive. */
 };
 
+/** One block. */
 struct kvc_popularity_block {
-    double keys;
-    double mass; /* their share of all requests */
+    double keys; /**< Number of keys in the block. */
+    double mass; /**< Their share of all requests, 0 to 1. */
 };
 
-/* Popularities that are neither Zipf nor uniform count as uniform. */
+/** Starts an iteration. A popularity other than Zipf counts as uniform, and so does Zipf if memory is short.
+ */
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload);
+
+/** Frees what the iterator holds, not the struct. */
 void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks);
 
-/* The next block; false: there is none, and the next call gives the first one again. */
+/** Returns the next block in `*block`. After the last block, returns false; the next call starts again with
+ * the first block. */
 bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc_popularity_block *block);
 
 #endif

@@ -26,20 +26,24 @@ const struct kvc_workload_preset kvc_workload_presets[PRESETS + 1] = {
     {.name = "ycsb-b", .source = YCSB, MIX(0.95, 0.05)},
     {.name = "ycsb-c", .source = YCSB, MIX(1, 0)},
     {.name = "facebook-etc",
-     .source = FACEBOOK ": sizes as modelled there, GET:SET 30:1",
+     .source = FACEBOOK ": sizes of its model, GET:SET 30:1",
      POOL(KVC_SIZES_ETC),
      MIX(30.0 / 31, 1.0 / 31)},
     {.name = "facebook-usr",
      .source = FACEBOOK ": sizes, 99.8 % GET",
      POOL(KVC_SIZES_USR),
      MIX(0.998, 0.002)},
-    {.name = "facebook-app", .source = FACEBOOK ": typical sizes; no mix is given", POOL(KVC_SIZES_APP)},
+    {.name = "facebook-app",
+     .source = FACEBOOK ": typical sizes; the paper gives no mix",
+     POOL(KVC_SIZES_APP)},
     {.name = "facebook-var",
      .source = FACEBOOK
-     "; the least GET share of its pools, 18 % (DIDO, ICDE 2017, sec. I), taken as VAR's; sizes assumed",
+     "; sizes assumed; GET share of 18 %, the lowest of its pools (DIDO, ICDE 2017, sec. I), assumed to be VAR's",
      POOL(KVC_SIZES_VAR),
      MIX(0.18, 0.82)},
-    {.name = "facebook-sys", .source = FACEBOOK "; sizes assumed; no mix is given", POOL(KVC_SIZES_SYS)},
+    {.name = "facebook-sys",
+     .source = FACEBOOK "; sizes assumed; the paper gives no mix",
+     POOL(KVC_SIZES_SYS)},
 };
 
 const struct kvc_workload_preset *kvc_workload_preset_find(const char *name)

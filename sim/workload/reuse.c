@@ -6,8 +6,9 @@
 
 enum { BISECTIONS = 60 };
 
-/* Bytes touched by `requests` requests, and the share of the next that come back to them. Where keys share
- * lines, a line is touched when any of its keys was: those that were are spread over all lines alike. */
+/* Returns how many bytes `requests` requests touch, and in *share the probability that the next request
+ * returns to one of them. If keys share lines, a line is touched when any of its keys is; the touched keys
+ * are assumed to be spread evenly over all lines. */
 static double touched(struct kvc_popularity_blocks *blocks, const struct kvc_reuse *reuse, double requests,
                       double *share)
 {

@@ -19,7 +19,7 @@ static struct kvc_workload zipf(double s)
     return (struct kvc_workload){.keys = KEYS, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = s};
 }
 
-/* Of sizes that are `part` of the footprint. */
+/* Returns the share for a size that is `part` of the footprint. */
 static void shares_of(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double share[SIZES])
 {
     double size[SIZES];
@@ -60,11 +60,12 @@ enum { FEW = 4096, CAPACITIES = 3, REQUESTS = 200000, WARM = 20000 };
 
 static const uint32_t capacity[CAPACITIES] = {10, 60, 300};
 
-/* Hits of LRU caches of so many lines, where each key is in one of `lines`. */
+/* Simulates LRU caches of several sizes and returns their hit ratios. Each key is in one of `lines` lines. */
 static void lru_hits(double s, uint32_t lines, double hit_frac[CAPACITIES])
 {
     static uint64_t rank[REQUESTS];
-    static uint32_t next[FEW + 1], before[FEW + 1]; /* the most recent first; `lines` is the head */
+    static uint32_t next[FEW + 1],
+        before[FEW + 1]; /* A list, the most recent line first; entry `lines` is its head. */
     uint64_t found[CAPACITIES] = {0};
     struct kvc_rng rng;
     struct kvc_zipf *popularity = kvc_zipf_create(FEW, s);
@@ -120,8 +121,8 @@ Test(reuse, is_an_lru_caches_hit_ratio)
     expect_lru(1.3, FEW, 0.01);
 }
 
-/* Eight keys to a line. Roughly: lines are taken to be alike but for those of the most popular keys, which
- * makes the share too low. */
+/* Eight keys share a line. The tolerance is wide because the model treats all lines alike, although some hold
+ * the most popular keys, and so underestimates the share. */
 Test(reuse, is_the_hit_ratio_of_shared_lines)
 {
     expect_lru(0.5, FEW / 8, 0.02);
@@ -129,7 +130,7 @@ Test(reuse, is_the_hit_ratio_of_shared_lines)
     expect_lru(1.3, FEW / 8, 0.02);
 }
 
-/* Packets that are not touched again push the rest out sooner. */
+/* Packets, which are not touched again, evict other lines sooner. */
 Test(reuse, streams_take_room)
 {
     struct kvc_workload workload = uniform();
@@ -137,7 +138,7 @@ Test(reuse, streams_take_room)
         .bytes_per_key = ITEM_BYTES, .footprint_bytes = ITEM_BYTES * KEYS, .stream_bytes = ITEM_BYTES};
     double share[SIZES];
     shares_of(&workload, &beside, share);
-    /* k (1 - exp(-t/k)) + t = part k, of which 1 - exp(-t/k) is the share */
+    /* The share is 1 - exp(-t/k), where t solves k (1 - exp(-t/k)) + t = part k. */
     for (int i = 0; i < SIZES; i++) {
         double touched = share[i] - log1p(-share[i]);
         cr_expect_float_eq(touched, part[i], 1e-6, "%g: %g", part[i], touched);
@@ -145,8 +146,8 @@ Test(reuse, streams_take_room)
     cr_expect_lt(share[SIZES - 1], 0.5);
 }
 
-/* Sixteen keys to a line: however popular they are, the footprint holds them all, and uniform ones use it
- * evenly. */
+/* Sixteen keys share a line. A cache as large as the footprint holds all keys, whatever their popularity;
+ * uniform keys use it evenly. */
 Test(reuse, keys_that_share_lines)
 {
     struct kvc_workload alike = uniform(), popular = zipf(0.99);

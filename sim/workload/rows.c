@@ -106,7 +106,7 @@ bool kvc_rows_reserve(struct kvc_rows *rows, uint32_t extra)
     if (rows->head > 0) {
         move_to_front(rows);
     }
-    /* At least half stays free after a move, so that moving costs O(1) per row. */
+    /* At least half of the rows are free after a move, so that moving costs O(1) per row. */
     uint64_t capacity = rows->capacity != 0 ? rows->capacity : FIRST_CAPACITY;
     while (capacity < 2 * needed) {
         capacity *= 2;

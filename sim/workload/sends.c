@@ -12,8 +12,8 @@ void kvc_sends_free(struct kvc_sends *sends)
     *sends = (struct kvc_sends){0};
 }
 
-/* Times are not negative, so their bits order as they do: one integer compares without a branch to
- * mispredict. */
+/* Times are not negative, so their bits have the same order as their values. One integer then compares
+ * without a branch that could be mispredicted. */
 static inline unsigned __int128 rank(const struct kvc_send *send)
 {
     uint64_t bits;
@@ -52,8 +52,8 @@ static inline uint32_t earlier(const struct kvc_send *heap, uint32_t a, uint32_t
     return before(&heap[b], &heap[a]) ? b : a;
 }
 
-/* The hole goes down to a leaf along the earliest children, then up to where the last entry fits. That entry
- * came from a leaf, so it seldom goes up far, and the way down has no test of it. */
+/* The hole moves down to a leaf along the earliest children, and then up to where the last entry fits. That
+ * entry comes from a leaf, so it rarely moves up far, and the way down does not have to compare it. */
 struct kvc_send kvc_sends_pop(struct kvc_sends *sends)
 {
     struct kvc_send *heap = sends->heap, top = heap[0], last = heap[--sends->count];
@@ -63,7 +63,7 @@ struct kvc_send kvc_sends_pop(struct kvc_sends *sends)
         heap[hole] = heap[child];
         hole = child;
     }
-    if (child < sends->count) { /* fewer than ARITY children: these are the heap's last */
+    if (child < sends->count) { /* Fewer than ARITY children: the last ones of the heap. */
         uint32_t best = child;
         while (++child < sends->count) {
             best = earlier(heap, best, child);

@@ -7,7 +7,7 @@
 #include "sim/base/rng.h"
 #include "sim/workload/alias.h"
 
-/* Atikoglu et al.; see the header. */
+/* Parameters of Atikoglu et al.; see the header. */
 static const double key_mu = 30.7984, key_sigma = 8.20449, key_xi = 0.078688;
 static const double value_sigma = 214.476, value_xi = 0.348238;
 static const double short_value[] = {0.00536, 0.00047, 0.17820, 0.09239, 0.00018, 0.02740, 0.00065, 0.00606,
@@ -18,8 +18,8 @@ enum {
     KEY_MAX = 250,
     KEYS = KEY_MAX - KEY_MIN + 1,
     SHORT_VALUES = sizeof(short_value) / sizeof(*short_value),
-    TABLED_VALUES = 4096, /* larger ones (0.2 %) are computed */
-    SMALL_VALUES = 500,   /* var and sys stay below */
+    TABLED_VALUES = 4096, /* Larger values (0.2 %) are computed. */
+    SMALL_VALUES = 500,   /* The values of var and sys are smaller. */
     USR_SHORT_KEY = 16,
     USR_LONG_KEY = 21,
     USR_VALUE = 2,
@@ -27,14 +27,14 @@ enum {
     APP_VALUE = 270,
 };
 
-/* Tell a key's two sizes, and both from its bytes, apart. */
+/* Make the key size, the value size and the bytes of a key independent of each other. */
 static const uint64_t key_salt = 0x6b65795f73697a65ull, value_salt = 0x76616c75655f737aull;
 
 struct kvc_sizes {
     int set;
-    uint8_t key_bytes; /* where all keys have one size */
+    uint8_t key_bytes; /* The size of every key, unless sizes are random. */
     uint32_t value_bytes;
-    struct kvc_alias key, value; /* etc, var, sys */
+    struct kvc_alias key, value; /* For etc, var and sys. */
 };
 
 void kvc_sizes_free(struct kvc_sizes *sizes)
@@ -47,14 +47,14 @@ void kvc_sizes_free(struct kvc_sizes *sizes)
     free(sizes);
 }
 
-/* P(key size < x), continuous. */
+/* Returns P(key size < x), before rounding. */
 static double key_cdf(double x)
 {
     double base = 1 + key_xi * (x - key_mu) / key_sigma;
     return base > 0 ? exp(-pow(base, -1 / key_xi)) : 0;
 }
 
-/* P(excess over the short values >= x), continuous. */
+/* Returns P(excess over the short values >= x), before rounding. */
 static double value_survival(double x)
 {
     return pow(1 + value_xi * x / value_sigma, -1 / value_xi);
@@ -78,7 +78,7 @@ static void key_weights(double *weight)
     }
 }
 
-/* weight[i] is of value size i below `count`. */
+/* Sets weight[i] to the probability of value size i, for all sizes below `count`. */
 static void value_weights(double *weight, int count)
 {
     double rest = 1 - short_share();
@@ -129,7 +129,7 @@ bool kvc_sizes_fixed(const struct kvc_sizes *sizes)
     return sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
 }
 
-/* A value that is not in the table: inversion of the survival function below its value there. */
+/* Returns a value beyond the table, by inverting the survival function below its value at the table's end. */
 static uint32_t large_value(uint64_t random)
 {
     double unit = 1 - (double)(random >> 11) * 0x1.0p-53; /* (0, 1] */
@@ -199,8 +199,8 @@ double kvc_size_set_key_mean(enum kvc_size_set set)
     return mean;
 }
 
-/* Sum of value_survival(x) for x = 1 .. last, by Euler-Maclaurin; the scale of 214 makes further terms
- * negligible. */
+/* Returns the sum of value_survival(x) for x = 1 to last, by the Euler-Maclaurin formula. Because of the
+ * scale of 214, further terms are negligible. */
 static double survival_sum(double last)
 {
     double end = value_survival(last), end_base = 1 + value_xi * last / value_sigma;

@@ -1,20 +1,26 @@
-/* Sizes of keys and values: a fixed function of the key's id, so that a key has one size in all requests.
+/** @file
+ * Sizes of keys and values. A size is a fixed function of the key's id, so that a key has the same size in
+ * every request.
  *
- * Facebook's pools are those of Atikoglu et al., "Workload analysis of a large-scale key-value store",
- * SIGMETRICS 2012. Where that has no formula, the simplest distribution with what is known is used:
+ * The Facebook pools are those of Atikoglu et al., "Workload analysis of a large-scale key-value store",
+ * SIGMETRICS 2012. Where the paper gives no formula, the simplest distribution that agrees with the known
+ * facts is used:
  *
- * - etc: the paper's model. Key sizes are generalised extreme value (mu 30.7984, sigma 8.20449, xi 0.078688).
- *   Value sizes 0..14 have a table of probabilities; from 15 on, the excess over 15 is generalised Pareto
- *   (theta 0, sigma 214.476, xi 0.348238). The table, and theta read as "from 15 bytes", are as in the load
- *   generator mutilate. (Its gaps between requests, generalised Pareto 0, 16.0292, 0.154971 in us, belong to
- *   one server of 2012; no arrival process here uses them.)
- * - usr: keys of 16 or 21 bytes, values of 2. How many keys have which size is not given; half each here.
- * - app: 31 and 270 bytes, the typical ones (so quoted by MemcachedGPU, SoCC 2015, too); fixed here.
- * - var, sys: no formula and no typical size. Here: ETC's model restricted to values below 500 bytes, an
- *   assumption of this program.
+ * - etc is the paper's model. Key sizes follow a generalized extreme value distribution (mu 30.7984, sigma
+ *   8.20449, xi 0.078688). Value sizes 0 to 14 have a table of probabilities; from 15 on, the excess over 15
+ *   follows a generalized Pareto distribution (theta 0, sigma 214.476, xi 0.348238). The table, and the
+ * reading of theta as "from 15 bytes on", are those of the load generator mutilate. The paper's model of the
+ * gaps between requests (generalized Pareto 0, 16.0292, 0.154971 in us) describes one server of 2012 and is
+ * not used.
+ * - usr has keys of 16 or 21 bytes and values of 2. The paper does not say how many keys have which size;
+ * here it is half of them each.
+ * - app has keys of 31 and values of 270 bytes. The paper calls these typical (and MemcachedGPU, SoCC 2015,
+ *   quotes them so); here all keys have them.
+ * - var and sys have neither a formula nor typical sizes. Here they use the model of etc, restricted to
+ * values below 500 bytes. This is an assumption of this program.
  *
- * Continuous sizes are rounded down. Keys are clipped to 4..250 bytes (4 so that 2^32 ids stay distinct; a
- * shorter ETC key has probability 1e-19), values to KVC_VALUE_BYTES_MAX. */
+ * Continuous sizes are rounded down. Keys are clipped to 4 to 250 bytes: with 4 bytes, 2^32 ids stay
+ * distinct, and a shorter etc key has a probability of 1e-19. Values are clipped to KVC_VALUE_BYTES_MAX. */
 #ifndef KVC_SIM_WORKLOAD_SIZES_H
 #define KVC_SIM_WORKLOAD_SIZES_H
 
@@ -24,26 +30,34 @@
 
 #include "sim/workload/workload.h"
 
-enum { KVC_VALUE_BYTES_MAX = (1 << 20) - 4096 };
+enum { KVC_VALUE_BYTES_MAX = (1 << 20) - 4096 /**< Largest value [bytes]. */ };
 
+/** The size distribution of a workload. */
 struct kvc_sizes;
 
-void kvc_sizes_free(struct kvc_sizes *sizes); /* NULL is allowed */
+/** Frees a distribution. NULL is allowed. */
+void kvc_sizes_free(struct kvc_sizes *sizes);
 
-/* NULL when memory is short. */
+/** Sets up the distribution of a workload. Returns NULL if memory is short. */
 struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload);
 
-/* Whether every key and every value has the same size. */
+/** Returns whether all keys have one size and all values have one size. */
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes);
 
-/* Sizes of `count` keys. */
+/** Looks up the sizes of `count` keys. */
 void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_t count, uint8_t *key_bytes,
                     uint32_t *value_bytes);
 
-/* Largest sizes and exact means of a pool (a set other than KVC_SIZES_FIXED). */
+/** Returns the largest key of a set other than KVC_SIZES_FIXED [bytes]. */
 uint32_t kvc_size_set_key_max(enum kvc_size_set set);
+
+/** Returns the largest value of a set other than KVC_SIZES_FIXED [bytes]. */
 uint32_t kvc_size_set_value_max(enum kvc_size_set set);
+
+/** Returns the exact mean key size of a set other than KVC_SIZES_FIXED [bytes]. */
 double kvc_size_set_key_mean(enum kvc_size_set set);
+
+/** Returns the exact mean value size of a set other than KVC_SIZES_FIXED [bytes]. */
 double kvc_size_set_value_mean(enum kvc_size_set set);
 
 #endif

@@ -29,7 +29,7 @@ static double gev_cdf(double x)
     return exp(-pow(1 + 0.078688 * (x - 30.7984) / 8.20449, -1 / 0.078688));
 }
 
-/* Density of the generalised Pareto distribution, for GSL to integrate. */
+/* The density of the generalized Pareto distribution, for GSL to integrate. */
 static double pareto_density(double x, void *unused)
 {
     (void)unused;
@@ -59,7 +59,7 @@ Test(sizes, etc_keys_follow_the_extreme_value_distribution)
     enum { FROM = 18, TO = 90, BINS = TO - FROM + 2 };
     double expected[BINS], seen[BINS] = {0}, below = 0;
     fill(KVC_SIZES_ETC);
-    for (int i = 0; i < BINS; i++) { /* below FROM, each size, from TO on */
+    for (int i = 0; i < BINS; i++) { /* The bins: sizes below FROM, each size, and sizes from TO on. */
         double above = i == BINS - 1 ? 1 : gev_cdf(FROM + i);
         expected[i] = (above - below) * KEYS;
         below = above;
@@ -148,7 +148,7 @@ Test(sizes, means_and_bounds_hold_for_the_keys_made)
             cr_assert_leq(key_bytes[i], kvc_workload_key_bytes_max(&workload));
             cr_assert_leq(value_bytes[i], kvc_workload_value_bytes_max(&workload));
         }
-        /* Five standard errors: an ETC value deviates by some 470 bytes. */
+        /* Five standard errors; the standard deviation of an ETC value is some 470 bytes. */
         cr_assert_float_eq(keys / KEYS, kvc_workload_key_bytes_mean(&workload), 0.06, "set %d", set);
         cr_assert_float_eq(values / KEYS, kvc_workload_value_bytes_mean(&workload), 2.4, "set %d: %g %g", set,
                            values / KEYS, kvc_workload_value_bytes_mean(&workload));

@@ -1,24 +1,28 @@
-/* The clients of all nodes: produces requests in send order and routes each to the shard that owns its key.
+/** @file
+ * The clients of all nodes: produces requests in send order and routes each of them to the shard that owns
+ * its key.
  *
- * A shard is one socket of one node. The key's hash picks the node on a consistent-hash ring (Karger et al.,
- * STOC 1997; sim/workload/hash_ring.h) and then, by other bits, the socket. All shards draw from one global
- * stream, so a hot shard holds back the others under saturating load exactly as a shared set of clients
- * would: the stream stops while any shard has KVC_SOURCE_WINDOW requests waiting.
+ * A shard is one socket of one node. The hash of the key selects the node on a consistent-hash ring (Karger
+ * et al., STOC 1997; sim/workload/hash_ring.h), and other bits of it select the socket.
  *
- * With clients_for = "socket" the stream does not stop; what a full shard would get is not sent.
+ * Saturating load: all shards draw from one global stream. The stream stops while any shard has
+ * KVC_SOURCE_WINDOW requests waiting, so that a hot shard holds back the others, as it would with a shared
+ * set of clients. With clients_for = "socket" the stream does not stop; requests for a full shard are not
+ * sent.
  *
- * The window holds in a saturating load only. In open loop and from a trace requests come whether the store
- * keeps up or not, so what waits for a slow shard grows.
+ * Only saturating load has this window. In an open loop and in a trace, requests arrive whether the store
+ * keeps up or not, and the queue of a slow shard grows.
  *
- * Open loop: the frames of all nodes are one process in time; every frame picks its shard as a request would,
- * so a Poisson process stays one at each shard, and carries that shard's next requests. (A frame is short
- * only when its shard is so cold that filling it would take a million requests for others.)
+ * Open loop: the frames of all nodes form one process in time. Each frame selects its shard as a request
+ * would, so that a Poisson process remains one at each shard, and carries the next requests of that shard. A
+ * frame is short only if its shard is so cold that filling the frame would take a million requests for other
+ * shards.
  *
- * A key's bytes are its id, little-endian, cut or followed by words mixed from the id. A trace brings its
- * own.
+ * The bytes of a key are its id in little-endian order, cut off or followed by words mixed from the id. A
+ * trace brings its own keys.
  *
- * One source serves one run; what a shard receives is deterministic in (workload, seed) whatever the order of
- * calls of different shards. Inputs in files are streamed. */
+ * A source serves one run. What a shard receives depends only on the workload and the seed, and not on the
+ * order in which the shards are drained. Input files are streamed. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_H
 #define KVC_SIM_WORKLOAD_SOURCE_H
 
@@ -28,52 +32,61 @@
 #include "sim/workload/batch.h"
 #include "sim/workload/workload.h"
 
-enum { KVC_SOURCE_WINDOW = 65536 };
+enum { KVC_SOURCE_WINDOW = 65536 /**< Saturating load: requests that may wait for one shard. */ };
 
+/** A request source. */
 struct kvc_source;
 
+/** What a source is created from. */
 struct kvc_source_params {
-    const struct kvc_workload *workload;
-    uint32_t nodes, sockets;
-    uint64_t seed;           /* of this replica */
-    uint64_t hash_seed;      /* of kvc_hash */
-    uint32_t frame_requests; /* requests per frame (resolved: never 0) */
+    const struct kvc_workload *workload; /**< A checked workload; it is copied. */
+    uint32_t nodes;                      /**< Nodes of the cluster. */
+    uint32_t sockets;                    /**< Sockets per node. */
+    uint64_t seed;                       /**< Seed of this replica. */
+    uint64_t hash_seed;                  /**< Seed of kvc_hash. */
+    uint32_t frame_requests;             /**< Requests per frame, at least 1. */
 };
 
-void kvc_source_free(struct kvc_source *source); /* NULL is allowed */
+/** Frees a source. NULL is allowed. */
+void kvc_source_free(struct kvc_source *source);
 
-/* NULL and `diag` when memory is short or the trace cannot be opened. */
+/** Creates a source. Returns NULL and fills `diag` if memory is short or the trace cannot be opened. */
 struct kvc_source *kvc_source_create(const struct kvc_source_params *params, struct kvc_diag *diag);
 
-/* Appends to `batch` the next frame of `shard`: up to `frame_requests` requests, all with the same sent_ns
- * (the frame's), sent no later than until_ns. Returns how many (0: none until then, or the stream is blocked
- * by another shard's window, or the trace has ended). Under KVC_ARRIVAL_SATURATE sent_ns is left NaN for the
- * receiver to set. Closed loop: each request keeps its own sent_ns, in order; a frame is what was sent by
- * until_ns. Trace: requests keep their own times; a frame holds one request. A malformed trace line ends the
- * stream; kvc_source_error tells. */
+/** Appends the next frame of `shard` to `batch`, as far as the batch has room and the requests are sent no
+ * later than until_ns. Returns the number of requests. It is 0 if nothing is sent by then, if the window of
+ * another shard blocks the stream, if the trace has ended, or after an error (kvc_source_error).
+ *
+ * In an open loop, all requests of a frame have the same send time. Under saturating load, the send time is
+ * NaN; the receiver sets it. In a closed loop, a frame is up to `frame_requests` requests sent by until_ns,
+ * and each has its own send time, in ascending order. In a trace, a frame is one request. */
 uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns,
                           struct kvc_batch *batch);
 
-/* Closed loop: the responses to these requests arrived at done_ns[i]. */
+/** Closed loop: tells the source that the responses to `count` requests arrive at done_ns[i]. With other
+ * arrivals, this has no effect. */
 void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
                          uint32_t count);
 
-/* Earliest send time of a request of `shard` that has not been taken, or +infinity (none is known). For a
- * shard that is rarely asked, the search is cut off at a time before which nothing will come: a take until
- * then returns 0; ask again. Saturating: 0 when a frame is waiting. */
+/** Returns the earliest send time of a request of `shard` that is not drained yet [ns], or +infinity if none
+ * is known. Under saturating load it is 0 if a frame waits. For a shard that rarely receives requests, the
+ * search ends early and returns a time before which none is sent; a drain until then returns 0, and the
+ * caller asks again. */
 double kvc_source_next_ns(struct kvc_source *source, uint32_t shard);
 
-/* KVC_OK, or what stopped the stream (trace file:line). */
+/** Returns KVC_OK, or the error that stopped the stream, such as a malformed line of a trace with its file
+ * and line. `diag` may be NULL. */
 enum kvc_status kvc_source_error(const struct kvc_source *source, struct kvc_diag *diag);
 
-/* Whether a trace has been replayed to its end, or up to the line that stopped it. */
+/** Returns 1 if a trace was replayed to its end or to the line that stopped it, and 0 otherwise. */
 int kvc_source_ended(const struct kvc_source *source);
 
-/* The shard that owns a hash. */
+/** Returns the shard that owns a hash. */
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);
 
-/* Appends the keys key_id [first, first + count) with their bytes, sizes, hashes and op SET to `batch`, for
- * preloading. The batch must have room. A trace has no keys to preload: nothing is appended. */
+/** Appends the keys `first` to first + count - 1 to `batch` for preloading: their bytes, sizes and hashes,
+ * with the operation SET. The batch must have room. A trace has no keys to preload, and nothing is appended.
+ */
 void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t count,
                      struct kvc_batch *batch);
 

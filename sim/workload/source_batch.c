@@ -2,7 +2,7 @@
 
 #include "sim/workload/source_internal.h"
 
-/* Copies a trace's keys and zeroes what is behind them. */
+/* Copies keys from a trace and clears the bytes behind them. */
 static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *from, uint32_t count)
 {
     size_t wide = to->key_stride, narrow = from->key_stride;
@@ -12,7 +12,6 @@ static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *fr
     }
 }
 
-/* Moves `count` rows from the head of the queue to the batch. */
 void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows, double sent_ns,
                           uint32_t count, struct kvc_batch *batch)
 {

@@ -3,8 +3,8 @@
 
 #include "sim/workload/source_internal.h"
 
-/* What a client sends depends on the client and how often it has sent, so the order of completions does not
- * matter. */
+/* Draws the next request of a client. It depends only on the client and on how often the client has sent, so
+ * that the order of completions has no effect. */
 static void draw_for_client(struct kvc_source *source, uint32_t client, uint8_t *op, uint64_t *key_id)
 {
     struct kvc_rng rng;
@@ -17,7 +17,7 @@ static void draw_for_client(struct kvc_source *source, uint32_t client, uint8_t 
     kvc_source_draw_key_ids(source, &rng, key_id, 1);
 }
 
-/* Draws the next request of each client and queues it at its shard. */
+/* Draws the next request of each client and queues it at the shard that owns the key. */
 static bool queue_sends(struct kvc_source *source, const uint32_t *client, const double *sent_ns,
                         uint32_t count)
 {

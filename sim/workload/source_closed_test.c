@@ -22,8 +22,7 @@ static uint32_t closed_step(struct kvc_source *source, uint32_t shards, double n
             outstanding[client] = 1;
             sent++;
         }
-        for (uint32_t i = 0; i < batch->count;
-             i += 3) { /* a third is answered, the others stay open for a while */
+        for (uint32_t i = 0; i < batch->count; i += 3) { /* A third is answered now, the others later. */
             double done_ns = now_ns + 100;
             kvc_source_complete(source, &batch->client[i], &done_ns, 1);
             outstanding[batch->client[i]] = 0;
@@ -33,7 +32,7 @@ static uint32_t closed_step(struct kvc_source *source, uint32_t shards, double n
     return sent;
 }
 
-Test(source_closed, a_client_of_a_closed_loop_waits_for_its_response)
+Test(source_closed, clients_wait_for_their_responses)
 {
     enum { CLIENTS = 300 };
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_CLOSED);
@@ -44,11 +43,11 @@ Test(source_closed, a_client_of_a_closed_loop_waits_for_its_response)
     uint8_t outstanding[CLIENTS] = {0};
     uint32_t sent = 0;
     for (uint32_t i = 0; i < CLIENTS; i++) {
-        ready_ns[i] = workload.think_ns * i / CLIENTS; /* staggered */
+        ready_ns[i] = workload.think_ns * i / CLIENTS; /* The clients start staggered. */
     }
     for (double now_ns = 50; now_ns < 2e5; now_ns += 50) {
         sent += closed_step(source, 4, now_ns, workload.think_ns, batch, ready_ns, outstanding);
-        for (uint32_t i = 0; i < CLIENTS; i++) { /* late answers */
+        for (uint32_t i = 0; i < CLIENTS; i++) { /* Late responses. */
             double done_ns = now_ns + 25;
             if (!outstanding[i] || (i + (uint32_t)now_ns / 50) % 7 != 0) {
                 continue;
@@ -63,7 +62,7 @@ Test(source_closed, a_client_of_a_closed_loop_waits_for_its_response)
     kvc_source_free(source);
 }
 
-Test(source_closed, unanswered_clients_send_once)
+Test(source_closed, clients_without_a_response_send_once)
 {
     enum { CLIENTS = 100000 };
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_CLOSED);
@@ -76,7 +75,7 @@ Test(source_closed, unanswered_clients_send_once)
         cr_assert_leq(got, KVC_TEST_FRAME);
     }
     cr_assert_eq(batch->count, CLIENTS);
-    for (uint32_t i = 0; i < CLIENTS; i++) { /* all at 0: in order of their number */
+    for (uint32_t i = 0; i < CLIENTS; i++) { /* All send at 0, in the order of their numbers. */
         cr_assert(batch->client[i] == i && batch->sent_ns[i] == 0);
     }
     cr_assert(isinf(kvc_source_next_ns(source, 0)));

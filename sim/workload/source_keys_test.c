@@ -11,7 +11,7 @@ static int by_bytes(const void *left, const void *right)
     return memcmp(left, right, 264);
 }
 
-/* All keys of a workload as strings of length and bytes, sorted: no two may be equal. */
+/* Checks all keys of a workload. Sorted by size and bytes, no two neighbors may be equal. */
 static void check_unique(struct kvc_workload *workload)
 {
     struct kvc_source *source = kvc_test_source(workload, 1, 1, KVC_TEST_SEED);
@@ -42,7 +42,7 @@ static void check_unique(struct kvc_workload *workload)
     kvc_source_free(source);
 }
 
-Test(source_keys, keys_are_their_ids_and_unique_in_every_size)
+Test(source_keys, begin_with_their_ids_and_are_unique_in_every_size)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
     for (uint32_t bytes = 1; bytes <= 255; bytes += bytes < 20 ? 1 : 47) {
@@ -57,7 +57,7 @@ Test(source_keys, keys_are_their_ids_and_unique_in_every_size)
     }
 }
 
-Test(source_keys, requests_carry_the_preloaded_keys)
+Test(source_keys, of_requests_equal_the_preloaded_ones)
 {
     for (int set = KVC_SIZES_FIXED; set <= KVC_SIZES_ETC; set++) {
         struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_CLOSED);
@@ -69,7 +69,7 @@ Test(source_keys, requests_carry_the_preloaded_keys)
             struct kvc_batch *keys = kvc_test_batch(&workload, 5000), *batch = kvc_batch_create(3000, 256);
             kvc_source_keys(source, 0, 2000, keys);
             kvc_source_keys(source, 2000, 3000, keys);
-            kvc_test_drain(source, 1, 1e6, batch); /* with wider keys than the workload needs */
+            kvc_test_drain(source, 1, 1e6, batch); /* The batch has a wider stride than the workload needs. */
             cr_assert_gt(batch->count, 100);
             for (uint32_t i = 0; i < batch->count; i++) {
                 uint64_t id = batch->key_id[i];

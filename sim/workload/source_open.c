@@ -9,8 +9,8 @@ enum {
     FRAMES_AHEAD = 64,    /* ... this many frames per shard. */
 };
 
-/* Shard of the next frame. It is that of a request drawn for the purpose, so that every shard sees its share
- * of the frames as a Poisson process of its own; the frame is then filled with the shard's own requests. */
+/* Returns the shard of the next frame: that of a request drawn for this purpose. Each shard then receives its
+ * share of the frames as a Poisson process. The frame is filled with the shard's own requests. */
 static uint32_t next_frame_shard(struct kvc_source *source)
 {
     if (source->shards == 1) {
@@ -52,9 +52,9 @@ static bool push_frame(struct kvc_source_shard *shard, double sent_ns, uint32_t 
     return true;
 }
 
-/* Sends the next frame of the stream if that is due by until_ns. A frame is short when its shard is so cold
- * that filling it would make too many requests ahead for the others. What is in a frame depends on the stream
- * alone, not on what has been taken. */
+/* Sends the next frame of the stream if it is due by until_ns. A frame is short if its shard is so cold that
+ * filling it would make too many requests ahead for the other shards. The contents of a frame depend on the
+ * stream alone, not on what was drained so far. */
 static bool send_frame(struct kvc_source *source, double until_ns)
 {
     if (kvc_source_stopped(source) || isinf(source->next_frame_ns) || source->next_frame_ns > until_ns) {

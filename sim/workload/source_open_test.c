@@ -5,8 +5,8 @@
 
 #include "sim/workload/source_fixture.h"
 
-/* Takes all frames of a shard until until_ns; counts them per window. Checks that a frame has one time, in
- * order. */
+/* Drains all frames of a shard until until_ns and counts them by window. Checks that the requests of a frame
+ * have one send time, and that these times ascend. */
 static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double until_ns, double window_ns,
                              double *count)
 {
@@ -45,11 +45,11 @@ Test(source_open, poisson_frames_have_their_rate_at_every_shard)
         for (int i = 0; i < WINDOWS; i++) {
             statistic += pow(count[i] - seen / WINDOWS, 2) / (seen / WINDOWS);
         }
-        /* A Poisson process: windows vary as much as they hold on average, no less (chi-square, both ends).
-         */
+        /* In a Poisson process, the variance of the counts equals their mean, so chi-square is tested at both
+         * ends. */
         cr_assert_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, WINDOWS - 1));
         cr_assert_gt(statistic, gsl_cdf_chisq_Pinv(1e-4, WINDOWS - 1));
-        cr_assert_float_eq(seen * NODES / frames, 1, 0.07); /* the ring's shares */
+        cr_assert_float_eq(seen * NODES / frames, 1, 0.07); /* Shares on the ring differ a little. */
         total += seen;
     }
     cr_assert_float_eq(total, frames, 5 * sqrt(frames));
@@ -62,7 +62,7 @@ Test(source_open, fixed_frames_are_equally_far_apart)
     struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
     struct kvc_batch *batch = kvc_test_batch(&workload, KVC_TEST_FRAME);
     for (int i = 0; i < 100000; i++) {
-        double expected_ns = i * (KVC_TEST_FRAME / 0.1); /* 0.1 requests per ns */
+        double expected_ns = i * (KVC_TEST_FRAME / 0.1); /* 0.1 requests per ns. */
         batch->count = 0;
         cr_assert_float_eq(kvc_source_next_ns(source, 0), expected_ns, 1e-6);
         cr_assert_eq(kvc_source_drain(source, 0, expected_ns + 1e-6, batch), KVC_TEST_FRAME);
@@ -72,7 +72,7 @@ Test(source_open, fixed_frames_are_equally_far_apart)
     kvc_source_free(source);
 }
 
-/* Requests between two times under a curve, by the trapezium rule in small steps. */
+/* Integrates the rate curve between two times in small steps. Returns the number of requests. */
 static double requests_between(const struct kvc_workload *workload, double from_ns, double to_ns)
 {
     enum { STEPS = 1000 };
@@ -128,15 +128,15 @@ Test(source_open, a_curve_that_ends_at_zero_ends_the_load)
     struct kvc_batch *batch = kvc_test_batch(&workload, 100000);
     kvc_test_drain(source, 0, INFINITY, batch);
     cr_assert_float_eq((double)batch->count, 25000,
-                       5 * sqrt(25000.0 * KVC_TEST_FRAME)); /* 50 Mops falling to 0 in 1 ms */
+                       5 * sqrt(25000.0 * KVC_TEST_FRAME)); /* 50 Mops that fall to 0 in 1 ms. */
     cr_assert_leq(batch->sent_ns[batch->count - 1], 1e6);
     cr_assert(isinf(kvc_source_next_ns(source, 0)));
     kvc_batch_free(batch);
     kvc_source_free(source);
 }
 
-/* One key: the other shard never gets anything, and asking it must neither hang nor go back in time. */
-Test(source_open, a_shard_without_keys_is_told_when_to_ask_again)
+/* With one key, the other shard never receives a request. Asking it must neither hang nor go back in time. */
+Test(source_open, a_shard_without_keys_learns_when_to_ask_again)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_POISSON);
     workload.keys = 1;

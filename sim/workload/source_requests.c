@@ -4,7 +4,7 @@
 #include "kernels/hash.h"
 #include "sim/workload/source_internal.h"
 
-/* The key's bytes: its id, then words mixed from it. */
+/* Returns a word of a key: word 0 is its id, further words are mixed from the id. */
 static inline uint64_t key_word(uint64_t key_id, size_t word)
 {
     return htole64(word == 0 ? key_id : kvc_mix64(key_id + word * KVC_SOURCE_GOLDEN));
@@ -30,7 +30,6 @@ static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, u
     }
 }
 
-/* As write_keys; quick where the key is the id. */
 void kvc_source_make_keys(const struct kvc_source *source, const struct kvc_columns *to,
                           const uint8_t *key_bytes, uint32_t count)
 {
@@ -42,7 +41,6 @@ void kvc_source_make_keys(const struct kvc_source *source, const struct kvc_colu
     }
 }
 
-/* Fills in sizes, key bytes and hashes where op and key_id are set. At most KVC_SOURCE_BLOCK requests. */
 void kvc_source_complete_columns(const struct kvc_source *source, struct kvc_columns to, uint32_t count)
 {
     const uint8_t *key_bytes = source->same_key_bytes;
@@ -53,14 +51,14 @@ void kvc_source_complete_columns(const struct kvc_source *source, struct kvc_col
         memcpy(to.key_bytes, source->same_key_bytes, count);
         memcpy(to.value_bytes, source->same_value_bytes, count * sizeof(*to.value_bytes));
     }
-    if (to.keys == NULL) { /* not kept: only hashed */
+    if (to.keys == NULL) { /* The bytes are not kept, only hashed. */
         to.keys = source->block.keys;
     }
     kvc_source_make_keys(source, &to, key_bytes, count);
     kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
 }
 
-/* Appends the block's rows to their shards' queues, in order. */
+/* Appends the requests of the block to the queues of their shards, in order. */
 static bool scatter(struct kvc_source *source)
 {
     const struct kvc_columns *block = &source->block;
@@ -76,7 +74,7 @@ static bool scatter(struct kvc_source *source)
     for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
         order[start[source->block_shard[i]]++] = i;
     }
-    /* Now start[i] is where shard i ends. */
+    /* start[i] is now where shard i ends. */
     for (uint32_t i = 0, from = 0; i < source->shards; from = start[i++]) {
         uint32_t count = start[i] - from;
         const uint32_t *pick = order + from;
@@ -106,7 +104,6 @@ static bool scatter(struct kvc_source *source)
     return true;
 }
 
-/* Makes the next KVC_SOURCE_BLOCK requests of the global stream. */
 bool kvc_source_make_block(struct kvc_source *source)
 {
     struct kvc_rows *only = source->shards == 1 ? &source->shard[0].rows : NULL;

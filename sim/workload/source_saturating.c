@@ -12,7 +12,7 @@ static bool window_full(const struct kvc_source *source)
     return false;
 }
 
-/* Requests beyond the window are not sent: their socket's clients wait for it alone. */
+/* Drops requests beyond the window: the clients of a full socket wait and do not send them. */
 static void drop_beyond_window(struct kvc_source *source)
 {
     for (uint32_t i = 0; i < source->shards; i++) {
@@ -23,7 +23,6 @@ static void drop_beyond_window(struct kvc_source *source)
     }
 }
 
-/* Whether a whole frame is waiting; makes requests for it unless the window is full. */
 bool kvc_source_fill_window(struct kvc_source *source, const struct kvc_source_shard *shard)
 {
     bool together = source->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;

@@ -24,7 +24,8 @@ static void same_rows(const struct kvc_batch *a, const struct kvc_batch *b, uint
     }
 }
 
-/* Every shard's first ROWS rows, with shards asked in two very different orders. */
+/* Compares the first ROWS requests of every shard when the shards are drained in two very different orders.
+ */
 static void check_interleavings(const struct kvc_workload *workload)
 {
     struct kvc_source *calm = kvc_test_source(workload, SHARDS / 2, 2, KVC_TEST_SEED),
@@ -34,7 +35,8 @@ static void check_interleavings(const struct kvc_workload *workload)
         a[i] = kvc_test_batch(workload, ROWS);
         b[i] = kvc_test_batch(workload, ROWS);
     }
-    for (double until = 500; until <= 5e5; until += 500) { /* 500 ns is below service plus think time */
+    for (double until = 500; until <= 5e5;
+         until += 500) { /* Steps of 500 ns are below service plus think time. */
         for (uint32_t i = 0; i < SHARDS; i++) {
             kvc_test_drain(calm, i, until, a[i]);
         }
@@ -70,8 +72,8 @@ Test(source, what_a_shard_receives_does_not_depend_on_the_order_of_calls)
     }
 }
 
-/* The stream of one shard, dealt out by owner, is what many shards receive: nothing is lost, doubled or
- * reordered. */
+/* The stream of a single shard, divided by owner, is what many shards receive: no request is lost, duplicated
+ * or reordered. */
 Test(source, every_request_goes_to_its_owner_once)
 {
     static const int arrivals[] = {KVC_ARRIVAL_SATURATE, KVC_ARRIVAL_POISSON};
@@ -144,8 +146,7 @@ Test(source, operations_have_their_shares)
             cr_assert_lt(batch->op[row], KVC_OP_COUNT);
             seen[batch->op[row]]++;
         }
-        for (int op = 0; op < KVC_OP_COUNT;
-             op++) { /* five standard deviations; 0 where the share is 0 or 1 */
+        for (int op = 0; op < KVC_OP_COUNT; op++) { /* Five standard deviations; 0 if the share is 0 or 1. */
             double share = mixes[i][op], slack = 5 * sqrt(MANY * share * (1 - share));
             cr_assert_leq(fabs(seen[op] - MANY * share), slack, "mix %zu op %d: %g", i, op, seen[op]);
         }
@@ -154,7 +155,7 @@ Test(source, operations_have_their_shares)
     }
 }
 
-Test(source, a_full_window_stops_the_stream_until_it_is_taken)
+Test(source, a_full_window_stops_the_stream_until_it_is_drained)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
     struct kvc_source *source = kvc_test_source(&workload, 1, 2, KVC_TEST_SEED);
@@ -164,7 +165,7 @@ Test(source, a_full_window_stops_the_stream_until_it_is_taken)
         first += got;
     }
     cr_assert_geq(first + 6000,
-                  (uint64_t)KVC_SOURCE_WINDOW); /* the other shard's window, plus or minus chance */
+                  (uint64_t)KVC_SOURCE_WINDOW); /* The window of the other shard, give or take chance. */
     cr_assert_leq(first, (uint64_t)KVC_SOURCE_WINDOW + 6000);
     cr_assert(isinf(kvc_source_next_ns(source, 0)));
     cr_assert_eq(kvc_source_next_ns(source, 1), 0);

@@ -24,7 +24,7 @@ static void write_trace(struct kvc_workload *workload, const char *head, uint32_
 
 static const char trace_header[] = "time_us,op,key,key_bytes,value_bytes\n";
 
-Test(source_trace, a_trace_replays_with_its_own_times_on_all_shards)
+Test(source_trace, replays_with_its_own_times_on_all_shards)
 {
     enum { LINES = 5000, NODES = 3 };
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
@@ -62,7 +62,7 @@ Test(source_trace, a_trace_replays_with_its_own_times_on_all_shards)
     kvc_source_free(source);
 }
 
-Test(source_trace, a_bad_trace_line_stops_the_stream_and_is_named)
+Test(source_trace, a_bad_line_stops_the_stream_and_is_named)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
     struct kvc_diag diag = {0};
@@ -84,7 +84,7 @@ Test(source_trace, a_bad_trace_line_stops_the_stream_and_is_named)
     kvc_source_free(source);
 }
 
-Test(source_trace, a_missing_trace_is_refused)
+Test(source_trace, a_missing_file_is_refused)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
     struct kvc_diag diag = {0};
@@ -102,11 +102,11 @@ static long peak_kib(void)
     return usage.ru_maxrss;
 }
 
-Test(source_trace, a_long_trace_is_streamed)
+Test(source_trace, a_long_file_is_streamed)
 {
     enum { LINES = 1000000 };
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
-    write_trace(&workload, trace_header, LINES); /* 20 MB */
+    write_trace(&workload, trace_header, LINES); /* 20 MB. */
     long before = peak_kib();
     struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
     struct kvc_batch *batch = kvc_test_batch(&workload, 100);

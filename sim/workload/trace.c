@@ -12,13 +12,13 @@
 
 enum { COLUMNS = 5, SHOWN = 40 };
 
-static const double time_max_us = 1e12; /* eleven days */
+static const double time_max_us = 1e12; /* Eleven days. */
 static const char header[] = "time_us,op,key,key_bytes,value_bytes";
 
 struct kvc_trace {
     FILE *file;
     char *path;
-    int line; /* number of the line in `text` */
+    int line; /* Number of the line in `text`. */
     double last_us;
     char text[KVC_TRACE_LINE_MAX + 1];
 };
@@ -55,8 +55,7 @@ struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag)
 #define FAIL(trace, diag, ...)                                                                               \
     (kvc_diag_fail_at((diag), KVC_ERR_SCENARIO, (trace)->path, (trace)->line, __VA_ARGS__), KVC_TRACE_ERROR)
 
-/* Reads a line into trace->text. Not getline: that would hold a file without line ends in memory as a whole.
- */
+/* Reads a line into trace->text. getline would hold a whole file without line ends in memory. */
 static enum kvc_trace_next read_line(struct kvc_trace *trace, struct kvc_diag *diag)
 {
     size_t length = 0;
@@ -84,7 +83,7 @@ static enum kvc_trace_next read_line(struct kvc_trace *trace, struct kvc_diag *d
     return KVC_TRACE_ROW;
 }
 
-/* Cuts the line at its commas; returns how many columns there are. */
+/* Cuts the line at its commas. Returns the number of columns. */
 static int split(char *text, char *column[COLUMNS])
 {
     int count = 1;
@@ -102,7 +101,7 @@ static int split(char *text, char *column[COLUMNS])
 static bool parse_time(const char *text, double *us)
 {
     if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0') {
-        return false; /* strtod alone would take blanks, hexadecimal, inf and nan */
+        return false; /* strtod alone would accept blanks, hexadecimal numbers, inf and nan. */
     }
     char *end;
     *us = strtod(text, &end);

@@ -1,16 +1,20 @@
-/* Reads a request trace as CSV, one line at a time, in constant memory.
+/** @file
+ * Reads a request trace in CSV line by line, in constant memory.
  *
- *     time_us,op,key,key_bytes,value_bytes      this first line may be left out
+ *     time_us,op,key,key_bytes,value_bytes
  *     0.5,get,user:17,16,100
  *
- * - time_us: decimal microseconds, not negative; lines must not go back in time
- * - op: get, set or delete, in any case
- * - key: text without commas, 1..key_bytes bytes; the real key is this text, filled up with '#'
- * - key_bytes: 1..255
- * - value_bytes: 0..KVC_VALUE_BYTES_MAX
+ * The header line is optional. The columns are:
  *
- * Lines end in LF or CR LF, the last one may end with the file. No quoting, no blanks around fields, no empty
- * lines. Every other line is an error that names file:line, what was found and what is allowed. */
+ * - time_us: decimal microseconds, not negative; the times of successive lines must not decrease
+ * - op: get, set or delete, in upper or lower case
+ * - key: text without commas, 1 to key_bytes bytes; the real key is this text, padded with the number sign
+ * - key_bytes: 1 to 255
+ * - value_bytes: 0 to KVC_VALUE_BYTES_MAX
+ *
+ * Lines end in LF or CR LF; the last line may end with the file. Quotes, blanks around fields and empty lines
+ * are not allowed. Any other line is an error that names the file and line, what was found and what is
+ * allowed. */
 #ifndef KVC_SIM_WORKLOAD_TRACE_H
 #define KVC_SIM_WORKLOAD_TRACE_H
 
@@ -18,26 +22,37 @@
 
 #include "sim/base/diag.h"
 
-enum { KVC_TRACE_LINE_MAX = 4096, KVC_TRACE_KEY_MAX = 255 };
-
-struct kvc_trace_row {
-    double time_ns;
-    uint8_t op; /* enum kvc_op */
-    uint8_t key_bytes;
-    uint32_t value_bytes;
-    uint8_t key[KVC_TRACE_KEY_MAX + 1]; /* zero behind key_bytes */
+enum {
+    KVC_TRACE_LINE_MAX = 4096, /**< Longest line [bytes]. */
+    KVC_TRACE_KEY_MAX = 255,   /**< Longest key [bytes]. */
 };
 
-enum kvc_trace_next { KVC_TRACE_ROW, KVC_TRACE_END, KVC_TRACE_ERROR };
+/** One line of a trace. */
+struct kvc_trace_row {
+    double time_ns;                     /**< Send time [ns]. */
+    uint8_t op;                         /**< enum kvc_op. */
+    uint8_t key_bytes;                  /**< Size of the key [bytes]. */
+    uint32_t value_bytes;               /**< Size of the value [bytes]. */
+    uint8_t key[KVC_TRACE_KEY_MAX + 1]; /**< The key; zero behind `key_bytes`. */
+};
 
+/** The outcome of reading a line. */
+enum kvc_trace_next {
+    KVC_TRACE_ROW,   /**< A row was read. */
+    KVC_TRACE_END,   /**< The trace has ended. */
+    KVC_TRACE_ERROR, /**< The line is malformed or cannot be read. */
+};
+
+/** An open trace. */
 struct kvc_trace;
 
-void kvc_trace_close(struct kvc_trace *trace); /* NULL is allowed */
+/** Closes a trace. NULL is allowed. */
+void kvc_trace_close(struct kvc_trace *trace);
 
-/* NULL and `diag` when the file cannot be opened or memory is short. */
+/** Opens a trace. Returns NULL and fills `diag` if the file cannot be opened or memory is short. */
 struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag);
 
-/* Reads the next row. After KVC_TRACE_ERROR (`diag` tells) the trace cannot be read on. */
+/** Reads the next row. After KVC_TRACE_ERROR, which fills `diag`, the trace cannot be read any further. */
 enum kvc_trace_next kvc_trace_read(struct kvc_trace *trace, struct kvc_trace_row *row, struct kvc_diag *diag);
 
 #endif

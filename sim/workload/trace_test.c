@@ -7,7 +7,7 @@
 
 #include "sim/workload/batch.h"
 
-/* Writes a file of its own and returns its name, which the caller unlinks. */
+/* Writes a new file and returns its name. The caller unlinks it. */
 static char *write_file(const char *text, size_t bytes)
 {
     char *path = strdup("/tmp/kvc_trace_XXXXXX");
@@ -63,7 +63,7 @@ Test(trace, reads_all_columns)
     expect_end(trace);
 }
 
-Test(trace, the_header_may_be_left_out)
+Test(trace, the_header_is_optional)
 {
     static const char text[] = "3,get,abc,3,8\n";
     struct kvc_trace *trace = open_text(text, sizeof(text) - 1);
@@ -87,11 +87,12 @@ Test(trace, the_longest_key_fits)
     expect_end(trace);
 }
 
-/* A bad line, between good ones; char arrays because the parameters cross a process boundary. */
+/* A bad line, which the test puts between good ones. The fields are arrays because the parameters are copied
+ * to another process. */
 struct bad_line {
     char line[64];
     int bytes;
-    char found[64]; /* part of the message */
+    char found[64]; /* Part of the message. */
     char allowed[64];
 };
 

@@ -20,34 +20,35 @@ static const struct kvc_option rows[] = {
      .min = 1,
      .max = KEYS_MAX,
      .by_default = "1000000",
-     .help = "distinct keys; more need more memory and miss caches more"},
+     .help = "number of distinct keys; more keys need more memory and miss caches more often"},
     {.name = "key",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_workload, key_bytes),
      .min = 1,
      .max = KEY_BYTES_MAX,
      .by_default = "8",
-     .help = "bytes of every key when sizes are fixed"},
+     .help = "size of every key in bytes if sizes are fixed; longer keys need more memory and bandwidth"},
     {.name = "value",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_workload, value_bytes),
      .min = 0,
      .max = KVC_VALUE_BYTES_MAX,
      .by_default = "8",
-     .help = "bytes of every value when sizes are fixed"},
+     .help = "size of every value in bytes if sizes are fixed; larger values need more memory and bandwidth"},
     {.name = "sizes",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_workload, sizes),
      .by_default = "fixed",
      .choices = size_sets,
-     .help = "key and value sizes: fixed, or those of a Facebook pool (Atikoglu et al., SIGMETRICS 2012)"},
+     .help =
+         "sizes of keys and values: fixed, or those of a Facebook pool (Atikoglu et al., SIGMETRICS 2012)"},
     {.name = "get",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, get_frac),
      .min = 0,
      .max = 1,
      .by_default = "0.95",
-     .help = "share of GET requests; get, set and delete add up to 1"},
+     .help = "share of GET requests; get, set and delete must add up to 1"},
     {.name = "set",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, set_frac),
@@ -70,21 +71,23 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = 0,
-     .help = "requests that a client packs into one Ethernet frame; more cost fewer packets and wait longer"},
+     .help =
+         "requests that a client packs into one Ethernet frame; more requests per frame mean fewer packets and longer waits"},
     {.name = "clients_for",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_workload, clients_for),
      .by_default = "cluster",
      .choices = clients_for_names,
-     .help = "saturating clients: cluster: one set, the hottest socket holds back the others; socket: one "
-             "set each"},
+     .help = "whom saturating clients serve: with cluster, the hottest socket holds back the others; with "
+             "socket, each socket has its own clients"},
     {.name = "preload",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, preload_frac),
      .min = 0,
      .max = 1,
      .by_default = "1",
-     .help = "share of the keys, most popular first, stored before the run"},
+     .help =
+         "share of the keys, most popular first, that are stored before the run; a larger share raises the hit rate"},
 };
 
 const struct kvc_option_table kvc_workload_option_table = {.name = "workload",
@@ -223,8 +226,8 @@ static enum kvc_status check_keys(const struct kvc_workload *w, struct kvc_diag 
     if (w->key_bytes < 4 && w->keys > 1ull << (8 * w->key_bytes)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "workload.key of %llu bytes tells at most %llu keys apart, workload.keys is %llu",
-            (unsigned long long)w->key_bytes, 1ull << (8 * w->key_bytes), (unsigned long long)w->keys);
+            "workload.keys is %llu, but a workload.key of %llu bytes distinguishes at most %llu keys",
+            (unsigned long long)w->keys, (unsigned long long)w->key_bytes, 1ull << (8 * w->key_bytes));
     }
     return KVC_OK;
 }
@@ -268,14 +271,14 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
         }
         any = any || point->rate_mops > 0;
     }
-    return any ? KVC_OK : fail(diag, "the arrival curve is 0 Mops everywhere; one point must be above");
+    return any ? KVC_OK
+               : fail(diag, "the arrival curve is 0 Mops everywhere; at least one point must be above 0");
 }
 
 static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_diag *diag)
 {
     if (w->clients_for == KVC_CLIENTS_FOR_SOCKET && w->arrival != KVC_ARRIVAL_SATURATE) {
-        return fail(
-            diag, "workload.clients_for = \"socket\" has no meaning unless workload.arrival = \"saturate\"");
+        return fail(diag, "workload.clients_for = \"socket\" requires workload.arrival = \"saturate\"");
     }
     switch (w->arrival) {
     case KVC_ARRIVAL_SATURATE:

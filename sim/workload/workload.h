@@ -1,8 +1,6 @@
-/* What load is offered: keys, sizes, popularity, operations, arrivals. Filled from the scenario's `workload`.
- *
- * Sources of the named sets: key and value sizes a-d, Mega-KV (VLDB J. 2017) sec. 8.1; K8..K128, DIDO (ICDE
- * 2017); ETC, USR, APP, VAR, SYS, Atikoglu et al., SIGMETRICS 2012; A, B, C operation mixes, YCSB (SoCC
- * 2010). */
+/** @file
+ * The offered load: keys, their sizes and popularity, operations, and arrivals. The scenario's table
+ * `workload` fills it. */
 #ifndef KVC_SIM_WORKLOAD_WORKLOAD_H
 #define KVC_SIM_WORKLOAD_WORKLOAD_H
 
@@ -12,82 +10,101 @@
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 
+/** When requests are sent. */
 enum kvc_arrival {
-    KVC_ARRIVAL_SATURATE, /* a request is always waiting; it counts as sent when the receiver can take it */
-    KVC_ARRIVAL_POISSON,  /* open loop: frames arrive as a Poisson process of `rate_mops` requests */
-    KVC_ARRIVAL_FIXED,    /* open loop: frames at equal distances */
-    KVC_ARRIVAL_CLOSED,   /* `clients`, each sends its next request `think_ns` after its response */
-    KVC_ARRIVAL_CURVE,    /* open loop, Poisson with a rate that follows `curve` (linear between points) */
-    KVC_ARRIVAL_TRACE,    /* replays `trace`, a CSV with time_us,op,key,key_bytes,value_bytes */
+    KVC_ARRIVAL_SATURATE, /**< A request always waits. It counts as sent when the receiver can take it. */
+    KVC_ARRIVAL_POISSON,  /**< Open loop: frames form a Poisson process of `rate_mops` requests. */
+    KVC_ARRIVAL_FIXED,    /**< Open loop: frames are sent at equal distances. */
+    KVC_ARRIVAL_CLOSED,   /**< Each of `clients` sends its next request `think_ns` after a response. */
+    KVC_ARRIVAL_CURVE,    /**< Open loop: a Poisson process whose rate follows `curve`. */
+    KVC_ARRIVAL_TRACE,    /**< Replays the file `trace`; see sim/workload/trace.h. */
 };
 
-enum kvc_size_set { /* choices "fixed", "etc", "usr", "app", "var", "sys" */
-                    KVC_SIZES_FIXED,
-                    KVC_SIZES_ETC,
-                    KVC_SIZES_USR,
-                    KVC_SIZES_APP,
-                    KVC_SIZES_VAR,
-                    KVC_SIZES_SYS,
+/** Key and value sizes; see sim/workload/sizes.h. */
+enum kvc_size_set {
+    KVC_SIZES_FIXED, /**< "fixed": `key_bytes` and `value_bytes`. */
+    KVC_SIZES_ETC,   /**< "etc": Facebook's pool ETC. */
+    KVC_SIZES_USR,   /**< "usr": Facebook's pool USR. */
+    KVC_SIZES_APP,   /**< "app": Facebook's pool APP. */
+    KVC_SIZES_VAR,   /**< "var": Facebook's pool VAR. */
+    KVC_SIZES_SYS,   /**< "sys": Facebook's pool SYS. */
 };
 
-enum kvc_clients_for {                          /* choices "cluster", "socket" */
-                       KVC_CLIENTS_FOR_CLUSTER, /* one set of clients: a socket that is behind holds back the
-                                                   others */
-                       KVC_CLIENTS_FOR_SOCKET,  /* every socket has clients of its own, as evaluations often
-                                                   have it */
+/** Whom saturating clients serve. */
+enum kvc_clients_for {
+    KVC_CLIENTS_FOR_CLUSTER, /**< "cluster": one set of clients; a slow socket holds back the others. */
+    KVC_CLIENTS_FOR_SOCKET,  /**< "socket": each socket has its own clients, as in many evaluations. */
 };
 
-enum kvc_popularity { KVC_POPULARITY_UNIFORM, KVC_POPULARITY_ZIPF };
+/** How popular the keys are. */
+enum kvc_popularity {
+    KVC_POPULARITY_UNIFORM, /**< All keys are equally popular. */
+    KVC_POPULARITY_ZIPF,    /**< The popularity falls with the rank to the power of -`zipf_s`. */
+};
 
-enum { KVC_CURVE_MAX = 64 };
+enum { KVC_CURVE_MAX = 64 /**< Points of a rate curve. */ };
 
+/** One point of a rate curve. */
 struct kvc_rate_point {
-    double time_ns;
-    double rate_mops;
+    double time_ns;   /**< Simulated time [ns]. */
+    double rate_mops; /**< Request rate of all nodes at this time [million/s]. */
 };
 
+/** A workload. */
 struct kvc_workload {
-    uint64_t keys;                          /* distinct keys, 1 .. 2^32 */
-    int sizes;                              /* enum kvc_size_set */
-    uint64_t key_bytes;                     /* fixed: 1..255 */
-    uint64_t value_bytes;                   /* fixed */
-    double get_frac, set_frac, delete_frac; /* sum to 1 */
-    int popularity;                         /* enum kvc_popularity */
-    double zipf_s;                          /* exponent, > 0 */
-    int arrival;                            /* enum kvc_arrival */
-    double rate_mops;                       /* all nodes together */
-    uint64_t clients;
-    double think_ns;
-    struct kvc_rate_point curve[KVC_CURVE_MAX];
-    uint32_t curve_points;
-    char trace[KVC_TEXT_MAX];
-    uint64_t frame_requests; /* requests a client packs into one Ethernet frame; 0: as many as fit */
-    int clients_for;         /* enum kvc_clients_for; of saturating clients */
-    double preload_frac;     /* share of the keys, most popular first, that are stored before the run */
+    uint64_t keys;        /**< Distinct keys, 1 to 2^32. */
+    int sizes;            /**< enum kvc_size_set. */
+    uint64_t key_bytes;   /**< Fixed sizes: size of every key [bytes], 1 to 255. */
+    uint64_t value_bytes; /**< Fixed sizes: size of every value [bytes]. */
+    double get_frac;      /**< Share of GET requests; the three shares add up to 1. */
+    double set_frac;      /**< Share of SET requests. */
+    double delete_frac;   /**< Share of DELETE requests. */
+    int popularity;       /**< enum kvc_popularity. */
+    double zipf_s;        /**< Zipf: exponent, above 0. */
+    int arrival;          /**< enum kvc_arrival. */
+    double rate_mops;     /**< Poisson, fixed: rate of all nodes together [million/s]. */
+    uint64_t clients;     /**< Closed loop: number of clients. */
+    double think_ns;      /**< Closed loop: pause between response and request [ns]. */
+    struct kvc_rate_point curve[KVC_CURVE_MAX]; /**< Curve: the points, with ascending times. */
+    uint32_t curve_points;                      /**< Curve: number of points. */
+    char trace[KVC_TEXT_MAX];                   /**< Trace: path of the file. */
+    uint64_t frame_requests;                    /**< Requests per Ethernet frame; 0: as many as fit. */
+    int clients_for;                            /**< Saturating: enum kvc_clients_for. */
+    double preload_frac; /**< Share of the keys, most popular first, stored before the run. */
 };
 
+/** The options of the table `workload`, except popularity and arrival, which are tables of their own. */
 extern const struct kvc_option_table kvc_workload_option_table;
+
+/** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;
 
-/* Largest key and value that the workload can produce, for buffers and memory estimates. */
+/** Returns the size of the largest key that the workload can produce [bytes]. */
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
+
+/** Returns the size of the largest value that the workload can produce [bytes]. */
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
 
-/* The highest rate of an open load, million requests per second of all nodes together; +infinity where
- * clients wait for what is served: saturating or closed ones. A trace's is not known beforehand: +infinity
- * too. */
+/** Returns the highest rate of an open loop, all nodes together [million/s]. Saturating and closed-loop
+ * clients are limited by the store, and the rate of a trace is not known beforehand: for these, returns
+ * +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
 
-/* Bytes from key to key in a batch of this workload: the largest key in whole 8-byte words. */
+/** Returns the distance between two keys in a batch of this workload: the largest key, rounded up to words of
+ * 8 bytes [bytes]. */
 uint32_t kvc_workload_key_stride(const struct kvc_workload *workload);
 
-/* Means of both over the keys (each key counted once), exact; 0 for a trace, which is not known beforehand.
- */
+/** Returns the exact mean key size, where each key counts once [bytes]. For a trace, which is not known
+ * beforehand, returns 0. */
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload);
+
+/** Returns the exact mean value size, where each key counts once [bytes]. For a trace, which is not known
+ * beforehand, returns 0. */
 double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
 
-/* Cross-field checks: fractions sum to 1, keys fit in key_bytes, curve times rise, closed loop has clients,
- * ... */
+/** Checks a workload, including what involves several fields: the shares add up to 1, the keys fit in
+ * `key_bytes`, the times of the curve ascend, a closed loop has clients, and so on. Returns KVC_ERR_SCENARIO
+ * for the first violation. */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);
 
 #endif

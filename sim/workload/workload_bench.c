@@ -1,5 +1,5 @@
-/* What a request costs to make: draws alone, and whole requests routed into batches. Medians of RUNS, in ns.
- */
+/* Measures what it costs to make a request: random draws alone, and whole requests routed into batches.
+ * Prints medians of RUNS repetitions in ns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -55,8 +55,8 @@ static double zipf_ns(double s, uint64_t keys)
     return median(ns);
 }
 
-/* Takes requests in turn from all shards, frame by frame. */
-static double take_ns(struct kvc_source *source, uint32_t shards, struct kvc_batch *batch, int requests)
+/* Drains all shards in turn, frame by frame. Returns the time per request [ns]. */
+static double drain_ns(struct kvc_source *source, uint32_t shards, struct kvc_batch *batch, int requests)
 {
     double start = now_ns(), done_ns[BATCH];
     int taken = 0;
@@ -70,7 +70,7 @@ static double take_ns(struct kvc_source *source, uint32_t shards, struct kvc_bat
         if (idle == shards) {
             die("no shard has requests");
         }
-        for (uint32_t i = 0; i < batch->count; i++) { /* the closed loop's service time */
+        for (uint32_t i = 0; i < batch->count; i++) { /* The service time of the closed loop. */
             done_ns[i] = batch->sent_ns[i] + 1000;
         }
         kvc_source_complete(source, batch->client, done_ns, batch->count);
@@ -101,14 +101,14 @@ static double source_ns(const struct kvc_workload *workload, uint32_t nodes, uin
     if (source == NULL || batch == NULL) {
         die("no memory");
     }
-    take_ns(source, nodes * sockets, batch, REQUESTS / 10);
+    drain_ns(source, nodes * sockets, batch, REQUESTS / 10);
     for (uint32_t shard = 0; shard < nodes * sockets; shard++) {
         batch->count = 0;
         kvc_source_drain(source, shard, 1e18, batch);
         check(source, shard, batch);
     }
     for (int run = 0; run < RUNS; run++) {
-        ns[run] = take_ns(source, nodes * sockets, batch, REQUESTS);
+        ns[run] = drain_ns(source, nodes * sockets, batch, REQUESTS);
     }
     kvc_source_free(source);
     kvc_batch_free(batch);
@@ -138,7 +138,7 @@ int main(void)
         printf("zipf %-4g of 50e6 keys, draw alone %8.2f ns\n", exponents[i],
                zipf_ns(exponents[i], 50000000));
     }
-    printf("%-36s %8s %8s %8s\n", "request, ns, by shards", "1", "2", "8");
+    printf("%-36s %8s %8s %8s\n", "ns per request, by shards", "1", "2", "8");
     for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
         struct kvc_workload workload = {.keys = 50000000,
                                         .sizes = loads[i].sizes,

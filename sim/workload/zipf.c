@@ -6,20 +6,20 @@
 #include "sim/workload/alias.h"
 
 enum {
-    BLOCK_SHARE = 64, /* a block is at most 1/64 of its first rank wide */
-    HEAD_TERMS = 64,  /* summed one by one; Euler-Maclaurin from there on */
+    BLOCK_SHARE = 64, /* A block is at most 1/64 of its first rank wide. */
+    HEAD_TERMS = 64,  /* Terms summed one by one; the Euler-Maclaurin formula gives the rest. */
 };
 
 struct block {
-    uint64_t sure;  /* accepted below this, of 2^64, whatever the rank in the block */
-    uint32_t first; /* counted from 0 */
+    uint64_t sure;  /* A 64-bit random number below this accepts any rank in the block. */
+    uint32_t first; /* Counted from 0. */
     uint32_t width;
 };
 
 struct kvc_zipf {
     uint64_t n;
     double s;
-    double total; /* sum of k^-s */
+    double total; /* Sum of k^-s for all ranks. */
     struct kvc_alias alias;
     struct block *blocks;
 };
@@ -34,7 +34,7 @@ void kvc_zipf_free(struct kvc_zipf *zipf)
     free(zipf);
 }
 
-/* Sum of k^-s for k = 1 .. last. */
+/* Returns the sum of k^-s for k = 1 to last. */
 static double harmonic(uint64_t last, double s)
 {
     double sum = 0;
@@ -67,7 +67,8 @@ static uint64_t sure_below(double first, double last, double s)
     if (first >= last) {
         return UINT64_MAX;
     }
-    double least = pow(first / last, s) * (1 - 1e-12) * 0x1.0p64; /* pow rounds; better a pow too many */
+    double least = pow(first / last, s) * (1 - 1e-12) *
+                   0x1.0p64; /* pow rounds; an unnecessary pow later is better than a wrong draw. */
     return (uint64_t)least;
 }
 
@@ -116,7 +117,7 @@ static int accept(const struct block *block, uint64_t offset, uint64_t random, d
 
 void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *rank, size_t count)
 {
-    struct kvc_rng local = *rng; /* in registers */
+    struct kvc_rng local = *rng; /* In registers. */
     const struct kvc_alias alias = zipf->alias;
     for (size_t i = 0; i < count;) {
         const struct block *block = &zipf->blocks[kvc_alias_pick(&alias, kvc_rng_u64(&local))];

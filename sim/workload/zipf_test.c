@@ -9,8 +9,8 @@ enum { DRAWS = 1000000, BINS = 400, PART = 1000 };
 
 static const double exponents[] = {0.2, 0.5, 0.99, 1, 1.2, 3};
 
-/* Every rank by itself up to 100, then steps of a tenth; returns the number of bins, end[i] is one past the
- * last. */
+/* Divides the ranks into bins: single ranks up to 100, then bins that grow by a tenth. end[i] is one past the
+ * last rank of bin i. Returns the number of bins. */
 static int cut_bins(uint64_t n, uint64_t *end)
 {
     int bins = 0;
@@ -37,8 +37,8 @@ static int bin_of(const uint64_t *end, int bins, uint64_t rank)
     return low;
 }
 
-/* Pearson's statistic over bins joined until 20 draws are expected; *freedom is one less than how many these
- * are. */
+/* Returns Pearson's statistic over bins that are joined until each expects 20 draws. *freedom is their number
+ * minus one. */
 static double chi_square(const struct kvc_zipf *zipf, const uint64_t *end, const double *seen, int bins,
                          int *freedom)
 {
@@ -122,7 +122,7 @@ Test(zipf, mass_equals_the_plain_sum)
     }
 }
 
-Test(zipf, an_exponent_near_one_passes_into_one)
+Test(zipf, is_continuous_at_exponent_one)
 {
     struct kvc_zipf *one = kvc_zipf_create(1ull << 32, 1), *near = kvc_zipf_create(1ull << 32, 1 + 1e-13);
     for (uint64_t k = 1; k < 1ull << 32; k *= 3) {
@@ -132,7 +132,7 @@ Test(zipf, an_exponent_near_one_passes_into_one)
     kvc_zipf_free(near);
 }
 
-Test(zipf, the_popular_end_takes_all_at_a_huge_exponent)
+Test(zipf, draws_only_the_first_rank_at_a_huge_exponent)
 {
     uint64_t rank[PART];
     struct kvc_rng rng;

@@ -1,10 +1,8 @@
-#include <criterion/criterion.h>
-#include <gsl/gsl_cdf.h>
-#include <math.h>
-#include <string.h>
-
-#include "sim/base/diag.h"
 #include "sim/base/option.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
 #include "sim/base/rng.h"
 
 struct spelled {
@@ -42,7 +40,7 @@ Test(quantity, parses_what_users_write)
     }
 }
 
-Test(quantity, refuses_everything_else)
+Test(quantity, refuses_any_other_text)
 {
     static const struct spelled bad[] = {
         {"160parsec", KVC_UNIT_NS, 0}, {"160", KVC_UNIT_NS, 0},     {"", KVC_UNIT_NS, 0},
@@ -101,7 +99,7 @@ Test(quantity, prints_and_parses_back)
     }
 }
 
-Test(names, finds_the_nearest)
+Test(names, the_nearest_is_found)
 {
     static const char *const names[] = {"cycle", "delay", "streams", "index", NULL};
     cr_expect_str_eq(kvc_nearest_name("cylce", names), "cycle");
@@ -118,7 +116,7 @@ struct target {
     char text[KVC_TEXT_MAX];
 };
 
-Test(options, defaults)
+Test(options, are_set_to_their_defaults)
 {
     static const char *const choices[] = {"a", "b", NULL};
     static const struct kvc_option rows[] = {
@@ -153,69 +151,4 @@ Test(options, defaults)
     cr_expect_eq(target.choice, 1);
     cr_expect(target.flag);
     cr_expect_str_eq(target.text, "x");
-}
-
-Test(diag, prints_its_place)
-{
-    struct kvc_diag diag = {0};
-    char *text = NULL;
-    size_t size = 0;
-    cr_expect_eq(kvc_diag_fail_at(&diag, KVC_ERR_SCENARIO, "a.lua", 3, "found %d", 7), KVC_ERR_SCENARIO);
-    FILE *out = open_memstream(&text, &size);
-    kvc_diag_print(&diag, out);
-    fclose(out);
-    cr_expect_str_eq(text, "a.lua:3: found 7");
-    cr_expect_eq(kvc_diag_fail(NULL, KVC_ERR_RUNTIME, "unheard"), KVC_ERR_RUNTIME);
-    free(text);
-}
-
-Test(rng, streams_differ_and_repeat)
-{
-    struct kvc_rng a, b, c, d;
-    kvc_rng_init(&a, 1, "x", 0);
-    kvc_rng_init(&b, 1, "x", 0);
-    kvc_rng_init(&c, 1, "x", 1);
-    kvc_rng_init(&d, 1, "y", 0);
-    int same_c = 0, same_d = 0;
-    for (int i = 0; i < 1000; i++) {
-        uint64_t value = kvc_rng_u64(&a);
-        cr_assert_eq(value, kvc_rng_u64(&b));
-        same_c += value == kvc_rng_u64(&c);
-        same_d += value == kvc_rng_u64(&d);
-    }
-    cr_expect_eq(same_c + same_d, 0);
-}
-
-/* Chi-square of 64 equally likely classes. */
-static double chi_square(const uint32_t *seen, double expected)
-{
-    double sum = 0;
-    for (int i = 0; i < 64; i++) {
-        sum += (seen[i] - expected) * (seen[i] - expected) / expected;
-    }
-    return sum;
-}
-
-Test(rng, is_uniform_and_exponential)
-{
-    enum { DRAWS = 640000 };
-    uint32_t below[64] = {0}, exponential[64] = {0};
-    struct kvc_rng rng;
-    double sum = 0;
-    kvc_rng_init(&rng, 5, "test", 0);
-    for (int i = 0; i < DRAWS; i++) {
-        below[kvc_rng_below(&rng, 64)]++;
-        double draw = kvc_rng_exponential(&rng, 3);
-        sum += draw;
-        exponential[(int)(64 * (1 - exp(-draw / 3)))]++;
-    }
-    double limit = gsl_cdf_chisq_Qinv(1e-4, 63);
-    cr_expect_lt(chi_square(below, DRAWS / 64.0), limit);
-    cr_expect_lt(chi_square(exponential, DRAWS / 64.0), limit);
-    cr_expect_float_eq(sum / DRAWS, 3, 5 * 3 / sqrt(DRAWS));
-}
-
-Test(diag, lack_of_memory_ends_with_status_3, .exit_code = KVC_ERR_RUNTIME)
-{
-    kvc_out_of_memory("%d bytes", 7);
 }

@@ -1,0 +1,22 @@
+#include "sim/base/diag.h"
+
+#include <criterion/criterion.h>
+
+Test(diag, prints_its_place)
+{
+    struct kvc_diag diag = {0};
+    char *text = NULL;
+    size_t size = 0;
+    cr_expect_eq(kvc_diag_fail_at(&diag, KVC_ERR_SCENARIO, "a.lua", 3, "found %d", 7), KVC_ERR_SCENARIO);
+    FILE *out = open_memstream(&text, &size);
+    kvc_diag_print(&diag, out);
+    fclose(out);
+    cr_expect_str_eq(text, "a.lua:3: found 7");
+    cr_expect_eq(kvc_diag_fail(NULL, KVC_ERR_RUNTIME, "unheard"), KVC_ERR_RUNTIME);
+    free(text);
+}
+
+Test(diag, lack_of_memory_ends_with_status_3, .exit_code = KVC_ERR_RUNTIME)
+{
+    kvc_out_of_memory("%d bytes", 7);
+}
