@@ -2,7 +2,7 @@
  * The discrete-event engine, a thin adapter of SimGrid. engine.c is the only file that includes SimGrid's
  * headers.
  *
- * An actor is a sequential activity of the modelled system, such as a scheduler, a GPU or a sender. It sleeps
+ * An actor is a sequential activity of the modeled system, such as a scheduler, a GPU or a sender. It sleeps
  * until a time, occupies a core of its host for a time, or waits at a gate. SimGrid allows one engine per
  * process, so every run has its own process. All times are in nanoseconds; only engine.c converts them to
  * SimGrid's seconds. SimGrid determines the order of simultaneous events; it is deterministic. */

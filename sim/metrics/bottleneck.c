@@ -15,7 +15,8 @@ static bool is_busier(const struct kvc_stage_result *stage, const struct kvc_sta
            (stage->utilization_frac == than->utilization_frac && stage->busy_s > than->busy_s);
 }
 
-/* The busiest stage other than `except`, or NULL if the utilization of every other stage is unknown. */
+/* Returns the busiest stage other than `except`, or NULL if the utilization of every other stage is unknown.
+ */
 static const struct kvc_stage_result *busiest(const struct kvc_result *result,
                                               const struct kvc_stage_result *except)
 {

@@ -16,8 +16,8 @@ struct kvc_hash_ring {
     uint32_t nodes, sockets;
     uint32_t shift; /* place >> shift is the bucket of a place. */
     uint32_t points;
-    struct point
-        *point; /* Sorted by place. One more entry stands for the first point, met again after a turn. */
+    struct point *point; /* Sorted by place. One more entry stands for the first point, which follows the last
+                            one on the ring. */
     uint32_t *next_point; /* For each bucket, the first point at or after its start. */
 };
 

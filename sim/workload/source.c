@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/workload/source_internal.h"
+#include "sim/workload/source_closed.h"
+#include "sim/workload/source_open.h"
+#include "sim/workload/source_requests.h"
+#include "sim/workload/source_saturating.h"
+#include "sim/workload/source_state.h"
+#include "sim/workload/source_trace.h"
 
 void kvc_source_free(struct kvc_source *source)
 {
@@ -107,6 +112,7 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
         source->workload = *params->workload;
         source->hash_seed = params->hash_seed;
         source->frame_requests = params->frame_requests;
+        source->window = KVC_SOURCE_WINDOW;
         kvc_rng_init(&source->op_rng, params->seed, "workload.op", 0);
         kvc_rng_init(&source->key_rng, params->seed, "workload.key", 0);
     }
@@ -130,6 +136,14 @@ uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double unti
         return kvc_source_drain_trace(source, &source->shard[shard], until_ns, batch);
     default:
         return kvc_source_drain_open(source, &source->shard[shard], until_ns, batch);
+    }
+}
+
+void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
+                         uint32_t count)
+{
+    if (source->workload.arrival == KVC_ARRIVAL_CLOSED && !kvc_source_stopped(source)) {
+        kvc_source_complete_closed(source, client, done_ns, count);
     }
 }
 

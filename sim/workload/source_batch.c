@@ -1,6 +1,8 @@
+#include "sim/workload/source_batch.h"
+
 #include <string.h>
 
-#include "sim/workload/source_internal.h"
+#include "sim/workload/source_requests.h"
 
 /* Copies keys from a trace and clears the bytes behind them. */
 static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *from, uint32_t count)

@@ -1,7 +1,10 @@
+#include "sim/workload/source_closed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/workload/source_internal.h"
+#include "sim/workload/source_batch.h"
+#include "sim/workload/source_requests.h"
 
 /* Draws the next request of a client. It depends only on the client and on how often the client has sent, so
  * that the order of completions has no effect. */
@@ -63,13 +66,10 @@ uint32_t kvc_source_drain_closed(struct kvc_source *source, struct kvc_source_sh
     return taken;
 }
 
-void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
-                         uint32_t count)
+void kvc_source_complete_closed(struct kvc_source *source, const uint32_t *client, const double *done_ns,
+                                uint32_t count)
 {
     double sent_ns[KVC_SOURCE_BLOCK];
-    if (source->workload.arrival != KVC_ARRIVAL_CLOSED || kvc_source_stopped(source)) {
-        return;
-    }
     for (uint32_t first = 0, part; first < count; first += part) {
         part = count - first < KVC_SOURCE_BLOCK ? count - first : KVC_SOURCE_BLOCK;
         for (uint32_t i = 0; i < part; i++) {

@@ -1,8 +1,11 @@
+#include "sim/workload/source_open.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/workload/source_internal.h"
+#include "sim/workload/source_batch.h"
+#include "sim/workload/source_requests.h"
 
 enum {
     LOOK_AHEAD = 1 << 20, /* Requests made for other shards while one frame is filled, plus ... */

@@ -1,8 +1,9 @@
+#include "sim/workload/source_requests.h"
+
 #include <endian.h>
 #include <string.h>
 
 #include "kernels/hash.h"
-#include "sim/workload/source_internal.h"
 
 /* Returns a word of a key: word 0 is its id, further words are mixed from the id. */
 static inline uint64_t key_word(uint64_t key_id, size_t word)

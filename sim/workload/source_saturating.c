@@ -1,11 +1,14 @@
+#include "sim/workload/source_saturating.h"
+
 #include <math.h>
 
-#include "sim/workload/source_internal.h"
+#include "sim/workload/source_batch.h"
+#include "sim/workload/source_requests.h"
 
 static bool window_full(const struct kvc_source *source)
 {
     for (uint32_t i = 0; i < source->shards; i++) {
-        if (kvc_rows_count(&source->shard[i].rows) >= KVC_SOURCE_WINDOW) {
+        if (kvc_rows_count(&source->shard[i].rows) >= source->window) {
             return true;
         }
     }
@@ -17,8 +20,8 @@ static void drop_beyond_window(struct kvc_source *source)
 {
     for (uint32_t i = 0; i < source->shards; i++) {
         struct kvc_rows *rows = &source->shard[i].rows;
-        if (kvc_rows_count(rows) > KVC_SOURCE_WINDOW) {
-            rows->tail = rows->head + KVC_SOURCE_WINDOW;
+        if (kvc_rows_count(rows) > source->window) {
+            rows->tail = rows->head + source->window;
         }
     }
 }

@@ -1,8 +1,10 @@
+#include "sim/workload/source_trace.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "kernels/hash.h"
-#include "sim/workload/source_internal.h"
+#include "sim/workload/source_batch.h"
 
 static bool read_trace(struct kvc_source *source)
 {

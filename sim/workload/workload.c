@@ -78,7 +78,7 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_workload, clients_for),
      .by_default = "cluster",
      .choices = clients_for_names,
-     .help = "whom saturating clients serve: with cluster, the hottest socket holds back the others; with "
+     .help = "clients of a saturating load: with cluster, the hottest socket holds back the others; with "
              "socket, each socket has its own clients"},
     {.name = "preload",
      .type = KVC_OPTION_REAL,

@@ -30,7 +30,7 @@ enum kvc_size_set {
     KVC_SIZES_SYS,   /**< "sys": Facebook's pool SYS. */
 };
 
-/** Whom saturating clients serve. */
+/** Which sockets share a set of saturating clients. */
 enum kvc_clients_for {
     KVC_CLIENTS_FOR_CLUSTER, /**< "cluster": one set of clients; a slow socket holds back the others. */
     KVC_CLIENTS_FOR_SOCKET,  /**< "socket": each socket has its own clients, as in many evaluations. */

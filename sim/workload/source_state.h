@@ -1,12 +1,11 @@
 /** @file
- * The state of a request source, shared by the files that implement sim/workload/source.h. No other file
- * includes this header.
+ * The state of a request source (sim/workload/source.h), with the helpers that all its parts use. Only the
+ * files source*.c include this header.
  *
- * source_requests.c makes requests, source_batch.c moves them to batches, and one file per kind of arrival
- * (source_saturating.c, source_open.c, source_closed.c, source_trace.c) decides what is sent when. source.c
- * ties them together. */
-#ifndef KVC_SIM_WORKLOAD_SOURCE_INTERNAL_H
-#define KVC_SIM_WORKLOAD_SOURCE_INTERNAL_H
+ * source_requests makes requests, source_batch moves them to batches, and source_saturating, source_open,
+ * source_closed and source_trace each implement one kind of arrival. source.c ties them together. */
+#ifndef KVC_SIM_WORKLOAD_SOURCE_STATE_H
+#define KVC_SIM_WORKLOAD_SOURCE_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +18,6 @@
 #include "sim/workload/rows.h"
 #include "sim/workload/sends.h"
 #include "sim/workload/sizes.h"
-#include "sim/workload/source.h"
 #include "sim/workload/trace.h"
 #include "sim/workload/workload.h"
 #include "sim/workload/zipf.h"
@@ -54,6 +52,7 @@ struct kvc_source {
     struct kvc_workload workload;   /**< What to produce. */
     uint32_t shards;                /**< nodes * sockets. */
     uint32_t frame_requests;        /**< Requests per frame. */
+    uint32_t window;                /**< Saturating load: requests that may wait for one shard. */
     uint64_t hash_seed;             /**< Seed of kvc_hash. */
     struct kvc_source_shard *shard; /**< The shards. */
     struct kvc_hash_ring *ring;     /**< Maps a hash to its shard. */
@@ -131,22 +130,6 @@ static inline void kvc_source_draw_key_ids(const struct kvc_source *source, stru
     *rng = local;
 }
 
-/* source_requests.c */
-
-/** Writes the bytes of `count` keys from their ids and sizes. */
-void kvc_source_make_keys(const struct kvc_source *source, const struct kvc_columns *to,
-                          const uint8_t *key_bytes, uint32_t count);
-
-/** Completes requests whose operations and key ids are set: adds sizes, key bytes and hashes. `count` is at
- * most KVC_SOURCE_BLOCK. */
-void kvc_source_complete_columns(const struct kvc_source *source, struct kvc_columns to, uint32_t count);
-
-/** Makes the next KVC_SOURCE_BLOCK requests of the global stream and queues them at their shards. Returns
- * false and stops the stream if memory is short. */
-bool kvc_source_make_block(struct kvc_source *source);
-
-/* source_batch.c */
-
 /** Returns the columns of the batch's free rows. */
 static inline struct kvc_columns kvc_source_batch_columns(struct kvc_batch *batch)
 {
@@ -161,52 +144,5 @@ static inline struct kvc_columns kvc_source_batch_columns(struct kvc_batch *batc
                                   .zero_behind = true};
     return kvc_columns_at(&columns, batch->count);
 }
-
-/** Returns how many requests of the next frame the batch has room for, at most a whole frame. */
-uint32_t kvc_source_room(const struct kvc_source *source, const struct kvc_batch *batch);
-
-/** Moves `count` rows from the head of a queue to the batch. All get the same send time. */
-void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows, double sent_ns,
-                          uint32_t count, struct kvc_batch *batch);
-
-/* source_saturating.c */
-
-/** Returns whether a whole frame is waiting. Makes requests for it unless a full window forbids that. */
-bool kvc_source_fill_window(struct kvc_source *source, const struct kvc_source_shard *shard);
-
-/** Drains a frame under saturating load; see kvc_source_drain. */
-uint32_t kvc_source_drain_saturating(struct kvc_source *source, struct kvc_source_shard *shard,
-                                     struct kvc_batch *batch);
-
-/* source_open.c */
-
-/** Prepares the arrivals of an open loop. */
-void kvc_source_start_open(struct kvc_source *source, uint64_t seed);
-
-/** Drains a frame of an open loop; see kvc_source_drain. */
-uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
-                               struct kvc_batch *batch);
-
-/** Returns the next send time of an open loop; see kvc_source_next_ns. */
-double kvc_source_next_open_ns(struct kvc_source *source, const struct kvc_source_shard *shard);
-
-/* source_closed.c */
-
-/** Queues the first request of every client. Client i of N first sends after i/N of the think time. Returns
- * false if memory is short. */
-bool kvc_source_start_clients(struct kvc_source *source, uint64_t seed);
-
-/** Drains what the clients have sent; see kvc_source_drain. */
-uint32_t kvc_source_drain_closed(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
-                                 struct kvc_batch *batch);
-
-/* source_trace.c */
-
-/** Drains the next line of a trace; see kvc_source_drain. */
-uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
-                                struct kvc_batch *batch);
-
-/** Returns the next send time of a trace; see kvc_source_next_ns. */
-double kvc_source_next_trace_ns(struct kvc_source *source, const struct kvc_source_shard *shard);
 
 #endif
