@@ -8,7 +8,6 @@
 #include "models/megakv/megakv.h"
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
-#include "sim/devices/dma.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
@@ -23,9 +22,14 @@ const struct kvc_model *const kvc_models[] = {
 };
 
 const struct kvc_device_kind *const kvc_device_kinds[] = {
-    &kvc_cpu_kind, &kvc_dma_kind, &kvc_dram_kind, &kvc_fpga_kind,
-    &kvc_gpu_kind, &kvc_nic_kind, &kvc_pcie_kind, &kvc_megakv_cost_profile_kind,
-    NULL,
+    &kvc_cpu_kind,
+    &kvc_dram_kind,
+    &kvc_fpga_kind,
+    &kvc_gpu_kind,
+    &kvc_nic_kind,
+    &kvc_pcie_kind,
+    &kvc_megakv_cost_profile_kind,
+    NULL, /* ends the list */
 };
 
 _Static_assert(sizeof(kvc_device_kinds) / sizeof(*kvc_device_kinds) - 1 <= KVC_DEVICE_KINDS_MAX,

@@ -2,31 +2,31 @@
 #ifndef KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 #define KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 
 /* The devices of the card. */
 struct kvc_test_card {
-    struct kvc_dma dma;
+    struct kvc_pcie pcie;
     struct kvc_fpga fpga;
     struct kvc_nic nic;
 };
 
 static const struct kvc_test_card kvc_test_published_card = {
-    .dma = {.endpoints = 2,
-            .generation = 3,
-            .lanes = 8,
-            .header_bytes = 26,
-            .payload_max_bytes = 256,
-            .tags = 64,
-            .read_credits = 84,
-            .write_credits = 88,
-            .read_ns = 800,
-            .memory_ns = 250,
-            .credit_ns = 500,
-            .root_bytes_per_s = 13.2e9,
-            .core_reads_per_s = 29.3e6},
+    .pcie = {.endpoints = 2,
+             .generation = 3,
+             .lanes = 8,
+             .header_bytes = 26,
+             .payload_max_bytes = 256,
+             .tags = 64,
+             .read_credits = 84,
+             .write_credits = 88,
+             .read_ns = 800,
+             .memory_ns = 250,
+             .credit_ns = 500,
+             .root_bytes_per_s = 13.2e9,
+             .core_reads_per_s = 29.3e6},
     .fpga = {.clock_hz = 180e6,
              .dram_bytes = 0x1p32,
              .dram_bytes_per_s = 12.8e9,
@@ -45,8 +45,9 @@ static const struct kvc_test_card kvc_test_published_card = {
 /* A node with the card, which must outlive it. */
 static inline struct kvc_node kvc_test_card_node(struct kvc_test_card *card)
 {
-    return (struct kvc_node){
-        .device = {{&kvc_dma_kind, &card->dma}, {&kvc_fpga_kind, &card->fpga}, {&kvc_nic_kind, &card->nic}}};
+    return (struct kvc_node){.device = {{&kvc_pcie_kind, &card->pcie},
+                                        {&kvc_fpga_kind, &card->fpga},
+                                        {&kvc_nic_kind, &card->nic}}};
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 #include "sim/workload/popularity_blocks.h"
@@ -145,7 +145,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scena
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac)
 {
-    const struct kvc_dma *dma = kvc_dma_of(&scenario->node);
+    const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
     const struct kvc_fpga *fpga = kvc_fpga_of(&scenario->node);
     double l = fpga->dram_bytes > 0 ? dispatch_frac : 0, request, response;
     double hit = l > 0 ? kvc_kvdirect_hit_frac(reuse, l) : 0;
@@ -163,12 +163,12 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scena
     double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
     double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVDIRECT_LINE_BYTES;
     double write_bytes = (written_lines * (1 - l) + evicted) * KVC_KVDIRECT_LINE_BYTES;
-    double links = (double)dma->endpoints * kvc_dma_link_bytes_per_s(dma) * 1e-9;
-    double header = (double)dma->header_bytes;
-    double in_flight_ns = host_reads / ((double)dma->endpoints * kvc_dma_flight_reads_per_s(dma)) * 1e9;
+    double links = (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie) * 1e-9;
+    double header = (double)pcie->header_bytes;
+    double in_flight_ns = host_reads / ((double)pcie->endpoints * kvc_pcie_flight_reads_per_s(pcie)) * 1e9;
     double down_ns = (host_reads * header + read_bytes) / links;
     double up_ns = ((host_reads + host_writes) * header + write_bytes) / links;
-    double root_ns = fmax(read_bytes, write_bytes) / dma->root_bytes_per_s * 1e9;
+    double root_ns = fmax(read_bytes, write_bytes) / pcie->root_bytes_per_s * 1e9;
     double lines = l * (read_lines + 2 * written_lines) + misses;
     message_bytes(scenario, &request, &response);
     return (struct kvc_kvdirect_loads){

@@ -31,7 +31,7 @@ static void take_shape(struct kvc_kvdirect_processor *processor, struct kvc_kvdi
     while (operation->steps < shape->steps[which]) {
         struct kvc_kvdirect_step *step = room_for_steps(operation);
         *step = shape->step[which][operation->steps++];
-        step->endpoint = (uint16_t)((operation->hash + operation->steps) % processor->memory.dma->endpoints);
+        step->endpoint = (uint16_t)((operation->hash + operation->steps) % processor->memory.pcie->endpoints);
     }
     if (!operation->write_back) {
         operation->present = shape->present[which];

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "sim/base/events.h"
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie_engine.h"
 
 enum {
     KVC_KVDIRECT_GATHER_BATCH = 256, /* accesses a doorbell, sec. 6.1 */

@@ -6,7 +6,7 @@
 #include "models/kvdirect/predict.h"
 #include "models/kvdirect/run.h"
 #include "models/kvdirect/store.h"
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 
@@ -25,7 +25,7 @@ static void free_state(void *state)
 }
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_dma_kind, "catapult-pcie3-x8"},
+    {&kvc_pcie_kind, "catapult-pcie3-x8"},
     {&kvc_fpga_kind, "catapult-stratix-v"},
     {&kvc_nic_kind, "catapult-40g"},
     {NULL, NULL},

@@ -31,23 +31,23 @@ static void add_parts(struct kvc_kvdirect_memory_engine *memory)
     }
 }
 
-void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_dma *dma,
+void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_pcie *pcie,
                                      const struct kvc_fpga *fpga, uint32_t gather_cores,
                                      struct kvc_events *events, uint64_t seed)
 {
-    *memory = (struct kvc_kvdirect_memory_engine){.dma = dma, .fpga = fpga, .events = events};
-    kvc_kvdirect_gather_open(&memory->gather, gather_cores, dma->core_reads_per_s, events,
+    *memory = (struct kvc_kvdirect_memory_engine){.pcie = pcie, .fpga = fpga, .events = events};
+    kvc_kvdirect_gather_open(&memory->gather, gather_cores, pcie->core_reads_per_s, events,
                              KVC_KVDIRECT_GATHERED, KVC_KVDIRECT_GATHER_WAITED);
-    for (uint16_t i = 0; i < dma->endpoints; i++) {
-        kvc_dma_open(&memory->engine[i], dma, &memory->root, events, i, seed);
+    for (uint16_t i = 0; i < pcie->endpoints; i++) {
+        kvc_pcie_engine_open(&memory->engine[i], pcie, &memory->root, events, i, seed);
     }
     add_parts(memory);
 }
 
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory)
 {
-    for (uint16_t i = 0; i < memory->dma->endpoints; i++) {
-        kvc_dma_close(&memory->engine[i]);
+    for (uint16_t i = 0; i < memory->pcie->endpoints; i++) {
+        kvc_pcie_engine_close(&memory->engine[i]);
     }
     kvc_kvdirect_gather_close(&memory->gather);
     free(memory->part);
@@ -62,16 +62,16 @@ static void use_dma(struct kvc_kvdirect_memory_engine *memory, double now_ns, ui
     memory->host_reads += !write;
     memory->host_writes += write;
     if (write) {
-        kvc_dma_write(&memory->engine[endpoint], now_ns, bytes, part);
+        kvc_pcie_engine_write(&memory->engine[endpoint], now_ns, bytes, part);
     } else {
-        kvc_dma_read(&memory->engine[endpoint], now_ns, bytes, part);
+        kvc_pcie_engine_read(&memory->engine[endpoint], now_ns, bytes, part);
     }
 }
 
 static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part, uint32_t bytes,
                      bool write)
 {
-    memory->part[part].packets = kvc_dma_packets(memory->dma, bytes);
+    memory->part[part].packets = kvc_pcie_packets(memory->pcie, bytes);
     if (memory->gather.cores > 0) {
         kvc_kvdirect_gather_add(&memory->gather, now_ns, part, bytes, write);
     } else {
@@ -124,7 +124,7 @@ void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, 
 {
     for (uint64_t i = 0; i < reads + writes;
          i++) { /* of whole lines, one after the other: the card does it itself */
-        start_background(memory, now_ns, (uint16_t)(i % memory->dma->endpoints), SYNC_BYTES, i >= reads);
+        start_background(memory, now_ns, (uint16_t)(i % memory->pcie->endpoints), SYNC_BYTES, i >= reads);
     }
 }
 
@@ -197,8 +197,8 @@ static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, u
 {
     struct kvc_kvdirect_gather_batch *batch = &memory->gather.batch[number];
     uint32_t addresses = batch->count * KVC_KVDIRECT_GATHER_ADDRESS_BYTES, bytes = batch->read_bytes;
-    uint16_t endpoint = (uint16_t)(batch->number % memory->dma->endpoints);
-    batch->packets = bytes > 0 ? kvc_dma_packets(memory->dma, bytes) : 0;
+    uint16_t endpoint = (uint16_t)(batch->number % memory->pcie->endpoints);
+    batch->packets = bytes > 0 ? kvc_pcie_packets(memory->pcie, bytes) : 0;
     use_dma(memory, now_ns, QUEUED, endpoint, addresses + batch->written_bytes, true);
     if (bytes > 0) {
         use_dma(memory, now_ns, FETCH | number, endpoint, bytes, false);
@@ -218,7 +218,7 @@ void kvc_kvdirect_memory_engine_handle(struct kvc_kvdirect_memory_engine *memory
         gathered(memory, event->time_ns, event->tag);
     } else if (event->kind == KVC_KVDIRECT_GATHER_WAITED) {
         kvc_kvdirect_gather_waited(&memory->gather, event);
-    } else if (!kvc_dma_handle(&memory->engine[event->unit], event, &number)) {
+    } else if (!kvc_pcie_engine_handle(&memory->engine[event->unit], event, &number)) {
         return;
     } else if (number == QUEUED) {
         return;

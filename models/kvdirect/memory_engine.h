@@ -13,14 +13,14 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/gather.h"
 #include "sim/base/events.h"
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie_engine.h"
 #include "sim/devices/fpga.h"
 
 enum { KVC_KVDIRECT_ENDPOINTS_MAX = 8 };
 
 /* Kinds of events: the engines', this one's, and from KVC_KVDIRECT_MEMORY_KINDS on those of who uses it. */
 enum {
-    KVC_KVDIRECT_DRAM_DONE = KVC_DMA_KINDS,
+    KVC_KVDIRECT_DRAM_DONE = KVC_PCIE_KINDS,
     KVC_KVDIRECT_GATHERED,
     KVC_KVDIRECT_GATHER_WAITED,
     KVC_KVDIRECT_MEMORY_KINDS
@@ -29,11 +29,11 @@ enum {
 struct kvc_kvdirect_part;
 
 struct kvc_kvdirect_memory_engine {
-    const struct kvc_dma *dma;
+    const struct kvc_pcie *pcie;
     const struct kvc_fpga *fpga;
     struct kvc_events *events;
-    struct kvc_dma_root root;
-    struct kvc_dma_engine engine[KVC_KVDIRECT_ENDPOINTS_MAX];
+    struct kvc_pcie_root root;
+    struct kvc_pcie_engine engine[KVC_KVDIRECT_ENDPOINTS_MAX];
     struct kvc_kvdirect_gather gather;
     uint32_t *done; /* who is told next: a batch that was gathered ends many steps at once */
     uint32_t done_count, done_capacity;
@@ -45,7 +45,7 @@ struct kvc_kvdirect_memory_engine {
 };
 
 /* `gather_cores`: of the host that access memory for the card; 0: it does so itself. */
-void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_dma *dma,
+void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_pcie *pcie,
                                      const struct kvc_fpga *fpga, uint32_t gather_cores,
                                      struct kvc_events *events, uint64_t seed);
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory);

@@ -302,15 +302,21 @@ static enum kvc_status check_corpus(const struct kvc_scenario *scenario, struct 
 enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_options *system = scenario->system;
-    const struct kvc_dma *dma = kvc_dma_of(&scenario->node);
-    uint64_t lanes = system->nics * dma->endpoints * dma->lanes;
+    const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
+    if (!kvc_pcie_has_packets(pcie)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.pcie: \"%s\" does not state packets (endpoints, generation, ...), which "
+                             "kvdirect needs",
+                             pcie->name);
+    }
+    uint64_t lanes = system->nics * pcie->endpoints * pcie->lanes;
     if (lanes > system->lanes) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.nics: found %llu with %llu links of %llu lanes each, the processors have "
             "%llu lanes",
-            (unsigned long long)system->nics, (unsigned long long)dma->endpoints,
-            (unsigned long long)dma->lanes, (unsigned long long)system->lanes);
+            (unsigned long long)system->nics, (unsigned long long)pcie->endpoints,
+            (unsigned long long)pcie->lanes, (unsigned long long)system->lanes);
     }
     if (kvc_kvdirect_nic_bytes(scenario) > 0x1p36) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -4,7 +4,7 @@
 
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/store.h"
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 #include "sim/metrics/bottleneck.h"
@@ -26,7 +26,7 @@ static double slowest_ns(const struct kvc_kvdirect_loads *loads)
 static double access_ns(const struct kvc_scenario *scenario, double dispatch_frac, double hit_frac)
 {
     const struct kvc_fpga *fpga = kvc_fpga_of(&scenario->node);
-    double host_ns = kvc_dma_read_ns(kvc_dma_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
+    double host_ns = kvc_pcie_read_ns(kvc_pcie_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
     double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0;
     return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
 }
@@ -38,7 +38,7 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kv
     /* a read takes its latency and a clock; a write is on its way when the link has it */
     return reads * (access_ns(scenario, dispatch_frac, hit_frac) +
                     kvc_fpga_cycle_ns(kvc_fpga_of(&scenario->node))) +
-           put * 1e9 / kvc_dma_link_per_s(kvc_dma_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
+           put * 1e9 / kvc_pcie_link_per_s(kvc_pcie_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
 }
 
 /* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
@@ -130,7 +130,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
     kvc_result_add_stage(result, "decode", "fpga", fmin(speed * loads.clock_ns, 1));
     kvc_result_add_stage(result, "access", "fpga", fmin(speed * loads.access_ns, 1));
-    kvc_result_add_stage(result, "pcie", "dma", fmin(speed * loads.pcie_ns, 1));
+    kvc_result_add_stage(result, "pcie", "pcie", fmin(speed * loads.pcie_ns, 1));
     kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);

@@ -37,7 +37,7 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
         KVC_BUG("\"%s\" was checked", lambda);
     }
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
-    kvc_kvdirect_memory_engine_open(&processor->memory, kvc_dma_of(&scenario->node),
+    kvc_kvdirect_memory_engine_open(&processor->memory, kvc_pcie_of(&scenario->node),
                                     kvc_fpga_of(&scenario->node), (uint32_t)system->gather_cores,
                                     &processor->events, kvc_rng_u64(&processor->rng));
     kvc_kvdirect_station_open(&processor->station, (uint32_t)processor->system.station, operations);

@@ -174,7 +174,7 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
                               .host_writes = processor.memory.host_writes,
                               .most_operations = processor.most_in_flight};
     for (int e = 0; e < 2; e++) {
-        const struct kvc_dma_engine *engine = &processor.memory.engine[e];
+        const struct kvc_pcie_engine *engine = &processor.memory.engine[e];
         outcome.most_reads =
             engine->reads.most > outcome.most_reads ? engine->reads.most : outcome.most_reads;
         outcome.most_writes =

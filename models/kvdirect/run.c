@@ -61,8 +61,8 @@ static void record(struct simulation *simulation, struct kvc_kvdirect_answers *a
 static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 {
     double most_ns = 0;
-    for (uint32_t i = 0; i < memory->dma->endpoints; i++) {
-        const struct kvc_dma_engine *engine = &memory->engine[i];
+    for (uint32_t i = 0; i < memory->pcie->endpoints; i++) {
+        const struct kvc_pcie_engine *engine = &memory->engine[i];
         double reads_ns = engine->reads.held_ns / engine->reads.limit;
         double writes_ns = engine->writes.held_ns / engine->writes.limit;
         double link_ns = fmax(engine->up_busy_ns, engine->down_busy_ns);
@@ -208,7 +208,7 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
 {
     static const char *const names[STAGES][2] = {
         [RECEIVE] = {"receive", "nic"}, [DECODE] = {"decode", "fpga"}, [ACCESS] = {"access", "fpga"},
-        [PCIE] = {"pcie", "dma"},       [GATHER] = {"gather", "cpu"},  [DRAM] = {"dram", "fpga"},
+        [PCIE] = {"pcie", "pcie"},      [GATHER] = {"gather", "cpu"},  [DRAM] = {"dram", "fpga"},
         [SEND] = {"send", "nic"},
     };
     double measured_ns = simulation->recorder.until_ns - simulation->recorder.from_ns;
@@ -261,8 +261,8 @@ static struct sums sum_up(const struct simulation *simulation)
         sums.dram_lines += processor->memory.dram_lines;
         sums.most_in_flight =
             processor->most_in_flight > sums.most_in_flight ? processor->most_in_flight : sums.most_in_flight;
-        for (uint32_t e = 0; e < processor->memory.dma->endpoints; e++) {
-            const struct kvc_dma_engine *engine = &processor->memory.engine[e];
+        for (uint32_t e = 0; e < processor->memory.pcie->endpoints; e++) {
+            const struct kvc_pcie_engine *engine = &processor->memory.engine[e];
             sums.most_reads = engine->reads.most > sums.most_reads ? engine->reads.most : sums.most_reads;
             sums.most_writes =
                 engine->writes.most > sums.most_writes ? engine->writes.most : sums.most_writes;

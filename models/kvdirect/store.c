@@ -8,7 +8,7 @@
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/options.h"
 #include "sim/base/clock.h"
-#include "sim/devices/dma.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 #include "sim/workload/source.h"
 
@@ -91,7 +91,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
         shard->table = kvc_kvdirect_table_create(&params);
         if (shard->table == NULL ||
             !kvc_kvdirect_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
-                                        (uint32_t)kvc_dma_of(&scenario->node)->endpoints)) {
+                                        (uint32_t)kvc_pcie_of(&scenario->node)->endpoints)) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a NIC's %.3g GiB: %s",
                                  ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));

@@ -8,6 +8,7 @@
 #include "models/megakv/costs.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/gpu.h"
+#include "sim/devices/pcie.h"
 
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
@@ -234,6 +235,13 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     const struct kvc_gpu *gpu = kvc_gpu_of(&scenario->node);
     uint64_t most = streams_max(scenario);
     uint64_t index = (uint64_t)system->index_bytes;
+    const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
+    if (!kvc_pcie_has_copies(pcie)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.pcie: \"%s\" does not state bulk copies (h2d, d2h, latency), which megakv needs",
+            pcie->name);
+    }
     if (most == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two "

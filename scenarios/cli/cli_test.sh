@@ -56,7 +56,9 @@ expect 2 'system.nics: found 10 with 2 links of 8 lanes each, the processors hav
     "$kvcast" run kvdirect.lua --set system.nics=10
 expect 2 'system.lambda: found no value at "frobnicate' \
     "$kvcast" run kvdirect.lua --set system.update=update --set 'system.lambda=frobnicate(v)'
-expect 2 'node.gpu: kvdirect has none, its nodes have dma, fpga, nic' "$kvcast" run kvdirect.lua --set node.gpu=h200
-expect 2 'node.dma: megakv has none' "$kvcast" run good.lua --set node.dma=catapult-pcie3-x8
+expect 2 'node.gpu: kvdirect has none, its nodes have pcie, fpga, nic' "$kvcast" run kvdirect.lua --set node.gpu=h200
+expect 2 'node.fpga: megakv has none' "$kvcast" run good.lua --set node.fpga=catapult-stratix-v
+expect 2 'node.pcie: ".*" does not state bulk copies' "$kvcast" run good.lua --set node.pcie=catapult-pcie3-x8
+expect 2 'node.pcie: ".*" does not state packets' "$kvcast" run kvdirect.lua --set node.pcie=pcie3-k40c
 
 finish

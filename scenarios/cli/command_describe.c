@@ -198,6 +198,9 @@ static const char *show_default(const struct kvc_option *row)
     if (row->type == KVC_OPTION_LIST) {
         return "empty";
     }
+    if (row->optional) {
+        return "(optional)";
+    }
     return row->by_default == NULL ? "(required)" : row->by_default[0] == '\0' ? "\"\"" : row->by_default;
 }
 

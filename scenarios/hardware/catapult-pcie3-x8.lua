@@ -1,6 +1,6 @@
 -- How KV-Direct's card reads and writes host memory. Fact ids are of Li et al., KV-Direct, SOSP 2017.
 return {
-  kind = "dma",
+  kind = "pcie",
   name = "two PCIe 3.0 x8 links of one card",
   endpoints = { 2, source = "kvdirect.hw.nic.pcie_links: sec. 4, 5" },
   generation = { 3, source = "kvdirect.hw.nic.pcie_links: sec. 4, 5" },

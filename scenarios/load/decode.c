@@ -195,7 +195,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
     kvc_decode_join(path, table->path, row->name);
     lua_pushstring(lua, row->name);
     bool present = lua_rawget(lua, index) != LUA_TNIL;
-    if (!present && table->present_only) {
+    if (!present && (table->present_only || row->optional)) {
         lua_pop(lua, 1);
         return KVC_OK;
     }

@@ -245,11 +245,22 @@ static void set_default(const struct kvc_option *row, char *field)
     }
 }
 
+static void set_absent(const struct kvc_option *row, char *field)
+{
+    if (row->type == KVC_OPTION_COUNT) {
+        *(uint64_t *)(void *)field = 0;
+    } else {
+        *(double *)(void *)field = NAN;
+    }
+}
+
 void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object)
 {
     for (size_t i = 0; i < options->count; i++) {
         if (options->rows[i].by_default != NULL) {
             set_default(&options->rows[i], (char *)object + options->rows[i].offset);
+        } else if (options->rows[i].optional) {
+            set_absent(&options->rows[i], (char *)object + options->rows[i].offset);
         }
     }
 }

@@ -47,6 +47,8 @@ struct kvc_option {
     double min;                /**< REAL, COUNT: smallest allowed value, in the base unit. */
     double max;                /**< REAL, COUNT: largest allowed value, in the base unit. */
     const char *by_default;    /**< Default, as the user would write it; NULL if the option must be given. */
+    bool optional; /**< REAL, COUNT: may be left out although there is no default; the field is then NaN or 0.
+                    */
     const char *auto_word; /**< REAL, COUNT: a word accepted instead of a number, such as "auto"; or NULL. */
     double auto_value;     /**< The number that is stored for `auto_word`. */
     const char *help;      /**< One sentence: the meaning, and the effect of a larger value. */
@@ -77,7 +79,8 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
  * NULL if none is near. */
 const char *kvc_nearest_name(const char *found, const char *const *names);
 
-/** Sets every field that has a default. The other fields are left alone. */
+/** Sets every field that has a default, and optional fields to NaN (REAL) or 0 (COUNT). The other fields are
+ * left alone. */
 void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object);
 
 #endif

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
@@ -102,6 +103,36 @@ Test(gpu, runs_in_waves_when_the_sms_are_full)
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 1000, 1e-6);
     work.jobs = 2561;
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 2000, 1e-6);
+}
+
+static void refuses(const struct kvc_pcie *profile, const char *part)
+{
+    struct kvc_diag diag = {0};
+    cr_expect_eq(kvc_pcie_kind.check(profile, &diag), KVC_ERR_SCENARIO);
+    cr_expect(strstr(diag.message, part) != NULL, "found \"%s\", not \"%s\"", diag.message, part);
+}
+
+Test(pcie, states_whole_groups)
+{
+    struct kvc_node node = {.sockets = 1};
+    struct kvc_pcie *none = kvc_node_add(&node, &kvc_pcie_kind), copies = *none, packets = *none;
+    cr_expect(!kvc_pcie_has_copies(none) && !kvc_pcie_has_packets(none));
+    refuses(none, "pcie.h2d is missing: a profile states bulk copies (h2d, ...), packets (endpoints, ...)");
+    copies.h2d_bytes_per_s = copies.d2h_bytes_per_s = 1e10;
+    refuses(&copies, "pcie.latency is missing: the profile states h2d");
+    copies.latency_ns = 0;
+    cr_expect_eq(kvc_pcie_kind.check(&copies, NULL), KVC_OK);
+    cr_expect(kvc_pcie_has_copies(&copies) && !kvc_pcie_has_packets(&copies));
+    packets.endpoints = packets.generation = packets.lanes = 1;
+    refuses(&packets, "pcie.header is missing: the profile states endpoints");
+    packets.header_bytes = packets.payload_max_bytes = packets.tags = 1;
+    packets.read_credits = packets.write_credits = 1;
+    packets.read_ns = packets.memory_ns = packets.credit_ns = packets.root_bytes_per_s = 1;
+    refuses(&packets, "pcie.core_reads is missing");
+    packets.core_reads_per_s = 1;
+    cr_expect_eq(kvc_pcie_kind.check(&packets, NULL), KVC_OK);
+    cr_expect(!kvc_pcie_has_copies(&packets) && kvc_pcie_has_packets(&packets));
+    kvc_node_free(&node);
 }
 
 static const struct kvc_option sample_rows[] = {

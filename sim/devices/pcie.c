@@ -1,39 +1,105 @@
 #include "sim/devices/pcie.h"
 
+#include <math.h>
+
+#define COUNT_ROW(name_, field, low, high, text)                                                             \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_pcie, field), .min = low,     \
+        .max = high, .optional = true, .help = text                                                          \
+    }
+#define REAL_ROW(name_, field, unit_, low, high, text)                                                       \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_pcie, field), .unit = unit_,   \
+        .min = low, .max = high, .optional = true, .help = text                                              \
+    }
+
 static const struct kvc_option rows[] = {
     {.name = "name",
      .type = KVC_OPTION_TEXT,
      .offset = offsetof(struct kvc_pcie, name),
      .by_default = "",
-     .help = "what the link is called"},
-    {.name = "h2d",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_pcie, h2d_bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .help = "rate from host to device"},
-    {.name = "d2h",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_pcie, d2h_bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .help = "rate from device to host"},
-    {.name = "latency",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_pcie, latency_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .help = "fixed time of one copy, either way"},
+     .help = "name of the link"},
+    REAL_ROW("h2d", h2d_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
+             "copies: rate from host to device; higher shortens launches"),
+    REAL_ROW("d2h", d2h_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
+             "copies: rate from device to host; higher shortens launches"),
+    REAL_ROW("latency", latency_ns, KVC_UNIT_NS, 0, 1e9, "copies: fixed time of one copy, either way"),
+    COUNT_ROW("endpoints", endpoints, 1, 8, "packets: links of one card, each with its own tags and credits"),
+    COUNT_ROW("generation", generation, 1, 5, "packets: generation of PCIe; each doubles the rate of a lane"),
+    COUNT_ROW("lanes", lanes, 1, 16, "packets: lanes of one link; more carry more"),
+    COUNT_ROW("header", header_bytes, 12, 64,
+              "packets: bytes around the data of a packet, framing and padding included"),
+    COUNT_ROW("payload", payload_max_bytes, 32, 4096,
+              "packets: most bytes of data in a packet; larger requests are cut"),
+    COUNT_ROW("tags", tags, 1, 1024, "packets: reads that a link may have in flight; more hide more latency"),
+    COUNT_ROW("read_credits", read_credits, 1, 4096,
+              "packets: reads that the host accepts at once on a link"),
+    COUNT_ROW("write_credits", write_credits, 1, 4096,
+              "packets: writes that the host accepts at once on a link"),
+    REAL_ROW("read_latency", read_ns, KVC_UNIT_NS, 1, 1e6,
+             "packets: time of a read that a cache of the host answers"),
+    REAL_ROW("memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6,
+             "packets: mean extra time of a random read from host memory, exponentially distributed"),
+    REAL_ROW("credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6,
+             "packets: time until the credit of a write is back; longer needs more credits"),
+    REAL_ROW("root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
+             "packets: data rate of all links of a card together, each way"),
+    REAL_ROW("core_reads", core_reads_per_s, KVC_UNIT_NONE, 1e3, 1e12,
+             "packets: random lines per second that a host core reads for the card"),
 };
 
+enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, ROWS = sizeof(rows) / sizeof(*rows) };
+
 static const struct kvc_option_table options = {
-    .name = "pcie", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_pcie)};
+    .name = "pcie", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_pcie)};
+
+static bool is_stated(const struct kvc_pcie *pcie, const struct kvc_option *row)
+{
+    const char *field = (const char *)pcie + row->offset;
+    return row->type == KVC_OPTION_COUNT ? *(const uint64_t *)(const void *)field > 0
+                                         : !isnan(*(const double *)(const void *)field);
+}
+
+/* Checks that rows [first, end) are all stated or none; *stated says which. */
+static enum kvc_status check_group(const struct kvc_pcie *pcie, int first, int end, bool *stated,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_option *present = NULL, *missing = NULL;
+    for (int i = first; i < end; i++) {
+        const struct kvc_option **found = is_stated(pcie, &rows[i]) ? &present : &missing;
+        *found = *found != NULL ? *found : &rows[i];
+    }
+    *stated = present != NULL;
+    if (present != NULL && missing != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "pcie.%s is missing: the profile states %s, and both belong to one group (%s)",
+                             missing->name, present->name, missing->help);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    bool copies, packets;
+    enum kvc_status status = check_group(device, COPIES_FIRST, PACKETS_FIRST, &copies, diag);
+    if (status == KVC_OK) {
+        status = check_group(device, PACKETS_FIRST, ROWS, &packets, diag);
+    }
+    if (status == KVC_OK && !copies && !packets) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "pcie.%s is missing: a profile states bulk copies (%s, ...), packets (%s, ...) or both",
+            rows[COPIES_FIRST].name, rows[COPIES_FIRST].name, rows[PACKETS_FIRST].name);
+    }
+    return status;
+}
 
 const struct kvc_device_kind kvc_pcie_kind = {
-    .name = "pcie", .help = "hardware profile of the link to a GPU", .options = &options};
+    .name = "pcie",
+    .help = "PCIe: bulk copies to and from a GPU, packets of a card that accesses host memory, or both",
+    .options = &options,
+    .check = check,
+};
 
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes)
 {
@@ -43,4 +109,43 @@ double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes)
 double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes)
 {
     return bytes / pcie->d2h_bytes_per_s * 1e9;
+}
+
+/* Generations 1 and 2 transfer 2.5 and 5 GT/s with 8b/10b, 3 to 5 transfer 8, 16 and 32 GT/s with 128b/130b.
+ */
+double kvc_pcie_link_bytes_per_s(const struct kvc_pcie *pcie)
+{
+    static const double lane_bits_per_s[] = {2.5e9 * 8 / 10, 5e9 * 8 / 10, 8e9 * 128 / 130, 16e9 * 128 / 130,
+                                             32e9 * 128 / 130};
+    return lane_bits_per_s[pcie->generation - 1] / 8 * (double)pcie->lanes;
+}
+
+/* Bytes of all packets of a request. */
+static double with_headers(const struct kvc_pcie *pcie, double bytes)
+{
+    return bytes + ceil(bytes / (double)pcie->payload_max_bytes) * (double)pcie->header_bytes;
+}
+
+double kvc_pcie_link_per_s(const struct kvc_pcie *pcie, double bytes)
+{
+    return kvc_pcie_link_bytes_per_s(pcie) / with_headers(pcie, bytes);
+}
+
+double kvc_pcie_flight_reads_per_s(const struct kvc_pcie *pcie)
+{
+    return (double)(pcie->tags < pcie->read_credits ? pcie->tags : pcie->read_credits) /
+           (pcie->read_ns + pcie->memory_ns) * 1e9;
+}
+
+double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes)
+{
+    double link_ns =
+        ((double)pcie->header_bytes + with_headers(pcie, bytes)) / kvc_pcie_link_bytes_per_s(pcie) * 1e9;
+    return pcie->read_ns + pcie->memory_ns + link_ns + bytes / pcie->root_bytes_per_s * 1e9;
+}
+
+uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes)
+{
+    uint32_t most = (uint32_t)pcie->payload_max_bytes;
+    return (bytes + most - 1) / most;
 }

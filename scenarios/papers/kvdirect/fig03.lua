@@ -3,8 +3,8 @@
 return {
   name = "kvdirect-fig03",
   system = { kind = "kvdirect", memory = "64MiB", index = 1, inline = 15, dispatch = 0 },
-  node = { dma = { base = "catapult-pcie3-x8", endpoints = 1 } },
+  node = { pcie = { base = "catapult-pcie3-x8", endpoints = 1 } },
   workload = { keys = 100e3, key = 8, value = 2, get = 1, set = 0, arrival = "saturate" },
   run = { warmup = "100us", duration = "2ms" },
-  sweep = { ["node.dma.tags"] = { 8, 16, 32, 64, 128, 256 } },
+  sweep = { ["node.pcie.tags"] = { 8, 16, 32, 64, 128, 256 } },
 }

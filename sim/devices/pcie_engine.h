@@ -1,0 +1,95 @@
+/** @file
+ * A PCIe engine is one link of a card at work: it turns requests into packets and simulates their tags,
+ * credits and queues.
+ *
+ * A card has one or more links, each with tags and credits of its own, and all of them pass the root complex
+ * (or a switch) that connects them to host memory. A read takes a tag and a non-posted credit, sends a
+ * request the size of a header, waits for host memory, and receives header and data; its tag is free when the
+ * last byte is in. A write takes a posted credit and sends header and data; the card is done with it when
+ * they are on the wire, and its credit comes back a round trip later. Requests without a tag or credit wait
+ * in order of arrival. Each direction of a link carries one packet at a time. Requests above the largest
+ * payload are several packets.
+ *
+ * Source of the mechanisms: KV-Direct (SOSP 2017), sec. 2.4. Not modelled: acknowledgements and flow-control
+ * packets, credits by bytes of data, ordering between reads and writes, the host's caches. */
+#ifndef KVC_SIM_DEVICES_PCIE_ENGINE_H
+#define KVC_SIM_DEVICES_PCIE_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/events.h"
+#include "sim/base/rng.h"
+#include "sim/devices/pcie.h"
+
+/** Kinds of events that engines add; `unit` of such an event is the engine's number. An owner of engines
+ * numbers its own kinds from KVC_PCIE_KINDS on. */
+enum {
+    KVC_PCIE_DATA,   /**< Host memory has the data of a read. */
+    KVC_PCIE_READ,   /**< The data of a read is in. */
+    KVC_PCIE_SENT,   /**< A write is on the wire. */
+    KVC_PCIE_CREDIT, /**< The credit of a write is back. */
+    KVC_PCIE_KINDS
+};
+
+/** The root complex, which all links of a card share. All zero is idle. */
+struct kvc_pcie_root {
+    double down_free_ns; /**< Time when the direction to the card is free. */
+    double up_free_ns;   /**< Time when the direction to the host is free. */
+};
+
+/** Packets of one direction: those in flight, and those that wait for a tag or credit. */
+struct kvc_pcie_queue {
+    struct kvc_pcie_packet *packet;  /**< Packets in flight, by tag or credit. */
+    uint32_t *free;                  /**< Stack of free tags or credits. */
+    uint32_t free_count;             /**< Free tags or credits. */
+    uint32_t limit;                  /**< All tags or credits. */
+    struct kvc_pcie_packet *waiting; /**< Ring of waiting packets. */
+    uint32_t waiting_head;           /**< Index of the packet that waits longest. */
+    uint32_t waiting_count;          /**< Waiting packets. */
+    uint32_t waiting_capacity;       /**< Packets that the ring has room for. */
+    uint32_t most;                   /**< Most packets that were in flight at once. */
+    double held_ns;                  /**< Sum of the times that tags or credits were taken. */
+    uint64_t requests;               /**< Packets so far. */
+    uint64_t bytes;                  /**< Data of these packets. */
+    uint64_t waits;                  /**< Packets that had to wait. */
+};
+
+/** One link at work. */
+struct kvc_pcie_engine {
+    const struct kvc_pcie *pcie;
+    struct kvc_events *events;
+    struct kvc_pcie_root *root;
+    uint16_t number; /**< Number of the link, and `unit` of its events. */
+    struct kvc_rng rng;
+    double byte_ns;      /**< Time of one byte on the link. */
+    double up_free_ns;   /**< Time when the direction to the host is free. */
+    double down_free_ns; /**< Time when the direction to the card is free. */
+    double up_busy_ns;   /**< Busy time of the direction to the host. */
+    double down_busy_ns; /**< Busy time of the direction to the card. */
+    struct kvc_pcie_queue reads, writes;
+};
+
+/** Opens link `number` of a card. The engine adds its events to `events`, whose owner hands them to
+ * kvc_pcie_engine_handle(); `pcie`, `root` and `events` must outlive the engine. Exits with status 3 if
+ * memory is lacking. */
+void kvc_pcie_engine_open(struct kvc_pcie_engine *engine, const struct kvc_pcie *pcie,
+                          struct kvc_pcie_root *root, struct kvc_events *events, uint16_t number,
+                          uint64_t seed);
+
+/** Frees the engine's queues. */
+void kvc_pcie_engine_close(struct kvc_pcie_engine *engine);
+
+/** Asks for a read of `bytes` at `now_ns`. `tag` comes back once for each of its packets. */
+void kvc_pcie_engine_read(struct kvc_pcie_engine *engine, double now_ns, uint32_t bytes, uint32_t tag);
+
+/** Asks for a write of `bytes` at `now_ns`. `tag` comes back once for each of its packets. */
+void kvc_pcie_engine_write(struct kvc_pcie_engine *engine, double now_ns, uint32_t bytes, uint32_t tag);
+
+/** Handles an event of this engine.
+ *
+ * Returns true if a packet is done at the event's time: the data of a read is in, or a write is on the wire.
+ * *tag is then the tag of its request. */
+bool kvc_pcie_engine_handle(struct kvc_pcie_engine *engine, const struct kvc_event *event, uint32_t *tag);
+
+#endif
