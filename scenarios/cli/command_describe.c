@@ -236,6 +236,9 @@ static json_t *row_document(const struct kvc_option *row)
     json_object_set_new(object, "range", json_string(range));
     json_object_set_new(object, "default",
                         row->by_default != NULL ? json_string(row->by_default) : json_null());
+    if (row->optional) {
+        json_object_set_new(object, "optional", json_true());
+    }
     json_object_set_new(object, "help", json_string(row->help));
     return object;
 }
@@ -443,8 +446,12 @@ static json_t *topic_document(const struct topic *topic)
 json_t *kvc_describe_topics(void)
 {
     json_t *topics = json_array();
-    for (size_t i = 0; i < all_topics()->count; i++) {
-        json_array_append_new(topics, topic_document(&all_topics()->topic[i]));
+    const struct topics *all = all_topics();
+    for (size_t i = 0; i < all->count; i++) {
+        /* The lists inside of a device may have the same options; the first one stands for all. */
+        if (i == 0 || all->topic[i].options != all->topic[i - 1].options) {
+            json_array_append_new(topics, topic_document(&all->topic[i]));
+        }
     }
     for (size_t i = 0; kvc_models[i] != NULL; i++) {
         char what[512];

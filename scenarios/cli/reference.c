@@ -33,7 +33,9 @@ static void print_option(const json_t *option, FILE *out)
     fprintf(out, "| `%s` ", text_of(option, "name", ""));
     print_cell(unit[0] != '\0' ? unit : text_of(option, "type", ""), out);
     print_cell(text_of(option, "range", ""), out);
-    print_cell(text_of(option, "default", "(required)"), out);
+    print_cell(text_of(option, "default",
+                       json_is_true(json_object_get(option, "optional")) ? "(optional)" : "(required)"),
+               out);
     print_cell(text_of(option, "help", ""), out);
     fputs("|\n", out);
 }
