@@ -510,8 +510,8 @@ Test(load, refuses_absurd_machines)
     LAW("read_half_marked")                                                                                  \
     LAW("read_marked")                                                                                       \
     LAW("read_half_missed")                                                                                  \
-    LAW("read_slowest")                                                                                      \
-    LAW("search") LAW("search_high_load") LAW("drain") LAW("insert") LAW("insert_high_load")
+    LAW("read_slowest") LAW("search") LAW("search_high_load") LAW("drain") LAW("insert")                     \
+        LAW("insert_high_load")
 
 Test(load, takes_measured_costs)
 {

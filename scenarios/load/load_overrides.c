@@ -1,0 +1,126 @@
+#include "scenarios/load/load_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lua.h>
+
+#include "models/registry.h"
+
+static void push_key(lua_State *lua, const char *name, size_t bytes)
+{
+    if (strspn(name, "0123456789") >= bytes && bytes < 10) {
+        lua_pushinteger(lua, strtol(name, NULL, 10));
+    } else {
+        lua_pushlstring(lua, name, bytes);
+    }
+}
+
+static void push_value(lua_State *lua, const char *text)
+{
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        lua_pushboolean(lua, text[0] == 't');
+    } else if (lua_stringtonumber(lua, text) == 0) {
+        lua_pushstring(lua, text);
+    }
+}
+
+/* Replaces the table on top by a shallow copy. */
+static void copy_table(lua_State *lua)
+{
+    int from = lua_gettop(lua);
+    lua_newtable(lua);
+    for (lua_pushnil(lua); lua_next(lua, from) != 0;) {
+        lua_pushvalue(lua, -2);
+        lua_insert(lua, -2);
+        lua_rawset(lua, from + 1);
+    }
+    lua_replace(lua, from);
+}
+
+static bool is_device_path(const char *path, size_t bytes)
+{
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        const char *name = kvc_device_kinds[i]->name;
+        if (bytes == 5 + strlen(name) && strncmp(path, "node.", 5) == 0 &&
+            strncmp(path + 5, name, bytes - 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_path(const char *path, size_t bytes, const char *wanted)
+{
+    return bytes == strlen(wanted) && strncmp(path, wanted, bytes) == 0;
+}
+
+/* Replaces what an override walks into, on top of the stack, by a fresh table. `bytes` is the length of the
+ * path so far. A device that is named by its profile becomes that profile with fields overridden; the words
+ * of dist and arrival give way. Returns false if the path leads through any other value. */
+static bool make_table(lua_State *lua, const char *path, size_t bytes)
+{
+    if (lua_istable(lua, -1)) {
+        copy_table(lua);
+        return true;
+    }
+    bool device = is_device_path(path, bytes) && lua_type(lua, -1) == LUA_TSTRING;
+    bool word = is_path(path, bytes, "workload.dist") || is_path(path, bytes, "workload.arrival");
+    if (!lua_isnil(lua, -1) && !device && !word) {
+        return false;
+    }
+    lua_newtable(lua);
+    if (device) {
+        lua_pushvalue(lua, -2);
+        lua_setfield(lua, -2, "base");
+    }
+    lua_remove(lua, -2);
+    return true;
+}
+
+/* Sets override->path of the table on top. It copies what it changes, because the script may use one table in
+ * several places. */
+static enum kvc_status apply_override(const struct kvc_decoder *decoder, const struct kvc_override *override)
+{
+    lua_State *lua = decoder->lua;
+    const char *path = override->path, *at = path;
+    int root = lua_gettop(lua);
+    for (;;) {
+        size_t bytes = strcspn(at, ".");
+        push_key(lua, at, bytes);
+        if (at[bytes] == '\0') {
+            break;
+        }
+        lua_pushvalue(lua, -1);
+        lua_rawget(lua, -3);
+        if (!make_table(lua, path, (size_t)(at - path) + bytes)) {
+            return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, "--set", 0,
+                                    "%s: %.*s is a value in the scenario, not a table", path,
+                                    (int)((at - path) + (long)bytes), path);
+        }
+        lua_pushvalue(lua, -2);
+        lua_pushvalue(lua, -2);
+        lua_rawset(lua, -5); /* The parent is a copy already. */
+        lua_remove(lua, -2);
+        at += bytes + 1;
+        if (!lua_checkstack(lua, 8)) {
+            return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
+        }
+    }
+    push_value(lua, override->value);
+    lua_rawset(lua, -3);
+    lua_settop(lua, root);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder)
+{
+    enum kvc_status status = KVC_OK;
+    lua_pushvalue(decoder->lua, 1);
+    copy_table(decoder->lua);
+    for (uint32_t i = 0; status == KVC_OK && decoder->set != NULL && i < decoder->set->count; i++) {
+        status = apply_override(decoder, &decoder->set->entry[i]);
+    }
+    return status;
+}
