@@ -1,5 +1,6 @@
-# Cumulative distribution of the latency, one line per result.
-# gnuplot -c cdf.gp STYLE DATA OUTPUT FORMAT COLUMNS; DATA: blocks of "latency_us fraction" headed by the line's title
+# Draws the cumulative distribution of the latency, one line per result.
+# Usage: gnuplot -c cdf.gp STYLE DATA OUTPUT FORMAT COLUMNS
+# DATA has one block of "latency_us fraction" per line, under the title of the line.
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3

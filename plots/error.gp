@@ -1,7 +1,8 @@
-# Predicted against published or measured: the diagonal is a perfect prediction, the band is within 10 % of it. The
-# cases furthest off are named, if they are outside the band; points of cases that were held out are open.
-# gnuplot -c error.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL; DATA: blocks of "reference predicted case held" headed by
-# a title
+# Draws predicted over published or measured values. The diagonal is a perfect prediction, and the band is within 10 %
+# of it. The cases with the largest errors are named if they are outside the band. Cases that were held out have open
+# points.
+# Usage: gnuplot -c error.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL
+# DATA has one block of "reference predicted case held" per metric, under the title of the metric.
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3
@@ -31,10 +32,10 @@ set samples 400
 set xlabel XLABEL
 set ylabel "predicted, same unit"
 outside(reference, predicted) = abs(predicted - reference) > 0.1 * abs(reference)
-# Names stand towards the middle of the picture, where there is room inside the frame. The others are empty texts: gnuplot 5.4 crashes
-# on labels whose places are all NaN.
+# Names are placed towards the middle of the picture, where the frame has room. The other points get empty labels,
+# because gnuplot 5.4 crashes on labels whose places are all NaN.
 right(reference) = reference > (low > 0 ? sqrt(low * high) : 0.5 * (low + high))
-# Each filled point's open twin comes one before it.
+# In gnuplot's point types, each filled point follows its open counterpart.
 filled(i) = int(word("7 5 9 11 13 15 7 5", style(i)))
 plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4" title "within 10 %", \
     x with lines linecolor rgb "#808080" linewidth 0.7 notitle, \

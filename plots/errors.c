@@ -1,4 +1,4 @@
-/* Predictions and what they are compared with, out of a CSV file. */
+/* Extracts predictions and the values that they are compared with from a CSV file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,13 @@ static bool parse_number(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
-/* Columns of an error table; -1: it has none. */
+/* Columns of a table of errors; -1 when the table lacks the column. */
 struct error_columns {
     long name, predicted, published, measured, metric, held;
 };
 
-/* What a prediction is compared with: published where that cell is filled, else measured. */
+/* Returns the value that a prediction is compared with: the published one if that cell is filled, else the
+ * measured one. */
 static const char *reference_of(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
 {
     const char *published = columns->published >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->published) : "";
@@ -31,7 +32,7 @@ static const char *series_title(const struct kvc_csv *csv, size_t row, const str
     return columns->metric >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->metric) : "case";
 }
 
-/* "published", "measured", or both where the table has points of both. */
+/* Labels the axis "published", "measured" or "published or measured". */
 static void label_references(const struct kvc_csv *csv, const struct error_columns *columns,
                              struct kvc_figure_data *figure)
 {
@@ -46,10 +47,10 @@ static void label_references(const struct kvc_csv *csv, const struct error_colum
              published && measured ? " or " : "", measured ? "measured" : "");
 }
 
-/* Names beyond these would lie over each other. */
+/* More names would overlap. */
 enum { NAMED_MAX = 8 };
 
-/* Of the row's prediction; NaN where it or its reference is no number. */
+/* Returns the error of the row's prediction, or NaN if the prediction or its reference is not a number. */
 static double error_frac(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
 {
     double reference, predicted;
@@ -60,7 +61,7 @@ static double error_frac(const struct kvc_csv *csv, size_t row, const struct err
     return fabs(predicted - reference) / fabs(reference);
 }
 
-/* Whether the row's error is one of the largest. */
+/* Returns whether the row's error is one of the largest, so that its case is named. */
 static bool is_named(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
 {
     double own_frac = error_frac(csv, row, columns);
@@ -71,7 +72,7 @@ static bool is_named(const struct kvc_csv *csv, size_t row, const struct error_c
     return larger < NAMED_MAX;
 }
 
-/* One point: reference, prediction, name, whether it was held out. */
+/* Writes one point: reference, prediction, name, and whether it was held out. */
 static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const struct error_columns *columns,
                                  const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
 {
@@ -79,8 +80,9 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
     bool held = columns->held >= 0 && strcmp(kvc_csv_cell(csv, row, (size_t)columns->held), "1") == 0;
     if (!parse_number(reference_of(csv, row, columns), &x) ||
         !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y)) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, row),
-                                "published or measured, and predicted, must be numbers");
+        return kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, row),
+            "found a cell that is no number, allowed: numbers in predicted and in published or measured");
     }
     fprintf(figure->data, "%.12g %.12g ", x, y);
     kvc_figure_put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",

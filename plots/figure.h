@@ -1,4 +1,4 @@
-/* What the extraction of a picture leaves for gnuplot: blocks of points, each headed by its title. */
+/* The data of a figure, as gnuplot reads it: blocks of points, each under its title. */
 #ifndef KVC_PLOTS_FIGURE_H
 #define KVC_PLOTS_FIGURE_H
 
@@ -12,18 +12,21 @@ enum { KVC_AXIS_TEXT = 160 };
 
 struct kvc_figure_data {
     FILE *data;
-    uint32_t blocks;
+    uint32_t blocks; /* Blocks written so far. */
     char x_label[KVC_AXIS_TEXT];
-    bool x_numeric;
+    bool x_numeric; /* False when x only counts and labels name its values. */
 };
 
-/* Inside double quotes for gnuplot's data reader, which knows no escapes. */
+/* Writes the text in double quotes for gnuplot's data reader, which has no escapes: double quotes in the text
+ * become single ones, and control characters become blanks. */
 void kvc_figure_put_quoted(const char *text, FILE *out);
 
+/* Starts the next block. */
 void kvc_figure_begin_block(struct kvc_figure_data *figure, const char *title);
 
-/* Fills the figure of a CSV file with the columns case, predicted, published and/or measured (one of them
- * filled), and optionally figure (one block each) and held (1: held out): "reference predicted case held". */
+/* Extracts a table of errors. Its columns are case, predicted, published or measured or both (each row fills
+ * one of them), and optionally metric, which gives each metric its own block, and held, which is 1 for a case
+ * that was held out. The lines of a block are "reference predicted case held". */
 enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag);
 
 #endif

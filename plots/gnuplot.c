@@ -9,7 +9,7 @@
 
 extern char **environ;
 
-/* First line of what gnuplot said that is not the echo of a command or a caret under it. */
+/* Finds the first line of gnuplot's output that contains more than the caret under an echoed command. */
 static void first_complaint(FILE *said, char *line, int size)
 {
     rewind(said);
@@ -65,7 +65,7 @@ enum kvc_status kvc_gnuplot_run(const char *script, const char *const *arguments
         if (error == ENOENT) {
             return kvc_diag_fail(
                 diag, KVC_ERR_RUNTIME,
-                "gnuplot is not installed: no picture (Debian: apt-get install gnuplot-nox)");
+                "gnuplot is not installed, so no picture was drawn (Debian: apt-get install gnuplot-nox)");
         }
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start gnuplot: %s", strerror(error));
     }

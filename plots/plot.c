@@ -12,6 +12,7 @@
 #include "plots/gnuplot.h"
 #include "sim/base/data_dir.h"
 #include "sim/base/option.h"
+#include "sim/base/partial_file.h"
 
 const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", NULL};
 
@@ -31,7 +32,7 @@ static enum kvc_status load_result(const char *path, json_t **document, struct k
     }
     json_decref(*document);
     return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
-                            "is not a result of kvcast (schema kvcast.result/1)");
+                            "is not a result of kvcast, whose schema is kvcast.result/1");
 }
 
 static bool namesakes(const json_t *a, const json_t *b)
@@ -39,7 +40,7 @@ static bool namesakes(const json_t *a, const json_t *b)
     return json_equal(json_object_get(a, "scenario"), json_object_get(b, "scenario"));
 }
 
-/* Whether a parameter of `document` has another value in some result of the same scenario. */
+/* Returns whether a parameter has different values in results of the same scenario. */
 static bool differs(json_t *const *documents, int count, const json_t *document, const char *key,
                     const json_t *value)
 {
@@ -52,8 +53,8 @@ static bool differs(json_t *const *documents, int count, const json_t *document,
     return false;
 }
 
-/* A result's scenario; where several share that name, the parameters that tell them apart, or else the path.
- */
+/* Names a result by its scenario. If several results share that scenario, the parameters that differ name
+ * them, or else their paths. */
 static void title_of(json_t *const *documents, int count, int which, const char *path, char title[TITLE_TEXT])
 {
     const json_t *document = documents[which];
@@ -70,7 +71,7 @@ static void title_of(json_t *const *documents, int count, int which, const char 
         if (length >= TITLE_TEXT || !differs(documents, count, document, key, value)) {
             continue;
         }
-        const char *dot = strrchr(key, '.'), *last = dot != NULL ? dot + 1 : key; /* legends are narrow */
+        const char *dot = strrchr(key, '.'), *last = dot != NULL ? dot + 1 : key; /* Legends are narrow. */
         char *text =
             json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
         length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s%s = %s", length > 0 ? ", " : "",
@@ -112,7 +113,7 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
     }
     kvc_figure_begin_block(figure, title);
-    for (size_t i = 0; i <= count; i++) { /* the last one once more, so that its step has a width */
+    for (size_t i = 0; i <= count; i++) { /* The last value is repeated, so that its step has a width. */
         fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
                 json_number_value(json_array_get(mops, i < count ? i : count - 1)));
     }
@@ -146,8 +147,7 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
     return status;
 }
 
-/* Reads all cells of a column as quantities of one unit, in multiples of what the first one is written in
- * ("us"). */
+/* Reads all cells of a column as quantities of one dimension, in the unit of the first cell, such as "us". */
 static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values, char suffix[16])
 {
     const char *first = kvc_csv_cell(csv, 0, column), *expected;
@@ -172,7 +172,7 @@ static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values,
     return false;
 }
 
-/* Values that are no numbers stand side by side in the order in which they come. */
+/* Gives values that are not numbers the positions 0, 1, 2, ... in the order of their appearance. */
 static void count_axis(const struct kvc_csv *csv, size_t column, double *values)
 {
     double next = 0;
@@ -185,7 +185,7 @@ static void count_axis(const struct kvc_csv *csv, size_t column, double *values)
     }
 }
 
-/* The line that a row belongs to: its other swept values, "system.delay = 2, ...". */
+/* Names the line of a row by its other swept values, such as "run.seed = 2, ...". */
 static void series_of(const struct kvc_csv *csv, size_t row, size_t first, size_t end, char title[TITLE_TEXT])
 {
     int length = 0;
@@ -293,15 +293,16 @@ static const char *format_of(const char *output)
     return NULL;
 }
 
-/* Draws into `partial` and gives it its name. */
+/* Draws into a partial file, which gets the name of the picture when it is complete. */
 static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kvc_figure_data *figure,
                             const char *data_path, struct kvc_diag *diag)
 {
-    char name[64], style[PATH_MAX], script[PATH_MAX], partial[PATH_MAX];
+    char name[64], style[PATH_MAX], script[PATH_MAX], target[PATH_MAX + 2];
+    struct kvc_partial_file partial = {0};
     const char *const arguments[] = {
         style,
         data_path,
-        partial,
+        target,
         format_of(plot->output),
         plot->wide ? "2" : "1",
         figure->x_label,
@@ -311,26 +312,17 @@ static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kv
     snprintf(name, sizeof(name), "plots/%s.gp", kvc_plot_kinds[plot->kind]);
     kvc_data_path(name, script);
     kvc_data_path("plots/style.gp", style);
-    /* gnuplot would take a name that begins with | for a command. */
-    if (snprintf(partial, sizeof(partial), "%s%s.partial", plot->output[0] == '/' ? "" : "./",
-                 plot->output) >= (int)sizeof(partial)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the picture is too long: %.200s...",
-                             plot->output);
-    }
-    FILE *probe = fopen(partial, "we");
-    if (probe == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0, "cannot be written: %s",
-                                strerror(errno));
-    }
-    fclose(probe);
-    enum kvc_status status = kvc_gnuplot_run(script, arguments, diag);
-    if (status == KVC_OK && rename(partial, plot->output) != 0) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, plot->output, 0, "cannot be written: %s",
-                                  strerror(errno));
-    }
+    enum kvc_status status = kvc_partial_file_open(&partial, plot->output, diag);
     if (status != KVC_OK) {
-        unlink(partial);
+        return status;
     }
+    /* gnuplot would run a name that begins with | as a command. */
+    snprintf(target, sizeof(target), "%s%s", plot->output[0] == '/' ? "" : "./", partial.partial);
+    status = kvc_gnuplot_run(script, arguments, diag);
+    if (status == KVC_OK) {
+        status = kvc_partial_file_commit(&partial, diag);
+    }
+    kvc_partial_file_discard(&partial);
     return status;
 }
 
@@ -341,7 +333,7 @@ enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_di
     struct kvc_figure_data figure = {0};
     if (format_of(plot->output) == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0,
-                                "a picture's name ends in .svg, .pdf or .png");
+                                "found a picture of unknown format, allowed: .svg, .pdf, .png");
     }
     snprintf(data_path, sizeof(data_path), "%.3000s/kvcast-plot-XXXXXX",
              folder != NULL && folder[0] == '/' ? folder : "/tmp");

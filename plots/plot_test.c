@@ -84,7 +84,7 @@ Test(plot, draws_every_kind)
     assert_begins("error.svg", "<?xml");
 }
 
-/* The text of a picture, which names its axis and its series. */
+/* Returns the text of a picture, which contains the names of its axes and lines. */
 static const char *drawn_text(const char *input)
 {
     static char text[1 << 18];
@@ -156,7 +156,7 @@ Test(plot, wrong_output_is_the_users)
     struct kvc_diag diag = {0};
     put("result.json", RESULT);
     cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.jpg", &diag), KVC_ERR_SCENARIO);
-    cr_assert_str_eq(diag.message, "a picture's name ends in .svg, .pdf or .png");
+    cr_assert_str_eq(diag.message, "found a picture of unknown format, allowed: .svg, .pdf, .png");
     cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "nowhere/a.svg", &diag), KVC_ERR_SCENARIO);
 }
 

@@ -1,5 +1,5 @@
-# Shared by all figures. Needs FORMAT ("svg", "pdf", "png"), OUTPUT and COLUMNS (1: 8.5 cm, one column of a paper;
-# 2: 17.5 cm, both).
+# The style that all figures share. It needs FORMAT ("svg", "pdf" or "png"), OUTPUT and COLUMNS (1 for one column of a
+# paper, 8.5 cm; 2 for both columns, 17.5 cm).
 set encoding utf8
 width = COLUMNS == 2 ? 17.5 : 8.5
 height = 6.0
@@ -11,14 +11,14 @@ if (FORMAT eq "svg") {
     set terminal svg noenhanced size width * 37.8, height * 37.8 font "Sans,9" linewidth 1.2 rounded background "white"
     set pointsize 0.5
 }
-if (FORMAT eq "png") { # 300 dots per inch; the terminal counts sizes in 72 and fonts in 96
+if (FORMAT eq "png") { # 300 dots per inch; the terminal assumes 72 for sizes and 96 for fonts.
     set terminal pngcairo noenhanced size width * 118.1, height * 118.1 font "Sans,8" fontscale 2.9 linewidth 4 \
         pointscale 1.7 rounded
 }
 set output OUTPUT
 
-# Colours of Okabe and Ito, which colour-blind readers can tell apart, the strong ones first; dashes and points differ
-# as well, for print without colour.
+# The colours of Okabe and Ito, which colour-blind readers can tell apart, begin with the strong ones. Dashes and points
+# differ as well, for printing in grey.
 set colorsequence podo
 set style line 1 linetype 1 linewidth 1.1 pointtype 7
 set style line 2 linetype 7 linewidth 1.1 pointtype 5 dashtype (20, 9)
@@ -34,10 +34,10 @@ set border 3 linewidth 0.7
 set tics nomirror out scale 0.5
 set grid linetype 1 linecolor rgb "#dddddd" linewidth 0.4 dashtype 1
 set bars 0.6
-# The legend stands above the picture, never on the data.
+# The legend is above the picture and never covers data.
 set key tmargin center horizontal reverse Left samplen 2.4 spacing 1.0 width 1
 
-# Distance of some five round tics over a range.
+# Returns a distance that gives about five round tics over the range.
 scale(range) = 10 ** floor(log10(range / 5.0))
 round_tics(range) = range / 5.0 / scale(range) > 5 ? 10 * scale(range) : \
     range / 5.0 / scale(range) > 2 ? 5 * scale(range) : 2 * scale(range)

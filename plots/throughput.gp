@@ -1,6 +1,7 @@
-# Throughput over a swept parameter, one line per value of the others; bars are 95 % intervals.
-# gnuplot -c throughput.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL NUMERIC
-# DATA: blocks of "x label mops half_width" headed by the line's title; NUMERIC 0: x only counts, labels name it
+# Draws the throughput over a swept parameter, one line per value of the other parameters. Bars are 95 % intervals.
+# Usage: gnuplot -c throughput.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL NUMERIC
+# DATA has one block of "x label mops half_width" per line, under the title of the line. If NUMERIC is 0, x only counts
+# the values and the labels name them.
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3

@@ -1,5 +1,6 @@
-# Throughput over time, one step per window, one line per result.
-# gnuplot -c timeline.gp STYLE DATA OUTPUT FORMAT COLUMNS; DATA: blocks of "time_ms mops" headed by the line's title
+# Draws the throughput over time, one step per window and one line per result.
+# Usage: gnuplot -c timeline.gp STYLE DATA OUTPUT FORMAT COLUMNS
+# DATA has one block of "time_ms mops" per line, under the title of the line.
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3

@@ -140,7 +140,7 @@ static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, stru
             }
         } else if (arguments->positional_count == usage->positional_max ||
                    arguments->positional_count == KVC_POSITIONAL_MAX) {
-            fprintf(stderr, "kvcast %s: \"%s\" is one argument too many; see kvcast %s --help\n",
+            fprintf(stderr, "kvcast %s: \"%s\" is an unexpected argument; see kvcast %s --help\n",
                     usage->command, argv[i], usage->command);
             return false;
         } else {

@@ -127,7 +127,7 @@ Test(arguments, counts_what_is_left)
 
 Test(arguments, refuses_one_too_many)
 {
-    refuses("a b c", &usage, "kvcast test: \"c\" is one argument too many; see kvcast test --help\n");
+    refuses("a b c", &usage, "kvcast test: \"c\" is an unexpected argument; see kvcast test --help\n");
 }
 
 Test(arguments, helps_on_stdout)

@@ -16,7 +16,7 @@ expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
 expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
 expect 2 'needs the NAME of a machine' "$kvcast" validate --measure
 expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
-expect 2 'belongs to --measure' "$kvcast" validate tiny --repetitions 2
+expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
 expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
 "$kvcast" validate tiny --measure --repetitions 2 --quiet >measured.txt || fail "validate --measure"
@@ -32,7 +32,7 @@ awk -F, -v OFS=, '$1 == "full" { $7 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
 [ $? -eq 1 ] || fail "an error that grew is a regression"
 cp kept.csv machines/tiny/runs.csv
 sed -i '/^open,/s/;workload.arrival.fixed_mops=0.1//' machines/tiny/runs.csv
-expect 2 'machines/tiny/runs.csv:3: run "open" is not what the plan says' "$kvcast" validate tiny
+expect 2 'machines/tiny/runs.csv:3: run "open" differs from the plan' "$kvcast" validate tiny
 echo 'full,0,0' >>machines/tiny/runs.csv
 sed -i '/^open,/d' machines/tiny/runs.csv
 expect 2 'machines/tiny/runs.csv:3: found 3 columns, expected 14' "$kvcast" validate tiny

@@ -1,5 +1,7 @@
-/* The sub-commands of kvcast. Each gets its own arguments (argv[0] is its name) and returns the exit status:
- * 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure. */
+/* The sub-commands of kvcast.
+ *
+ * Each gets its own arguments, with its name in argv[0], and returns the exit status: 0 success, 1 a
+ * validation regressed, 2 usage or scenario error, 3 run-time failure. */
 #ifndef KVC_SCENARIOS_CLI_COMMAND_H
 #define KVC_SCENARIOS_CLI_COMMAND_H
 

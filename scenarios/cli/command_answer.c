@@ -10,7 +10,7 @@
 static enum kvc_status answer(const struct kvc_arguments *arguments, const struct kvc_loaded *loaded,
                               enum kvc_answer_by by, struct kvc_diag *diag)
 {
-    struct kvc_bar bar;
+    struct kvc_progress_bar bar;
     const struct kvc_answer_options task = {
         .loaded = loaded,
         .path = arguments->positional[0],
@@ -20,10 +20,10 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
         .out = arguments->out,
         .json = arguments->json,
         .color = kvc_table_color(stdout),
-        .progress = kvc_bar_open(&bar, arguments->quiet),
+        .progress = kvc_progress_bar_open(&bar, arguments->quiet),
     };
     enum kvc_status status = kvc_answer(&task, stdout, diag);
-    kvc_bar_close(&bar);
+    kvc_progress_bar_close(&bar);
     return status;
 }
 

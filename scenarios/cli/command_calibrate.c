@@ -56,14 +56,14 @@ static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct k
                                  struct kvc_diag *diag)
 {
     struct kvc_partial_file file = {0};
-    struct kvc_bar bar;
+    struct kvc_progress_bar bar;
     const struct kvc_calibration_options options = {.quick = arguments->flag[FLAG_QUICK] != NULL,
                                                     .version = kvc_version};
     /* The file is opened first: minutes of measuring are too long to learn that it cannot be written. */
     enum kvc_status status = kvc_partial_file_open(&file, arguments->flag[FLAG_FILE], diag);
     if (status == KVC_OK) {
-        status = kvc_calibrate(&options, kvc_bar_open(&bar, arguments->quiet), calibrated, diag);
-        kvc_bar_close(&bar);
+        status = kvc_calibrate(&options, kvc_progress_bar_open(&bar, arguments->quiet), calibrated, diag);
+        kvc_progress_bar_close(&bar);
     }
     if (status == KVC_OK) {
         kvc_profile_write(calibrated->profile, file.file);

@@ -1,4 +1,4 @@
-/* kvcast check: everything short of running. */
+/* kvcast check: loads a scenario without running it. */
 #include <stdio.h>
 
 #include "models/model.h"
@@ -12,7 +12,7 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Parses and validates a scenario and shows every resolved value with its source.",
+    .help = "Checks a scenario without running it, and shows every resolved value with its source.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JSON | KVC_TAKES_QUIET,
 };
 

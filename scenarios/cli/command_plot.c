@@ -1,4 +1,4 @@
-/* kvcast plot: pictures of results. */
+/* kvcast plot: draws results. */
 #include <string.h>
 
 #include "plots/plot.h"
@@ -10,9 +10,9 @@
 enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
 
 static const struct kvc_flag flags[] = {
-    [FLAG_KIND] = {"--kind", "-k", "KIND", "cdf | throughput | timeline | error"},
-    [FLAG_OUTPUT] = {"--output", "-o", "FILE", "the picture: FILE.svg, FILE.pdf or FILE.png"},
-    [FLAG_WIDE] = {"--wide", NULL, NULL, "17.5 cm wide, for two columns, instead of 8.5 cm"},
+    [FLAG_KIND] = {"--kind", "-k", "KIND", "what to draw: cdf, throughput, timeline or error"},
+    [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
+    [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
     {0},
 };
 
@@ -21,12 +21,14 @@ static const struct kvc_usage usage = {
     .positional = "RESULT...",
     .positional_min = 1,
     .positional_max = KVC_POSITIONAL_MAX,
-    .help = "Draws results with gnuplot.\n"
-            "  cdf         latency distribution of result.json files, one line each\n"
-            "  timeline    throughput over time of result.json files, one line each\n"
-            "  throughput  of a sweep.csv over its first swept parameter, one line per value of the others\n"
-            "  error       predicted against published or measured, from a CSV with the columns\n"
-            "              case,published,predicted or case,measured,predicted; validate --out writes one",
+    .help =
+        "Draws results with gnuplot.\n"
+        "  cdf         latency distribution, one line for each result.json\n"
+        "  timeline    throughput over time, one line for each result.json\n"
+        "  throughput  throughput over the first swept parameter of a sweep.csv, one line for each value of\n"
+        "              the other parameters\n"
+        "  error       predicted over published or measured values, from a CSV file with the columns\n"
+        "              case,published,predicted or case,measured,predicted; validate --out writes one",
     .flags = flags,
 };
 
@@ -34,7 +36,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
 {
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "plot: --kind is missing: cdf, throughput, timeline or error");
+                             "plot: --kind is missing; allowed: cdf, throughput, timeline, error");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
@@ -66,7 +68,7 @@ int kvc_command_plot(int argc, char **argv)
     enum kvc_status status = find_kind(arguments.flag[FLAG_KIND], &plot.kind, &diag);
     if (status == KVC_OK && plot.output == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
-                               "plot: --output is missing: FILE.svg, FILE.pdf or FILE.png");
+                               "plot: --output is missing; allowed: FILE.svg, FILE.pdf, FILE.png");
     }
     if (status == KVC_OK) {
         status = kvc_plot_draw(&plot, &diag);

@@ -1,4 +1,4 @@
-/* kvcast predict: the closed-form answer. */
+/* kvcast predict: evaluates the closed form of a scenario. */
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 
@@ -7,9 +7,9 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Answers a scenario by the store's closed-form model, in microseconds, with the result keys of "
-            "kvcast run\n"
-            "and the model's own figures. With --out, the folder gets result.json.",
+    .help =
+        "Evaluates the closed-form model of the store, which takes microseconds. The result has the keys of\n"
+        "kvcast run and the metrics of the model. --out writes result.json into the folder.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
 };
 

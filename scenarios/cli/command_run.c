@@ -7,11 +7,10 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Simulates a scenario: throughput, latency, utilisation and the bottleneck. With --out, the "
-            "folder gets\n"
-            "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and "
-            "the\n"
-            "latency's distribution as a picture.",
+    .help =
+        "Simulates a scenario and reports throughput, latency, utilisation and the bottleneck. --out writes\n"
+        "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and\n"
+        "pictures of the latency distribution into the folder.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
              KVC_TAKES_OUT | KVC_TAKES_QUIET,
 };

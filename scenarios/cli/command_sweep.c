@@ -1,4 +1,4 @@
-/* kvcast sweep: every point of a scenario's sweep table. */
+/* kvcast sweep: runs every point of a scenario's sweep table. */
 #include <stdio.h>
 
 #include "scenarios/cli/arguments.h"
@@ -10,7 +10,8 @@
 enum { FLAG_PREDICT };
 
 static const struct kvc_flag flags[] = {
-    [FLAG_PREDICT] = {"--predict", NULL, NULL, "closed form instead of simulation for every point"},
+    [FLAG_PREDICT] = {"--predict", NULL, NULL,
+                      "evaluate the closed form of every point instead of simulating it"},
     {0},
 };
 
@@ -20,10 +21,9 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help =
-        "Runs every point of the scenario's sweep table, the cartesian product of its values, and writes\n"
-        "DIR/sweep.csv and DIR/points/NNNN.json. Points that DIR holds already are kept: an interrupted "
-        "sweep\n"
-        "goes on where it ended. --out is needed.",
+        "Runs every point of the scenario's sweep table, which is the Cartesian product of its values, and\n"
+        "writes DIR/sweep.csv and DIR/points/NNNN.json. Points that are already in DIR are kept, so that an\n"
+        "interrupted sweep continues where it stopped. --out is required.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_OUT |
              KVC_TAKES_QUIET,
     .flags = flags,
@@ -32,7 +32,7 @@ static const struct kvc_usage usage = {
 static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_sweep_done *done,
                              struct kvc_diag *diag)
 {
-    struct kvc_bar bar;
+    struct kvc_progress_bar bar;
     const struct kvc_sweep_options task = {
         .path = arguments->positional[0],
         .set = &arguments->set,
@@ -40,10 +40,10 @@ static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_s
         .folder = arguments->out,
         .predict = arguments->flag[FLAG_PREDICT] != NULL,
         .jobs = arguments->jobs,
-        .progress = kvc_bar_open(&bar, arguments->quiet),
+        .progress = kvc_progress_bar_open(&bar, arguments->quiet),
     };
     enum kvc_status status = kvc_sweep_run(&task, done, diag);
-    kvc_bar_close(&bar);
+    kvc_progress_bar_close(&bar);
     return status;
 }
 
@@ -59,12 +59,13 @@ int kvc_command_sweep(int argc, char **argv)
     enum kvc_status status = KVC_OK;
     if (arguments.out == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
-                               "sweep: --out DIR is missing: where the points shall be kept");
+                               "sweep: --out DIR is missing; it names the folder for the results");
     } else {
         status = sweep(&arguments, &done, &diag);
     }
     if (status == KVC_OK) {
-        printf("%u points (%u kept from before): %s/sweep.csv\n", done.points, done.kept, arguments.out);
+        printf("%u points (%u kept from an earlier sweep): %s/sweep.csv\n", done.points, done.kept,
+               arguments.out);
     }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);

@@ -1,4 +1,4 @@
-/* kvcast validate: predicted against published and measured figures. */
+/* kvcast validate: compares predictions with published and measured values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,11 @@ enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_REPETITIONS };
 enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000 };
 
 static const struct kvc_flag flags[] = {
-    [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept today's errors as the baseline"},
-    [FLAG_SEEN] = {"--seen", NULL, NULL, "leave out what is held out of a machine's plan"},
-    [FLAG_MEASURE] = {"--measure", NULL, NULL, "run the machine's plan.csv for real, write runs.csv"},
-    [FLAG_REPETITIONS] = {"--repetitions", NULL, "N", "with --measure: measurements of each run (3)"},
+    [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept the present errors as the baseline"},
+    [FLAG_SEEN] = {"--seen", NULL, NULL, "leave out the runs of a machine that are held out"},
+    [FLAG_MEASURE] = {"--measure", NULL, NULL, "measure the runs of the machine's plan.csv, write runs.csv"},
+    [FLAG_REPETITIONS] = {"--repetitions", NULL, "N",
+                          "with --measure: how often to measure each run (default 3)"},
     {0},
 };
 
@@ -29,28 +30,27 @@ static const struct kvc_usage usage = {
     .positional_min = 0,
     .positional_max = 1,
     .help =
-        "Compares predicted figures with those that validate/papers/NAME/cases.csv quotes from a paper, or\n"
-        "that were measured on a machine: validate/measured/NAME/runs.csv. Without NAME: all papers and all\n"
-        "machines that have been measured. $KVCAST_MEASURED names another folder of machines.\n"
-        "Exit status 1 when an error is outside its tolerance and worse than the baseline says. With\n"
-        "--out, the folder gets errors.csv, which `kvcast plot -k error` draws.\n"
-        "--measure writes runs.csv when every run is measured: what was measured before an interruption is\n"
-        "lost.",
+        "Compares predictions with values that a paper published (validate/papers/NAME/cases.csv) or that\n"
+        "were measured on a machine (validate/measured/NAME/runs.csv). Without NAME, it covers all papers and\n"
+        "all measured machines. $KVCAST_MEASURED names another folder of machines.\n"
+        "The exit status is 1 when an error is outside its tolerance and exceeds the baseline.\n"
+        "--out writes errors.csv into the folder; `kvcast plot --kind error` draws it.\n"
+        "--measure writes runs.csv after the last run, so an interruption loses all measurements.",
     .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
 };
 
-/* What has been scored so far. */
+/* The scores so far. */
 struct validation {
     const struct kvc_arguments *arguments;
     json_t *cases, *machines;
-    const char *system; /* the first paper */
+    const char *system; /* Name of the first paper. */
     struct kvc_partial_file errors;
-    bool told; /* stdout is not the document's */
+    bool prints_tables; /* False when the JSON document goes to stdout. */
     bool regressed;
 };
 
-/* errors.csv of the folder; nothing is opened without --out. */
+/* Opens errors.csv in the folder of --out, if there is one. */
 static enum kvc_status open_errors(const char *folder, struct kvc_partial_file *errors, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
@@ -68,7 +68,7 @@ static enum kvc_status open_errors(const char *folder, struct kvc_partial_file *
     return status;
 }
 
-/* Fails the command later, or writes the baseline anew. */
+/* Notes regressions, which fail the command at its end, or writes a new baseline. */
 static enum kvc_status judge(struct validation *validation, const struct kvc_subject *subject,
                              const struct kvc_cases *cases, const struct kvc_score *scores,
                              struct kvc_diag *diag)
@@ -87,12 +87,12 @@ static enum kvc_status judge(struct validation *validation, const struct kvc_sub
 static enum kvc_status validate_paper(struct validation *validation, const struct kvc_subject *subject,
                                       struct kvc_diag *diag)
 {
-    struct kvc_bar bar;
-    struct kvc_run_options drive = {.jobs = validation->arguments->jobs};
+    struct kvc_progress_bar bar;
+    struct kvc_run_options options = {.jobs = validation->arguments->jobs};
     struct kvc_paper paper;
-    drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
-    enum kvc_status status = kvc_paper_score(subject, &drive, &paper, diag);
-    kvc_bar_close(&bar);
+    options.progress = kvc_progress_bar_open(&bar, validation->arguments->quiet);
+    enum kvc_status status = kvc_paper_score(subject, &options, &paper, diag);
+    kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
         status = judge(validation, subject, &paper.cases, paper.scores, diag);
     }
@@ -102,7 +102,7 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
         if (validation->errors.file != NULL) {
             kvc_paper_write_errors(&paper, validation->errors.file);
         }
-        if (validation->told) {
+        if (validation->prints_tables) {
             kvc_paper_print(&paper);
         }
     }
@@ -110,7 +110,7 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
     return status;
 }
 
-/* What is not shown is not judged. */
+/* Runs that the report does not show cannot regress. */
 static enum kvc_status judge_machine(struct validation *validation, const struct kvc_subject *subject,
                                      const struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
@@ -126,13 +126,13 @@ static enum kvc_status judge_machine(struct validation *validation, const struct
 static enum kvc_status validate_machine(struct validation *validation, const struct kvc_subject *subject,
                                         struct kvc_diag *diag)
 {
-    struct kvc_bar bar;
-    struct kvc_run_options drive = {.jobs = validation->arguments->jobs};
+    struct kvc_progress_bar bar;
+    struct kvc_run_options options = {.jobs = validation->arguments->jobs};
     struct kvc_measured_machine machine;
-    drive.progress = kvc_bar_open(&bar, validation->arguments->quiet);
+    options.progress = kvc_progress_bar_open(&bar, validation->arguments->quiet);
     enum kvc_status status = kvc_measured_machine_score(
-        subject, validation->arguments->flag[FLAG_SEEN] != NULL, &drive, &machine, diag);
-    kvc_bar_close(&bar);
+        subject, validation->arguments->flag[FLAG_SEEN] != NULL, &options, &machine, diag);
+    kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
         status = judge_machine(validation, subject, &machine, diag);
     }
@@ -142,7 +142,7 @@ static enum kvc_status validate_machine(struct validation *validation, const str
         if (validation->errors.file != NULL) {
             kvc_measured_machine_write_errors(&machine, validation->errors.file);
         }
-        if (validation->told) {
+        if (validation->prints_tables) {
             kvc_measured_machine_print(&machine);
         }
     }
@@ -150,7 +150,7 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     return status;
 }
 
-/* `system` is the first paper's: of several, each case says which one it is of. */
+/* `system` names the first paper. When there are several, each case names its own. */
 static enum kvc_status write_document(const struct validation *validation)
 {
     const char *destination = validation->arguments->json;
@@ -163,7 +163,7 @@ static enum kvc_status write_document(const struct validation *validation)
     return (enum kvc_status)kvc_print_json(document, destination);
 }
 
-/* The one subject, or all that can be scored. */
+/* Scores one subject, or all that can be scored when `only` is NULL. */
 static enum kvc_status score(struct validation *validation, const struct kvc_subjects *subjects,
                              const struct kvc_subject *only, struct kvc_diag *diag)
 {
@@ -174,11 +174,11 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
         if (only != NULL ? subject != only : subject->is_machine && !subject->is_measured) {
             continue;
         }
-        if (validation->told && only == NULL) {
+        if (validation->prints_tables && only == NULL) {
             printf("%s%s\n", several ? "\n" : "", subject->name);
         }
         several = true;
-        fflush(NULL); /* or the children that simulate write what is buffered once more */
+        fflush(NULL); /* Otherwise the children that simulate would write the buffered output again. */
         status = subject->is_machine ? validate_machine(validation, subject, diag)
                                      : validate_paper(validation, subject, diag);
     }
@@ -194,7 +194,7 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct k
 {
     struct validation validation = {
         .arguments = arguments,
-        .told = arguments->json == NULL || strcmp(arguments->json, "-") != 0,
+        .prints_tables = arguments->json == NULL || strcmp(arguments->json, "-") != 0,
         .cases = json_array(),
         .machines = json_array(),
     };
@@ -225,26 +225,26 @@ static enum kvc_status parse_repetitions(const char *text, uint32_t *repetitions
 static enum kvc_status measure(const struct kvc_arguments *arguments, const struct kvc_subject *subject,
                                struct kvc_diag *diag)
 {
-    struct kvc_bar bar;
-    struct kvc_run_options drive = {.jobs = arguments->jobs};
+    struct kvc_progress_bar bar;
+    struct kvc_run_options options = {.jobs = arguments->jobs};
     uint32_t repetitions;
     if (subject == NULL || !subject->is_machine) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --measure needs the NAME of a machine: a folder with a plan.csv");
+                             "validate: --measure needs the NAME of a machine, a folder with a plan.csv");
     }
     if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL ||
         arguments->flag[FLAG_SEEN] != NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --measure writes runs.csv only, without --json, --out, --seen and "
+                             "validate: --measure writes runs.csv only; remove --json, --out, --seen and "
                              "--update-baseline");
     }
     enum kvc_status status = parse_repetitions(arguments->flag[FLAG_REPETITIONS], &repetitions, diag);
     if (status != KVC_OK) {
         return status;
     }
-    drive.progress = kvc_bar_open(&bar, arguments->quiet);
-    status = kvc_measured_machine_run(subject, repetitions, &drive, diag);
-    kvc_bar_close(&bar);
+    options.progress = kvc_progress_bar_open(&bar, arguments->quiet);
+    status = kvc_measured_machine_run(subject, repetitions, &options, diag);
+    kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
         printf("%s/runs.csv\n", subject->folder);
     }
@@ -269,10 +269,12 @@ int kvc_command_validate(int argc, char **argv)
     if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL) {
         status = measure(&arguments, only, &diag);
     } else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL) {
-        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
-                               "validate: --seen and --update-baseline: a baseline is of all runs");
+        status =
+            kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                          "validate: found --seen with --update-baseline, but a baseline covers all runs");
     } else if (status == KVC_OK && arguments.flag[FLAG_REPETITIONS] != NULL) {
-        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --repetitions belongs to --measure");
+        status =
+            kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --repetitions is only allowed with --measure");
     } else if (status == KVC_OK) {
         exit_status = score_and_write(&arguments, &subjects, only, &diag);
     }

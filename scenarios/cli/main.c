@@ -1,4 +1,4 @@
-/* kvcast: the table of sub-commands. */
+/* kvcast: the table of sub-commands and the choice of one. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 
 static const struct kvc_command commands[] = {
     {"run", "simulate a scenario", kvc_command_run},
-    {"predict", "the closed-form answer for a scenario", kvc_command_predict},
-    {"sweep", "every point of a scenario's sweep table", kvc_command_sweep},
-    {"check", "parse and validate a scenario only", kvc_command_check},
-    {"plot", "pictures of results", kvc_command_plot},
-    {"validate", "predicted against published and measured figures", kvc_command_validate},
+    {"predict", "evaluate the closed form of a scenario", kvc_command_predict},
+    {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep},
+    {"check", "check a scenario without running it", kvc_command_check},
+    {"plot", "draw results", kvc_command_plot},
+    {"validate", "compare predictions with published and measured values", kvc_command_validate},
     {"measure", "run the store's real pipeline on this machine", kvc_command_measure},
-    {"calibrate", "measure this machine, as a hardware profile", kvc_command_calibrate},
-    {"list", "systems, hardware, workload presets and scenarios", kvc_command_list},
-    {"describe", "one of them, or an option: unit, range, default, source", kvc_command_describe},
+    {"calibrate", "measure this machine and write a hardware profile", kvc_command_calibrate},
+    {"list", "list systems, hardware, workload presets and scenarios", kvc_command_list},
+    {"describe", "describe one of them, or an option: unit, range, default, source", kvc_command_describe},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };

@@ -1,4 +1,4 @@
-/* How the listing commands write: aligned columns, or JSON. */
+/* Output of the listing commands: aligned columns, JSON, messages. */
 #ifndef KVC_SCENARIOS_CLI_PRINT_H
 #define KVC_SCENARIOS_CLI_PRINT_H
 
@@ -8,24 +8,26 @@
 
 #include "scenarios/load/load.h"
 
-/* Rows of cells, 16 columns at most; a zeroed struct with `columns` set is empty. */
+/* A table of at most 16 columns. It starts as a zeroed struct with `columns` set. */
 struct kvc_grid {
-    size_t columns, count; /* count: of cells */
+    size_t columns, count; /* `count` is the number of cells. */
     char **cell;
 };
 
-/* Appends a copy. Short memory ends in an empty cell. */
+/* Appends a copy of the text as the next cell. When memory runs out, the cell stays empty. */
 void kvc_grid_add(struct kvc_grid *grid, const char *text);
-/* Writes all rows, `indent` blanks in front; every column but the last is padded. Then frees the cells. */
+
+/* Writes all rows behind `indent` blanks, pads every column but the last, and frees the cells. */
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out);
 
-/* Writes the document to a file, or to stdout for "-", and frees it. Returns the exit status. */
+/* Writes the document to a file, or to stdout when `destination` is "-", and frees it. Returns the exit
+ * status. */
 int kvc_print_json(json_t *document, const char *destination);
 
-/* The message on stderr; returns the exit status. */
+/* Prints the error on stderr and returns the exit status. */
 int kvc_print_failure(const struct kvc_diag *diag);
 
-/* The collected warnings on stderr. */
+/* Prints the warnings of the loaded scenario on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
 
 #endif

@@ -12,7 +12,7 @@ enum { WIDTH = 28 };
 
 static const double first_after_s = 1, between_s = 0.1;
 
-static void draw(struct kvc_bar *bar, double fraction, double now_s)
+static void draw(struct kvc_progress_bar *bar, double fraction, double now_s)
 {
     char cells[WIDTH + 1];
     int full = (int)lrint(fraction * WIDTH);
@@ -34,7 +34,7 @@ static void draw(struct kvc_bar *bar, double fraction, double now_s)
 
 static void report(void *data, const char *step, double fraction)
 {
-    struct kvc_bar *bar = data;
+    struct kvc_progress_bar *bar = data;
     double now_s = kvc_clock_wall_s();
     fraction = fmin(fmax(fraction, 0), 1);
     if (strncmp(bar->step, step, sizeof(bar->step) - 1) != 0 && fraction <= bar->step_fraction) {
@@ -47,15 +47,15 @@ static void report(void *data, const char *step, double fraction)
     }
 }
 
-const struct kvc_progress *kvc_bar_open(struct kvc_bar *bar, bool quiet)
+const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet)
 {
     double now_s = kvc_clock_wall_s();
-    *bar = (struct kvc_bar){.started_s = now_s, .step_s = now_s, .color = kvc_table_color(stderr)};
+    *bar = (struct kvc_progress_bar){.started_s = now_s, .step_s = now_s, .color = kvc_table_color(stderr)};
     bar->progress = (struct kvc_progress){.report = report, .data = bar};
     return !quiet && isatty(STDERR_FILENO) ? &bar->progress : NULL;
 }
 
-void kvc_bar_close(struct kvc_bar *bar)
+void kvc_progress_bar_close(struct kvc_progress_bar *bar)
 {
     if (bar->visible) {
         fputs("\r\033[K", stderr);

@@ -1,4 +1,6 @@
-/* A progress bar on stderr: step, share, rate and time left. Only on a terminal, and only after a second. */
+/* A progress bar on stderr with step, progress, rate and time left.
+ *
+ * It appears only on a terminal, and only when the work takes longer than a second. */
 #ifndef KVC_SCENARIOS_CLI_PROGRESS_BAR_H
 #define KVC_SCENARIOS_CLI_PROGRESS_BAR_H
 
@@ -6,18 +8,18 @@
 
 #include "models/model.h"
 
-struct kvc_bar {
+struct kvc_progress_bar {
     struct kvc_progress progress;
-    double started_s, drawn_s;    /* wall clock */
-    double step_s, step_fraction; /* when and where the current step began */
+    double started_s, drawn_s;    /* Wall clock [s]. */
+    double step_s, step_fraction; /* Wall clock [s] and progress at the start of the step. */
     char step[48];
     bool color, visible;
 };
 
-/* The listener to hand down, or NULL where nobody would see it (no terminal, `quiet`). */
-const struct kvc_progress *kvc_bar_open(struct kvc_bar *bar, bool quiet);
+/* Returns the listener to pass on, or NULL when `quiet` is set or stderr is not a terminal. */
+const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet);
 
-/* Wipes the bar. */
-void kvc_bar_close(struct kvc_bar *bar);
+/* Erases the bar. */
+void kvc_progress_bar_close(struct kvc_progress_bar *bar);
 
 #endif

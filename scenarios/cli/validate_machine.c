@@ -1,12 +1,12 @@
-/* Forecasts the runs of a measured machine and scores them. */
+/* kvcast validate: forecasts the runs of a measured machine and scores them. */
 #include <stdlib.h>
 
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/cli/validate.h"
 
-/* Closed form and simulation of one line. */
-static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const struct kvc_run_options *drive,
+/* Forecasts one run by its closed form and by its simulation. */
+static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
                                      struct kvc_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
@@ -16,7 +16,7 @@ static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const stru
     }
     kvc_readings_of(&outcome->result, &forecast->closed_form);
     kvc_outcome_free(outcome);
-    status = kvc_driver_run(&loaded->scenario, drive, &outcome, diag);
+    status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
     if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->simulated);
     }
@@ -24,7 +24,7 @@ static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const stru
     return status;
 }
 
-/* Loads every line: a mistake in the last one shows before the first one runs. */
+/* Loads every line, so that a mistake in the last one is found before the first one runs. */
 static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -45,7 +45,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
 {
     struct kvc_measured_machine *machine = data;
     struct kvc_forecast *forecast = answer;
-    const struct kvc_run_options drive = {
+    const struct kvc_run_options options = {
         .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
     struct kvc_loaded *loaded = NULL;
     *forecast = machine->forecasts[task];
@@ -55,7 +55,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
     enum kvc_status status =
         kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
     if (status == KVC_OK) {
-        status = forecast_line(loaded, &drive, forecast, diag);
+        status = forecast_line(loaded, &options, forecast, diag);
     }
     kvc_loaded_free(loaded);
     return status;
@@ -75,12 +75,12 @@ static enum kvc_status take(void *data, uint32_t task, const void *answer, struc
     return KVC_OK;
 }
 
-static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const struct kvc_run_options *drive,
-                                    struct kvc_diag *diag)
+static enum kvc_status forecast_all(struct kvc_measured_machine *machine,
+                                    const struct kvc_run_options *options, struct kvc_diag *diag)
 {
     const struct kvc_pool_options pool = {
         .tasks = (uint32_t)machine->plan.count,
-        .jobs = drive->jobs > 0 ? drive->jobs : kvc_pool_processors(),
+        .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
         .answer_bytes = sizeof(struct kvc_forecast),
         .noun = "run",
         .data = machine,
@@ -89,7 +89,7 @@ static enum kvc_status forecast_all(struct kvc_measured_machine *machine, const 
         .available_bytes = kvc_memory_available_bytes(),
         .take = take,
     };
-    return kvc_pool_run(&pool, drive->progress, diag);
+    return kvc_pool_run(&pool, options->progress, diag);
 }
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine)
@@ -102,7 +102,7 @@ void kvc_measured_machine_free(struct kvc_measured_machine *machine)
     machine->forecasts = NULL;
 }
 
-/* Plan, runs and baseline: everything that can be wrong before the simulations start. */
+/* Reads plan, runs and baseline, so that all mistakes in files are found before the simulations start. */
 static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
@@ -132,13 +132,13 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
 }
 
 enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
-                                           const struct kvc_run_options *drive,
+                                           const struct kvc_run_options *options,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     *machine = (struct kvc_measured_machine){.subject = subject, .seen_only = seen_only};
     enum kvc_status status = read_all(machine, diag);
     if (status == KVC_OK) {
-        status = forecast_all(machine, drive, diag);
+        status = forecast_all(machine, options, diag);
     }
     if (status == KVC_OK) {
         kvc_comparison_score(&machine->comparison, machine->forecasts);

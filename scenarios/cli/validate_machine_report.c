@@ -1,14 +1,15 @@
-/* A machine's scores, as tables and as JSON. */
+/* kvcast validate: the scores of a machine as tables, as JSON and as CSV. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/validate.h"
+#include "validate/probes/noise.h"
 
 static const double NOISY_SPREAD_FRAC = 0.1;
 
-/* The figures that are scored, and what their summaries are called. */
+/* The readings that are scored, and the titles of their summaries. */
 static const struct {
     enum kvc_reading reading;
     const char *title;
@@ -27,7 +28,7 @@ static const char *part_name(bool held_out)
     return held_out ? "held out" : "seen";
 }
 
-/* "-" for what is no number. */
+/* Adds the formatted value, or "-" for NaN. */
 static void add_number(struct kvc_grid *grid, const char *format, double value)
 {
     char text[64];
@@ -80,7 +81,7 @@ static void print_noisy(const struct kvc_measured_machine *machine)
     for (size_t i = 0; i < machine->plan.count; i++) {
         if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
             machine->runs[i].stalled_frac > kvc_noise_stalled_frac) {
-            printf("disturbed machine: %s, threads were kept from running for %.1f %% of a turn\n",
+            printf("disturbed machine: %s, threads were kept from running for %.1f %% of a repetition\n",
                    machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
         }
     }
@@ -114,23 +115,14 @@ static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *su
     add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
 }
 
-/* How far the turns of one measurement are apart: no prediction can be closer to all of them. */
 static void print_repeatability(const struct kvc_measured_machine *machine, bool held_out)
 {
-    double sum_frac = 0, most_frac = 0;
-    uint32_t runs = 0;
-    for (size_t i = 0; i < machine->plan.count; i++) {
-        if (machine->forecasts[i].open_loop || kvc_plan_held_out(i) != held_out) {
-            continue;
-        }
-        sum_frac += machine->runs[i].spread_frac;
-        most_frac = fmax(most_frac, machine->runs[i].spread_frac);
-        runs++;
-    }
-    if (runs > 0) {
+    struct kvc_repeatability found =
+        kvc_comparison_repeatability(&machine->plan, machine->runs, machine->forecasts, held_out);
+    if (found.runs > 0) {
         printf(
-            "  repetitions of the same saturated run differ by %.1f %% in the mean of %u runs, up to %.1f %%\n",
-            100 * sum_frac / runs, runs, 100 * most_frac);
+            "  repetitions of a saturated run differ by %.1f %% on average over %zu runs, at most by %.1f %%\n",
+            100 * found.mean_frac, found.runs, 100 * found.max_frac);
     }
 }
 
@@ -159,11 +151,10 @@ static void print_errors(const struct kvc_measured_machine *machine, bool held_o
     struct kvc_bottlenecks found =
         kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
     if (found.runs > 0) {
-        printf(
-            "  bottleneck named right: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%)\n",
-            found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
-            found.right_closed_form, found.runs,
-            100.0 * (double)found.right_closed_form / (double)found.runs);
+        printf("  correct bottlenecks: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%)\n",
+               found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
+               found.right_closed_form, found.runs,
+               100.0 * (double)found.right_closed_form / (double)found.runs);
     }
 }
 
@@ -179,9 +170,9 @@ void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
         print_errors(machine, true);
         printf("\npredictions: %zu; %zu missed, %zu regressed", all.errors.count, all.missed, all.regressed);
     }
-    /* None by construction: only `kvcast calibrate` writes a profile, and it runs no store. */
+    /* No input can be fitted: only `kvcast calibrate` writes a profile, and it does not run a store. */
     printf(
-        "\nfitted inputs: 0; calibrated: see machine.lua. End-to-end measurements never enter a profile\n");
+        "\nfitted inputs: 0; machine.lua lists the calibrated ones, and no end-to-end measurement enters it\n");
 }
 
 void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_t *cases)

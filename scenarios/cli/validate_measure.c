@@ -1,23 +1,24 @@
-/* Measures the plan of a machine, on that machine. */
+/* kvcast validate --measure: measures the plan of a machine on that machine. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/partial_file.h"
 #include "scenarios/cli/validate.h"
+#include "validate/probes/noise.h"
 
 struct measurement {
     const struct kvc_subject *subject;
-    const struct kvc_run_options *drive;
+    const struct kvc_run_options *options;
     struct kvc_plan plan;
     uint32_t repetitions;
-    struct kvc_loaded **loaded;    /* by line of the plan */
-    struct kvc_readings *readings; /* by line and turn */
+    struct kvc_loaded **loaded;    /* By line of the plan. */
+    struct kvc_readings *readings; /* By line, then by repetition. */
     struct kvc_measured_run *runs;
 };
 
 enum { TRIES_MAX = 5 };
 
-/* Loads every line: a mistake in the last one shows before the first one runs. */
+/* Loads every line, so that a mistake in the last one is found before the first one runs. */
 static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag *diag)
 {
     size_t count = measurement->plan.count;
@@ -35,12 +36,13 @@ static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag
     return status;
 }
 
-/* Of several tries the one in which threads were least kept from running; *stalled_frac: how much in it. */
+/* Measures once more, and keeps the result if its threads were stalled less than *stalled_frac, the smallest
+ * fraction so far. */
 static enum kvc_status measure_once(struct measurement *measurement, size_t line,
                                     struct kvc_readings *readings, double *stalled_frac,
                                     struct kvc_diag *diag)
 {
-    const struct kvc_run_options silent = {.jobs = measurement->drive->jobs};
+    const struct kvc_run_options silent = {.jobs = measurement->options->jobs};
     const struct kvc_scenario *scenario = &measurement->loaded[line]->scenario;
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_measure(scenario, &silent, &outcome, diag);
@@ -56,8 +58,9 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
     return KVC_OK;
 }
 
-/* A turn of an open load whose threads were kept from running for long is taken again, a few times: its
- * highest latencies would be those of the machine's other work. Loads that saturate have no time to lose. */
+/* Repeats a disturbed measurement of an open-loop load a few times and keeps the least disturbed one, because
+ * its highest latencies would be caused by other work on the machine. The threads of a
+ * saturating load are never idle, so that no stall is noticed and one measurement suffices. */
 static enum kvc_status measure_repetition(struct measurement *measurement, size_t line, uint32_t repetition,
                                           struct kvc_diag *diag)
 {
@@ -74,11 +77,11 @@ static enum kvc_status measure_repetition(struct measurement *measurement, size_
     return status;
 }
 
-/* A turn measures every line before the next one does: what the machine does for a while, one neighbour's
- * load or a lower clock, is then in the spread of many lines rather than in all turns of one. */
+/* Measures every line once before any line is measured again. A temporary disturbance, such as a neighbour's
+ * load or a lower clock, then widens the spread of many lines instead of shifting all repetitions of one. */
 static enum kvc_status measure_all(struct measurement *measurement, struct kvc_diag *diag)
 {
-    const struct kvc_progress *progress = measurement->drive->progress;
+    const struct kvc_progress *progress = measurement->options->progress;
     size_t count = measurement->plan.count, total = count * measurement->repetitions;
     for (size_t i = 0; i < total; i++) {
         kvc_progress_report(progress, measurement->plan.entry[i % count].id, (double)i / (double)total);
@@ -112,9 +115,9 @@ static void free_all(struct measurement *measurement)
 }
 
 enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t repetitions,
-                                         const struct kvc_run_options *drive, struct kvc_diag *diag)
+                                         const struct kvc_run_options *options, struct kvc_diag *diag)
 {
-    struct measurement measurement = {.subject = subject, .drive = drive, .repetitions = repetitions};
+    struct measurement measurement = {.subject = subject, .options = options, .repetitions = repetitions};
     struct kvc_partial_file file = {0};
     char path[PATH_MAX];
     kvc_subject_path(subject, "plan.csv", path);

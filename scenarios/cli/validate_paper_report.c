@@ -1,4 +1,4 @@
-/* A paper's scores, as tables and as JSON. */
+/* kvcast validate: the scores of a paper as tables, as JSON and as CSV. */
 #include <math.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static void published_text(const struct kvc_case *scored, char *out, size_t size
     }
 }
 
-/* What explains the figures that are missed. */
+/* Lists what the model lacks where it misses a published value. */
 static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *scores)
 {
     struct kvc_grid grid = {.columns = 2};
@@ -32,7 +32,7 @@ static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *s
         kvc_grid_add(&grid, cases->entry[i].lacks);
     }
     if (grid.count > 0) {
-        printf("\nwhat the model lacks where a figure is missed\n");
+        printf("\nwhat the model lacks where it misses a value\n");
     }
     kvc_grid_print(&grid, 2, stdout);
 }
@@ -73,7 +73,7 @@ void kvc_paper_print(const struct kvc_paper *paper)
                100 * summary.errors.p95_abs_frac, 100 * summary.errors.max_abs_frac, summary.missed,
                summary.regressed);
     }
-    printf("\nno input was fitted to a figure that is scored\n");
+    printf("\nno input was fitted to a value that is scored\n");
 }
 
 json_t *kvc_validate_number(double value)

@@ -1,4 +1,4 @@
-/* Which papers and machines there are. */
+/* kvcast validate: finds papers and machines, and loads their scenarios. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool has(const struct kvc_subject *subject, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* A folder, or any other file, of the root; those without the file that makes them a subject are none. */
+/* Adds an entry of the root folder if it contains the file that every paper or machine has. */
 static void add(struct kvc_subjects *subjects, const char *root, const char *name, bool is_machine)
 {
     struct kvc_subject *made = &subjects->entry[subjects->count];
@@ -61,7 +61,7 @@ void kvc_subjects_find(struct kvc_subjects *subjects)
     add_all(subjects, measured != NULL ? measured : folder, true);
 }
 
-/* "a, b" or "none". */
+/* Writes "a, b", or "none". */
 static void join(const struct kvc_subjects *subjects, bool machines, char *out, size_t size)
 {
     size_t length = 0;
@@ -87,8 +87,8 @@ enum kvc_status kvc_subjects_choose(const struct kvc_subjects *subjects, const c
     join(subjects, false, papers, sizeof(papers));
     join(subjects, true, machines, sizeof(machines));
     return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                         "validate: found \"%.60s\", allowed are papers (%s) and measured machines (%s)",
-                         name, papers, machines);
+                         "validate: found \"%.60s\", allowed: papers (%s) and measured machines (%s)", name,
+                         papers, machines);
 }
 
 static enum kvc_status add_overrides(const char *text, struct kvc_overrides *overrides, struct kvc_diag *diag)

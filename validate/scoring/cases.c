@@ -8,7 +8,7 @@
 static const char header[] =
     "id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact";
 
-enum column { ID, MODE, SCENARIO, OVERRIDES, FIGURE, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT };
+enum column { ID, MODE, SCENARIO, OVERRIDES, METRIC, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT };
 
 void kvc_cases_free(struct kvc_cases *cases)
 {
@@ -61,7 +61,7 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
                  ? status
                  : kvc_csv_copy(column[OVERRIDES], made->overrides, sizeof(made->overrides), diag);
     status =
-        status != KVC_OK ? status : kvc_csv_copy(column[FIGURE], made->metric, sizeof(made->metric), diag);
+        status != KVC_OK ? status : kvc_csv_copy(column[METRIC], made->metric, sizeof(made->metric), diag);
     status = status != KVC_OK ? status : kvc_csv_number(column[PUBLISHED], &made->published, diag);
     status = status != KVC_OK ? status : kvc_csv_number(column[LOW], &made->low, diag);
     status = status != KVC_OK ? status : kvc_csv_number(column[HIGH], &made->high, diag);
@@ -75,11 +75,12 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
     made->mode = (enum kvc_case_mode)mode;
     made->role = (enum kvc_case_role)role;
     if (isnan(made->published) && isnan(made->low) && isnan(made->high)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found neither a published figure nor a bound");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found neither a published value nor a bound");
     }
     if (isnan(made->tolerance_frac) || made->tolerance_frac < 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "found tolerance_frac \"%s\", expected a number from 0 on", column[TOLERANCE]);
+                             "found tolerance_frac \"%s\", expected a number that is at least 0",
+                             column[TOLERANCE]);
     }
     return KVC_OK;
 }
@@ -94,7 +95,7 @@ static enum kvc_status append(void *data, char *const *column, int line, struct 
         return status;
     }
     if (kvc_cases_find(cases, made.id, strlen(made.id)) >= 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found case \"%s\" a second time", made.id);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found case \"%s\" twice", made.id);
     }
     return kvc_cases_add(cases, &made, diag);
 }

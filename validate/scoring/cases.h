@@ -1,14 +1,15 @@
-/* What is validated: published figures, one per line of a CSV file (measured ones become cases as well:
- * validate/scoring/comparison.h).
+/* The cases of a paper: published values that predictions are compared with, one per line of a CSV file.
  *
- * Columns: id, mode, scenario, overrides, figure, published, low, high, tolerance_frac, role, lacks, fact.
- *  mode       run, predict: the figure is read from the scenario's result (with `overrides`, a ;-separated
- *             list of key=value as for --set); ratio: `scenario` is "a/b" and the figure is that of case a
- *             over that of case b
- *  published  the figure; or, left empty, `low` and/or `high` bound it
- *  role       prediction: scored; equation: the paper's own arithmetic redone (scored apart); input: shown
- *  lacks      where the figure is missed: the mechanism that the model does not have
- *  fact       where the number stands; may hold commas
+ * Measured values become cases as well (validate/scoring/comparison.h). The columns are id, mode, scenario,
+ * overrides, metric, published, low, high, tolerance_frac, role, lacks, fact:
+ *  mode       run or predict: the metric is read from the scenario's result, after applying `overrides`, a
+ *             list of key=value separated by semicolons as for --set. ratio: `scenario` is "a/b", and the
+ *             value is that of case a divided by that of case b.
+ *  published  The published value. When it is empty, `low` or `high` or both bound the value.
+ *  role       prediction: scored. equation: repeats the paper's own arithmetic and is scored separately.
+ *             input: shown but not scored.
+ *  lacks      Why the prediction misses: the mechanism that the model does not have.
+ *  fact       Where the value is published. It may contain commas.
  */
 #ifndef KVC_VALIDATE_SCORING_CASES_H
 #define KVC_VALIDATE_SCORING_CASES_H
@@ -23,11 +24,10 @@ enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
 struct kvc_case {
     char id[96];
     enum kvc_case_mode mode;
-    char scenario[160]; /* relative to the project, or "a/b" */
+    char scenario[160]; /* Relative to the project, or "a/b". */
     char overrides[256];
-    char metric[64]; /* throughput_mops, latency_mean_us, _p95_us, _p99_us, _min_us, _max_us, watts_mean,
-                        kops_per_watt, or one of the model's or the kernels' figures */
-    double published, low, high; /* NaN: not given */
+    char metric[64];             /* validate/scoring/case_values.h lists the names. */
+    double published, low, high; /* NaN when not given. */
     double tolerance_frac;
     enum kvc_case_role role;
     char lacks[256];
@@ -41,13 +41,13 @@ struct kvc_cases {
 
 void kvc_cases_free(struct kvc_cases *cases);
 
-/* Every malformed line is an error with file:line. On failure nothing is left allocated. */
+/* A malformed line is an error that names file and line. On failure nothing stays allocated. */
 enum kvc_status kvc_cases_read(const char *path, struct kvc_cases *cases, struct kvc_diag *diag);
 
-/* Adds a copy. */
+/* Appends a copy. */
 enum kvc_status kvc_cases_add(struct kvc_cases *cases, const struct kvc_case *added, struct kvc_diag *diag);
 
-/* Index of the case with this id, or -1. */
+/* Returns the index of the case with this id, or -1. */
 long kvc_cases_find(const struct kvc_cases *cases, const char *id, size_t id_length);
 
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* NaN: never scored. */
+/* By enum kvc_reading; NaN: the reading is never scored. */
 static const double tolerances_frac[KVC_READINGS] = {
     [KVC_READING_THROUGHPUT] = 0.15,     [KVC_READING_LATENCY_MEAN] = 0.25,
     [KVC_READING_LATENCY_P99] = 0.25,    [KVC_READING_T_SEARCH] = 0.03,
@@ -25,10 +25,10 @@ static bool is_compared(int reading, bool open_loop, const struct kvc_readings *
         return false;
     }
     if (reading == KVC_READING_THROUGHPUT) {
-        return !open_loop; /* an open-loop load completes what is offered */
+        return !open_loop; /* An open-loop load completes what it is offered. */
     }
     if (reading == KVC_READING_LATENCY_MEAN || reading == KVC_READING_LATENCY_P99) {
-        return open_loop; /* of a load that saturates, the latency is that of the queues it fills */
+        return open_loop; /* Under saturation, latency only tells how long the queues are. */
     }
     return true;
 }
@@ -42,7 +42,7 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
     *comparison = (struct kvc_comparison){.score = calloc(most, sizeof(*comparison->score)),
                                           .entry = calloc(most, sizeof(*comparison->entry))};
     if (comparison->score == NULL || comparison->entry == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu figures", most);
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu metrics", most);
     }
     for (size_t i = 0; i < most && status == KVC_OK; i++) {
         size_t run = i / KVC_READINGS;
@@ -126,5 +126,23 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
         found.right_simulated += strcmp(forecasts[i].simulated.bottleneck, measured) == 0;
         found.right_closed_form += strcmp(forecasts[i].closed_form.bottleneck, measured) == 0;
     }
+    return found;
+}
+
+struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
+                                                      const struct kvc_measured_run *runs,
+                                                      const struct kvc_forecast *forecasts, bool held_out)
+{
+    struct kvc_repeatability found = {0};
+    double sum_frac = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (forecasts[i].open_loop || kvc_plan_held_out(i) != held_out) {
+            continue;
+        }
+        sum_frac += runs[i].spread_frac;
+        found.max_frac = fmax(found.max_frac, runs[i].spread_frac);
+        found.runs++;
+    }
+    found.mean_frac = found.runs > 0 ? sum_frac / (double)found.runs : 0;
     return found;
 }

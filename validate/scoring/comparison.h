@@ -1,32 +1,31 @@
-/* The runs of a machine against their simulation and their closed form.
+/* Compares the measured runs of a machine with their simulation and their closed form.
  *
- * Scored is the simulation: the throughput of a load that saturates, mean and 99th percentile of the latency
- * of an open-loop load, and the time of a search and of an insert launch where they were measured. Each is a
- * case "RUN:FIGURE" with errors, verdicts and a baseline as published figures have them
- * (validate/scoring/score.h).
- */
+ * The simulation is what is scored: the throughput of a saturating load, the mean and 99th percentile of the
+ * latency of an open-loop load, and the time of a search launch and of an insert launch where they were
+ * measured. Each is a case "RUN:METRIC" with errors, verdict and baseline, as published values have them
+ * (validate/scoring/score.h). */
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H
 
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
 
-/* What is forecast of one run. */
+/* The forecast of one run. */
 struct kvc_forecast {
-    bool open_loop;      /* arrivals do not wait for answers; else the load saturates */
-    double memory_bytes; /* that its simulation needs */
+    bool open_loop;      /* Arrivals do not wait for answers; otherwise the load saturates the store. */
+    double memory_bytes; /* Memory that the simulation needs. */
     struct kvc_readings closed_form, simulated;
 };
 
-/* One case. */
+/* What a case adds to struct kvc_case. */
 struct kvc_compared {
-    size_t run;         /* index in the plan */
+    size_t run;         /* Index in the plan. */
     int reading;        /* enum kvc_reading */
-    double closed_form; /* NaN: it has no such figure */
+    double closed_form; /* Prediction of the closed form; NaN when it has no such metric. */
     double closed_form_error_frac;
 };
 
-/* cases.entry[i], score[i] and entry[i] belong together. */
+/* cases.entry[i], score[i] and entry[i] belong to the same case. */
 struct kvc_comparison {
     struct kvc_cases cases;
     struct kvc_score *score;
@@ -35,26 +34,26 @@ struct kvc_comparison {
 
 void kvc_comparison_free(struct kvc_comparison *comparison);
 
-/* Which figures are compared: needs open_loop of the forecasts only. On failure nothing is left allocated. */
+/* Lists the cases. Of the forecasts it reads only open_loop. On failure nothing stays allocated. */
 enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
                                     const struct kvc_forecast *forecasts, struct kvc_comparison *comparison,
                                     struct kvc_diag *diag);
 
-/* Fills errors and verdicts against the baseline that is in the scores. A launch time that the simulation
- * does not tell is an input from then on: shown and not counted. */
+/* Fills errors and verdicts against the baseline that the scores contain. A launch time that the simulation
+ * does not report becomes an input: the report shows it but does not count it. */
 void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_forecast *forecasts);
 
-/* Which cases a summary is of. */
+/* Selects the cases of a summary. */
 struct kvc_comparison_part {
     int reading; /* enum kvc_reading */
     bool held_out;
-    bool closed_form; /* errors of the closed form, of the cases where it has a figure */
+    bool closed_form; /* Summarise the errors of the closed form, where it has the metric. */
 };
 
 struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *comparison,
                                                   const struct kvc_comparison_part *part);
 
-/* Of the seen or the held-out runs: how many there are, and of how many the bottleneck is named right. */
+/* How many of the seen or the held-out runs were forecast with the measured bottleneck. */
 struct kvc_bottlenecks {
     size_t runs, right_simulated, right_closed_form;
 };
@@ -62,5 +61,15 @@ struct kvc_bottlenecks {
 struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
                                                   const struct kvc_measured_run *runs,
                                                   const struct kvc_forecast *forecasts, bool held_out);
+
+/* How far the repetitions of a saturated run lie apart. No prediction can be closer to all of them. */
+struct kvc_repeatability {
+    size_t runs;
+    double mean_frac, max_frac; /* Mean and largest spread of the throughput; 0 without runs. */
+};
+
+struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
+                                                      const struct kvc_measured_run *runs,
+                                                      const struct kvc_forecast *forecasts, bool held_out);
 
 #endif

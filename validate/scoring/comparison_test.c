@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Four runs: a and b saturate, c (held out) and d are open loops. */
+/* Of four runs, a and b saturate; c, which is held out, and d are open loops. */
 static struct kvc_plan_line lines[] = {{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}};
 static const struct kvc_plan plan = {.count = 4, .entry = lines};
 static struct kvc_measured_run runs[4];
@@ -108,7 +108,7 @@ Test(comparison, a_throughput_that_is_not_simulated_is_an_error)
     cr_expect_eq(comparison.score[find("a:throughput_mops")].verdict, KVC_VERDICT_REGRESSED);
 }
 
-Test(comparison, sums_up_seen_and_held_out_runs_apart)
+Test(comparison, summarises_seen_and_held_out_runs_separately)
 {
     kvc_comparison_score(&comparison, forecasts);
     struct kvc_comparison_part part = {.reading = KVC_READING_THROUGHPUT};
@@ -136,4 +136,16 @@ Test(comparison, counts_bottlenecks_that_are_named_right)
     cr_expect_eq(held.runs, 1);
     cr_expect_eq(held.right_simulated, 1);
     cr_expect_eq(held.right_closed_form, 0);
+}
+
+Test(comparison, measures_how_far_the_repetitions_of_saturated_runs_lie_apart)
+{
+    runs[0].spread_frac = 0.1;
+    runs[1].spread_frac = 0.3;
+    runs[2].spread_frac = runs[3].spread_frac = 0.9;
+    struct kvc_repeatability seen = kvc_comparison_repeatability(&plan, runs, forecasts, false);
+    cr_expect_eq(seen.runs, 2);
+    cr_expect_float_eq(seen.mean_frac, 0.2, 1e-12);
+    cr_expect_float_eq(seen.max_frac, 0.3, 1e-12);
+    cr_expect_eq(kvc_comparison_repeatability(&plan, runs, forecasts, true).runs, 0);
 }

@@ -44,10 +44,11 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
         return status;
     }
     if (made.id[0] == '\0' || made.scenario[0] == '\0') {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no %s", made.id[0] == '\0' ? "id" : "scenario");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty %s",
+                             made.id[0] == '\0' ? "id" : "scenario");
     }
     if (kvc_plan_find(plan, made.id) >= 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" a second time", made.id);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" twice", made.id);
     }
     struct kvc_plan_line *bigger = realloc(plan->entry, (plan->count + 1) * sizeof(*bigger));
     if (bigger == NULL) {
@@ -67,7 +68,7 @@ enum kvc_status kvc_plan_read(const char *path, struct kvc_plan *plan, struct kv
         status = kvc_csv_visit(path, &format, take, plan, diag);
     }
     if (status == KVC_OK && plan->count == 0) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "plans no run");
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "the plan has no runs");
     }
     if (status != KVC_OK) {
         kvc_plan_free(plan);

@@ -25,7 +25,7 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
     strcpy(readings->bottleneck, result->bottleneck_stage);
 }
 
-/* The values of one figure, those that exist, in order; how many. */
+/* Sorts the existing values of one reading and returns how many there are. */
 static uint32_t sorted(const struct kvc_readings *repetitions, uint32_t count, int reading, double *values)
 {
     uint32_t kept = 0;

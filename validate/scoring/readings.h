@@ -1,4 +1,4 @@
-/* The figures that measurement, simulation and closed form have in common. */
+/* Readings: the metrics that a measurement, a simulation and a closed form have in common. */
 #ifndef KVC_VALIDATE_SCORING_READINGS_H
 #define KVC_VALIDATE_SCORING_READINGS_H
 
@@ -10,26 +10,26 @@ enum kvc_reading {
     KVC_READING_THROUGHPUT,
     KVC_READING_LATENCY_MEAN,
     KVC_READING_LATENCY_P99,
-    KVC_READING_T_SEARCH, /* of one launch */
+    KVC_READING_T_SEARCH, /* Time of one search launch. */
     KVC_READING_JOBS_PER_SEARCH,
     KVC_READING_T_INSERT,
     KVC_READING_JOBS_PER_INSERT,
     KVC_READINGS,
 };
 
-/* "throughput_mops", ...: columns of runs.csv; those of the model's own figures are the names of these. */
+/* "throughput_mops", ...: the columns of runs.csv. Readings of the store's model have the metric's name. */
 extern const char *const kvc_reading_names[KVC_READINGS];
 
 struct kvc_readings {
-    double value[KVC_READINGS]; /* NaN: there is no such figure */
+    double value[KVC_READINGS]; /* NaN when there is no such metric. */
     char bottleneck[KVC_NAME_MAX];
 };
 
-/* A closed form (a result without a histogram) has no p99. */
+/* A closed form, which is a result without a histogram, has no p99. */
 void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings);
 
-/* Median of each figure over the turns that have it, and the bottleneck named most often. *spread_frac:
- * (largest - smallest) / median of the throughput. */
+/* Takes the median of each reading over the repetitions that have it, and the most frequent bottleneck.
+ * *spread_frac becomes (largest - smallest) / median of the throughput. */
 void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
                          double *spread_frac);
 

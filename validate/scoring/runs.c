@@ -26,14 +26,14 @@ struct reading_file {
     struct kvc_measured_run *runs;
 };
 
-/* A number from `least` on that has to be there. */
+/* Reads a number that must be present and at least `least`. */
 static enum kvc_status needed(const char *text, const char *name, double least, double *value,
                               struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_csv_number(text, value, diag);
     if (status == KVC_OK && (isnan(*value) || *value < least)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s: found \"%s\", expected a number from %g on", name,
-                             text, least);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "%s: found \"%s\", expected a number that is at least %g", name, text, least);
     }
     return status;
 }
@@ -62,7 +62,7 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
         status = kvc_csv_copy(column[BOTTLENECK], readings->bottleneck, sizeof(readings->bottleneck), diag);
     }
     if (status == KVC_OK && readings->bottleneck[0] == '\0') {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no bottleneck");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty bottleneck");
     }
     run->repetitions = (uint32_t)repetitions;
     return status;
@@ -74,17 +74,17 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
     long found = kvc_plan_find(file->plan, column[ID]);
     (void)line;
     if (found < 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%.60s\", which the plan has not",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%.60s\", which is not in the plan",
                              column[ID]);
     }
     const struct kvc_plan_line *planned = &file->plan->entry[found];
     if (strcmp(planned->scenario, column[SCENARIO]) != 0 ||
         strcmp(planned->overrides, column[OVERRIDES]) != 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run \"%s\" is not what the plan says: \"%s,%s\"",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run \"%s\" differs from the plan, which says \"%s,%s\"",
                              planned->id, planned->scenario, planned->overrides);
     }
     if (file->runs[found].repetitions > 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" a second time", planned->id);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" twice", planned->id);
     }
     return parse(column, &file->runs[found], diag);
 }

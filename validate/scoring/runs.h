@@ -1,8 +1,7 @@
-/* What was measured on a machine: runs.csv of its folder, a line for every line of its plan.
+/* The measurements of a machine: runs.csv in the machine's folder has one line for every run of its plan.
  *
- * Columns: id, scenario, overrides (as in the plan), turns, spread_frac, stalled_frac, the readings,
- * bottleneck. A reading that does not exist is an empty field; a run always has a throughput and a
- * bottleneck.
+ * The columns are id, scenario and overrides (as in the plan), repetitions, spread_frac, stalled_frac, the
+ * readings, and bottleneck. A missing reading is an empty field. Every run has a throughput and a bottleneck.
  */
 #ifndef KVC_VALIDATE_SCORING_RUNS_H
 #define KVC_VALIDATE_SCORING_RUNS_H
@@ -11,14 +10,14 @@
 #include "validate/scoring/readings.h"
 
 struct kvc_measured_run {
-    uint32_t repetitions;         /* measurements; 0: not read yet */
-    double spread_frac;           /* (largest - smallest) / median of their throughput */
-    double stalled_frac;          /* of the time of the worst of them, threads were kept from running */
-    struct kvc_readings readings; /* medians */
+    uint32_t repetitions;         /* Number of repetitions; 0 before the run is read. */
+    double spread_frac;           /* (largest - smallest) / median of the throughput. */
+    double stalled_frac;          /* Fraction of its time that the worst repetition lost to other work. */
+    struct kvc_readings readings; /* Medians over the repetitions. */
 };
 
-/* Fills runs[i] for plan->entry[i]. Malformed lines, runs that the plan has not or has otherwise, and lines
- * of the plan without a run are errors with file:line. */
+/* Reads into runs[i] what was measured for plan->entry[i]. Errors, with file and line: a malformed line, a
+ * run that is not in the plan or differs from it, and a planned run that is missing. */
 enum kvc_status kvc_runs_read(const char *path, const struct kvc_plan *plan, struct kvc_measured_run *runs,
                               struct kvc_diag *diag);
 

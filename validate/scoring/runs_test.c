@@ -67,12 +67,12 @@ Test(plan, names_the_bad_line)
     static const struct bad_file bad[] = {
         {"", 0, "is empty"},
         {"id,scenario\n", 1, "found header"},
-        {PLAN, 0, "plans no run"},
+        {PLAN, 0, "the plan has no runs"},
         {PLAN "a,s.lua\n", 2, "found 2 columns, expected 3"},
         {PLAN "a,s.lua,x=1,y=2\n", 2, "found 4 columns, expected 3"},
-        {PLAN ",s.lua,\n", 2, "found no id"},
-        {PLAN "a,,\n", 2, "found no scenario"},
-        {PLAN "a,s.lua,\n\na,s.lua,\n", 4, "found run \"a\" a second time"},
+        {PLAN ",s.lua,\n", 2, "found an empty id"},
+        {PLAN "a,,\n", 2, "found an empty scenario"},
+        {PLAN "a,s.lua,\n\na,s.lua,\n", 4, "found run \"a\" twice"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_plan plan;
@@ -146,11 +146,11 @@ Test(runs, name_the_bad_line)
         {RUNS "a,s.lua,x=1;y=2,3,0.1,,100,,,,,,,send\n", 2, "stalled_frac: found \"\""},
         {RUNS "a,s.lua,x=1;y=2,0,0.02,0,100,,,,,,,send\n", 2, "repetitions: found \"0\""},
         {RUNS "a,s.lua,x=1;y=2,2.5,0.02,0,100,,,,,,,send\n", 2, "repetitions: found \"2.5\""},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,,,,,,,\n", 2, "found no bottleneck"},
-        {RUNS RUN_A RUN_A, 3, "found run \"a\" a second time"},
-        {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,0,50,,,,,,,load\n", 4, "run \"c\", which the plan has not"},
-        {RUNS "a,s.lua,x=1,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
-        {RUNS "a,t.lua,x=1;y=2,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" is not what the plan says"},
+        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,,,,,,,\n", 2, "found an empty bottleneck"},
+        {RUNS RUN_A RUN_A, 3, "found run \"a\" twice"},
+        {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,0,50,,,,,,,load\n", 4, "run \"c\", which is not in the plan"},
+        {RUNS "a,s.lua,x=1,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" differs from the plan, which says"},
+        {RUNS "a,t.lua,x=1;y=2,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" differs from the plan, which says"},
     };
     struct kvc_plan plan;
     struct kvc_measured_run runs[2];
@@ -179,7 +179,7 @@ Test(runs, name_the_line_of_the_plan_that_was_not_measured)
     kvc_plan_free(&plan);
 }
 
-Test(readings, median_of_the_turns)
+Test(readings, median_of_the_repetitions)
 {
     struct kvc_readings repetitions[4], median;
     double spread_frac;
@@ -196,7 +196,8 @@ Test(readings, median_of_the_turns)
     kvc_readings_median(repetitions, 4, &median, &spread_frac);
     cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 110);
     cr_expect_float_eq(spread_frac, 40.0 / 110, 1e-12);
-    cr_expect_eq(median.value[KVC_READING_T_INSERT], 7, "of the repetitions that have it");
+    cr_expect_eq(median.value[KVC_READING_T_INSERT], 7,
+                 "the median covers the repetitions that have a value");
     cr_expect(isnan(median.value[KVC_READING_T_SEARCH]));
     cr_expect_str_eq(median.bottleneck, "send");
     kvc_readings_median(repetitions, 3, &median, &spread_frac);

@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "sim/base/csv.h"
+#include "sim/base/partial_file.h"
 
 static const char header[] = "id,error_frac";
 
-/* Runs are deterministic; half a point leaves room for a change of the compiler's rounding, no more. */
+/* Runs are deterministic. Half a percentage point allows for another compiler's rounding and nothing more. */
 static const double BASELINE_SLACK_FRAC = 0.005;
 
 static double relative(double value, double reference)
@@ -47,6 +48,22 @@ struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted,
         score.verdict = known ? KVC_VERDICT_MISSED : KVC_VERDICT_REGRESSED;
     }
     return score;
+}
+
+enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
+                                double *value, struct kvc_diag *diag)
+{
+    const struct kvc_case *asked = &cases->entry[at];
+    const char *slash = strchr(asked->scenario, '/');
+    long a = slash != NULL ? kvc_cases_find(cases, asked->scenario, (size_t)(slash - asked->scenario)) : -1;
+    long b = slash != NULL ? kvc_cases_find(cases, slash + 1, strlen(slash + 1)) : -1;
+    if (a < 0 || b < 0 || (size_t)a >= at || (size_t)b >= at) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "case %s: found \"%s\", expected two earlier cases as a/b", asked->id,
+                             asked->scenario);
+    }
+    *value = scores[a].predicted / scores[b].predicted;
+    return KVC_OK;
 }
 
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
@@ -99,7 +116,7 @@ static enum kvc_status take_baseline(void *data, char *const *column, int line, 
     (void)line;
     enum kvc_status status = kvc_csv_number(column[1], &error_frac, diag);
     if (status == KVC_OK && isnan(error_frac)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no error, expected a number");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty error_frac, expected a number");
     }
     long found = kvc_cases_find(baseline->cases, column[0], strlen(column[0]));
     if (status == KVC_OK && found >= 0) {
@@ -125,21 +142,16 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
 enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases,
                                    const struct kvc_score *scores, struct kvc_diag *diag)
 {
-    char partial[512];
-    snprintf(partial, sizeof(partial), "%s.partial", path);
-    FILE *out = fopen(partial, "w");
-    if (out == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, partial, 0, "cannot write: %s", strerror(errno));
+    struct kvc_partial_file file = {0};
+    enum kvc_status status = kvc_partial_file_open(&file, path, diag);
+    if (status != KVC_OK) {
+        return status;
     }
-    fprintf(out, "%s\n", header);
+    fprintf(file.file, "%s\n", header);
     for (size_t i = 0; i < cases->count; i++) {
         if (cases->entry[i].role != KVC_CASE_INPUT && isfinite(scores[i].error_frac)) {
-            fprintf(out, "%s,%.4f\n", cases->entry[i].id, scores[i].error_frac);
+            fprintf(file.file, "%s,%.4f\n", cases->entry[i].id, scores[i].error_frac);
         }
     }
-    if (fclose(out) != 0 || rename(partial, path) != 0) {
-        remove(partial);
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write: %s", strerror(errno));
-    }
-    return KVC_OK;
+    return kvc_partial_file_commit(&file, diag);
 }

@@ -65,10 +65,10 @@ Test(cases, names_the_bad_line)
         {HEADER "a,run,s.lua,,t,1,,,0.1,prediction\n", 2, "found 10 columns, expected 12"},
         {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2, "found \"walk\""},
         {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,,\n", 2, "found \"x\", expected a number"},
-        {HEADER "a,run,s.lua,,t,,,,0.1,prediction,,\n", 2, "neither a published figure"},
+        {HEADER "a,run,s.lua,,t,,,,0.1,prediction,,\n", 2, "neither a published value"},
         {HEADER "a,run,s.lua,,t,1,,,-1,prediction,,\n", 2, "tolerance_frac \"-1\""},
         {HEADER "a,run,s.lua,,t,1,,,0.1,guess,,\n", 2, "found \"guess\""},
-        {HEADER "a,run,s,,t,1,,,0.1,input,,\na,run,s,,t,1,,,0.1,input,,\n", 3, "a second time"},
+        {HEADER "a,run,s,,t,1,,,0.1,input,,\na,run,s,,t,1,,,0.1,input,,\n", 3, "twice"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_cases cases;
@@ -121,4 +121,18 @@ Test(cases, baseline_survives_a_round_trip)
     write_file(path, "id,error_frac\na,x\n");
     cr_expect_eq(kvc_baseline_read(path, &cases, scores, &diag), KVC_ERR_SCENARIO);
     cr_expect_eq(diag.line, 2);
+}
+
+Test(score, a_ratio_divides_two_earlier_cases)
+{
+    struct kvc_case entries[] = {
+        {.id = "a"}, {.id = "b"}, {.id = "r", .scenario = "a/b"}, {.id = "s", .scenario = "a"}};
+    struct kvc_cases cases = {4, entries};
+    struct kvc_score scores[4] = {{.predicted = 6}, {.predicted = 4}};
+    struct kvc_diag diag = {0};
+    double value = 0;
+    cr_assert_eq(kvc_score_ratio(&cases, 2, scores, &value, &diag), KVC_OK);
+    cr_expect_eq(value, 1.5);
+    cr_expect_eq(kvc_score_ratio(&cases, 3, scores, &value, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "case s: found \"a\", expected two earlier cases as a/b");
 }
