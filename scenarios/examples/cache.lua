@@ -1,4 +1,4 @@
--- A cache smaller than its keys: CLOCK evicts, the hit ratio is an outcome.
+-- A cache that is smaller than its set of keys. CLOCK evicts items, and the hit ratio is a result of the simulation.
 return {
   name = "cache",
   system = { kind = "megakv", cycle = "200us", index = "64MiB", slab = "64MiB" },

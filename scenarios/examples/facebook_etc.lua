@@ -1,4 +1,5 @@
--- Facebook's ETC pool (Atikoglu et al., SIGMETRICS 2012) with 20,000 clients that wait for each answer.
+-- Facebook's ETC pool with 20,000 clients that wait for each answer. Atikoglu et al. (SIGMETRICS 2012) describe the
+-- load.
 return {
   name = "facebook-etc",
   system = { kind = "megakv", cycle = "200us", api = "get", index = "64MiB" },

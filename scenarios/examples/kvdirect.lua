@@ -1,5 +1,6 @@
--- KV-Direct: one programmable NIC with 10-byte pairs, packets of 40 operations, half of the memory in use. It is an open
--- load of 100 Mops; the hash index, the inline threshold and what the NIC's DRAM may cache are chosen for it.
+-- KV-Direct on one programmable NIC, at an open load of 100 Mops. Pairs have 10 bytes, packets carry 40 operations, and
+-- half of the memory is in use. The size of the hash index, the inline threshold and the part of memory that the NIC's
+-- DRAM caches are chosen automatically.
 return {
   system = { kind = "kvdirect", memory = "256MiB", idle_power = "87W" },
   node = { fpga = { base = "catapult-stratix-v", dram = "16MiB" } },

@@ -1,5 +1,5 @@
--- One Mega-KV node as in the paper (VLDB J. 26(5) 2017, sec. 8.1), small enough for a laptop: both sockets'
--- indexes and slabs are simulated in full, every request looks up and reads its real item.
+-- One Mega-KV node as in the paper (VLDB J. 26(5) 2017, sec. 8.1), small enough for a laptop. The indexes and slabs of
+-- both sockets are simulated in full, so every request looks up and reads its real item.
 return {
   name = "megakv",
   system = { kind = "megakv", cycle = "160us", delay = 2, api = "getk", index = "512MiB" },

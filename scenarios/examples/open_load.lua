@@ -1,4 +1,4 @@
--- Half load: what latency do clients see when 60 million requests a second arrive at random?
+-- Latency at half load, when 60 million requests arrive per second at random times.
 return {
   name = "open-load",
   system = { kind = "megakv", cycle = "160us" },

@@ -1,4 +1,4 @@
--- A load that rises and falls within the run.
+-- A load that rises and falls during the run.
 return {
   name = "rate-curve",
   system = { kind = "megakv", cycle = "200us", index = "64MiB" },

@@ -1,4 +1,4 @@
--- Replays a trace with its own arrival times.
+-- A trace that is replayed with its own arrival times.
 return {
   name = "trace",
   system = { kind = "megakv", cycle = "200us", index = "64MiB", slab = "64MiB" },

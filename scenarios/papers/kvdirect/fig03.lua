@@ -1,5 +1,5 @@
--- Figure 3: 64-byte reads over one link, bound by 64 tags. Pairs of one bucket each, and no DRAM on the card that could
--- serve them.
+-- Figure 3: 64-byte reads over one link, which 64 tags limit. Each GET reads one bucket, and no DRAM on the card
+-- can serve it.
 return {
   name = "kvdirect-fig03",
   system = { kind = "kvdirect", memory = "64MiB", index = 1, inline = 15, dispatch = 0 },

@@ -1,5 +1,6 @@
--- Figures 6 and 10: the largest hash index that holds all pairs of 10 bytes and the accesses that it needs, at 20 to 60 %
--- memory utilization (closed form: kvcast sweep --predict; index_frac, inline_bytes, accesses_per_get).
+-- Figures 6 and 10: the largest hash index that holds all pairs of 10 bytes, and its memory accesses, at 20 to 60 %
+-- memory utilization. Use the closed form (kvcast sweep --predict) and read index_frac, inline_bytes and
+-- accesses_per_get.
 return {
   name = "kvdirect-fig10",
   system = { kind = "kvdirect", memory = "64MiB" },

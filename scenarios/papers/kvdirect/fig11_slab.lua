@@ -1,4 +1,5 @@
--- Figure 11c, d: the same for pairs of 254 bytes in slabs, at 50, 65 and 80 % memory utilization.
+-- Figures 11c and 11d: memory accesses per operation on pairs of 254 bytes in slabs, at 50, 65 and 80 % memory
+-- utilization.
 return {
   name = "kvdirect-fig11-slab",
   system = { kind = "kvdirect", memory = "256MiB", index = 0.1, inline = 15 },

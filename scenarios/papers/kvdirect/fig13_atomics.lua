@@ -1,4 +1,4 @@
--- Figure 13a: fetch-and-add on few keys, with and without the out-of-order engine. Their values come over PCIe.
+-- Figure 13a: fetch-and-add on few keys, with and without the out-of-order engine. The values come over PCIe.
 return {
   name = "kvdirect-fig13-atomics",
   system = { kind = "kvdirect", memory = "1MiB", index = 0.5, inline = 20, dispatch = 0, update = "add" },

@@ -1,5 +1,5 @@
--- Figure 13b: long-tail workload of 10-byte pairs by share of PUTs, with and without the out-of-order engine. Memory is
--- half full.
+-- Figure 13b: throughput of a long-tail workload of 10-byte pairs by share of PUTs, with and without the out-of-order
+-- engine. The memory is half full.
 return {
   name = "kvdirect-fig13-long-tail",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },

@@ -1,4 +1,4 @@
--- Figure 13a, the baselines: fetch-and-add on few keys by one-sided RDMA atomics, and by cores that own the keys.
+-- Figure 13a, baselines: fetch-and-add on few keys by one-sided RDMA atomics and by cores that own the keys.
 return {
   name = "kvdirect-fig13-rdma",
   system = { kind = "rdma", sides = "one", atomics = true },

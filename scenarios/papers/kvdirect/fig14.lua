@@ -1,4 +1,4 @@
--- Figure 14: memory accesses with the load dispatcher at a ratio of 0.5 and without it, by share of reads.
+-- Figure 14: memory accesses by share of reads, without the load dispatcher and with a dispatch ratio of 0.5.
 return {
   name = "kvdirect-fig14",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W", dispatch = 0.5 },

@@ -1,4 +1,4 @@
--- Figure 15: operations a packet, 1 and as many as fit, at the network's limit.
+-- Figure 15: throughput by operations per packet, from 1 to as many as fit, at the limit of the network.
 return {
   name = "kvdirect-fig15",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },

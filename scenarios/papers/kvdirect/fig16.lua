@@ -1,5 +1,5 @@
--- Figure 16: throughput under YCSB's uniform and long-tail keys by share of PUTs: one NIC, 10-byte pairs, memory half
--- full.
+-- Figure 16: throughput by share of PUTs under YCSB's uniform and long-tail keys, for one NIC and 10-byte pairs. The
+-- memory is half full.
 return {
   name = "kvdirect-fig16",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },

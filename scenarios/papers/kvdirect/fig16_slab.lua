@@ -1,4 +1,5 @@
--- Figure 16, pairs of 62, 126 and 254 bytes in slabs (536, 268 and 134 million of them fill half of the memory).
+-- Figure 16: throughput by share of PUTs for pairs of 62, 126 and 254 bytes in slabs. Of these, 536, 268 and 134
+-- million pairs fill half of the memory.
 return {
   name = "kvdirect-fig16-slab",
   system = { kind = "kvdirect", memory = "64GiB" },

@@ -1,4 +1,4 @@
--- Figure 17b: latency without batching, at 90 % of what one operation a packet lets through.
+-- Figure 17b: latency without batching, at 90 % of the throughput that one operation per packet permits.
 return {
   name = "kvdirect-fig17",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },

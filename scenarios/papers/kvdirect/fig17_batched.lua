@@ -1,4 +1,4 @@
--- Figure 17a: latency with packets of 40 operations, at 90 % of the peak of each workload.
+-- Figure 17a: latency with packets of 40 operations, at 90 % of the peak throughput of each workload.
 return {
   name = "kvdirect-fig17-batched",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },

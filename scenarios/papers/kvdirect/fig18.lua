@@ -1,4 +1,5 @@
--- Figure 18: 64-byte reads over one link, done by cores of the host for the card, against the card's own (0 cores).
+-- Figure 18: 64-byte reads over one link that cores of the host perform for the card. With 0 cores the card reads by
+-- itself.
 return {
   name = "kvdirect-fig18",
   system = { kind = "kvdirect", memory = "64MiB", index = 1, inline = 15, dispatch = 0, in_flight = 8192, station = 65536 },

@@ -1,5 +1,6 @@
--- Figure 20 and section 6.2: up to ten NICs with one link each, each with its share of keys and of 64 GiB, so that the DRAM
--- of more NICs caches a larger part. The warm-up is long enough for the fullest NIC to hold back the clients of all.
+-- Figure 20 and section 6.2: up to ten NICs with one link each. Each NIC has its share of the keys and of 64 GiB, so
+-- that the DRAM of more NICs caches a larger part. The warm-up is long enough for the hottest NIC to slow the clients
+-- of all NICs down.
 return {
   name = "kvdirect-fig20",
   system = { kind = "kvdirect", nics = 10, memory = "64GiB", idle_power = "87W" },

@@ -1,4 +1,4 @@
--- Section 3.3.2: DMA operations of the slab allocator when pairs in slabs come and go.
+-- Section 3.3.2: DMA operations of the slab allocator while pairs in slabs are inserted and deleted.
 return {
   name = "kvdirect-slabs",
   system = { kind = "kvdirect", memory = "64MiB", index = 0.2, inline = 15 },

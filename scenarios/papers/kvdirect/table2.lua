@@ -1,5 +1,6 @@
--- Table 2: vector increments. GB/s are Mops times the bytes of a vector. The alternatives are one key per element
--- (update = "add", value = 8) and fetching the vector and putting it back (update = "put", half of the operations GETs).
+-- Table 2: vector increments. GB/s are Mops times the bytes of a vector. There are two alternatives: one key per
+-- element (update = "add", value = 8), and fetching the vector and putting it back (update = "put", half of the
+-- operations GETs).
 return {
   name = "kvdirect-table2",
   system = { kind = "kvdirect", memory = "256MiB", index = 0.1, inline = 16, update = "update", lambda = "v + d", element = 2 },

@@ -1,5 +1,5 @@
--- Tables 5 and 6: the best dispatch ratio and its throughput for a corpus of a billion keys, by the rate of the NIC's
--- DRAM and by its size (closed form: kvcast sweep --predict; dispatch_frac, cache_hit_frac, pcie_limit_mops).
+-- Tables 5 and 6: the best dispatch ratio and its throughput for a billion keys, by the rate and the size of the NIC's
+-- DRAM. Use the closed form (kvcast sweep --predict) and read dispatch_frac, cache_hit_frac and pcie_limit_mops.
 return {
   name = "kvdirect-table5",
   system = { kind = "kvdirect", memory = "20GiB" },

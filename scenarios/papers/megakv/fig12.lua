@@ -1,5 +1,5 @@
--- Figure 12: largest input speed of one K40c by scheduling cycle, with and without delayed inserts (closed form:
--- kvcast sweep --predict; the curves are gpu875_speed_max_delayed_mops and gpu875_speed_max_mops).
+-- Figure 12: largest input speed of one K40c by scheduling cycle, with and without delayed inserts. Use the closed form
+-- (kvcast sweep --predict); the curves are gpu875_speed_max_delayed_mops and gpu875_speed_max_mops.
 return {
   name = "megakv-fig12",
   system = { kind = "megakv", cycle = "160us" },

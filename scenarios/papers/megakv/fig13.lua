@@ -1,4 +1,4 @@
--- Figure 13: throughput of one node, small data sets.
+-- Figure 13: throughput of one node with the small data sets a and b.
 return {
   name = "megakv-fig13",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

@@ -1,4 +1,4 @@
--- Figure 14: throughput of the cluster of four nodes, 8-byte keys and values, Zipf 0.99, C = 160 us.
+-- Figure 14: throughput of the cluster of four nodes with 8-byte keys and values, Zipf 0.99 and C = 160 us.
 return {
   name = "megakv-fig14",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

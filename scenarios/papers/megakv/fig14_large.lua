@@ -1,4 +1,4 @@
--- Figure 14: the cluster with data sets c and d, whose requests lie in local memory (sec. 8.1).
+-- Figure 14: throughput of the cluster with data sets c and d. The requests are in local memory (sec. 8.1).
 return {
   name = "megakv-fig14-large",
   system = { kind = "megakv", cycle = "160us", api = "getk", feed = "memory", slab = "32GiB" },

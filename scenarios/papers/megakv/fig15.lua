@@ -1,5 +1,5 @@
--- Figure 15: scaling from one to four nodes, uniform and skewed keys; the keys grow with the nodes. One set of clients
--- serves all nodes, so that the fullest one sets the pace.
+-- Figure 15: throughput of one to four nodes with uniform and skewed keys. The number of keys grows with the nodes. One
+-- set of clients serves all nodes, so that the hottest node limits the throughput.
 return {
   name = "megakv-fig15",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

@@ -1,5 +1,5 @@
--- Figure 16: throughput of the cluster by scheduling cycle, 95 % GET (with 100 % GET it is
--- --set workload.get=1 --set workload.set=0).
+-- Figure 16: throughput of the cluster by scheduling cycle, with 95 % GETs. For 100 % GETs use --set workload.get=1
+-- --set workload.set=0.
 return {
   name = "megakv-fig16",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

@@ -1,4 +1,5 @@
--- Figure 17: latency distribution by scheduling cycle at the largest speed the cycle allows; one node of the cluster.
+-- Figure 17: latency distribution by scheduling cycle, at the largest speed that the cycle permits. It shows one node
+-- of the cluster.
 return {
   name = "megakv-fig17",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

@@ -1,4 +1,4 @@
--- Table 3: loading throughput of one node (100 % SET into an empty store), data sets a and b through the network.
+-- Table 3: loading throughput of one node (100 % SET into an empty store) with data sets a and b, through the network.
 return {
   name = "megakv-table3",
   system = { kind = "megakv", cycle = "160us", slab = "32GiB" },

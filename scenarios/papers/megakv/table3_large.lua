@@ -1,5 +1,5 @@
--- Table 3: data sets c and d. Their requests lie in local memory, because the network would be the limit (sec. 8.1).
--- The working set is 64 GB per node.
+-- Table 3: loading throughput of one node with data sets c and d. The requests are in local memory, because the network
+-- would limit them (sec. 8.1). The working set is 64 GB per node.
 return {
   name = "megakv-table3-large",
   system = { kind = "megakv", cycle = "160us", feed = "memory", slab = "32GiB" },
