@@ -104,7 +104,7 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
     };
     if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
-                                "needs the columns case, predicted, and published or measured");
+                                "expected the columns case, predicted, and published or measured");
     }
     label_references(csv, &columns, figure);
     for (size_t i = 0; i < csv->rows; i++) {

@@ -126,7 +126,7 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
     enum kvc_status status = KVC_OK;
     json_t **documents = calloc((size_t)plot->input_count, sizeof(*documents));
     if (documents == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %d results", plot->input_count);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %d results", plot->input_count);
     }
     int loaded = 0;
     while (loaded < plot->input_count && status == KVC_OK) {
@@ -239,7 +239,7 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
     long throughput = kvc_csv_column(&csv, "throughput_mops");
     double *x = calloc(csv.rows, sizeof(*x));
     if (x == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu rows", csv.rows);
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu rows", csv.rows);
     } else if (kvc_csv_column(&csv, "point") != 0 || throughput < 2) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->inputs[0], 1,
                                   "is not the sweep.csv of kvcast sweep: its columns are point, the swept "

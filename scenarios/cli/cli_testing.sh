@@ -24,7 +24,7 @@ fail() { # TEXT: reports a failure and goes on
     failed=1
 }
 
-expect() { # STATUS PATTERN COMMAND...: the command ends with STATUS and writes one line that matches to stderr
+expect() { # STATUS PATTERN COMMAND...: the command ends with STATUS and one line on stderr, which matches
     local status=$1 pattern=$2 got
     shift 2
     "$@" >stdout 2>stderr </dev/null

@@ -64,8 +64,7 @@ int kvc_command_sweep(int argc, char **argv)
         status = sweep(&arguments, &done, &diag);
     }
     if (status == KVC_OK) {
-        printf("%u points (%u kept from an earlier sweep): %s/sweep.csv\n", done.points, done.kept,
-               arguments.out);
+        printf("%u points (%u kept from before): %s/sweep.csv\n", done.points, done.kept, arguments.out);
     }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);

@@ -7,18 +7,19 @@ static const struct {
     struct kvc_flag flag;
 } shared[] = {
     {KVC_TAKES_SET,
-     {"--set", NULL, "PATH=VALUE", "change one value of the scenario, e.g. system.cycle=120us; repeatable"}},
-    {KVC_TAKES_SEED, {"--seed", NULL, "N", "same as --set run.seed=N"}},
-    {KVC_TAKES_REPLICAS, {"--replicas", NULL, "N", "same as --set run.replicas=N"}},
-    {KVC_TAKES_JOBS, {"--jobs", "-j", "N", "processes at a time; results do not depend on it"}},
-    {KVC_TAKES_JSON, {"--json", NULL, "FILE|-", "write JSON to FILE, or to stdout instead of the table"}},
-    {KVC_TAKES_OUT, {"--out", "-o", "DIR", "write everything into this folder"}},
-    {KVC_TAKES_QUIET, {"--quiet", "-q", NULL, "no progress and no warnings"}},
+     {"--set", NULL, "PATH=VALUE", "set a value of the scenario, such as run.duration=10ms; repeatable"}},
+    {KVC_TAKES_SEED, {"--seed", NULL, "N", "short for --set run.seed=N"}},
+    {KVC_TAKES_REPLICAS, {"--replicas", NULL, "N", "short for --set run.replicas=N"}},
+    {KVC_TAKES_JOBS, {"--jobs", "-j", "N", "run up to N processes at a time; results do not depend on N"}},
+    {KVC_TAKES_JSON,
+     {"--json", NULL, "FILE|-", "write JSON to FILE, or with - to stdout instead of the table"}},
+    {KVC_TAKES_OUT, {"--out", "-o", "DIR", "write all files into this folder"}},
+    {KVC_TAKES_QUIET, {"--quiet", "-q", NULL, "show no progress and no warnings"}},
 };
 
 enum { SHARED = sizeof(shared) / sizeof(*shared) };
 
-static const struct kvc_flag help_flag = {"--help", "-h", NULL, "show this"};
+static const struct kvc_flag help_flag = {"--help", "-h", NULL, "show this help"};
 
 int kvc_usage_own_flags(const struct kvc_usage *usage)
 {

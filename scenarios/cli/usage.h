@@ -8,8 +8,8 @@
 /* Common options; a command says which of them it takes. */
 enum {
     KVC_TAKES_SET = 1,      /* --set PATH=VALUE, repeatable */
-    KVC_TAKES_SEED = 2,     /* --seed N: --set run.seed=N */
-    KVC_TAKES_REPLICAS = 4, /* --replicas N: --set run.replicas=N */
+    KVC_TAKES_SEED = 2,     /* --seed N, short for --set run.seed=N */
+    KVC_TAKES_REPLICAS = 4, /* --replicas N, short for --set run.replicas=N */
     KVC_TAKES_JOBS = 8,     /* --jobs N */
     KVC_TAKES_JSON = 16,    /* --json FILE|- */
     KVC_TAKES_OUT = 32,     /* --out DIR */

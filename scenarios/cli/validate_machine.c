@@ -114,7 +114,7 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
     machine->runs = calloc(machine->plan.count, sizeof(*machine->runs));
     machine->forecasts = calloc(machine->plan.count, sizeof(*machine->forecasts));
     if (machine->runs == NULL || machine->forecasts == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", machine->plan.count);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", machine->plan.count);
     }
     kvc_subject_path(machine->subject, "runs.csv", path);
     status = kvc_runs_read(path, &machine->plan, machine->runs, diag);

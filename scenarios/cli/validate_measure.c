@@ -27,7 +27,7 @@ static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag
     measurement->readings = calloc(count * measurement->repetitions, sizeof(*measurement->readings));
     measurement->runs = calloc(count, sizeof(*measurement->runs));
     if (measurement->loaded == NULL || measurement->readings == NULL || measurement->runs == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", count);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", count);
     }
     for (size_t i = 0; i < count && status == KVC_OK; i++) {
         status = kvc_validate_load_line(measurement->subject, &measurement->plan.entry[i],
@@ -59,8 +59,8 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
 }
 
 /* Repeats a disturbed measurement of an open-loop load a few times and keeps the least disturbed one, because
- * its highest latencies would be caused by other work on the machine. The threads of a
- * saturating load are never idle, so that no stall is noticed and one measurement suffices. */
+ * its highest latencies would be caused by other work on the machine. The threads of a saturating load are
+ * never idle, so no stall is noticed and one measurement suffices. */
 static enum kvc_status measure_repetition(struct measurement *measurement, size_t line, uint32_t repetition,
                                           struct kvc_diag *diag)
 {

@@ -54,7 +54,7 @@ static enum kvc_status answered(struct answers *answers, const struct kvc_case *
     }
     struct answer *bigger = realloc(answers->entry, (answers->count + 1) * sizeof(*bigger));
     if (bigger == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu answers", answers->count + 1);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu answers", answers->count + 1);
     }
     answers->entry = bigger;
     answers->entry[answers->count++] = answer;
@@ -104,7 +104,7 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
     }
     paper->scores = calloc(paper->cases.count + 1, sizeof(*paper->scores));
     if (paper->scores == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu cases", paper->cases.count);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", paper->cases.count);
     }
     kvc_subject_path(subject, "baseline.csv", path);
     status = kvc_baseline_read(path, &paper->cases, paper->scores, diag);

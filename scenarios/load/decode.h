@@ -39,8 +39,7 @@ struct kvc_table {
     bool present_only;                /* Neither record nor require absent keys. */
 };
 
-/* Fails with the place of `path`: --set, or the file and line that contain the path or its nearest ancestor.
- */
+/* Fails with the place of `path`: --set, or the file and line of the path or of its nearest ancestor. */
 enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -37,14 +37,14 @@ enum kvc_status kvc_sweep_table_add(struct kvc_sweep_table *table, const char *p
         uint32_t room = table->room == 0 ? 64 : 2 * table->room;
         struct kvc_sweep_row *row = realloc(table->row, room * sizeof(*row));
         if (row == NULL) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u points", room);
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", room);
         }
         table->row = row;
         table->room = room;
     }
     struct kvc_sweep_row row = {.value = calloc(table->sweep->count, sizeof(*row.value))};
     if (row.value == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the points");
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for the points");
     }
     row.document = json_load_file(path, 0, &error);
     if (row.document == NULL) {

@@ -57,7 +57,7 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
                             struct kvc_outcome **outcome, struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = &task->loaded->scenario;
-    const struct kvc_run_options drive = {
+    const struct kvc_run_options options = {
         .jobs = task->jobs,
         .timeline_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_TIMELINE),
         .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
@@ -67,9 +67,9 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
         return kvc_driver_predict(scenario, outcome, diag);
     }
     if (task->by == KVC_ANSWER_BY_MEASUREMENT) {
-        return kvc_driver_measure(scenario, &drive, outcome, diag);
+        return kvc_driver_measure(scenario, &options, outcome, diag);
     }
-    return kvc_driver_run(scenario, &drive, outcome, diag);
+    return kvc_driver_run(scenario, &options, outcome, diag);
 }
 
 static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_options *task,

@@ -1,5 +1,4 @@
-/* The memory plan of a run decides, before anything starts, how many replicas fit into this machine's memory.
- */
+/* The memory plan of a run: how many replicas fit into the memory of this machine at the same time. */
 #ifndef KVC_SCENARIOS_RUN_MEMORY_PLAN_H
 #define KVC_SCENARIOS_RUN_MEMORY_PLAN_H
 

@@ -106,7 +106,7 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
     void *answer = calloc(1, pool->answer_bytes + 1);
     enum kvc_status status =
         answer == NULL
-            ? kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "no memory for the answer of %s %u", pool->noun, task)
+            ? kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "out of memory for the answer of %s %u", pool->noun, task)
             : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
     bool sent;
     if (status == KVC_OK) {
@@ -334,7 +334,7 @@ enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct k
     run.answers = calloc(limited.tasks, sizeof(*run.answers));
     enum kvc_status status = KVC_OK;
     if (run.children == NULL || run.polls == NULL || run.answers == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u children", limited.jobs);
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u children", limited.jobs);
     }
     while (status == KVC_OK && run.taken < limited.tasks) {
         status = step(&run, diag);

@@ -83,7 +83,7 @@ static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag
     run->points = calloc(run->count, sizeof(*run->points));
     run->due = calloc(run->count, sizeof(*run->due));
     if (run->points == NULL || run->due == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u points", run->count);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", run->count);
     }
     return KVC_OK;
 }

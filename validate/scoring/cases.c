@@ -30,7 +30,7 @@ enum kvc_status kvc_cases_add(struct kvc_cases *cases, const struct kvc_case *ad
 {
     struct kvc_case *bigger = realloc(cases->entry, (cases->count + 1) * sizeof(*bigger));
     if (bigger == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu cases", cases->count + 1);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", cases->count + 1);
     }
     cases->entry = bigger;
     cases->entry[cases->count++] = *added;

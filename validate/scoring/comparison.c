@@ -42,7 +42,7 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
     *comparison = (struct kvc_comparison){.score = calloc(most, sizeof(*comparison->score)),
                                           .entry = calloc(most, sizeof(*comparison->entry))};
     if (comparison->score == NULL || comparison->entry == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu metrics", most);
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu metrics", most);
     }
     for (size_t i = 0; i < most && status == KVC_OK; i++) {
         size_t run = i / KVC_READINGS;

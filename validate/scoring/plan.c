@@ -52,7 +52,7 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
     }
     struct kvc_plan_line *bigger = realloc(plan->entry, (plan->count + 1) * sizeof(*bigger));
     if (bigger == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %zu runs", plan->count + 1);
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", plan->count + 1);
     }
     plan->entry = bigger;
     plan->entry[plan->count++] = made;

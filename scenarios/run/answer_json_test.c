@@ -30,7 +30,7 @@ static json_t *answer(struct kvc_loaded *loaded, uint32_t jobs, bool predict)
     return document;
 }
 
-/* As a user would: without the keys that begin with wall_ or end in _per_wall_s. */
+/* Removes the keys that begin with wall_ or end in _per_wall_s, as a user would. */
 static void strip_wall_clock(json_t *document)
 {
     const char *key;
