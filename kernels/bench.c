@@ -18,7 +18,7 @@ enum {
     LIMIT_RUNS = 5,
     LIMIT_READS = 4 << 20,
     LINE_WORDS = 8,
-    PAGE_LINES = 64, /* of 4 KiB */
+    PAGE_LINES = 64, /* lines of a page of 4 KiB */
 };
 
 double kvc_bench_now_s(void)
@@ -68,10 +68,10 @@ void kvc_bench_pin(int core)
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(core, &set);
-    (void)sched_setaffinity(0, sizeof(set), &set); /* where that is not allowed, times are noisier */
+    (void)sched_setaffinity(0, sizeof(set), &set); /* without permission, times are noisier */
 }
 
-/* The rest of the first line of a file that begins with `key`; "unknown" if there is none. */
+/* Copies the rest of the first line of a file that begins with `key`, or "unknown" if there is none. */
 static void read_field(const char *path, const char *key, char *value, size_t bytes)
 {
     char line[512];
@@ -99,7 +99,8 @@ void kvc_bench_print_machine(void)
     printf("# %s; gcc %s; huge pages %s; commit %s; %s\n", cpu, __VERSION__, pages, KVC_COMMIT, date);
 }
 
-/* `to_far`: into the second-level cache only. Constants wherever it is inlined. */
+/* Reads the lines, prefetching them into the second-level cache only if `to_far`. It is inlined so that
+ * `ahead` and `to_far` are constants. */
 static inline __attribute__((always_inline)) uint64_t
 read_lines(const uint64_t *table, uint64_t mask, const uint64_t *at, uint32_t ahead, int to_far)
 {
@@ -115,7 +116,7 @@ read_lines(const uint64_t *table, uint64_t mask, const uint64_t *at, uint32_t ah
     return sum;
 }
 
-/* `together`: lines in turn out of one page. */
+/* `together` is the number of lines read in turn from a page. */
 static double limit_mops(uint64_t bytes, uint64_t together)
 {
     uint64_t mask = bytes / 64 - 1;

@@ -1,5 +1,6 @@
-/* What CPU benchmarks share: a clock, medians, the limit that memory sets, rows that say how near to it a
- * kernel is. */
+/** @file
+ * Support for CPU benchmarks: a clock, medians, the limit that memory sets, and report lines that relate a
+ * kernel to this limit. */
 #ifndef KVC_KERNELS_BENCH_H
 #define KVC_KERNELS_BENCH_H
 
@@ -9,16 +10,17 @@
 extern "C" {
 #endif
 
+/** Monotonic time [s]. */
 double kvc_bench_now_s(void);
 
-/* As kvc_bench_now_s, less the time that the system worked for this program: what fills fresh memory is
- * interrupted by page faults, and how long those take is the system's affair. */
+/** Monotonic time minus the time that the kernel spent on this process [s]. It leaves out the page faults of
+ * loops that fill fresh memory, because their cost depends on the system and not on the loop. */
 double kvc_bench_own_s(void);
 
-/* Sorts `value`. */
+/** Median of `count` values; sorts them. */
 double kvc_bench_median(double *value, int count);
 
-/* SplitMix64's finaliser: a bijection. */
+/** Scrambles a word: the finaliser of SplitMix64, which is a bijection. */
 static inline uint64_t kvc_bench_mix(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -26,29 +28,32 @@ static inline uint64_t kvc_bench_mix(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* Says what failed and leaves with status 3. */
+/** Prints a message to stderr and exits with status 3. */
 void kvc_bench_die(const char *what) __attribute__((noreturn));
 
-/* Zeroed, on huge pages; dies if there is no memory. Freed with kvc_pages_free. */
+/** Returns zeroed memory on huge pages, to be freed with kvc_pages_free. Exits with status 3 if there is
+ * none. */
 void *kvc_bench_alloc(uint64_t bytes);
 
-/* Keeps to one core, so that runs compare. */
+/** Pins the calling thread to a core, so that runs are comparable. A failure is ignored. */
 void kvc_bench_pin(int core);
 
-/* Processor, compiler, commit, huge pages. */
+/** Prints the processor, the compiler, the state of huge pages, the commit and the date. */
 void kvc_bench_print_machine(void);
 
-/* Millions of random 64-byte lines a second that one core reads from `bytes` (a power of two) of memory: one
- * word a line, prefetched, the best of several prefetch distances and cache levels; median of several runs.
- */
+/** Measures how fast one core reads random 64-byte lines from `bytes` of memory, a power of two: one
+ * prefetched word of each line [million/s]. The result is the best of several prefetch distances and cache
+ * levels, each a median of several runs. */
 double kvc_bench_line_limit_mops(uint64_t bytes);
 
-/* The same with 16 lines in turn out of every random 4-KiB page. Far above the limit, it tells that finding
- * the page limits random lines, not memory: below a guest's huge pages there may be small ones. */
+/** The same with 16 lines in turn from every random page of 4 KiB [million/s]. A result far above the limit
+ * for random lines shows that address translation is the bottleneck, not memory: the huge pages of a virtual
+ * machine may consist of small pages of its host. */
 double kvc_bench_page_limit_mops(uint64_t bytes);
 
-/* name, M/s, ns; with `lines` above 0 also the lines each operation touches and lines a second over the
- * limit. */
+/** Prints a line with a name, a rate and the time of an operation. If `lines`, the number of lines that an
+ * operation touches, is above 0, it also prints them and the fraction of the limit [million lines/s] that is
+ * reached. */
 void kvc_bench_row(const char *name, double mops, double lines, double limit_mops);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Little-endian words at any address, on the host and on the device. */
+/** @file
+ * Little-endian words at any address, for the host and the device. */
 #ifndef KVC_KERNELS_BYTES_H
 #define KVC_KERNELS_BYTES_H
 
@@ -7,12 +8,12 @@
 
 #include "kernels/device.h"
 
-/* The first `bytes` bytes at `from` (1 .. 4) as a word, the rest of it 0. The device has no unaligned loads:
- * it reads the one or two aligned words that hold those bytes and no other. */
+/** Returns the `bytes` bytes at `from`, 1 to 4, as a word whose other bytes are 0. The device has no
+ * unaligned loads, so it reads the one or two aligned words that contain these bytes. */
 static inline KVC_HOST_DEVICE uint32_t kvc_bytes_word(const uint8_t *from, uint32_t bytes)
 {
 #ifdef __CUDA_ARCH__
-    /* Pointers stay pointers, so that the compiler sees which memory they are to. */
+    /* Pointer arithmetic instead of integers lets the compiler see the memory space. */
     uint32_t lead = (uint32_t)((uintptr_t)from & 3);
     const uint8_t *aligned = from - lead;
     uint32_t shift = 8 * lead;
@@ -33,7 +34,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_bytes_word(const uint8_t *from, uint3
 #endif
 }
 
-/* As kvc_bytes_word, of up to 8 bytes (0 is allowed). */
+/** The same as kvc_bytes_word for 0 to 8 bytes. */
 static inline KVC_HOST_DEVICE uint64_t kvc_bytes_word_64(const uint8_t *from, uint32_t bytes)
 {
 #ifndef __CUDA_ARCH__

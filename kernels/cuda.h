@@ -1,7 +1,8 @@
-/* The GPU, for programs in plain C: what there is, streams, memory that both sides reach.
+/** @file
+ * The GPU for programs in plain C: the device, streams and memory.
  *
- * Everything here is built only where there is a CUDA compiler. The runtime is linked statically, so a
- * program built on one machine runs on any that has a driver. */
+ * These functions exist only in builds with a CUDA compiler. The CUDA runtime is linked statically, so a
+ * program built on one machine runs on any other that has a driver. */
 #ifndef KVC_KERNELS_CUDA_H
 #define KVC_KERNELS_CUDA_H
 
@@ -12,29 +13,43 @@
 extern "C" {
 #endif
 
-/* Of device 0. */
+/** Properties of device 0. */
 struct kvc_cuda_device {
-    char name[256];
-    int driver, runtime; /* 13000 is 13.0 */
-    int multiprocessors;
-    uint64_t memory_bytes, l2_bytes;
+    char name[256];        /**< Product name. */
+    int driver;            /**< CUDA version of the driver; 13000 is 13.0. */
+    int runtime;           /**< CUDA version of the runtime; 13000 is 13.0. */
+    int multiprocessors;   /**< Streaming multiprocessors. */
+    uint64_t memory_bytes; /**< Device memory [bytes]. */
+    uint64_t l2_bytes;     /**< Second-level cache [bytes]. */
 };
 
-/* false: no device, or no driver. */
+/** Queries device 0. Returns false if there is no device or no driver. */
 bool kvc_cuda_device(struct kvc_cuda_device *device);
 
-/* A queue of device work; a cudaStream_t. NULL is the default stream. */
+/** A queue of device work: a cudaStream_t. NULL is the default stream. */
 struct kvc_cuda_stream;
-struct kvc_cuda_stream *kvc_cuda_stream_create(void); /* NULL with errno ENODEV or ENOMEM */
+
+/** Creates a stream. Returns NULL with errno ENODEV or ENOMEM. */
+struct kvc_cuda_stream *kvc_cuda_stream_create(void);
+
+/** Frees a stream. NULL is allowed. */
 void kvc_cuda_stream_free(struct kvc_cuda_stream *stream);
-/* Waits for all work in it; false: some of it failed, and the device is lost to this process. */
+
+/** Waits for all work in a stream. Returns false if some of it failed; the process cannot use the device any
+ * more then. */
 bool kvc_cuda_stream_wait(struct kvc_cuda_stream *stream);
 
-/* Device memory, and host memory that the device reads and writes in place over PCIe. NULL with errno ENODEV
- * or ENOMEM. */
+/** Allocates device memory. Returns NULL with errno ENODEV or ENOMEM. */
 void *kvc_cuda_alloc(uint64_t bytes);
+
+/** Frees device memory. NULL is allowed. */
 void kvc_cuda_free(void *memory);
+
+/** Allocates pinned host memory, which the device reads and writes in place over PCIe. Returns NULL with
+ * errno ENODEV or ENOMEM. */
 void *kvc_cuda_alloc_pinned(uint64_t bytes);
+
+/** Frees pinned host memory. NULL is allowed. */
 void kvc_cuda_free_pinned(void *memory);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* What GPU benchmarks share: device timing, medians, a header that says where the figures come from. */
+/* Support for GPU benchmarks and tests: timing on the device, medians, and a line that says where the metrics
+ * come from. */
 #ifndef KVC_KERNELS_CUDA_BENCH_CUH
 #define KVC_KERNELS_CUDA_BENCH_CUH
 
@@ -35,7 +36,7 @@ inline void check(cudaError_t error, const char *what)
     std::exit(1);
 }
 
-/* Leaves with 77 where there is no device. */
+/* Exits with status 77, which means skipped, if there is no device. */
 inline void need_device()
 {
     struct kvc_cuda_device device;
@@ -67,7 +68,7 @@ inline double median(std::vector<double> value)
     return value[value.size() / 2];
 }
 
-/* Median seconds of `runs` calls of `work` on the default stream, after one to warm up. */
+/* Median time of `runs` calls of `work` on the default stream, after one warm-up call [s]. */
 template <typename WORK> double time_device_s(int runs, WORK work)
 {
     cudaEvent_t start, stop;

@@ -1,5 +1,7 @@
-/* What a GPU takes for the simplest things, one call at a time: to be timed by the caller. Each returns when
- * it is done; false: the device failed. */
+/** @file
+ * Elementary operations of a GPU, one per call, for a caller that times them.
+ *
+ * Every function returns when the operation is complete, and returns false if the device failed. */
 #ifndef KVC_KERNELS_CUDA_PROBE_H
 #define KVC_KERNELS_CUDA_PROBE_H
 
@@ -10,15 +12,16 @@
 extern "C" {
 #endif
 
-/* A kernel that does nothing, launched and waited for. */
+/** Launches an empty kernel and waits for it. */
 bool kvc_cuda_probe_launch(void);
 
-/* `host`: pinned memory. */
+/** Copies `bytes` bytes between device memory and pinned host memory, in the direction that `to_device` says.
+ */
 bool kvc_cuda_probe_copy(void *device, void *host, uint64_t bytes, bool to_device);
 
-/* Reads `count` sectors of 32 bytes at random out of a table of `bytes`, a power of two; other ones for each
- * `turn`. */
-bool kvc_cuda_probe_sectors(const void *table, uint64_t bytes, uint64_t count, uint32_t turn);
+/** Reads `count` random sectors of 32 bytes from a table in device memory of `bytes` bytes, a power of two.
+ * Each `repetition` reads different sectors. */
+bool kvc_cuda_probe_sectors(const void *table, uint64_t bytes, uint64_t count, uint32_t repetition);
 
 #ifdef __cplusplus
 }

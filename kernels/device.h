@@ -1,8 +1,9 @@
-/* Code that is the same on the host and on the device: `static inline KVC_HOST_DEVICE ...` in a header that
- * both C and CUDA C++ include. */
+/** @file
+ * The mark of functions that compile for both the host and the device. */
 #ifndef KVC_KERNELS_DEVICE_H
 #define KVC_KERNELS_DEVICE_H
 
+/** Marks a `static inline` function in a header that C and CUDA C++ include. It is empty in C. */
 #ifdef __CUDACC__
 #define KVC_HOST_DEVICE __host__ __device__
 #else

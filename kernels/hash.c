@@ -7,10 +7,11 @@
 #include <immintrin.h>
 #endif
 
-/* The key is read in 16-byte blocks, the last one filled with zeros. The state starts from the seed; two AES
- * rounds take in each block, two more close, with the length in the first one's round key so that padding
- * cannot be mistaken for key bytes. Every output bit then depends on every key byte through four rounds (a
- * short key's full diffusion takes two). Round constants are digits of pi. */
+/* The key is read in blocks of 16 bytes; the last block is padded with zeros. The state starts from the seed.
+ * Two AES rounds absorb each block, and two more rounds finish the hash. The length is part of the round key
+ * of the first of these, so that padding cannot be mistaken for key bytes. Every output bit then depends on
+ * every key byte through at least four rounds; full diffusion takes two. The round constants are digits of
+ * pi. */
 static const uint64_t seed_low = 0x243f6a8885a308d3;
 static const uint64_t seed_high = 0x13198a2e03707344;
 static const uint64_t round_one[2] = {0xa4093822299f31d0, 0x082efa98ec4e6c89};
@@ -68,7 +69,7 @@ static uint8_t times_two(uint8_t value)
     return (uint8_t)(value << 1 ^ (value >> 7) * 0x1b);
 }
 
-/* What the aesenc instruction does: ShiftRows, SubBytes, MixColumns, AddRoundKey. */
+/* The steps of the aesenc instruction: ShiftRows, SubBytes, MixColumns, AddRoundKey. */
 static struct aes_block aes_round(struct aes_block state, struct aes_block key)
 {
     struct aes_block next;
@@ -153,7 +154,8 @@ AES_INLINE uint64_t finish(__m128i state, size_t bytes)
     return (uint64_t)_mm_cvtsi128_si64(_mm_aesenc_si128(state, constant(round_two)));
 }
 
-/* The last block, 0 .. 16 bytes, without reading behind the key: overlapping loads instead of a copy. */
+/* Loads the last block, which has 0 to 16 bytes. Overlapping loads avoid a copy and never read behind the
+ * key. */
 AES_INLINE __m128i load_tail(const uint8_t *from, size_t bytes)
 {
     uint64_t low = 0, high = 0;
@@ -189,7 +191,8 @@ AES_TARGET static uint64_t hash_aes(const uint8_t *key, size_t bytes, uint64_t s
     return finish(absorb(state, load_tail(key, left)), bytes);
 }
 
-/* Eight keys of the same length, 8 or 16 bytes: independent chains hide the latency of the rounds. */
+/* Hashes eight keys of the same length, 8 or 16 bytes. The independent chains hide the latency of the rounds.
+ */
 AES_INLINE void hash_eight(const uint8_t *keys, size_t stride, size_t bytes, __m128i start, uint64_t *hash)
 {
     __m128i state[8];
@@ -234,7 +237,7 @@ AES_TARGET static void hash_batch_aes(const uint8_t *keys, size_t stride, const 
     }
 }
 
-/* The C library's start-up code asks the processor once; this only looks at the answer. */
+/* The start-up code of the C library queries the processor once, so this only reads a flag. */
 static bool machine_has_aes(void)
 {
     return __builtin_cpu_supports("aes") && __builtin_cpu_supports("sse4.1");

@@ -1,9 +1,10 @@
-/* Key hash and signature.
+/** @file
+ * Hash function and signature of keys, computed with AES instructions.
  *
- * One 64-bit hash of the key's bytes serves the whole store: the low half picks the bucket, the high half is
- * the 32-bit signature (Mega-KV, VLDB J. 26(5), sec. 4.1, computes both with the AES instruction). The
- * hardware version and the portable twin give the same value on every machine; the choice is made once at run
- * time. */
+ * One 64-bit hash of the key serves the whole store. Its low half selects the bucket, and its high half is
+ * the 32-bit signature; Mega-KV computes both with the AES instruction (VLDB J. 26(5), sec. 4.1). The version
+ * for hardware and its portable twin return the same values on every machine. The processor decides at run
+ * time which one is used. */
 #ifndef KVC_KERNELS_HASH_H
 #define KVC_KERNELS_HASH_H
 
@@ -12,22 +13,30 @@
 
 #include "kernels/device.h"
 
-/* Hashes `bytes` bytes (0 is allowed) of `key`. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Returns the hash of `bytes` bytes of `key`; 0 bytes are allowed. */
 uint64_t kvc_hash(const void *key, size_t bytes, uint64_t seed);
 
-/* The portable twin of kvc_hash, whatever this machine can do; for tests. */
+/** The portable twin of kvc_hash, for tests. It uses no AES instructions. */
 uint64_t kvc_hash_portable(const void *key, size_t bytes, uint64_t seed);
 
-/* Hashes `count` keys; key i starts at keys + i * stride and has bytes[i] bytes. The memory behind each key
- * up to the next multiple of 8 bytes must be readable (it does not change the result). */
+/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes. The memory behind each key
+ * up to the next multiple of 8 bytes must be readable; it does not affect the result. */
 void kvc_hash_batch(const uint8_t *keys, size_t stride, const uint8_t *bytes, size_t count, uint64_t seed,
                     uint64_t *hash);
 
-/* Signature of a hash; never 0, which marks an empty cell. */
+/** The signature of a hash. It is never 0, because 0 marks an empty slot. */
 static inline KVC_HOST_DEVICE uint32_t kvc_signature(uint64_t hash)
 {
     uint32_t signature = (uint32_t)(hash >> 32);
     return signature != 0 ? signature : 1;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -30,8 +30,8 @@ static uint64_t *sequential_hashes(uint64_t first, uint64_t step, uint64_t seed)
     return hash;
 }
 
-/* Standard deviations by which the occupancy of 2^16 buckets, chosen by 16 bits of the hash, differs from a
- * uniform draw's. */
+/* Deviation of the occupancy of 2^16 buckets, selected by 16 bits of the hash, from a uniform draw [standard
+ * deviations]. */
 static double occupancy_deviation(const uint64_t *hash, unsigned shift)
 {
     enum { BUCKETS = 1 << 16 };
@@ -133,7 +133,7 @@ Test(hash, sequential_keys_spread_evenly)
 Test(hash, buckets_and_signatures_are_independent)
 {
     uint64_t *hash = sequential_hashes(1000, 1, 5);
-    /* Were bucket and signature tied to each other, their difference or sum would not be uniform. */
+    /* If bucket and signature were related, their difference or sum would not be uniform. */
     for (uint32_t i = 0; i < SEQUENTIAL; i++) {
         uint32_t low = (uint32_t)hash[i], high = (uint32_t)(hash[i] >> 32);
         hash[i] = (uint64_t)(low ^ high) << 32 | (low + high);
@@ -157,7 +157,8 @@ Test(hash, signatures_repeat_as_often_as_random_words)
         for (uint32_t i = 1; i < SEQUENTIAL; i++) {
             repeats += word[i] == word[i - 1];
         }
-        /* n (n - 1) / 2 pairs, each equal with 2^-32: 128 expected, Poisson. */
+        /* Each of n (n - 1) / 2 pairs is equal with a probability of 2^-32: 128 are expected, Poisson
+         * distributed. */
         cr_assert_lt(fabs(repeats - 128), 5 * sqrt(128), "half %d: %.0f repeats", half, repeats);
         free(word);
     }

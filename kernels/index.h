@@ -1,14 +1,15 @@
-/* One interface for every index: 64-bit hash of a key -> 32-bit location, in batches.
+/** @file
+ * The interface of every index: it maps 64-bit hashes of keys to 32-bit locations, in batches.
  *
- * Each structure is made by its own create function (its header says what its parameters mean, what is
- * faithful to the published design and what is not) and used through the functions here. Structures that hold
- * keys themselves take the hash for an 8-byte key and the location for a 4-byte value; their own headers
- * offer keys and values of any size. CUDA twins have the same functions; their arrays may lie in host or in
- * device memory.
+ * Each structure has its own create function. Its header documents the parameters and says what is faithful
+ * to the published design and what is not. All other operations go through the functions here. Structures
+ * that hold keys themselves treat the hash as a key of 8 bytes and the location as a value of 4 bytes; their
+ * own headers offer keys and values of any size. CUDA twins have the same functions, and their arrays may lie
+ * in host memory or in device memory.
  *
- * Whatever leaves an index because of an insert, the element replaced, displaced without finding a place, or
- * evicted, is returned and counted: nothing is lost without notice, except where a kind says so
- * (kvc_index_kind.forgets). */
+ * An insert can make an element leave the index: the element may be replaced, evicted, or displaced without
+ * finding another place. Every such element is returned and counted, so that nothing is lost without notice,
+ * except by kinds that set kvc_index_kind::forgets. */
 #ifndef KVC_KERNELS_INDEX_H
 #define KVC_KERNELS_INDEX_H
 
@@ -20,23 +21,29 @@
 extern "C" {
 #endif
 
-/* No location: "not found", or "nothing left the index". */
+/** No location: the hash was not found, or no element left the index. */
 #define KVC_LOCATION_NONE 0xffffffffu
-/* For kvc_index_erase: erase whatever location the hash has. */
+/** Tells kvc_index_erase to erase the hash whatever its location. */
 #define KVC_LOCATION_ANY 0xfffffffeu
 
-/* What an index did; calls add to it. Lines: 64-byte lines of the structure read or written by the operation.
- */
+/** Counters of an index; every call adds to them. A line is a 64-byte line of the structure that the
+ * operation reads or writes. */
 struct kvc_index_stats {
-    uint64_t searches, search_hits, search_lines;
-    uint64_t inserts, insert_lines;
-    uint64_t replaced;      /* inserts that met an element equal to theirs */
-    uint64_t displacements; /* elements moved to another place of theirs */
-    uint64_t dropped;       /* elements lost for want of a place, by the design or in a full table */
-    uint64_t evicted;       /* elements that a cache chose to give up */
-    uint64_t erases, erased, erase_lines;
+    uint64_t searches;      /**< Hashes searched for. */
+    uint64_t search_hits;   /**< Searches that returned a location. */
+    uint64_t search_lines;  /**< Lines touched by searches. */
+    uint64_t inserts;       /**< Elements inserted. */
+    uint64_t insert_lines;  /**< Lines touched by inserts. */
+    uint64_t replaced;      /**< Inserts that replaced an equal element. */
+    uint64_t displacements; /**< Elements moved to another of their places. */
+    uint64_t dropped;       /**< Elements lost because they found no place, by design or in a full table. */
+    uint64_t evicted;       /**< Elements that a cache chose to give up. */
+    uint64_t erases;        /**< Hashes passed to kvc_index_erase. */
+    uint64_t erased;        /**< Elements erased. */
+    uint64_t erase_lines;   /**< Lines touched by erases. */
 };
 
+/** Adds the counters of `from` to those of `to`. */
 static inline void kvc_index_stats_add(struct kvc_index_stats *to, const struct kvc_index_stats *from)
 {
     to->searches += from->searches;
@@ -55,24 +62,31 @@ static inline void kvc_index_stats_add(struct kvc_index_stats *to, const struct 
 
 struct kvc_index;
 
+/** The operations of a kind of index; the functions below call them and describe them. */
 struct kvc_index_ops {
+    /** Frees the index, which is not NULL. */
     void (*free)(struct kvc_index *index);
+    /** See kvc_index_search. */
     void (*search)(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                    struct kvc_index_stats *stats);
+    /** See kvc_index_insert. */
     void (*insert)(struct kvc_index *index, const uint64_t *hash, const uint32_t *location, uint32_t count,
                    uint32_t *out, struct kvc_index_stats *stats);
+    /** See kvc_index_erase. */
     void (*erase)(struct kvc_index *index, const uint64_t *hash, const uint32_t *location, uint32_t count,
                   uint32_t *out, struct kvc_index_stats *stats);
+    /** See kvc_index_capacity. */
     uint64_t (*capacity)(const struct kvc_index *index);
+    /** See kvc_index_used. */
     uint64_t (*used)(const struct kvc_index *index);
 };
 
-/* First member of every index. */
+/** The common part of every index, and its first member. */
 struct kvc_index {
-    const struct kvc_index_ops *ops;
+    const struct kvc_index_ops *ops; /**< Operations of its kind. */
 };
 
-/* NULL is allowed. */
+/** Frees an index. NULL is allowed. */
 static inline void kvc_index_free(struct kvc_index *index)
 {
     if (index != NULL) {
@@ -80,53 +94,57 @@ static inline void kvc_index_free(struct kvc_index *index)
     }
 }
 
-/* location[i] = where hash[i] is, or KVC_LOCATION_NONE. Any count, best from 32 up. */
+/** Searches for `count` hashes: location[i] becomes the location of hash[i], or KVC_LOCATION_NONE. Any count
+ * is allowed; batches of 32 or more are fastest. */
 static inline void kvc_index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count,
                                     uint32_t *location, struct kvc_index_stats *stats)
 {
     index->ops->search(index, hash, count, location, stats);
 }
 
-/* Inserts, in order on a CPU; a later equal element of a batch replaces an earlier one. out[i] is
- * KVC_LOCATION_NONE, or the location that left the index because of hash[i] (its own, if it is the one that
- * found no place). `out` may be NULL. Locations are below KVC_LOCATION_ANY. */
+/** Inserts `count` elements. A CPU index inserts them in order, so that a later equal element of a batch
+ * replaces an earlier one. out[i] becomes the location that left the index because of hash[i], or
+ * KVC_LOCATION_NONE; it is location[i] if the new element itself found no place. `out` may be NULL. Locations
+ * must be below KVC_LOCATION_ANY. */
 static inline void kvc_index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                                     uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     index->ops->insert(index, hash, location, count, out, stats);
 }
 
-/* Erases hash[i] where its location is location[i] (or that is KVC_LOCATION_ANY). out[i] is the location
- * erased or KVC_LOCATION_NONE. `out` may be NULL. */
+/** Erases hash[i] if its location is location[i], or if location[i] is KVC_LOCATION_ANY. out[i] becomes the
+ * erased location or KVC_LOCATION_NONE. `out` may be NULL. */
 static inline void kvc_index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                                    uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
     index->ops->erase(index, hash, location, count, out, stats);
 }
 
-/* Elements that fit, were the table filled without a gap. */
+/** Number of elements that a completely filled table holds. */
 static inline uint64_t kvc_index_capacity(const struct kvc_index *index)
 {
     return index->ops->capacity(index);
 }
 
-/* Elements held now. */
+/** Number of elements that the index holds now. */
 static inline uint64_t kvc_index_used(const struct kvc_index *index)
 {
     return index->ops->used(index);
 }
 
-/* What a program needs to know of an index to go through all of them (index_kinds.h). */
+/** A kind of index: what a program needs to know to run over all of them (index_kinds.h). */
 struct kvc_index_kind {
-    const char *name;   /* "megakv-cuckoo" */
-    const char *source; /* publication and section */
-    /* Its published geometry in about `bytes` (a power of two, 64 KiB or more) of memory. NULL with errno. */
+    const char *name;   /**< Name, for example "megakv-cuckoo". */
+    const char *source; /**< Publication and section. */
+    /** Creates an index in its published geometry in about `bytes` of memory, a power of two of at least 64
+     * KiB. Returns NULL with errno. */
     struct kvc_index *(*create)(uint64_t bytes, uint64_t seed);
-    bool caches;  /* a full bucket evicts; others drop only what finds no place */
-    bool forgets; /* elements may go without notice, e.g. overwritten in a circular log */
-    bool
-        partial; /* compares a part of the hash: now and then a hit is another key's, whom the caller tells */
-    bool many_readers; /* any number of threads may search at once; else one thread uses it */
+    bool caches;  /**< A full bucket evicts an element; other kinds drop only what finds no place. */
+    bool forgets; /**< Elements may disappear without notice, for example when a circular log wraps. */
+    /** Only a part of the hash is compared. A search may return another key's location when two signatures
+     * collide; the caller compares the full key. */
+    bool partial;
+    bool many_readers; /**< Any number of threads may search at once; otherwise one thread uses it. */
 };
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
-/* Every index next to the limit that memory sets: the lines an operation touches and the time they take.
+/* Measures every index against the limit that memory sets: the lines that an operation touches and its time.
  *
- * Each kind gets a table of about the same memory, is filled to 0.75 of its capacity (caches: with as many
- * keys, some of which they give up), verified, and then asked for random keys that it holds. "x limit" is the
- * time per operation over lines per operation / random lines per second, both of this run. What is put first
- * leaves page faults out; later inserts replace the locations of stored keys. */
+ * Each kind gets a table of about the same size. The table is filled to 0.75 of its capacity, verified, and
+ * then searched for random keys that it holds. Caches receive as many keys and give some of them up. "x
+ * limit" is the time of an operation divided by the time that memory needs for its lines, which is the lines
+ * per operation divided by the random lines per second; both are measured in the same run. The time of
+ * filling leaves page faults out. Later inserts replace the locations of stored keys. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,7 +24,7 @@ enum {
     THREADS = 2,
 };
 
-/* Smaller tables are in caches, whose limit is another. */
+/* Targets apply to tables of this size; smaller ones are partly in processor caches. */
 static const uint64_t target_bytes = UINT64_C(1) << 30;
 static const double target_times_limit = 1.5;
 static const double target_speedup = 1.8;
@@ -36,7 +37,7 @@ struct options {
 
 static const uint32_t batches[] = {1, 32, 256, BATCH_MAX};
 
-/* Keys that the index holds, RUN_KEYS for each run, in random order. */
+/* Keys that the index holds in random order, RUN_KEYS for each run. */
 struct lookups {
     int runs;
     uint64_t *hash;
@@ -48,7 +49,7 @@ static uint64_t hash_of(uint64_t key)
     return kvc_bench_mix(key + 0x9e3779b97f4a7c15);
 }
 
-/* Page faults left out. */
+/* Inserts keys 0 to keys - 1 and returns the time without page faults [s]. */
 static double insert_all(struct kvc_index *index, uint64_t keys, struct kvc_index_stats *stats)
 {
     uint64_t hash[BATCH_MAX];
@@ -65,7 +66,7 @@ static double insert_all(struct kvc_index *index, uint64_t keys, struct kvc_inde
     return kvc_bench_own_s() - start;
 }
 
-/* Draws keys that are found; a key that is found must have its own location. Returns the share found. */
+/* Draws random keys that are found, and checks that each has its own location. Returns the fraction found. */
 static double draw(const struct kvc_index_kind *kind, struct kvc_index *index, uint64_t keys,
                    struct lookups *lookups)
 {
@@ -89,7 +90,7 @@ static double draw(const struct kvc_index_kind *kind, struct kvc_index *index, u
             }
         }
         if (asked > (UINT64_C(1) << 26) && held == 0) {
-            kvc_bench_die("nothing that was put is found");
+            kvc_bench_die("no key that was inserted is found");
         }
     }
     if (mistaken > 0 && (!kind->partial || mistaken > asked / 1000)) {
@@ -187,7 +188,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Seconds of the slowest of `threads`, each with keys of its own. */
+/* Time of the slowest of `threads` threads that search at once, each with its own keys [s]. */
 static double together(struct kvc_index *const *index, const struct lookups *lookups, int threads, int run)
 {
     struct worker workers[THREADS];
@@ -200,7 +201,7 @@ static double together(struct kvc_index *const *index, const struct lookups *loo
                                      .hash = lookups->hash + (uint64_t)((run + t) % lookups->runs) * RUN_KEYS,
                                      .core = t};
         if (pthread_create(&workers[t].thread, NULL, work, &workers[t]) != 0) {
-            kvc_bench_die("no thread");
+            kvc_bench_die("cannot create a thread");
         }
     }
     for (int t = 0; t < threads; t++) {
@@ -211,7 +212,7 @@ static double together(struct kvc_index *const *index, const struct lookups *loo
     return slowest;
 }
 
-/* Kinds that one thread at a time may use get a table for each thread. */
+/* Compares two threads with one. Kinds that only one thread may use get a table for each thread. */
 static void bench_threads(const struct kvc_index_kind *kind, struct kvc_index *index, uint64_t keys,
                           const struct options *options, const struct lookups *lookups)
 {
@@ -247,8 +248,9 @@ static void bench_kind(const struct kvc_index_kind *kind, const struct options *
     }
     uint64_t keys = kvc_index_capacity(index) / 4 * 3;
     double seconds = insert_all(index, keys, &stats);
-    printf("%s (%s)\n  capacity %" PRIu64 ", %" PRIu64 " put at %.1f M/s (%.2f lines, %.2f x limit), %" PRIu64
-           " held, %" PRIu64 " moved, %" PRIu64 " dropped, %" PRIu64 " evicted\n",
+    printf("%s (%s)\n  capacity %" PRIu64 ", %" PRIu64
+           " inserted at %.1f M/s (%.2f lines, %.2f x limit), %" PRIu64 " held, %" PRIu64 " moved, %" PRIu64
+           " dropped, %" PRIu64 " evicted\n",
            kind->name, kind->source, kvc_index_capacity(index), keys, (double)keys / seconds / 1e6,
            (double)stats.insert_lines / (double)stats.inserts,
            seconds * limit_mops * 1e6 / (double)stats.insert_lines, kvc_index_used(index),
@@ -296,7 +298,7 @@ int main(int argc, char **argv)
     struct options options = {.bytes = UINT64_C(1) << 30, .runs = RUNS_MAX};
     if (!parse_options(argc, argv, &options)) {
         fprintf(stderr, "usage: index_bench [-q] [-m MIB] [-k KIND]\n"
-                        "-q: quick, one run in 64 MiB; MIB a power of two up to 16384; KIND one of");
+                        "-q runs once in 64 MiB; MIB is a power of two up to 16384; KIND is one of");
         for (size_t k = 0; kvc_index_kinds[k] != NULL; k++) {
             fprintf(stderr, " %s", kvc_index_kinds[k]->name);
         }

@@ -1,8 +1,10 @@
-/* All GPU indexes in their published geometry, through the common interface: bulk calls on arrays in device
- * memory, random hits, at half load. A kind that changes its table one element at a time is given smaller
- * batches, and as many as two seconds allow. Exit status 77: no device.
+/* Measures all GPU indexes in their published geometry through the common interface.
  *
- * usage: index_cuda_bench [LOG2_BYTES]   (31: tables of 2 GiB) */
+ * Calls are bulk operations on arrays in device memory. Searches hit at random, at half load. A kind that
+ * changes its table one element at a time gets smaller batches, and only as many as fit into two seconds. The
+ * exit status is 77 if there is no device.
+ *
+ * usage: index_cuda_bench [LOG2_BYTES]   (default 31: tables of 2 GiB) */
 #include <cmath>
 
 #include "kernels/cuda_bench.cuh"
@@ -15,7 +17,8 @@ constexpr uint32_t batch_max = 1 << 24, batch_min = 1 << 16;
 constexpr int runs = 7;
 constexpr double call_s = 0.05, fill_s = 2;
 
-/* Element i of the run that starts at `first` has hash mix_64(first + i) and location first + i. */
+/* Element i of a batch that starts at `first` has the hash mix_64(first + i + 1) and the location first + i.
+ */
 __global__ void in_order(uint64_t *hash, uint32_t *location, uint32_t first)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -69,7 +72,7 @@ double insert_s(struct kvc_index *index, const arrays &at, uint32_t first, uint3
     return timed_s([&] { kvc_index_insert(index, at.hash, at.location, batch, nullptr, stats); });
 }
 
-/* The largest batch that takes no more than call_s at the speed of the second of two small ones. */
+/* Returns the largest batch that should take at most call_s, judging by the second of two small batches. */
 uint32_t batch_for(struct kvc_index *index, const arrays &at, struct kvc_index_stats *stats)
 {
     insert_s(index, at, 0, batch_min, stats);
@@ -134,10 +137,11 @@ int main(int argc, char **argv)
         return 2;
     }
     kvc::print_header("index_cuda_bench");
-    std::printf("tables of %.0f GiB; lines: of 64 bytes per operation; wrong: another's location, or none\n"
-                "%-28s %9s %6s %9s %9s %9s %8s %8s %8s %8s\n%-28s %9s %6s %9s %9s %9s\n",
-                std::ldexp(1.0, log2_bytes - 30), "index", "batch", "load", "search", "insert", "erase",
-                "lines/s", "lines/i", "lines/e", "wrong_%", "", "", "", "G/s", "G/s", "G/s");
+    std::printf(
+        "tables of %.0f GiB; lines: 64-byte lines per operation; wrong: no location, or another key's\n"
+        "%-28s %9s %6s %9s %9s %9s %8s %8s %8s %8s\n%-28s %9s %6s %9s %9s %9s\n",
+        std::ldexp(1.0, log2_bytes - 30), "index", "batch", "load", "search", "insert", "erase", "lines/s",
+        "lines/i", "lines/e", "wrong_%", "", "", "", "G/s", "G/s", "G/s");
     arrays at = {kvc::device_array<uint64_t>(batch_max), kvc::device_array<uint32_t>(batch_max),
                  kvc::device_array<uint32_t>(batch_max), kvc::device_array<unsigned long long>(1)};
     for (uint32_t k = 0; kvc_cuda_index_kinds[k] != nullptr; k++) {

@@ -1,5 +1,6 @@
-/* What every GPU index owes its users: nothing is lost without notice and no answer is another key's, with
- * batches in which keys meet. Exit status 0 is success, 77: no device. */
+/* Tests of the promises that every GPU index makes: nothing is lost without notice, and no answer belongs to
+ * another key, even if keys repeat within a batch. The exit status is 0 on success and 77 if there is no
+ * device. */
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,18 +21,18 @@ void expect(bool right, const struct kvc_index_kind &kind, const char *what)
     }
 }
 
-/* Location -> hash of all elements that were put and not reported as gone. */
+/* Maps the locations of all elements that are held to their hashes. */
 using reference = std::unordered_map<uint32_t, uint64_t>;
 
 void forget(const struct kvc_index_kind &kind, reference &held, const std::vector<uint32_t> &out)
 {
     for (uint32_t location : out) {
         expect(location == KVC_LOCATION_NONE || held.erase(location) == 1, kind,
-               "reports an element twice, or one that it did not hold");
+               "reports an element twice, or an element that it did not hold");
     }
 }
 
-/* A hit is an element held; a partial kind may answer with another key's. */
+/* Checks that every held element is found. A partial kind may return another key's element. */
 void check_search(const struct kvc_index_kind &kind, struct kvc_index *index, const reference &held,
                   struct kvc_index_stats *stats)
 {
@@ -44,7 +45,7 @@ void check_search(const struct kvc_index_kind &kind, struct kvc_index *index, co
     uint64_t mistaken = 0;
     for (size_t i = 0; i < hash.size(); i++) {
         auto at = held.find(found[i]);
-        expect(at != held.end(), kind, "loses an element, or finds one that it gave up");
+        expect(at != held.end(), kind, "loses an element, or finds an element that it gave up");
         mistaken += at->second != hash[i];
     }
     expect(kind.partial ? mistaken <= hash.size() / 1000 : mistaken == 0, kind,
@@ -55,7 +56,7 @@ void check_search(const struct kvc_index_kind &kind, struct kvc_index *index, co
 void test_kind(const struct kvc_index_kind &kind, uint64_t seed)
 {
     struct kvc_index *index = kind.create(table_bytes, seed);
-    expect(index != nullptr, kind, "is not made");
+    expect(index != nullptr, kind, "is not created");
     uint64_t state = seed, universe = 2 * kvc_index_capacity(index);
     auto next = [&state] { return kvc::mix_64(state += 0x9e3779b97f4a7c15u); };
     struct kvc_index_stats stats = {};
@@ -93,7 +94,7 @@ int main()
     kvc::need_device();
     for (uint32_t k = 0; kvc_cuda_index_kinds[k] != nullptr; k++) {
         test_kind(*kvc_cuda_index_kinds[k], 1 + k);
-        std::printf("%s: right\n", kvc_cuda_index_kinds[k]->name);
+        std::printf("%s: ok\n", kvc_cuda_index_kinds[k]->name);
     }
     return 0;
 }

@@ -1,3 +1,5 @@
+/* The registry of all CPU indexes: a new index is added here. Outside the folders of the stores, only this
+ * file and index_kinds_cuda.c name them, on purpose. */
 #include "kernels/index_kinds.h"
 
 #include "kernels/baselines/farm.h"

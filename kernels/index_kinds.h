@@ -1,4 +1,5 @@
-/* All indexes that there are. */
+/** @file
+ * Registry of the kinds of index: the tests and benchmarks that run over all of them start here. */
 #ifndef KVC_KERNELS_INDEX_KINDS_H
 #define KVC_KERNELS_INDEX_KINDS_H
 
@@ -8,8 +9,10 @@
 extern "C" {
 #endif
 
-/* Both end with NULL. The second has those whose table is in device memory; it is built where CUDA is. */
+/** All kinds of index on the CPU; the last entry is NULL. */
 extern const struct kvc_index_kind *const kvc_index_kinds[];
+
+/** All kinds of index in device memory; the last entry is NULL. Only a build with CUDA defines it. */
 extern const struct kvc_index_kind *const kvc_cuda_index_kinds[];
 
 #ifdef __cplusplus

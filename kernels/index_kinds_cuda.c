@@ -1,3 +1,5 @@
+/* The registry of all GPU indexes: a new index is added here. Outside the folders of the stores, only this
+ * file and index_kinds.c name them, on purpose. */
 #include "kernels/index_kinds.h"
 
 #include "kernels/megakv/cuckoo_cuda.h"

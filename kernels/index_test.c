@@ -1,4 +1,5 @@
-/* What every index owes its users, whatever its design: the same tests for all kinds, against a plain map. */
+/* Tests of the promises that every index makes, whatever its design: the same tests for all kinds, compared
+ * with a plain map. */
 #include "kernels/index_kinds.h"
 
 #include <criterion/criterion.h>
@@ -24,13 +25,14 @@ static uint64_t next(struct random_source *random)
     return z ^ z >> 31;
 }
 
-/* Keys are numbered; a location tells its key's number, so that what leaves an index can be told. */
+/* The plain map. Keys are numbered, and a location tells the number of its key, so that the test knows which
+ * key left an index. */
 struct reference {
     uint64_t *hash;
-    uint32_t *location; /* KVC_LOCATION_NONE: not stored */
+    uint32_t *location; /* KVC_LOCATION_NONE if the key is not stored */
     uint32_t keys, serial;
     uint64_t used;
-    uint64_t mistaken; /* answers that were another key's, where a kind may give them */
+    uint64_t mistaken; /* answers with another key's location, which partial kinds may give */
 };
 
 static void forget(struct reference *reference, uint32_t location)
@@ -42,7 +44,7 @@ static void forget(struct reference *reference, uint32_t location)
     }
 }
 
-/* Another key's, and stored: a false match. */
+/* True for a false match: the location belongs to another stored key. */
 static bool mistaken(const struct kvc_index_kind *kind, struct reference *reference, uint32_t key,
                      uint32_t location)
 {
@@ -84,14 +86,14 @@ static struct kvc_index *create(const struct kvc_index_kind *kind, uint64_t byte
     return index;
 }
 
-/* Takes what an insert of `key` reported into the reference. */
+/* Updates the reference with what an insert of `key` reported. */
 static void left(const struct kvc_index_kind *kind, struct reference *reference, uint32_t key,
                  uint32_t location, uint32_t out)
 {
     uint32_t old = reference->location[key];
     bool stored = true;
     if (out == location) {
-        stored = false; /* it found no place itself */
+        stored = false; /* the new element found no place */
         reference->used -= old != KVC_LOCATION_NONE;
     } else if (out != KVC_LOCATION_NONE) {
         uint32_t whose = out % reference->keys;
@@ -217,7 +219,7 @@ Test(index, full_tables_report_what_leaves)
     }
 }
 
-/* Distinct keys until nearly twice the capacity was put. */
+/* Distinct keys are inserted until there are twice as many as the capacity. */
 Test(index, fills_to_the_failure_point)
 {
     for (size_t k = 0; kvc_index_kinds[k] != NULL; k++) {
@@ -248,7 +250,7 @@ Test(index, fills_to_the_failure_point)
     }
 }
 
-/* One call or many: the same table. */
+/* One call with many elements and many calls with one element have the same result. */
 Test(index, batches_are_in_order)
 {
     for (size_t k = 0; kvc_index_kinds[k] != NULL; k++) {

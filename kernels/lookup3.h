@@ -1,29 +1,36 @@
-/* lookup3, the hash function of memcached up to 1.4.17, of MemcachedGPU (SoCC 2015, sec. 4.1.1) and of
- * BlueCache ("the Jenkins hash function, also used in memcached", VLDB 10(4) 2016, sec. 3.3).
+/** @file
+ * lookup3, Bob Jenkins' hash function for byte strings.
  *
- * Bob Jenkins' public-domain algorithm of May 2006, in its little-endian byte-string form: the same values as
- * his hashlittle and hashlittle2. The inline functions are the same source on the host and on the device. */
+ * It is the hash function of memcached up to 1.4.17, of MemcachedGPU (SoCC 2015, sec. 4.1.1) and of BlueCache
+ * ("the Jenkins hash function, also used in memcached", VLDB 10(4) 2016, sec. 3.3). The algorithm of May 2006
+ * is in the public domain. This is its little-endian form for byte strings, which returns the same values as
+ * hashlittle and hashlittle2. The inline functions compile for the host and for the device. */
 #ifndef KVC_KERNELS_LOOKUP3_H
 #define KVC_KERNELS_LOOKUP3_H
 
 #include <stdint.h>
 
-#include "kernels/device.h"
 #include "kernels/bytes.h"
+#include "kernels/device.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/** The internal state of the algorithm. */
 struct kvc_lookup3_state {
-    uint32_t a, b, c;
+    uint32_t a; /**< First word. */
+    uint32_t b; /**< Second word; finally the secondary hash. */
+    uint32_t c; /**< Third word; finally the primary hash. */
 };
 
+/** Rotates a word to the left. */
 static inline KVC_HOST_DEVICE uint32_t kvc_lookup3_rotate(uint32_t word, int left)
 {
     return word << left | word >> (32 - left);
 }
 
+/** Mixes the state after every 12 bytes of the key. */
 static inline KVC_HOST_DEVICE void kvc_lookup3_mix(struct kvc_lookup3_state *state)
 {
     uint32_t a = state->a, b = state->b, c = state->c;
@@ -39,9 +46,12 @@ static inline KVC_HOST_DEVICE void kvc_lookup3_mix(struct kvc_lookup3_state *sta
     a += c;
     c = (c - b) ^ kvc_lookup3_rotate(b, 4);
     b += a;
-    *state = (struct kvc_lookup3_state){a, b, c};
+    state->a = a;
+    state->b = b;
+    state->c = c;
 }
 
+/** Mixes the state a last time. */
 static inline KVC_HOST_DEVICE void kvc_lookup3_final(struct kvc_lookup3_state *state)
 {
     uint32_t a = state->a, b = state->b, c = state->c;
@@ -52,17 +62,20 @@ static inline KVC_HOST_DEVICE void kvc_lookup3_final(struct kvc_lookup3_state *s
     a = (a ^ c) - kvc_lookup3_rotate(c, 4);
     b = (b ^ a) - kvc_lookup3_rotate(a, 14);
     c = (c ^ b) - kvc_lookup3_rotate(b, 24);
-    *state = (struct kvc_lookup3_state){a, b, c};
+    state->a = a;
+    state->b = b;
+    state->c = c;
 }
 
-/* Up to 4 bytes of what is left of a key, from `at` on. */
+/** Returns up to 4 bytes of the rest of a key, from offset `at` on. */
 static inline KVC_HOST_DEVICE uint32_t kvc_lookup3_tail(const uint8_t *key, uint32_t bytes, uint32_t at)
 {
     return bytes <= at ? 0 : kvc_bytes_word(key + at, bytes - at < 4 ? bytes - at : 4);
 }
 
-/* Hashes `bytes` bytes (0 is allowed) of `key`. Low half: the primary hash, which is hashlittle's; high half:
- * the secondary hash. `primary` and `secondary` are the seeds of hashlittle2. */
+/** Hashes `bytes` bytes of `key`; 0 bytes are allowed. The low half of the result is the primary hash, which
+ * is that of hashlittle, and the high half is the secondary hash. `primary` and `secondary` are the seeds of
+ * hashlittle2. */
 static inline KVC_HOST_DEVICE uint64_t kvc_lookup3_inline(const uint8_t *key, uint32_t bytes,
                                                           uint32_t primary, uint32_t secondary)
 {
@@ -86,7 +99,7 @@ static inline KVC_HOST_DEVICE uint64_t kvc_lookup3_inline(const uint8_t *key, ui
     return (uint64_t)state.b << 32 | state.c;
 }
 
-/* kvc_lookup3_inline, not inline. */
+/** The same as kvc_lookup3_inline, as an ordinary function. */
 uint64_t kvc_lookup3(const void *key, uint32_t bytes, uint32_t primary, uint32_t secondary);
 
 #ifdef __cplusplus

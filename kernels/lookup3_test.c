@@ -9,7 +9,7 @@ struct answer {
     uint32_t seed, seed_2, hash, hash_2;
 };
 
-/* The values that the algorithm's author gives. */
+/* The values that the author of the algorithm publishes. */
 Test(lookup3, known_answers)
 {
     static const struct answer answers[] = {
@@ -28,7 +28,7 @@ Test(lookup3, known_answers)
     }
 }
 
-/* Neither the address nor the bytes around the key count, every byte of it does. */
+/* The hash depends on every byte of the key, but not on its address or the bytes around it. */
 Test(lookup3, same_at_any_address_and_every_byte_counts)
 {
     uint8_t key[300];
@@ -38,7 +38,7 @@ Test(lookup3, same_at_any_address_and_every_byte_counts)
     for (uint32_t bytes = 1; bytes <= 250; bytes++) {
         uint64_t hash = kvc_lookup3(key, bytes, 0, 0);
         for (uint32_t shift = 0; shift < 8; shift++) {
-            /* Exactly as long as the key: a read behind it is one that a sanitizer sees. */
+            /* The copy ends with the key, so that a sanitizer sees any read behind it. */
             uint8_t *copy = malloc(bytes + shift);
             memcpy(copy + shift, key, bytes);
             cr_assert_eq(kvc_lookup3(copy + shift, bytes, 0, 0), hash, "%u bytes at %u", bytes, shift);

@@ -1,4 +1,4 @@
-/* Bijections that scramble words, for keys and places on the device. */
+/* Bijections that scramble words, to derive keys and places on the device. */
 #ifndef KVC_KERNELS_MIX_CUH
 #define KVC_KERNELS_MIX_CUH
 
@@ -7,7 +7,7 @@
 namespace kvc
 {
 
-/* MurmurHash3's finaliser. */
+/* The finaliser of MurmurHash3. */
 __host__ __device__ inline uint32_t mix_32(uint32_t z)
 {
     z = (z ^ z >> 16) * 0x85ebca6bu;
@@ -15,7 +15,7 @@ __host__ __device__ inline uint32_t mix_32(uint32_t z)
     return z ^ z >> 16;
 }
 
-/* SplitMix64's finaliser. */
+/* The finaliser of SplitMix64. */
 __host__ __device__ inline uint64_t mix_64(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -45,7 +45,7 @@ void *kvc_pages_alloc(uint64_t bytes)
     if (slack != head) {
         munmap(start + head + length, slack - head);
     }
-    /* Advice only: a system without huge pages refuses it and works all the same. */
+    /* This is only advice. A system without huge pages refuses it, and the memory works all the same. */
     (void)madvise(start + head, length, MADV_HUGEPAGE);
     return start + head;
 }

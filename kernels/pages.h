@@ -1,18 +1,27 @@
-/* Large zeroed memory for tables and slabs.
+/** @file
+ * Allocation of whole pages of zeroed memory for tables and slabs, on huge pages if the system has them.
  *
- * Random access over gigabytes misses the TLB on nearly every line with 4 KiB pages, so anything of 2 MiB or
- * more is aligned to 2 MiB and offered to the system for huge pages. Where there are none, it works with
- * small ones. */
+ * With pages of 4 KiB, random accesses to gigabytes of memory miss the TLB on almost every line. Memory of
+ * 2 MiB or more is therefore aligned to 2 MiB and offered to the system for huge pages. A system without huge
+ * pages uses small ones. */
 #ifndef KVC_KERNELS_PAGES_H
 #define KVC_KERNELS_PAGES_H
 
 #include <stdint.h>
 
-/* Unmaps what kvc_pages_alloc gave for the same `bytes`; NULL is allowed. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Frees memory that kvc_pages_alloc returned for the same number of bytes. NULL is allowed. */
 void kvc_pages_free(void *memory, uint64_t bytes);
 
-/* Zeroed memory, aligned to at least a page (2 MiB from 2 MiB up). NULL with errno EINVAL (0 bytes) or
- * ENOMEM. Pages are taken from the system when they are first touched. */
+/** Returns `bytes` bytes of zeroed memory, aligned to a page, or to 2 MiB if there are 2 MiB or more. Returns
+ * NULL with errno EINVAL (0 bytes) or ENOMEM. The system provides each page when it is first touched. */
 void *kvc_pages_alloc(uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

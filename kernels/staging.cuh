@@ -1,5 +1,5 @@
-/* Arrays of a call that may lie anywhere: used in place where the device reaches them (device or pinned host
- * memory), else through a device copy that lives as long as the object. Copies are ordered in `stream`. */
+/* Array arguments that may lie in any memory. The device uses device memory and pinned host memory in place.
+ * Any other array gets a device copy that lives as long as the object. Copies are ordered in the stream. */
 #ifndef KVC_KERNELS_STAGING_CUH
 #define KVC_KERNELS_STAGING_CUH
 
@@ -10,7 +10,7 @@
 namespace kvc
 {
 
-/* Can the device use this pointer as it is? NULL can. */
+/* True if the device can use this pointer as it is. NULL counts as such. */
 inline bool on_device(const void *memory)
 {
     cudaPointerAttributes attributes;
@@ -27,7 +27,8 @@ inline bool on_device(const void *memory)
 template <typename T> class staged
 {
   public:
-    /* An array of `count` to read (copied in), to write (copied out by finish()), or both. */
+    /* An array of `count` elements. The constructor copies it to the device if `read`, and finish() copies it
+     * back if `write`. */
     staged(T *memory, uint64_t count, bool read, bool write, cudaStream_t stream)
         : memory_(memory), device_(memory), bytes_(count * sizeof(T)), write_(write), stream_(stream)
     {
@@ -63,7 +64,7 @@ template <typename T> class staged
         return error_;
     }
 
-    /* Copies back what was written. */
+    /* Copies a written array back. */
     void finish()
     {
         if (write_ && owned_ != nullptr && error_ == cudaSuccess) {

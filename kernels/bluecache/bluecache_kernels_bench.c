@@ -1,9 +1,9 @@
-/* How fast BlueCache's structures are on this machine, next to what its memory allows.
+/* Measures how fast BlueCache's structures are on this machine, compared with what its memory allows.
  *
- * Every figure is the median of several runs over different keys. The limits are measured in the same
- * process: loops that read, or read and write, one word of random lines in as much memory, prefetching as far
- * ahead as the kernels do. A search writes its line too (the time of access), so the second limit is the one
- * it can reach. Results are verified before they are timed. */
+ * Every metric is the median of several runs over different keys. The limits are measured in the same process
+ * by loops that read, or read and write, one word of random lines in as much memory, prefetching as far ahead
+ * as the kernels do. A search also writes its line, because it stores the time of access; so the second limit
+ * is the one that it can reach. Results are verified before they are timed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void *allocate(uint64_t bytes)
     return memory;
 }
 
-/* `limit_ns`: of one line; 0: there is none. */
+/* Prints a line. `limit_ns` is the time of a random line, or 0 without a limit [ns]. */
 static void row(const char *name, double seconds, double operations, double lines, double limit_ns)
 {
     double ns = 1e9 * seconds / operations;
@@ -76,7 +76,7 @@ static void row(const char *name, double seconds, double operations, double line
     fflush(stdout);
 }
 
-/* Nanoseconds for a random line. */
+/* Measures the time to read, or to read and write, a random line [ns]. */
 static double line_limit(uint64_t bytes, const uint64_t *hash, bool write)
 {
     uint64_t mask = bytes / 64 - 1;
@@ -130,7 +130,7 @@ static void bench_index(uint64_t bytes, uint64_t *hash, double read_ns, double w
     }
     row("insert to load 0.75, fresh memory", now_s() - start, (double)keys,
         (double)inserted.insert_lines / (double)inserted.inserts, write_ns);
-    printf("  %" PRIu64 " keys put, %.3f evicted by the LRU of their bucket\n", keys,
+    printf("  %" PRIu64 " keys inserted, %.3f evicted by the LRU of their bucket\n", keys,
            (double)inserted.evicted / (double)inserted.inserts);
     double seconds[RUNS];
     for (int run = 0; run < RUNS; run++) {
@@ -146,7 +146,8 @@ static void bench_index(uint64_t bytes, uint64_t *hash, double read_ns, double w
             }
         }
         if (wrong > RUN_KEYS / 1000) {
-            die("keys were not found where they were put"); /* a few share 21 bits with a neighbour */
+            die("keys are not found at their locations"); /* a few keys share their 21 bits with a neighbour
+                                                           */
         }
     }
     for (int run = 0; run < RUNS; run++) {
@@ -179,7 +180,7 @@ static void bench_hash(void)
     static uint64_t hash[HASH_KEYS];
     struct kvc_sha1 *sha1 = kvc_sha1_create();
     if (sha1 == NULL) {
-        die("no SHA-1");
+        die("the cryptographic library offers no SHA-1");
     }
     for (uint32_t i = 0; i < HASH_KEYS; i++) {
         memcpy(keys[i], &i, sizeof(i));
@@ -195,7 +196,7 @@ static void bench_hash(void)
     kvc_sha1_free(sha1);
 }
 
-/* Items of 8 + 8 bytes, one line each. */
+/* Items with a key and a value of 8 bytes, which take one line each. */
 static void bench_slab(uint64_t bytes, double read_ns, double write_ns)
 {
     struct kvc_dram_slab *slab =
@@ -237,7 +238,7 @@ static void bench_slab(uint64_t bytes, double read_ns, double write_ns)
         }
     }
     if (got.get_hits != got.gets) {
-        die("an item was not found in its slab");
+        die("an item is not found in its slab");
     }
     row("slab get, key check, 8 + 8 B", median(seconds), RUN_KEYS, (double)got.get_lines / (double)got.gets,
         write_ns);

@@ -9,12 +9,12 @@
 
 enum {
     SMALLEST_LOG2 = 6,
-    STEPS = 4, /* classes to a doubling */
+    STEPS = 4, /* classes for each doubling of the size */
     CLASS_COUNT = 58,
     NO_CLASS = CLASS_COUNT,
-    EVICT_AHEAD = 8, /* victims whose four items are on their way */
+    EVICT_AHEAD = 8, /* victims whose four items are prefetched ahead */
     GET_AHEAD = 16,
-    REDRAWS = 16, /* before all items of a class are looked at in turn */
+    REDRAWS = 16, /* draws before all items of a class are searched in turn */
     LINE_BYTES = 64,
 };
 
@@ -29,24 +29,24 @@ struct header {
     uint32_t timestamp;
 };
 
-_Static_assert(sizeof(struct header) == KVC_DRAM_SLAB_HEADER_BYTES, "two words");
+_Static_assert(sizeof(struct header) == KVC_DRAM_SLAB_HEADER_BYTES, "a header has two words");
 
 struct size_class {
     uint32_t *slabs;
     uint32_t slab_count;
-    uint32_t used_of_last; /* items of the last slab that were ever handed out */
+    uint32_t used_of_last; /* items of the last slab that were ever reserved */
 };
 
 struct kvc_dram_slab {
     uint8_t *base;
     uint8_t *class_of_slab;
     uint32_t slab_count;
-    uint32_t next_slab; /* not yet given to a class */
+    uint32_t next_slab; /* first slab that is not yet assigned to a class */
     uint64_t random;
     struct size_class classes[CLASS_COUNT];
 };
 
-/* Items drawn for one victim. */
+/* The items drawn for one victim. */
 struct draw {
     struct header *item[KVC_DRAM_SLAB_SAMPLES];
 };
@@ -98,7 +98,7 @@ static uint64_t next_random(struct kvc_dram_slab *slab)
     return z ^ z >> 31;
 }
 
-/* Gives a slab to a class; false: none is left. */
+/* Assigns a slab to a class. Returns false if no slab is left. */
 static bool assign_slab(struct kvc_dram_slab *slab, unsigned class_index)
 {
     struct size_class *class = &slab->classes[class_index];
@@ -119,7 +119,7 @@ static bool assign_slab(struct kvc_dram_slab *slab, unsigned class_index)
     return true;
 }
 
-/* Up to `count` items that were never used. */
+/* Reserves up to `count` items that have never been used. */
 static uint32_t take_fresh(struct kvc_dram_slab *slab, unsigned class_index, uint32_t count,
                            uint64_t *pointer)
 {
@@ -153,7 +153,7 @@ static void draw_items(struct kvc_dram_slab *slab, const struct size_class *clas
     }
 }
 
-/* The oldest item in use of those drawn; NULL: all are reserved. */
+/* Returns the oldest drawn item that is in use, or NULL if all of them are reserved. */
 static struct header *oldest_of(const struct draw *draw, uint32_t now)
 {
     struct header *oldest = NULL;
@@ -167,7 +167,7 @@ static struct header *oldest_of(const struct draw *draw, uint32_t now)
     return oldest;
 }
 
-/* Any item in use, for a class that is nearly all reserved. */
+/* Finds any item in use, for a class whose items are almost all reserved. */
 static struct header *find_using(const struct kvc_dram_slab *slab, const struct size_class *class,
                                  uint32_t item_bytes)
 {

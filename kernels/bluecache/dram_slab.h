@@ -1,99 +1,122 @@
-/* BlueCache's DRAM key-value data store: slab classes and the oldest of four random items as the victim.
+/** @file
+ * BlueCache's key-value data store in DRAM: slab classes whose victim is the oldest of four random items.
  *
- * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4. What the paper says and this store does:
- *  - every slab class holds items of one size;
- *  - each item keeps a backward pointer to its entry in the index, by which the entry is re-pointed when the
- *    item leaves for flash;
- *  - the victim is the item with the oldest timestamp among four drawn at random from its class;
- *  - an item that was deleted or replaced is not given back: only its index entry goes, and the item stays
- *    until it happens to be a victim. The caller then sees that its index entry no longer points to it.
- * What the paper leaves open and is chosen here: classes of 64 bytes and then four to a doubling; slabs of
- * 2 MiB, given to a class when it first needs one and for good; the timestamp is kept in the item as well as
- * in its index entry, so that drawing four items reads four lines and not eight. The same item may be drawn
- * twice.
+ * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4. The store follows the paper in these points:
+ *  - Every slab class holds items of one size.
+ *  - Each item keeps a backward pointer to its index entry, which is changed when the item moves to flash.
+ *  - The victim is the item with the oldest timestamp among four items drawn at random from its class.
+ *  - An item that was deleted or replaced is not freed. Only its index entry is removed, and the item stays
+ *    until it is chosen as a victim. The caller then sees that no index entry points to it.
  *
- * Item layout: backward pointer, lengths and timestamp (16 bytes), key bytes, value bytes. An item's pointer
- * is its first byte's offset in the store, below 2^40.
+ * The paper leaves these points open; the choices are ours. The smallest class has 64 bytes, and each
+ * doubling of the size has four classes. Slabs have 2 MiB and are assigned to a class when it needs one, for
+ * good. The timestamp is stored in the item as well as in its index entry, so that drawing four items reads
+ * four lines instead of eight. The same item may be drawn twice.
  *
- * Not modelled: the store's size following the index's. One thread at a time. */
+ * An item consists of a header of 16 bytes (backward pointer, lengths and timestamp), the key and the value.
+ * The pointer of an item is the offset of its first byte in the store, below 2^40.
+ *
+ * Not modelled: adapting the size of the store to that of the index. A store may be used by one thread at a
+ * time. */
 #ifndef KVC_KERNELS_BLUECACHE_DRAM_SLAB_H
 #define KVC_KERNELS_BLUECACHE_DRAM_SLAB_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
-    KVC_DRAM_SLAB_BYTES = 2 << 20,
-    KVC_DRAM_SLAB_HEADER_BYTES = 16,
-    KVC_DRAM_SLAB_SAMPLES = 4, /* items drawn for one victim */
+    KVC_DRAM_SLAB_BYTES = 2 << 20,   /**< Size of a slab [bytes]. */
+    KVC_DRAM_SLAB_HEADER_BYTES = 16, /**< Size of an item header [bytes]. */
+    KVC_DRAM_SLAB_SAMPLES = 4,       /**< Items drawn for each victim. */
 };
 
 struct kvc_dram_slab;
 
+/** Parameters of a store. */
 struct kvc_dram_slab_params {
-    uint64_t bytes; /* capacity, rounded up to whole slabs; at most 512 GiB */
-    uint64_t seed;  /* of the random draws */
+    uint64_t bytes; /**< Capacity, rounded up to whole slabs; 1 byte to 512 GiB [bytes]. */
+    uint64_t seed;  /**< Seed of the random draws. */
 };
 
-/* Lines: 64-byte lines of items read or written: headers of drawn items, header and key where a key is
- * compared, all of an item where it is written. */
+/** Counters of a store; every call adds to them. A line is a 64-byte line of an item that is read or written.
+ */
 struct kvc_dram_slab_stats {
-    uint64_t reserved;
-    uint64_t evicted, sampled_lines;
-    uint64_t gets, get_hits, get_lines;
-    uint64_t writes, write_lines;
+    uint64_t reserved;      /**< Items reserved, fresh ones and victims. */
+    uint64_t evicted;       /**< Victims among the reserved items. */
+    uint64_t sampled_lines; /**< Headers read to choose victims [lines]. */
+    uint64_t gets;          /**< Items asked for by kvc_dram_slab_get. */
+    uint64_t get_hits;      /**< Gets whose item had the key. */
+    uint64_t get_lines;     /**< Headers and keys read by gets [lines]. */
+    uint64_t writes;        /**< Items written. */
+    uint64_t write_lines;   /**< Lines of the written items [lines]. */
 };
 
+/** Contents of an item. */
 struct kvc_dram_item {
-    uint64_t back; /* backward pointer: the position of its index entry */
-    uint32_t timestamp;
-    uint32_t key_bytes, value_bytes;
-    const uint8_t *key, *value;
+    uint64_t back;        /**< Backward pointer: position of its index entry, below 2^40. */
+    uint32_t timestamp;   /**< Time of the last access, in ticks of the caller's clock. */
+    uint32_t key_bytes;   /**< Length of the key, at most 255 [bytes]. */
+    uint32_t value_bytes; /**< Length of the value, below 1 MiB [bytes]. */
+    const uint8_t *key;   /**< The key; may be NULL if it is empty. */
+    const uint8_t *value; /**< The value; may be NULL if it is empty. */
 };
 
-void kvc_dram_slab_free(struct kvc_dram_slab *slab); /* NULL is allowed */
+/** Frees a store. NULL is allowed. */
+void kvc_dram_slab_free(struct kvc_dram_slab *slab);
 
-/* NULL with errno EINVAL or ENOMEM. */
+/** Creates an empty store. Returns NULL with errno EINVAL (the capacity is 0 or too large) or ENOMEM. */
 struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *params);
 
-/* Bytes that an item of this key (at most 255 bytes) and value (below 1 MiB) takes in its class; 0: too
- * large. */
+/** Size of the class for a key of at most 255 bytes and a value below 1 MiB [bytes]; 0 if either is too long.
+ */
 uint32_t kvc_dram_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
-/* Takes `count` items of the class for this size: pointer[i]. The first *fresh of them were never used; the
- * others are victims, whole until they are written, and the caller has to save what is still wanted of them
- * first. Ages are counted back from `now`. Returns how many were taken: fewer than `count` only when no slab
- * is left and the class has nothing more to evict, because it has no slab or all its items are reserved. */
+/** Reserves up to `count` items of the class for this size; pointer[i] leads to item i. The first *fresh of
+ * them have never been used. The others are victims: they stay intact until they are written, so that the
+ * caller can first save what is still needed. Ages are measured back from `now`. Returns the number of
+ * reserved items. It is less than `count` only if no slab is left and the class has nothing to evict, because
+ * it has no slab or all of its items are reserved; and it is 0 if the size is too large. */
 uint32_t kvc_dram_slab_reserve(struct kvc_dram_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
                                uint32_t now, uint32_t count, uint64_t *pointer, uint32_t *fresh,
                                struct kvc_dram_slab_stats *stats);
 
-/* Writes into a reserved item; sizes must fit the class it was reserved from. */
+/** Writes a reserved item. Its size must fit the class that it was reserved from. */
 void kvc_dram_slab_write(struct kvc_dram_slab *slab, uint64_t pointer, const struct kvc_dram_item *item,
                          struct kvc_dram_slab_stats *stats);
 
-/* What an item holds; false: there is none. Its bytes stay where they are until the item is written again. */
+/** Reads the contents of an item. Returns false if there is none at this pointer; any pointer is allowed. The
+ * key and the value stay in place until the item is written again. */
 bool kvc_dram_slab_item(const struct kvc_dram_slab *slab, uint64_t pointer, struct kvc_dram_item *item);
 
-/* Fetches an item's first line ahead of its use; any pointer is allowed. */
+/** Prefetches the first line of an item; any pointer is allowed. */
 void kvc_dram_slab_prefetch(const struct kvc_dram_slab *slab, uint64_t pointer);
 
-/* A batch of GETs, software-pipelined. Key i starts at keys + i * stride; an item with another key, or none,
- * is a miss with value[i] NULL. Hits are marked as used `now`; their bytes stay in place until the next
- * write. */
+/** A batch of gets. */
 struct kvc_dram_slab_gets {
-    uint32_t count;
-    const uint64_t *pointer;
-    const uint8_t *keys;
-    uint64_t stride;
-    const uint8_t *key_bytes;
-    uint32_t now;
-    const uint8_t **value;
-    uint32_t *value_bytes;
+    uint32_t count;           /**< Number of gets. */
+    const uint64_t *pointer;  /**< Pointer to each item; any pointer is allowed. */
+    const uint8_t *keys;      /**< The keys: key i starts at keys + i * stride. */
+    uint64_t stride;          /**< Distance of the keys [bytes]. */
+    const uint8_t *key_bytes; /**< Length of each key [bytes]. */
+    uint32_t now;             /**< Time that hits are stamped with, in ticks of the caller's clock. */
+    const uint8_t *
+        *value; /**< Output: each value, or NULL for a miss. It stays in place until the next write. */
+    uint32_t *value_bytes; /**< Output: length of each value, 0 for a miss [bytes]. */
 };
+
+/** Gets a batch of items, prefetching ahead. An item with another key is a miss. */
 void kvc_dram_slab_get(struct kvc_dram_slab *slab, const struct kvc_dram_slab_gets *gets,
                        struct kvc_dram_slab_stats *stats);
 
+/** Capacity of a store in whole slabs [bytes]. */
 uint64_t kvc_dram_slab_capacity_bytes(const struct kvc_dram_slab *slab);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -40,7 +40,8 @@ Test(dram_slab, rejects_bad_params)
     kvc_dram_slab_free(NULL);
 }
 
-/* Classes hold what they are asked to, waste at most a fifth above the smallest, and never shrink. */
+/* Every class is large enough, classes above the smallest waste at most a fifth, and larger items never get
+ * smaller classes. */
 Test(dram_slab, classes_fit_their_items)
 {
     uint32_t before = 0;
@@ -101,8 +102,7 @@ Test(dram_slab, zero_and_maximum_sizes_come_back)
     kvc_dram_slab_free(slab);
 }
 
-/* All items of a class are handed out once each before the first eviction, then all reserved ones are spared.
- */
+/* Every item of a class is reserved once before the first eviction, and reserved items are never victims. */
 Test(dram_slab, every_item_once_then_none_while_reserved)
 {
     enum { ITEMS = 2 * KVC_DRAM_SLAB_BYTES / 1024 };
@@ -132,16 +132,16 @@ Test(dram_slab, every_item_once_then_none_while_reserved)
     kvc_dram_slab_free(slab);
 }
 
-/* A victim is the oldest of four random ones: ranked by age among n items, oldest 0, its mean rank is n / 5,
- * and the chance of one out of the oldest tenth is 1 - 0.9^4 = 0.344. The mean of a random victim would be n
- * / 2. */
+/* A victim is the oldest of four random items. Ranked by age among n items, with rank 0 for the oldest, its
+ * mean rank is n / 5, and it is among the oldest tenth with a probability of 1 - 0.9^4 = 0.344. A random
+ * victim would have a mean rank of n / 2. */
 Test(dram_slab, victims_are_the_oldest_of_four)
 {
     enum { ITEMS = KVC_DRAM_SLAB_BYTES / 64, ROUNDS = 20000 };
     struct kvc_dram_slab *slab = create(1);
     struct kvc_dram_slab_stats stats = {0};
     uint64_t *pointer = malloc(ITEMS * sizeof(*pointer));
-    uint32_t fresh, start = UINT32_MAX - ITEMS / 2; /* ages are counted across the clock's turn */
+    uint32_t fresh, start = UINT32_MAX - ITEMS / 2; /* ages span the clock's wrap-around */
     kvc_dram_slab_reserve(slab, 8, 8, 0, ITEMS, pointer, &fresh, &stats);
     for (uint32_t i = 0; i < ITEMS; i++) {
         kvc_dram_slab_write(slab, pointer[i], &(struct kvc_dram_item){.timestamp = start + i}, &stats);
@@ -211,7 +211,7 @@ Test(dram_slab, hits_become_young)
     kvc_dram_slab_free(slab);
 }
 
-/* Items of many sizes, written over and over, against a copy of what each should hold. */
+/* Items of many sizes are written repeatedly and compared with a copy. */
 Test(dram_slab, random_operations_agree_with_a_plain_map)
 {
     enum { SLABS = 18, OPERATIONS = 100000, KEY_END = 32, VALUE_END = 1024 };
@@ -221,8 +221,8 @@ Test(dram_slab, random_operations_agree_with_a_plain_map)
         uint64_t seed;
         uint32_t key_bytes, value_bytes;
         bool used;
-    } *model =
-        calloc(SLABS * KVC_DRAM_SLAB_BYTES / 64, sizeof(*model)); /* no two items share 64 bytes' start */
+    } *model = calloc(SLABS * KVC_DRAM_SLAB_BYTES / 64,
+                      sizeof(*model)); /* no two items start in the same 64 bytes */
     uint8_t pattern[256 + KEY_END + VALUE_END];
     for (size_t i = 0; i < sizeof(pattern); i++) {
         pattern[i] = (uint8_t)(i * 7 + i / 256);
@@ -235,7 +235,7 @@ Test(dram_slab, random_operations_agree_with_a_plain_map)
         bool fresh;
         uint64_t pointer = reserve(slab, key_bytes, value_bytes, n, &fresh);
         if (pointer == UINT64_MAX) {
-            refused++; /* a class that came too late for a slab */
+            refused++; /* all slabs went to other classes */
             continue;
         }
         uint64_t m = pointer / 64;

@@ -16,7 +16,7 @@ Test(flash_log, bad_blocks_are_skipped)
         struct flash_map *map = flash_map_create(&flash_small);
         const struct kvc_flash_log_stats *stats = kvc_flash_log_stats(map->log);
         random_state = seed;
-        kvc_flash_memory_wear_out(map->memory, 5); /* from the factory */
+        kvc_flash_memory_wear_out(map->memory, 5); /* bad from the factory */
         kvc_flash_log_format(map->log);
         cr_assert_eq(stats->blocks_gone_bad, 1);
         for (int n = 0; n < 3000; n++) {
@@ -30,7 +30,7 @@ Test(flash_log, bad_blocks_are_skipped)
         }
         cr_assert_gt(stats->blocks_gone_bad, 5);
         cr_assert_eq(stats->keys_lost, 0);
-        /* The list of bad blocks outlives a restart with the checkpoint. */
+        /* A checkpoint preserves the list of bad blocks across a restart. */
         cr_assert(kvc_flash_log_checkpoint(map->log));
         uint64_t known = stats->blocks_gone_bad;
         uint64_t pointer[FLASH_KEYS];
@@ -47,7 +47,7 @@ Test(flash_log, bad_blocks_are_skipped)
             flash_map_append(map, (uint32_t)(random_word() % FLASH_KEYS), false);
         }
         flash_map_check_all(map);
-        /* Only what wore out and had not been noticed yet fails. */
+        /* Only blocks whose wear had not been noticed yet fail. */
         cr_assert_leq(kvc_flash_memory_stats(map->memory)->failures - failures, 32 - known);
         for (uint32_t block = 0; block < 40; block++) {
             kvc_flash_memory_wear_out(map->memory, block);
@@ -74,7 +74,7 @@ Test(flash_log, a_chunk_that_overwrites_itself_is_reported)
     for (uint32_t block = 0; block < 31; block++) {
         kvc_flash_memory_wear_out(map->memory, block);
     }
-    for (uint32_t key = 0; key < 6; key++) { /* a page each; the good block has four */
+    for (uint32_t key = 0; key < 6; key++) { /* each takes a page; the good block has four */
         uint8_t value[440] = {0};
         cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, key, "k", 1, value, 440,
                                        &map->pointer[key]));
@@ -96,7 +96,7 @@ Test(flash_log, a_chunk_that_overwrites_itself_is_reported)
  * second copy. */
 Test(flash_log, pages_written_twice_count_once)
 {
-    for (uint32_t at = 1; at < 32; at += 2) { /* in blocks of odd number the medium leaves such pages */
+    for (uint32_t at = 1; at < 32; at += 2) { /* the medium leaves such pages in blocks with an odd number */
         for (int with_checkpoint = 0; with_checkpoint < 2; with_checkpoint++) {
             struct flash_map *map = flash_map_create(&flash_small);
             struct kvc_flash_recovery recovery;
@@ -106,14 +106,14 @@ Test(flash_log, pages_written_twice_count_once)
                 if (i == at) {
                     kvc_flash_memory_wear_out(map->memory, at / 16 * 4 + at % 4);
                 }
-                uint32_t key = i; /* with a value of one page, so that this is page i */
+                uint32_t key = i; /* a key whose value takes one page, so that this is page i */
                 while (flash_value_bytes(key, map->last_version + 1) > 300) {
                     key = (key + 1) % FLASH_KEYS;
                 }
                 flash_map_append(map, key, false);
                 cr_assert(flash_map_flush(map));
                 if (i == at && i % 3 == 0) {
-                    break; /* it is the newest */
+                    break; /* the failed page is the newest */
                 }
             }
             if (with_checkpoint) {
@@ -136,12 +136,12 @@ Test(flash_log, pages_of_bad_blocks_do_not_come_back)
     struct flash_map *map = flash_map_create(&flash_small);
     struct kvc_flash_recovery recovery;
     kvc_flash_log_format(map->log);
-    flash_map_append(map, 3, false); /* its first page is block 0's */
+    flash_map_append(map, 3, false); /* its page is in block 0 */
     cr_assert(flash_map_flush(map));
     flash_map_append(map, 3, false);
     cr_assert(flash_map_flush(map));
     kvc_flash_memory_wear_out(map->memory, 0);
-    /* Others fill the log until both versions are reclaimed, the second with its block. */
+    /* Other keys fill the log until both versions are reclaimed, the second with its block. */
     while (map->pointer[3] != KVC_BLUECACHE_NOWHERE || kvc_flash_log_stats(map->log)->rows_reclaimed < 2) {
         flash_map_append(map, 4 + (uint32_t)(random_word() % 8), false);
     }

@@ -29,7 +29,7 @@ Test(flash_log, rejects_bad_params)
             medium.geometry.page_bytes = 1 << 17;
             break;
         case 4:
-            medium.geometry.blocks_per_chip = 3; /* one row for data */
+            medium.geometry.blocks_per_chip = 3; /* leaves one row for data */
             break;
         case 5:
             params.value_max_bytes = KVC_BLUECACHE_VALUE_MAX + 1;
@@ -38,7 +38,7 @@ Test(flash_log, rejects_bad_params)
             params.owner.moved = NULL;
             break;
         case 7:
-            params.owner.image_bytes = 512 * 16; /* more than a row */
+            params.owner.image_bytes = 512 * 16; /* more than a checkpoint row */
             break;
         case 8:
             params.owner.load = NULL;
@@ -47,7 +47,7 @@ Test(flash_log, rejects_bad_params)
             params.buffer_pointer = (UINT64_C(1) << 40) - 512;
             break;
         case 10:
-            params.chunk_pages = 65; /* two of them are more than the flash */
+            params.chunk_pages = 65; /* two chunks exceed the flash */
             break;
         }
         errno = 0;
@@ -87,7 +87,7 @@ Test(flash_log, random_operations_agree_with_a_plain_map)
         cr_assert_gt(stats->keys_reclaimed, 0);
         cr_assert_eq(stats->keys_lost, 0);
         cr_assert_eq(stats->blocks_gone_bad, 0);
-        /* The log goes round: no block is ahead of another by more than one turn. */
+        /* The log is a ring: no block is ahead of another by more than one erase. */
         uint64_t least = UINT64_MAX, most = 0;
         for (uint32_t block = 0; block < 8 * 4; block++) {
             uint64_t erases = kvc_flash_memory_erases(map->memory, block);
@@ -113,7 +113,7 @@ Test(flash_log, chunks_are_striped_over_buses_and_chips)
     }
     cr_assert_eq(kvc_flash_memory_stats(map->memory)->programs, 0);
     cr_assert_eq(kvc_flash_log_stats(map->log)->chunks_written, 0);
-    flash_map_append(map, 1, false); /* starts the second chunk */
+    flash_map_append(map, 1, false); /* starts the second chunk, which writes the first */
     cr_assert_eq(kvc_flash_memory_stats(map->memory)->programs, 8);
     uint64_t bytes;
     const uint8_t *flash = kvc_flash_memory_bytes(map->memory, &bytes);
@@ -138,7 +138,7 @@ Test(flash_log, values_take_the_fewest_page_reads)
         uint8_t value[FLASH_VALUE_MAX], back[FLASH_VALUE_MAX];
         uint32_t length;
         memset(value, (int)bytes, sizeof(value));
-        flash_map_append(map, 5, false); /* anything in front */
+        flash_map_append(map, 5, false); /* some record in front */
         map->pointer[1] = KVC_BLUECACHE_NOWHERE;
         cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, 1, "key", 3, value, bytes,
                                        &map->pointer[1]));

@@ -23,7 +23,7 @@ static void settle(struct flash_map *map, uint64_t programs)
             map->durable_version[unwritten->key] = version;
             map->durable_pointer[unwritten->key] =
                 unwritten->deleted ? KVC_BLUECACHE_NOWHERE : unwritten->pointer;
-        } else if (last == programs) { /* in the torn page, the last bytes of which it may not have needed */
+        } else if (last == programs) { /* it ends in the torn page, and may end before the tear */
             map->maybe_version[unwritten->key] = version;
             map->maybe_gone[unwritten->key] = unwritten->deleted;
         }
@@ -108,7 +108,7 @@ Test(flash_log, power_cut_in_a_checkpoint_leaves_the_other)
     kvc_flash_log_format(map->log);
     flash_map_append(map, 1, false);
     cr_assert(flash_map_checkpoint(map));
-    for (uint64_t at = 0; at < 8; at++) { /* four erases, four pages */
+    for (uint64_t at = 0; at < 8; at++) { /* four erases and four pages */
         flash_map_restart(map);
         kvc_flash_memory_cut_power(map->memory, at, 300);
         cr_assert_not(flash_map_checkpoint(map));
@@ -127,7 +127,7 @@ Test(flash_log, a_torn_record_does_not_go_on_elsewhere)
     struct flash_map *map = flash_map_create(&flash_small);
     uint8_t value[1200] = {1};
     uint32_t length;
-    uint64_t pointer = KVC_BLUECACHE_FLASH | KVC_FLASH_PAGE_HEADER_BYTES; /* the log's first record */
+    uint64_t pointer = KVC_BLUECACHE_FLASH | KVC_FLASH_PAGE_HEADER_BYTES; /* the first record of the log */
     for (int whole = 0; whole < 2; whole++) {
         kvc_flash_log_format(map->log);
         cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, 0, "k", 1, value, 1200, NULL));
@@ -144,7 +144,7 @@ Test(flash_log, a_torn_record_does_not_go_on_elsewhere)
         cr_assert_eq(recovery.records_replayed, whole);
         for (uint32_t i = 0; i < 4; i++) {
             cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, 0, "l", 1, value, 455,
-                                           NULL)); /* a full page */
+                                           NULL)); /* fills a page */
         }
         cr_assert(kvc_flash_log_flush(map->log));
         cr_assert_eq(kvc_flash_log_get(map->log, pointer, "k", 1, value, 1200, &length), whole);

@@ -28,10 +28,10 @@ Test(flash_log, checkpoint_shortens_the_replay)
     cr_assert_eq(recovery.records_replayed, 1);
     cr_assert_eq(flash_map_read_version(map, 7), seventh);
     cr_assert_eq(flash_map_read_version(map, 8), 9);
-    /* Any damage to it, and everything is replayed. */
+    /* If the checkpoint is damaged, everything is replayed. */
     uint64_t bytes;
     uint8_t *flash = kvc_flash_memory_bytes(map->memory, &bytes);
-    flash[8 * 16 * 512 + 4 * 512 + 20]++; /* its second page is the first on chip 1 */
+    flash[8 * 16 * 512 + 4 * 512 + 20]++; /* its second page is the first page on chip 1 */
     flash_map_restart(map);
     kvc_flash_log_recover(map->log, &recovery);
     cr_assert_not(recovery.checkpoint);
@@ -53,16 +53,16 @@ Test(flash_log, a_rotten_page_brings_no_old_value_back)
         flash_map_append(map, (uint32_t)(random_word() % FLASH_KEYS), random_word() % 8 == 0);
     }
     cr_assert(flash_map_flush(map));
-    newest = kvc_flash_log_stats(map->log)->pages_written; /* sequences count from 1 */
+    newest = kvc_flash_log_stats(map->log)->pages_written; /* sequence numbers count from 1 */
     uint32_t version[FLASH_KEYS];
     memcpy(version, map->version, sizeof(version));
     uint64_t pointer[FLASH_KEYS];
     memcpy(pointer, map->pointer, sizeof(pointer));
-    for (uint32_t i = 0; i < 8 * 16; i++) { /* page i of the rows is page i / 4 % 4 of block i % 4 */
+    for (uint32_t i = 0; i < 8 * 16; i++) { /* page i of a row is page i / 4 of block i % 4 */
         uint8_t *page = flash + ((i / 16 * 4 + i % 4) * 4 + i / 4 % 4) * 512;
         struct kvc_flash_page_header rotten, header;
         if (!kvc_flash_page_open(page, 512, KVC_FLASH_PAGE_LOG, &rotten) || rotten.sequence == newest) {
-            continue; /* the newest page, whose end a power cut might have torn as well */
+            continue; /* the newest page cannot be told from a torn one */
         }
         page[0] ^= 1;
         flash_map_restart(map);

@@ -14,11 +14,11 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    SEARCH_AHEAD = 32, /* lines in flight, enough to cover the memory latency */
+    SEARCH_AHEAD = 32, /* lines in flight; enough to hide the memory latency */
     WRITE_AHEAD = 24,
     POINTER_BITS = 41,
     KEY_BYTES_SHIFT = KVC_BLUECACHE_KEY_HASH_BITS,
-    /* As one index among others, an element is a key of 8 bytes with a value of 4. */
+    /* Behind the common interface, an element is a key of 8 bytes with a value of 4 bytes. */
     PLAIN_KEY_BYTES = 8,
     PLAIN_VALUE_BYTES = 4,
 };
@@ -36,7 +36,7 @@ struct bucket {
     struct entry way[KVC_BLUECACHE_WAYS];
 };
 
-_Static_assert(sizeof(struct bucket) == KVC_BLUECACHE_BUCKET_BYTES, "a bucket is a line");
+_Static_assert(sizeof(struct bucket) == KVC_BLUECACHE_BUCKET_BYTES, "a bucket is one line");
 
 struct table {
     struct kvc_index index;
@@ -77,11 +77,11 @@ ALWAYS_INLINE uint64_t place_of(uint64_t pointer, uint32_t value_bytes)
     return pointer_of(pointer) | (value_bytes & value_mask) << POINTER_BITS;
 }
 
-/* Bit w is set where way w has this tag. */
+/* Returns a mask in which bit w is set if way w has this tag. */
 #ifdef KVC_BLUECACHE_SSE2
 ALWAYS_INLINE unsigned match(const struct bucket *bucket, uint32_t tag)
 {
-    const __m128 *way = (const __m128 *)bucket; /* third of four words: the tag */
+    const __m128 *way = (const __m128 *)bucket; /* the tag is the third of four words */
     __m128 tags = _mm_movelh_ps(_mm_unpackhi_ps(way[0], way[1]), _mm_unpackhi_ps(way[2], way[3]));
     __m128i same = _mm_cmpeq_epi32(_mm_castps_si128(tags), _mm_set1_epi32((int)tag));
     return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(same));
@@ -102,8 +102,8 @@ ALWAYS_INLINE unsigned first_way(unsigned ways)
     return (unsigned)__builtin_ctz(ways | 1u << (KVC_BLUECACHE_WAYS - 1));
 }
 
-/* The place of a key, or KVC_BLUECACHE_NOWHERE. Without a branch, which would be mispredicted: a miss stamps
- * a word that nobody reads. */
+/* Returns the place of a key, or KVC_BLUECACHE_NOWHERE. A branch would be mispredicted, so a miss stamps a
+ * dummy word instead. */
 ALWAYS_INLINE uint64_t get_one(struct table *table, uint64_t hash, uint32_t key_bytes)
 {
     struct bucket *bucket = bucket_of(table, hash);
@@ -115,8 +115,8 @@ ALWAYS_INLINE uint64_t get_one(struct table *table, uint64_t hash, uint32_t key_
     return ways != 0 ? entry->place : KVC_BLUECACHE_NOWHERE;
 }
 
-/* How old way `w` is, with the way in the last bits, so that the largest tells which it is, and the first of
- * equals. */
+/* The age of way `w`, with the way in the last two bits. The largest result therefore identifies the oldest
+ * way, and the first one of equals. */
 ALWAYS_INLINE uint64_t age(const struct bucket *bucket, unsigned w, uint32_t clock)
 {
     uint64_t ticks = (uint32_t)(clock - bucket->way[w].timestamp);
@@ -135,25 +135,25 @@ ALWAYS_INLINE unsigned oldest_way(const struct bucket *bucket, uint32_t clock)
     return KVC_BLUECACHE_WAYS - 1 - (unsigned)(most % KVC_BLUECACHE_WAYS);
 }
 
-/* What the puts of a call have done. Local to it, so that it stays in registers. */
+/* Counters of the puts of one call. A local variable of the call stays in registers. */
 struct puts {
     uint32_t clock;
-    uint64_t filled, replaced; /* empty entries, entries of the same key */
+    uint64_t filled, replaced; /* empty entries filled, entries of the same key replaced */
 };
 
-/* Returns the place that was given up, or KVC_BLUECACHE_NOWHERE. */
+/* Puts a key and returns the place that it displaced, or KVC_BLUECACHE_NOWHERE. */
 ALWAYS_INLINE uint64_t put_one(const struct table *table, uint64_t hash, uint32_t key_bytes, uint64_t place,
                                uint64_t *position, struct puts *puts)
 {
     struct bucket *bucket = bucket_of(table, hash);
     uint32_t tag = tag_of(hash, key_bytes);
     uint32_t clock = puts->clock++;
-    /* Its own entry, else an empty one, else the oldest. */
+    /* The entry of the same key is first choice, then an empty one, then the oldest. */
     unsigned same = match(bucket, tag);
     unsigned empty = same == 0 ? match(bucket, 0) : 0;
     unsigned best = (same | empty) != 0 ? first_way(same | empty) : oldest_way(bucket, clock);
     struct entry *entry = &bucket->way[best];
-    uint64_t gone = entry->place | -(uint64_t)(empty != 0); /* all ones: nowhere */
+    uint64_t gone = entry->place | -(uint64_t)(empty != 0); /* all ones means nowhere */
     *entry = (struct entry){.place = place, .tag = tag, .timestamp = clock};
     puts->filled += empty != 0;
     puts->replaced += same != 0;
@@ -172,7 +172,8 @@ ALWAYS_INLINE void count_puts(struct table *table, const struct puts *puts, uint
     stats->evicted += count - puts->filled - puts->replaced;
 }
 
-/* Removes the key if its pointer is `pointer` (or that is KVC_BLUECACHE_NOWHERE); returns its place then. */
+/* Removes the key if its pointer is `pointer` or if `pointer` is KVC_BLUECACHE_NOWHERE. Returns the place it
+ * had, or KVC_BLUECACHE_NOWHERE. */
 ALWAYS_INLINE uint64_t erase_one(struct table *table, uint64_t hash, uint32_t key_bytes, uint64_t pointer,
                                  struct kvc_index_stats *stats)
 {
@@ -263,7 +264,7 @@ void kvc_bluecache_index_prefetch(const struct kvc_index *index, uint64_t positi
     __builtin_prefetch(&table->buckets[position / KVC_BLUECACHE_WAYS & table->mask], 1);
 }
 
-/* NULL: no entry of the bucket points there. */
+/* Returns the entry of the bucket that points to `pointer`, or NULL. */
 static struct entry *find_pointer(const struct table *table, uint64_t position, uint64_t pointer)
 {
     uint64_t number = position / KVC_BLUECACHE_WAYS;
@@ -472,7 +473,7 @@ struct kvc_index *kvc_bluecache_index_create(const struct kvc_bluecache_index_pa
 
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
-    (void)seed; /* nothing here is random */
+    (void)seed; /* the index makes no random choices */
     return kvc_bluecache_index_create(&(struct kvc_bluecache_index_params){.bytes = bytes});
 }
 

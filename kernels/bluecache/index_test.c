@@ -68,7 +68,7 @@ Test(bluecache_index, empty_table_and_empty_batch)
     kvc_index_free(index);
 }
 
-/* Every field at both ends of its width, without one spilling into another. */
+/* Every field keeps both ends of its range without spilling into another field. */
 Test(bluecache_index, fields_have_the_published_widths)
 {
     struct kvc_index *index = create(64 * 4);
@@ -92,7 +92,7 @@ Test(bluecache_index, fields_have_the_published_widths)
             }
         }
     }
-    /* Only 21 bits of SHA-1 are kept: what differs below them is a false match. */
+    /* Only 21 bits of SHA-1 are kept, so a difference below them is a false match. */
     cr_assert_eq(get(index, hash_of(0, 0) | UINT64_C(1) << 42, 0).pointer,
                  get(index, hash_of(0, 0), 0).pointer);
     kvc_index_free(index);
@@ -115,7 +115,8 @@ Test(bluecache_index, fifth_key_evicts_the_least_recently_used)
     kvc_index_search(index, hash, 1, found, &stats); /* key 1 is now the oldest */
     kvc_index_insert(index, hash + 4, location + 4, 1, out, &stats);
     cr_assert_eq(out[0], 11);
-    kvc_index_insert(index, hash + 2, location + 5, 1, out, &stats); /* replaces, so key 3 is */
+    kvc_index_insert(index, hash + 2, location + 5, 1, out,
+                     &stats); /* replaces key 2, so key 3 is the oldest */
     cr_assert_eq(out[0], 12);
     kvc_index_insert(index, hash + 5, location + 5, 1, out, &stats);
     cr_assert_eq(out[0], 13);
@@ -151,11 +152,11 @@ Test(bluecache_index, moves_follow_backward_pointers)
         cr_assert_eq(kvc_bluecache_index_home(index, hash_of(5, i)), 20);
     }
     struct kvc_bluecache_move moves[] = {
-        {position[0], 1000, KVC_BLUECACHE_FLASH | 77}, /* re-pointed */
-        {position[1], 1000, 5},                        /* points elsewhere: not touched */
+        {position[0], 1000, KVC_BLUECACHE_FLASH | 77}, /* changed */
+        {position[1], 1000, 5},                        /* points elsewhere, so it is not changed */
         {position[2], 1002, KVC_BLUECACHE_NOWHERE},    /* removed */
         {UINT64_C(1) << 39, 1001, 5},                  /* no such bucket */
-        {position[0], KVC_BLUECACHE_FLASH | 77, KVC_BLUECACHE_FLASH | 78}}; /* in order */
+        {position[0], KVC_BLUECACHE_FLASH | 77, KVC_BLUECACHE_FLASH | 78}}; /* moves are made in order */
     cr_assert_eq(kvc_bluecache_index_move(index, moves, 5), 3);
     cr_assert_eq(get(index, hash_of(5, 0), 9).pointer, KVC_BLUECACHE_FLASH | 78);
     cr_assert_eq(get(index, hash_of(5, 0), 9).value_bytes, 100);
@@ -185,7 +186,7 @@ Test(bluecache_index, saved_buckets_come_back_without_dram)
         flash += i % 3 != 0;
     }
     kvc_bluecache_index_save(index, 0, BUCKETS, saved);
-    put(copy, hash_of(2, 1000), 3, 0, 4, NULL); /* what was there goes */
+    put(copy, hash_of(2, 1000), 3, 0, 4, NULL); /* loading replaces this entry */
     kvc_bluecache_index_load(copy, 0, BUCKETS + 1, saved, keep_even, &asked);
     cr_assert_eq(asked, flash);
     uint64_t kept = 0;
@@ -204,7 +205,7 @@ Test(bluecache_index, saved_buckets_come_back_without_dram)
     kvc_index_free(copy);
 }
 
-/* Whatever is loaded, a bucket has no two entries for a key or a pointer and counts are right. */
+/* Whatever is loaded, no two entries of a bucket share a key or a pointer, and the counts are right. */
 Test(bluecache_index, loads_any_bytes)
 {
     struct kvc_index *index = create(64);
@@ -241,8 +242,7 @@ Test(bluecache_index, loads_any_bytes)
     kvc_index_free(index);
 }
 
-/* A plain model of what the header promises: for each bucket a list of elements, least recently used first.
- */
+/* A plain model of what the header promises: each bucket is a list of elements, least recently used first. */
 struct model_bucket {
     uint32_t count;
     uint64_t key[KVC_BLUECACHE_WAYS];
@@ -351,8 +351,8 @@ Test(bluecache_index, random_operations_agree_with_lru_lists)
     }
 }
 
-/* Filled from empty with keys that fall at random, buckets of four begin to evict early: of n keys for b
- * buckets, those beyond four of a Poisson distributed count leave. */
+/* Keys fall into buckets at random, so buckets of four evict before the table is full. The keys of a bucket
+ * are Poisson distributed, and those beyond four leave. */
 Test(bluecache_index, fill_follows_the_poisson_law)
 {
     enum { BUCKETS = 1 << 14, KEYS = 4 * BUCKETS };

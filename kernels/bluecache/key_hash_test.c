@@ -27,7 +27,7 @@ Test(bluecache_hash, sha1_known_values)
 
 Test(bluecache_hash, halves_are_the_two_hashes)
 {
-    enum { KEYS = 130 }; /* more than the batches inside */
+    enum { KEYS = 130 }; /* more than an internal batch */
     uint8_t keys[KEYS][16] = {{0}}, bytes[KEYS];
     uint64_t hash[KEYS];
     uint32_t digest[KEYS];

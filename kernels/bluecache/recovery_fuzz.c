@@ -1,9 +1,9 @@
-/* libFuzzer target: recovery of the flash log from arbitrary contents.
+/* A libFuzzer target for recovering the flash log from arbitrary contents.
  *
- * The first byte chooses. Either the rest is the medium's contents; or a real log is written first and the
- * rest edits it, four bytes at a time. Checksums are made right again in most cases, or nothing behind them
- * would ever be reached. Then the log is recovered, read, used and recovered once more; what must hold is
- * checked, and aborts where it does not. */
+ * The first byte of the input selects a mode. Either the rest is the contents of the medium, or a real log is
+ * written first and the rest edits it, four bytes at a time. Checksums are usually made valid again, because
+ * otherwise the fuzzer would never get past them. Then the log is recovered, read, used and recovered again.
+ * The target aborts if an invariant does not hold. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +25,12 @@ static const char last_key[] = "the last";
 
 enum choice { RAW = 1, SEALED = 2, WORN = 4 };
 
-/* An owner that believes anything, and notes what it is told. */
+/* An owner that accepts every record and notes its pointer. */
 struct owner {
     struct kvc_flash_log *log;
     uint64_t pointer[RECORDS_MAX];
     uint32_t records;
-    uint64_t last_pointer; /* of last_key */
+    uint64_t last_pointer; /* pointer of last_key */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -97,7 +97,7 @@ static void open_log(struct owner *owner, struct kvc_flash_memory *memory)
     require(owner->log != NULL);
 }
 
-/* A log that has gone round, with checkpoints; `how` varies sizes. */
+/* Writes a log that has wrapped around, with checkpoints. `how` varies the sizes. */
 static void write_log(struct owner *owner, struct kvc_flash_memory *memory, uint8_t how)
 {
     uint8_t value[VALUE_MAX] = {0};
@@ -132,7 +132,7 @@ static void edit(uint8_t *flash, const uint8_t *data, size_t size, bool seal)
     }
 }
 
-/* The largest sequence of any whole page. */
+/* The largest sequence number of any intact page. */
 static uint64_t largest_sequence(const uint8_t *flash)
 {
     uint64_t largest = 0;
@@ -159,7 +159,7 @@ static void read_all(const struct owner *owner)
     }
 }
 
-/* Goes on with a recovered log; true: all was written. */
+/* Uses a recovered log. Returns true if everything was written. */
 static bool use(struct owner *owner, uint8_t fill)
 {
     uint8_t value[VALUE_MAX], back[VALUE_MAX];
@@ -222,8 +222,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kvc_flash_log_checkpoint(owner.log);
     kvc_flash_log_free(owner.log);
 
-    /* What was written to a log that had not been led to the end of all numbers is there after a restart. The
-     * owner keeps no image, so the last record is known only where no checkpoint covers it. */
+    /* What was written is there after a restart, unless the input drove the sequence numbers to their end.
+     * The owner keeps no image, so it knows the last record only if no checkpoint covers it. */
     open_log(&owner, memory);
     kvc_flash_log_recover(owner.log, &recovery);
     require(!plausible || !written || recovery.checkpoint || owner.last_pointer == pointer);

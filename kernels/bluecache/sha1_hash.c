@@ -7,7 +7,7 @@
 
 struct kvc_sha1 {
     EVP_MD *digest;
-    EVP_MD_CTX *context; /* made once: looking the algorithm up takes longer than hashing a key */
+    EVP_MD_CTX *context; /* created once, because looking up the algorithm takes longer than hashing a key */
 };
 
 void kvc_sha1_free(struct kvc_sha1 *sha1)

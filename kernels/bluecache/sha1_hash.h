@@ -1,4 +1,6 @@
-/* SHA-1 of keys, cut short: the abbreviated keys of an index (BlueCache sec. 2.3 and 3.3). */
+/** @file
+ * Truncated SHA-1 digests of keys, which serve as abbreviated keys in an index (BlueCache, VLDB 10(4) 2016,
+ * sec. 2.3 and 3.3). */
 #ifndef KVC_KERNELS_BLUECACHE_SHA1_HASH_H
 #define KVC_KERNELS_BLUECACHE_SHA1_HASH_H
 
@@ -6,17 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kvc_sha1; /* for one thread at a time */
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-void kvc_sha1_free(struct kvc_sha1 *sha1); /* NULL is allowed */
+/** State of the hash function, for one thread at a time. */
+struct kvc_sha1;
 
-/* NULL with errno ENOMEM, or ENOSYS where the cryptographic library offers no SHA-1. */
+/** Frees the state. NULL is allowed. */
+void kvc_sha1_free(struct kvc_sha1 *sha1);
+
+/** Creates the state. Returns NULL with errno ENOMEM, or ENOSYS if the cryptographic library offers no SHA-1.
+ */
 struct kvc_sha1 *kvc_sha1_create(void);
 
-/* digest[i]: the first 32 bits of key i's SHA-1, the digest's first byte on top, so that fewer bits are its
- * upper ones. Key i starts at keys + i * stride and has bytes[i] bytes (0 is allowed). False with errno EIO
- * if the library fails. */
+/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes; 0 is allowed. digest[i]
+ * becomes the first 32 bits of its SHA-1 with the first byte on top, so that a shorter digest consists of its
+ * upper bits. Returns false with errno EIO if the library fails. */
 bool kvc_sha1_batch(struct kvc_sha1 *sha1, const uint8_t *keys, size_t stride, const uint8_t *bytes,
                     size_t count, uint32_t *digest);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { BATCH = 64 };
 
-/* Where a pair's entry points while the pair is on its way past DRAM. */
+/* Pointer of an index entry while its pair bypasses DRAM. */
 static const uint64_t in_transit = KVC_BLUECACHE_FLASH - 1;
 
 struct kvc_bluecache_store {
@@ -26,7 +26,7 @@ struct kvc_bluecache_store {
     struct kvc_dram_slab_stats slab_stats;
 };
 
-/* Some keys of a batch. */
+/* A part of a batch of keys, with their hashes. */
 struct part {
     uint32_t count;
     const uint8_t *keys;
@@ -40,7 +40,7 @@ static const uint8_t *key_of(const struct part *part, uint32_t i)
     return part->keys + i * part->stride;
 }
 
-/* The keys from `start` on, hashed. */
+/* Takes up to BATCH keys from `start` on and hashes them. */
 static bool take_part(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                       uint32_t start, struct part *part)
 {
@@ -57,7 +57,7 @@ static uint64_t on_moved(void *context, const struct kvc_bluecache_move *moves, 
     return kvc_bluecache_index_move(store->index, moves, count);
 }
 
-/* One record of the log: a set, or a delete, as it was. */
+/* Repeats the set or the delete that a record of the log stands for. */
 static void on_replayed(void *context, const struct kvc_flash_record *record, uint64_t pointer)
 {
     struct kvc_bluecache_store *store = context;
@@ -77,7 +77,7 @@ static void on_replayed(void *context, const struct kvc_flash_record *record, ui
     }
 }
 
-/* The image is the table, and the clock in 64 bytes behind it. */
+/* The image consists of the table and of 64 bytes with the clock. */
 static void on_save(void *context, uint64_t offset, void *out, uint64_t count)
 {
     struct kvc_bluecache_store *store = context;
@@ -120,7 +120,7 @@ void kvc_bluecache_store_free(struct kvc_bluecache_store *store)
     }
 }
 
-/* False with errno. */
+/* Returns false with errno. */
 static bool create_parts(struct kvc_bluecache_store *store, const struct kvc_bluecache_store_params *params)
 {
     store->index =
@@ -182,7 +182,7 @@ void kvc_bluecache_store_recover(struct kvc_bluecache_store *store,
     store->started = true;
 }
 
-/* Moves what victims still hold to the write buffer, and their index entries with it. */
+/* Moves victims that are not dead to the write buffer, and changes their index entries. */
 static void save_victims(struct kvc_bluecache_store *store, const uint64_t *victim, uint32_t count)
 {
     struct kvc_dram_item item[BATCH];
@@ -197,7 +197,7 @@ static void save_victims(struct kvc_bluecache_store *store, const uint64_t *vict
             store->stats.evicted_dead++;
             continue;
         }
-        /* It cannot be refused: it was small enough for a put. */
+        /* The log cannot refuse the record, because it was small enough for a put. */
         (void)kvc_flash_log_append(store->log, KVC_FLASH_RECORD_VALUE, item[i].back, item[i].key,
                                    item[i].key_bytes, item[i].value, item[i].value_bytes, &move.to);
         kvc_bluecache_index_move(store->index, &move, 1);
@@ -205,7 +205,7 @@ static void save_victims(struct kvc_bluecache_store *store, const uint64_t *vict
     }
 }
 
-/* Puts a pair that finds no place in DRAM. */
+/* Puts a pair for which DRAM has no place. */
 static void bypass(struct kvc_bluecache_store *store, uint64_t hash, const struct kvc_dram_item *item)
 {
     uint8_t key_bytes = (uint8_t)item->key_bytes;
@@ -218,7 +218,7 @@ static void bypass(struct kvc_bluecache_store *store, uint64_t hash, const struc
     store->stats.bypassed++;
 }
 
-/* Puts `count` pairs, from `start` on, of one slab class. */
+/* Puts `count` pairs of one slab class, from `start` on. */
 static void put_run(struct kvc_bluecache_store *store, const struct part *part, uint32_t start,
                     uint32_t count, const uint8_t *const *value, const uint32_t *value_bytes)
 {
@@ -275,7 +275,7 @@ bool kvc_bluecache_store_put(struct kvc_bluecache_store *store, const struct kvc
     return true;
 }
 
-/* A get of what is not in the slabs. */
+/* Gets a value from the write buffer or from flash. */
 static void get_logged(struct kvc_bluecache_store *store, uint64_t pointer, const uint8_t *key,
                        uint32_t key_bytes, uint8_t *out, uint32_t capacity, uint32_t *value_bytes)
 {
@@ -289,7 +289,7 @@ static void get_logged(struct kvc_bluecache_store *store, uint64_t pointer, cons
     }
 }
 
-/* The gets of a part that the index sends to the slabs. */
+/* Gets the values that are in DRAM. */
 static void get_slabs(struct kvc_bluecache_store *store, const struct part *part, const uint64_t *pointer,
                       const uint32_t *which, uint32_t count, uint8_t *out, uint32_t capacity,
                       uint32_t *value_bytes)
@@ -375,7 +375,7 @@ bool kvc_bluecache_store_delete(struct kvc_bluecache_store *store, const struct 
             if (found != NULL) {
                 found[first + i] = gone[i] != KVC_BLUECACHE_NOWHERE;
             }
-            /* Also for a key that is not in the index: flash may still have a record of it. */
+            /* A key that is not in the index may still have a record on flash. */
             if (store->log_deletes) {
                 (void)kvc_flash_log_append(store->log, KVC_FLASH_RECORD_TOMBSTONE,
                                            kvc_bluecache_index_home(store->index, part.hash[i]),

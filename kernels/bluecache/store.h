@@ -1,16 +1,19 @@
-/* BlueCache's key-value store of one node: index cache, DRAM store and flash log wired together.
+/** @file
+ * BlueCache's key-value store of one node: the index cache, the DRAM store and the flash log combined.
  *
- * Source: BlueCache, VLDB 10(4) 2016, sec. 3.3 to 3.5. New pairs are written to DRAM; when a slab class is
- * full, the oldest of four random items goes through the write buffer to flash and its index entry follows it
- * there. A get looks into the index and then at one place: DRAM, the write buffer or flash. A hit on flash is
- * not promoted to DRAM, since the paper describes none. A delete, and the set of a key that is already there,
- * only change the index; the old data is left for eviction and reclaim to find dead.
+ * Source: BlueCache, VLDB 10(4) 2016, sec. 3.3 to 3.5. New pairs are written to DRAM. When a slab class is
+ * full, the oldest of four random items moves through the write buffer to flash, and its index entry is
+ * changed accordingly. A get searches the index and then reads one place: DRAM, the write buffer or flash. A
+ * hit on flash is not promoted to DRAM, because the paper does not describe that. A delete, and a set of a
+ * key that exists, only change the index; eviction and reclaiming later find the old data dead.
  *
- * Chosen here: a pair whose slab class has no slab, because others took them all, goes straight to the write
- * buffer. With `log_deletes` deletes outlive a crash, which the paper does not ask for.
+ * Two choices are ours. A pair whose slab class has no slab, because other classes took all of them, goes
+ * directly to the write buffer. With `log_deletes`, deletes survive a crash, which the paper does not
+ * require.
  *
- * The write policy is write-back. Not modelled: the paper's write-through alternative, its interim table for
- * sets during a checkpoint, batching over DMA and the network. One thread at a time. */
+ * The write policy is write-back. Not modelled: the write-through alternative of the paper, its interim table
+ * for sets during a checkpoint, and batching over DMA and the network. A store may be used by one thread at a
+ * time. */
 #ifndef KVC_KERNELS_BLUECACHE_STORE_H
 #define KVC_KERNELS_BLUECACHE_STORE_H
 
@@ -21,81 +24,110 @@
 #include "kernels/bluecache/flash_log.h"
 #include "kernels/bluecache/index.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct kvc_bluecache_store;
 
+/** Parameters of a store. */
 struct kvc_bluecache_store_params {
-    uint64_t index_bytes; /* as kvc_bluecache_index_params */
-    uint64_t dram_bytes;  /* as kvc_dram_slab_params */
-    struct kvc_flash_medium *medium;
-    uint32_t chunk_pages, value_max_bytes, checkpoint_rows; /* as kvc_flash_log_params */
-    bool log_deletes;
-    uint64_t seed;
+    uint64_t index_bytes;            /**< Size of the index; see kvc_bluecache_index_params [bytes]. */
+    uint64_t dram_bytes;             /**< Size of the DRAM store; see kvc_dram_slab_params [bytes]. */
+    struct kvc_flash_medium *medium; /**< Flash; not owned. */
+    uint32_t chunk_pages;            /**< Pages written at a time; see kvc_flash_log_params. */
+    uint32_t value_max_bytes;        /**< Longest value; 0 means KVC_BLUECACHE_VALUE_MAX [bytes]. */
+    uint32_t checkpoint_rows;        /**< Rows for each checkpoint; see kvc_flash_log_params. */
+    bool log_deletes;                /**< Deletes are logged, so that they survive a crash. */
+    uint64_t seed;                   /**< Seed of the random choice of victims. */
 };
 
+/** Counters of a store. */
 struct kvc_bluecache_store_stats {
-    uint64_t puts, gets, deletes;
-    uint64_t dram_hits, buffer_hits, flash_hits, misses;
-    uint64_t false_matches; /* misses for which the index had another key's entry */
-    uint64_t evicted_keys;  /* that left DRAM for the write buffer */
-    uint64_t evicted_dead;  /* victims that no index entry pointed to any more */
-    uint64_t bypassed;      /* puts without a place in DRAM */
-    uint64_t index_evicted; /* keys that lost their index entry to another one of the bucket */
-    uint64_t lines_touched; /* of index and DRAM store */
-    uint64_t pages_read, pages_written, chunks_reclaimed, keys_reclaimed;
+    uint64_t puts;             /**< Pairs put. */
+    uint64_t gets;             /**< Keys asked for. */
+    uint64_t deletes;          /**< Keys deleted, whether they existed or not. */
+    uint64_t dram_hits;        /**< Gets served from DRAM. */
+    uint64_t buffer_hits;      /**< Gets served from the write buffer. */
+    uint64_t flash_hits;       /**< Gets served from flash. */
+    uint64_t misses;           /**< Gets that found no value. */
+    uint64_t false_matches;    /**< Misses for which the index returned another key's entry. */
+    uint64_t evicted_keys;     /**< Keys that moved from DRAM to the write buffer. */
+    uint64_t evicted_dead;     /**< Victims that no index entry pointed to. */
+    uint64_t bypassed;         /**< Puts that found no place in DRAM. */
+    uint64_t index_evicted;    /**< Keys whose index entry was replaced by another key of the bucket. */
+    uint64_t lines_touched;    /**< 64-byte lines of the index and the DRAM store that were touched. */
+    uint64_t pages_read;       /**< Flash pages read. */
+    uint64_t pages_written;    /**< Flash pages written to the log. */
+    uint64_t chunks_reclaimed; /**< Reclaimed pages divided by the 128 pages of a chunk. */
+    uint64_t keys_reclaimed;   /**< Index entries removed because their page was reclaimed. */
 };
 
-/* What came back after a restart. */
+/** What a restart recovered. */
 struct kvc_bluecache_store_recovery {
-    struct kvc_flash_recovery log;
-    uint64_t foreign_records; /* not for an index of this size */
+    struct kvc_flash_recovery log; /**< What the log found on flash. */
+    uint64_t foreign_records; /**< Records ignored because they were written for an index of another size. */
 };
 
-void kvc_bluecache_store_free(struct kvc_bluecache_store *store); /* NULL is allowed; DRAM's pairs are lost */
+/** Frees a store. Pairs in DRAM are lost. NULL is allowed. */
+void kvc_bluecache_store_free(struct kvc_bluecache_store *store);
 
-/* kvc_bluecache_store_format or _recover comes next. NULL with errno EINVAL, ENOMEM or ENOSYS (no SHA-1). */
+/** Creates a store; kvc_bluecache_store_format or kvc_bluecache_store_recover must follow. Returns NULL with
+ * errno EINVAL (parameters), ENOMEM, or ENOSYS (the cryptographic library offers no SHA-1). */
 struct kvc_bluecache_store *kvc_bluecache_store_create(const struct kvc_bluecache_store_params *params);
 
-/* Starts empty, erasing the flash. */
+/** Starts an empty store by erasing the flash. */
 void kvc_bluecache_store_format(struct kvc_bluecache_store *store);
 
-/* Starts with what is on flash. The index must have the size it had. */
+/** Starts with the contents of the flash. The index must have the same size as before; records for an index
+ * of another size are ignored. */
 void kvc_bluecache_store_recover(struct kvc_bluecache_store *store,
                                  struct kvc_bluecache_store_recovery *recovery);
 
-/* Keys of a batch: key i starts at keys + i * stride and has bytes[i] bytes. */
+/** The keys of a batch. */
 struct kvc_bluecache_keys {
-    uint32_t count;
-    const uint8_t *keys;
-    uint64_t stride;
-    const uint8_t *bytes;
+    uint32_t count;       /**< Number of keys. */
+    const uint8_t *keys;  /**< The keys: key i starts at keys + i * stride. */
+    uint64_t stride;      /**< Distance of the keys [bytes]. */
+    const uint8_t *bytes; /**< Length of each key [bytes]. */
 };
 
-/* Puts pairs in order. False with errno EINVAL if a value is too large or the store not yet started (nothing
- * is put), EIO if SHA-1 fails. */
+/** Puts pairs in order. Returns false with errno EINVAL if a value is too long or the store was not started,
+ * in which case nothing is put, or EIO if SHA-1 fails. */
 bool kvc_bluecache_store_put(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              const uint8_t *const *value, const uint32_t *value_bytes);
 
-/* Gets values: value_bytes[i] is the length of key i's, or KVC_BLUECACHE_MISS, and min(capacity, length)
- * bytes of it are at out + i * capacity. False with errno EIO if SHA-1 fails. */
+/** Length that kvc_bluecache_store_get returns for a key without a value. */
 #define KVC_BLUECACHE_MISS UINT32_MAX
+
+/** Gets values. value_bytes[i] becomes the length of the value of key i, or KVC_BLUECACHE_MISS. The first
+ * min(capacity, length) bytes of the value are at out + i * capacity. Returns false with errno EIO if SHA-1
+ * fails. */
 bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes);
 
-/* Deletes keys; found[i], if not NULL, tells whether key i was there. False with errno EIO if SHA-1 fails,
- * EINVAL. */
+/** Deletes keys. found[i] becomes true if the index had key i; `found` may be NULL. Returns false with errno
+ * EINVAL if the store was not started, or EIO if SHA-1 fails. */
 bool kvc_bluecache_store_delete(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                                 bool *found);
 
-/* Writes the write buffer to flash; what is in DRAM stays there. False with errno ENOSPC. */
+/** Writes the write buffer to flash; pairs in DRAM stay there. Returns false with errno ENOSPC if too few
+ * good blocks are left. */
 bool kvc_bluecache_store_flush(struct kvc_bluecache_store *store);
 
-/* Saves the index on flash (sec. 3.5). False with errno ENOSPC or EINVAL. */
+/** Saves the index on flash (sec. 3.5). Returns false with errno ENOSPC if too few good blocks are left, or
+ * EINVAL if checkpoints are disabled or the store was not started. */
 bool kvc_bluecache_store_checkpoint(struct kvc_bluecache_store *store);
 
+/** Copies the counters of a store. */
 void kvc_bluecache_store_stats(const struct kvc_bluecache_store *store,
                                struct kvc_bluecache_store_stats *stats);
 
-/* Keys that the index holds. */
+/** Number of keys in the index. */
 uint64_t kvc_bluecache_store_used(const struct kvc_bluecache_store *store);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { VALUE_MAX = 20000, NEVER = 0 };
 
-/* A row is the published chunk of 128 pages of 8 KiB. */
+/* A row is a published chunk: 128 pages of 8 KiB. */
 static const struct kvc_flash_geometry geometry = {
     .buses = 2, .chips_per_bus = 2, .blocks_per_chip = 12, .pages_per_block = 32, .page_bytes = 8192};
 
@@ -28,7 +28,7 @@ static struct kvc_bluecache_store *create(struct kvc_flash_memory *memory, uint6
     return store;
 }
 
-/* Key k is of 4 to 35 bytes; value number `version` says so in its first 8 bytes. */
+/* Writes key k and returns its length, 4 to 35 bytes. */
 static uint8_t key_of(uint32_t k, uint8_t *key)
 {
     memset(key, (int)k, 35);
@@ -36,7 +36,8 @@ static uint8_t key_of(uint32_t k, uint8_t *key)
     return (uint8_t)(4 + k % 32);
 }
 
-/* Of a few sizes, so that few slab classes are in use. */
+/* Writes a version of the value of key k, which names both in its first 8 bytes, and returns its length.
+ * There are only a few sizes, so that few slab classes are in use. */
 static uint32_t value_of(uint32_t k, uint32_t version, uint8_t *value)
 {
     static const uint32_t sizes[] = {20, 500, 2000, 3000, 9000};
@@ -57,7 +58,7 @@ static void put(struct kvc_bluecache_store *store, uint32_t k, uint32_t version)
     cr_assert(kvc_bluecache_store_put(store, &keys, values, &bytes));
 }
 
-/* The version that the store has, whole; NEVER: a miss. */
+/* Returns the version that the store has, after checking the whole value, or NEVER for a miss. */
 static uint32_t get(struct kvc_bluecache_store *store, uint32_t k)
 {
     uint8_t key[35], value[VALUE_MAX], expected[VALUE_MAX];
@@ -135,7 +136,7 @@ Test(bluecache_store, rejects_bad_params)
     kvc_flash_memory_free(memory);
 }
 
-/* Every get gives the last value put, or misses; and it misses only what the index gave up. */
+/* Every get returns the last value put or misses, and it misses only keys that the index gave up. */
 Test(bluecache_store, random_operations_agree_with_a_plain_map)
 {
     for (int large = 0; large < 2; large++) {
@@ -195,7 +196,7 @@ Test(bluecache_store, random_operations_agree_with_a_plain_map)
     }
 }
 
-/* In a batch, operations happen in order, also for the same key and across slab classes. */
+/* The operations of a batch happen in order, also for the same key and across slab classes. */
 Test(bluecache_store, batches_do_what_single_operations_do)
 {
     enum { COUNT = 200, KEYS = 50 };
@@ -262,7 +263,7 @@ Test(bluecache_store, zero_and_maximum_sizes_come_back_from_everywhere)
     }
     struct kvc_bluecache_keys both = {2, keys_bytes[0], 255, lengths},
                               second = {1, keys_bytes[1], 255, &lengths[1]};
-    cr_assert(kvc_bluecache_store_put(store, &both, values, bytes)); /* the large one finds no slab */
+    cr_assert(kvc_bluecache_store_put(store, &both, values, bytes)); /* the large value finds no slab */
     for (int flushed = 0; flushed < 2; flushed++) {
         cr_assert(kvc_bluecache_store_get(store, &both, out, 0, found));
         cr_assert_eq(found[0], 0);
@@ -282,7 +283,8 @@ Test(bluecache_store, zero_and_maximum_sizes_come_back_from_everywhere)
     kvc_flash_memory_free(memory);
 }
 
-/* After a restart: what was on flash is there, what was in DRAM is gone or as flash had it last. */
+/* After a restart, pairs on flash are there. Pairs in DRAM are gone or have the last value that was on flash.
+ */
 Test(bluecache_store, restart_brings_back_what_was_on_flash)
 {
     for (int checkpoints = 0; checkpoints < 2; checkpoints++) {
@@ -334,7 +336,7 @@ Test(bluecache_store, restart_brings_back_what_was_on_flash)
             cr_assert_eq(get(store, n), PUTS + n);
         }
         kvc_bluecache_store_free(store);
-        /* An index of another size has other buckets: its owner's records are not those of this log. */
+        /* An index of another size has other buckets, so it ignores the records of this log. */
         store = create(memory, 1 << 18, 5, false);
         kvc_bluecache_store_recover(store, &recovery);
         cr_assert_gt(recovery.foreign_records, 0);
@@ -344,7 +346,7 @@ Test(bluecache_store, restart_brings_back_what_was_on_flash)
     }
 }
 
-/* As published, a delete changes the index only, so a restart undoes it; logged, it lasts. */
+/* As published, a delete changes only the index, so that a restart undoes it. A logged delete survives. */
 Test(bluecache_store, logged_deletes_outlive_a_restart)
 {
     for (int logged = 0; logged < 2; logged++) {
@@ -353,7 +355,7 @@ Test(bluecache_store, logged_deletes_outlive_a_restart)
         struct kvc_bluecache_store_recovery recovery;
         kvc_bluecache_store_format(store);
         for (uint32_t k = 0; k < 2000; k++) {
-            put(store, k, k + 1); /* all of one size, for which there are 585 places in DRAM */
+            put(store, k, k + 1); /* all have one size, for which DRAM has 585 places */
         }
         cr_assert_eq(get(store, 0), 1);
         cr_assert_eq(stats_of(store).flash_hits, 1);
