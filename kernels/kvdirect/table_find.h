@@ -8,7 +8,7 @@
 #include "kernels/kvdirect/table_internal.h"
 
 /** A key with what the search needs of it. */
-struct key {
+struct kvc_kvdirect_key {
     const uint8_t *bytes; /**< The key. */
     uint32_t size;        /**< Its size [bytes]. */
     uint64_t hash;        /**< Its hash. */
@@ -17,7 +17,7 @@ struct key {
 };
 
 /** Where a key is, or where its pair may go. */
-struct place {
+struct kvc_kvdirect_place {
     struct kvc_kvdirect_bucket *bucket; /**< The bucket with the key; NULL: the key is absent. */
     struct kvc_kvdirect_bucket *before; /**< The bucket whose chain leads to it; NULL: it is in the index. */
     struct kvc_kvdirect_bucket_meta meta; /**< Metadata of `bucket`, or of `last` if the key is absent. */
@@ -34,14 +34,15 @@ struct place {
 /** Looks for a key behind the pointers of a bucket; returns false if it is not there. */
 bool kvc_kvdirect_table_find_in_slabs(const struct kvc_kvdirect_table *table,
                                       struct kvc_kvdirect_bucket *bucket,
-                                      const struct kvc_kvdirect_bucket_meta *meta, const struct key *key,
-                                      struct place *place, struct kvc_kvdirect_table_counts *counts,
-                                      uint64_t *false_matches);
+                                      const struct kvc_kvdirect_bucket_meta *meta,
+                                      const struct kvc_kvdirect_key *key, struct kvc_kvdirect_place *place,
+                                      struct kvc_kvdirect_table_counts *counts, uint64_t *false_matches);
 
 /** Prepares a key for the search. */
-KVC_KVDIRECT_INLINE struct key make_key(const void *bytes, uint32_t size, uint64_t hash)
+KVC_KVDIRECT_INLINE struct kvc_kvdirect_key kvc_kvdirect_make_key(const void *bytes, uint32_t size,
+                                                                  uint64_t hash)
 {
-    struct key key = {.bytes = bytes, .size = size, .hash = hash};
+    struct kvc_kvdirect_key key = {.bytes = bytes, .size = size, .hash = hash};
     uint8_t start[8] = {0};
     memcpy(start, bytes, size < 8 ? size : 8);
     key.prefix = kvc_kvdirect_load64(start);
@@ -50,18 +51,20 @@ KVC_KVDIRECT_INLINE struct key make_key(const void *bytes, uint32_t size, uint64
 }
 
 /** First slots of the inline pairs that begin with the key's first bytes, as bits. */
-KVC_KVDIRECT_INLINE uint32_t match_inline(const struct kvc_kvdirect_bucket *bucket,
-                                          const struct kvc_kvdirect_bucket_meta *meta, const struct key *key)
+KVC_KVDIRECT_INLINE uint32_t kvc_kvdirect_match_inline(const struct kvc_kvdirect_bucket *bucket,
+                                                       const struct kvc_kvdirect_bucket_meta *meta,
+                                                       const struct kvc_kvdirect_key *key)
 {
     return kvc_kvdirect_bucket_match(bucket, key->prefix, key->mask) & meta->begin;
 }
 
 /** Looks for a key among the inline pairs of a bucket; returns false if it is not there. */
-KVC_KVDIRECT_INLINE bool find_inline(struct kvc_kvdirect_bucket *bucket,
-                                     const struct kvc_kvdirect_bucket_meta *meta, const struct key *key,
-                                     struct place *place)
+KVC_KVDIRECT_INLINE bool kvc_kvdirect_find_inline(struct kvc_kvdirect_bucket *bucket,
+                                                  const struct kvc_kvdirect_bucket_meta *meta,
+                                                  const struct kvc_kvdirect_key *key,
+                                                  struct kvc_kvdirect_place *place)
 {
-    uint32_t equal = match_inline(bucket, meta, key);
+    uint32_t equal = kvc_kvdirect_match_inline(bucket, meta, key);
     for (; equal != 0; equal &= equal - 1) {
         unsigned slot = (unsigned)__builtin_ctz(equal);
         struct kvc_kvdirect_bucket_inline pair = kvc_kvdirect_bucket_inline_at(meta, slot);
@@ -81,18 +84,18 @@ KVC_KVDIRECT_INLINE bool find_inline(struct kvc_kvdirect_bucket *bucket,
 
 /** Follows the chain to the key or to its end. `need` is the number of free slots that makes a bucket the
  * place's `room`; 0: no room is needed. */
-KVC_KVDIRECT_INLINE struct place find(const struct kvc_kvdirect_table *table, const struct key *key,
-                                      uint32_t need, struct kvc_kvdirect_table_counts *counts,
-                                      uint64_t *false_matches)
+KVC_KVDIRECT_INLINE struct kvc_kvdirect_place
+kvc_kvdirect_find(const struct kvc_kvdirect_table *table, const struct kvc_kvdirect_key *key, uint32_t need,
+                  struct kvc_kvdirect_table_counts *counts, uint64_t *false_matches)
 {
-    struct place place = {.bucket = NULL};
-    struct kvc_kvdirect_bucket *bucket = first_bucket(table, key->hash);
+    struct kvc_kvdirect_place place = {.bucket = NULL};
+    struct kvc_kvdirect_bucket *bucket = kvc_kvdirect_first_bucket(table, key->hash);
     for (;;) {
         place.meta = kvc_kvdirect_bucket_load_meta(bucket);
-        count_read(table, bucket, place.last == NULL, counts);
-        bool found = find_inline(bucket, &place.meta, key, &place);
+        kvc_kvdirect_count_read(table, bucket, place.last == NULL, counts);
+        bool found = kvc_kvdirect_find_inline(bucket, &place.meta, key, &place);
         if (!found && place.meta.pointers) {
-            struct place in_slab = place; /* a copy keeps the original in registers */
+            struct kvc_kvdirect_place in_slab = place; /* a copy keeps the original in registers */
             found = kvc_kvdirect_table_find_in_slabs(table, bucket, &in_slab.meta, key, &in_slab, counts,
                                                      false_matches);
             place = in_slab;
@@ -110,7 +113,7 @@ KVC_KVDIRECT_INLINE struct place find(const struct kvc_kvdirect_table *table, co
         if (place.meta.chain == 0) {
             return place;
         }
-        bucket = bucket_at(table, place.meta.chain);
+        bucket = kvc_kvdirect_bucket_at(table, place.meta.chain);
     }
 }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 void kvc_kvdirect_table_get(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
-                            const struct key *key, struct kvc_kvdirect_table_stats *stats)
+                            const struct kvc_kvdirect_key *key, struct kvc_kvdirect_table_stats *stats)
 {
-    struct place place = find(table, key, 0, &stats->get, &stats->false_matches);
+    struct kvc_kvdirect_place place = kvc_kvdirect_find(table, key, 0, &stats->get, &stats->false_matches);
     stats->get.operations++;
     if (place.bucket == NULL) {
         op->result = KVC_KVDIRECT_TABLE_ABSENT;

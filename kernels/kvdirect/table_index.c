@@ -61,7 +61,7 @@ KVC_KVDIRECT_INLINE struct probe probe(struct kvc_kvdirect_bucket *bucket, uint6
 KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *next_if(bool goes, const struct kvc_kvdirect_table *table,
                                                         struct kvc_kvdirect_bucket *bucket, uint32_t chain)
 {
-    uintptr_t next = (uintptr_t)bucket_at(table, chain);
+    uintptr_t next = (uintptr_t)kvc_kvdirect_bucket_at(table, chain);
     uintptr_t mask = -(uintptr_t)goes;
     return (struct kvc_kvdirect_bucket *)((next & mask) | ((uintptr_t)bucket & ~mask));
 }
@@ -86,10 +86,10 @@ KVC_KVDIRECT_INLINE uint32_t load_location(const uint8_t *value)
 }
 
 /* Makes a key of a hash; its bytes are the same on every machine. */
-static struct key index_key(uint64_t hash, uint8_t *bytes)
+static struct kvc_kvdirect_key index_key(uint64_t hash, uint8_t *bytes)
 {
     kvc_kvdirect_store64(bytes, hash);
-    return (struct key){
+    return (struct kvc_kvdirect_key){
         .bytes = bytes, .size = INDEX_KEY_BYTES, .hash = hash, .prefix = hash, .mask = UINT64_MAX};
 }
 
@@ -100,12 +100,12 @@ static __attribute__((noinline)) uint32_t search_other(const struct kvc_kvdirect
                                                        struct kvc_index_stats *stats)
 {
     uint8_t bytes[INDEX_KEY_BYTES];
-    struct key key = index_key(hash, bytes);
+    struct kvc_kvdirect_key key = index_key(hash, bytes);
     struct kvc_kvdirect_bucket_meta meta = kvc_kvdirect_bucket_load_meta(bucket);
     struct kvc_kvdirect_table_counts counts = {0};
     uint64_t false_matches = 0;
-    struct place place;
-    bool found = find_inline(bucket, &meta, &key, &place) ||
+    struct kvc_kvdirect_place place;
+    bool found = kvc_kvdirect_find_inline(bucket, &meta, &key, &place) ||
                  (meta.pointers && kvc_kvdirect_table_find_in_slabs(table, bucket, &meta, &key, &place,
                                                                     &counts, &false_matches));
     stats->search_lines += counts.lines;
@@ -127,13 +127,13 @@ static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t
     uint32_t i = 0;
     do {
         for (; i < count && end < done + 2 * KVC_KVDIRECT_TABLE_GROUP; i++, end++) {
-            queue[end % KVC_KVDIRECT_TABLE_RING].bucket = first_bucket(table, hash[i]);
+            queue[end % KVC_KVDIRECT_TABLE_RING].bucket = kvc_kvdirect_first_bucket(table, hash[i]);
             queue[end % KVC_KVDIRECT_TABLE_RING].i = i;
         }
         for (; asked < end; asked++) {
             __builtin_prefetch(queue[asked % KVC_KVDIRECT_TABLE_RING].bucket);
         }
-        for (uint64_t stop = least(done + KVC_KVDIRECT_TABLE_GROUP, end); done < stop; done++) {
+        for (uint64_t stop = kvc_kvdirect_least(done + KVC_KVDIRECT_TABLE_GROUP, end); done < stop; done++) {
             uint32_t now = queue[done % KVC_KVDIRECT_TABLE_RING].i;
             struct probe here = probe(queue[done % KVC_KVDIRECT_TABLE_RING].bucket, hash[now]);
             uint32_t found = load_location(location_in(here.bucket, here.equal | 1u << 6));
@@ -143,7 +143,7 @@ static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t
             }
             location[now] = found;
             hits += found != KVC_LOCATION_NONE;
-            queue[end % KVC_KVDIRECT_TABLE_RING].bucket = bucket_at(table, here.chain);
+            queue[end % KVC_KVDIRECT_TABLE_RING].bucket = kvc_kvdirect_bucket_at(table, here.chain);
             queue[end % KVC_KVDIRECT_TABLE_RING].i = now;
             end += (found == KVC_LOCATION_NONE) & (here.chain != 0);
         }
@@ -182,8 +182,8 @@ KVC_KVDIRECT_INLINE uint64_t run_changes(struct change *change, const uint64_t *
     uint32_t beyond = 0;
     uint64_t first = 0, second = 0;
     for (uint64_t done = 0; done < count;) {
-        for (; first < least(done + 4 * KVC_KVDIRECT_TABLE_GROUP, count); first++) {
-            __builtin_prefetch(first_bucket(table, hash[first]), 1);
+        for (; first < kvc_kvdirect_least(done + 4 * KVC_KVDIRECT_TABLE_GROUP, count); first++) {
+            __builtin_prefetch(kvc_kvdirect_first_bucket(table, hash[first]), 1);
         }
         for (uint32_t c = 0; c < beyond; c++) {
             uint64_t i = chained[c];
@@ -191,8 +191,8 @@ KVC_KVDIRECT_INLINE uint64_t run_changes(struct change *change, const uint64_t *
             __builtin_prefetch(at[i % KVC_KVDIRECT_TABLE_RING], 1);
         }
         beyond = 0;
-        for (; second < least(done + 3 * KVC_KVDIRECT_TABLE_GROUP, count); second++) {
-            struct kvc_kvdirect_bucket *bucket = first_bucket(table, hash[second]);
+        for (; second < kvc_kvdirect_least(done + 3 * KVC_KVDIRECT_TABLE_GROUP, count); second++) {
+            struct kvc_kvdirect_bucket *bucket = kvc_kvdirect_first_bucket(table, hash[second]);
             at[second % KVC_KVDIRECT_TABLE_RING] = further(table, probe(bucket, hash[second]));
             chained[beyond] = second;
             beyond += at[second % KVC_KVDIRECT_TABLE_RING] != bucket;
@@ -200,7 +200,7 @@ KVC_KVDIRECT_INLINE uint64_t run_changes(struct change *change, const uint64_t *
         for (uint32_t c = 0; c < beyond; c++) {
             __builtin_prefetch(at[chained[c] % KVC_KVDIRECT_TABLE_RING], 1);
         }
-        for (uint64_t end = least(done + KVC_KVDIRECT_TABLE_GROUP, count); done < end; done++) {
+        for (uint64_t end = kvc_kvdirect_least(done + KVC_KVDIRECT_TABLE_GROUP, count); done < end; done++) {
             uint32_t left = one(change, hash[done], location[done], at[done % KVC_KVDIRECT_TABLE_RING]);
             if (out != NULL) {
                 out[done] = left;
@@ -222,17 +222,18 @@ static __attribute__((noinline)) uint32_t insert_any(struct change *change, uint
 {
     struct kvc_kvdirect_table *table = change->table;
     uint8_t bytes[INDEX_KEY_BYTES];
-    struct key key = index_key(hash, bytes);
+    struct kvc_kvdirect_key key = index_key(hash, bytes);
     bool inlined = INDEX_PAIR_BYTES <= table->inline_bytes;
-    struct place place = find(table, &key, inlined ? kvc_kvdirect_bucket_slots_for(INDEX_PAIR_BYTES) : 1,
-                              &change->counts, &change->false_matches);
+    struct kvc_kvdirect_place place =
+        kvc_kvdirect_find(table, &key, inlined ? kvc_kvdirect_bucket_slots_for(INDEX_PAIR_BYTES) : 1,
+                          &change->counts, &change->false_matches);
     uint32_t old = KVC_LOCATION_NONE;
     if (place.bucket != NULL) {
         old = load_location(place.value);
         change->replaced++;
     }
-    bool ok =
-        put_pair(table, &key, &location, INDEX_VALUE_BYTES, inlined, place, &change->counts, &change->slab);
+    bool ok = kvc_kvdirect_put_pair(table, &key, &location, INDEX_VALUE_BYTES, inlined, place,
+                                    &change->counts, &change->slab);
     change->dropped += !ok;
     return ok ? old : location;
 }
@@ -241,8 +242,9 @@ static __attribute__((noinline)) uint32_t insert_any(struct change *change, uint
 static __attribute__((noinline)) uint32_t erase_any(struct change *change, uint64_t hash, uint32_t location)
 {
     uint8_t bytes[INDEX_KEY_BYTES];
-    struct key key = index_key(hash, bytes);
-    struct place place = find(change->table, &key, 0, &change->counts, &change->false_matches);
+    struct kvc_kvdirect_key key = index_key(hash, bytes);
+    struct kvc_kvdirect_place place =
+        kvc_kvdirect_find(change->table, &key, 0, &change->counts, &change->false_matches);
     if (place.bucket == NULL) {
         return KVC_LOCATION_NONE;
     }
@@ -250,7 +252,7 @@ static __attribute__((noinline)) uint32_t erase_any(struct change *change, uint6
     if (location != KVC_LOCATION_ANY && location != found) {
         return KVC_LOCATION_NONE;
     }
-    remove_pair(change->table, &key, place, &change->counts, &change->slab);
+    kvc_kvdirect_remove_pair(change->table, &key, place, &change->counts, &change->slab);
     change->erased++;
     return found;
 }
@@ -265,7 +267,7 @@ KVC_KVDIRECT_INLINE uint32_t chain_of(const struct kvc_kvdirect_bucket *bucket)
 KVC_KVDIRECT_INLINE uint32_t buckets_to(const struct kvc_kvdirect_table *table, uint64_t hash,
                                         const struct kvc_kvdirect_bucket *at)
 {
-    struct kvc_kvdirect_bucket *first = first_bucket(table, hash);
+    struct kvc_kvdirect_bucket *first = kvc_kvdirect_first_bucket(table, hash);
     struct kvc_kvdirect_bucket *second = next_if(at != first, table, first, chain_of(first));
     struct kvc_kvdirect_bucket *third = next_if(at != second, table, second, chain_of(second));
     return (1 + (uint32_t)(at != first) + (uint32_t)(at != second)) & -(uint32_t)(at == third);

@@ -72,54 +72,54 @@ void kvc_kvdirect_table_release(struct kvc_kvdirect_table *table, uint32_t granu
 extern const struct kvc_index_ops kvc_kvdirect_table_index_ops;
 
 /** The smaller of two numbers. */
-KVC_KVDIRECT_INLINE uint64_t least(uint64_t left, uint64_t right)
+KVC_KVDIRECT_INLINE uint64_t kvc_kvdirect_least(uint64_t left, uint64_t right)
 {
     return left < right ? left : right;
 }
 
 /** The chained bucket at this granule. */
-KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *bucket_at(const struct kvc_kvdirect_table *table,
-                                                          uint64_t granule)
+KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *kvc_kvdirect_bucket_at(const struct kvc_kvdirect_table *table,
+                                                                       uint64_t granule)
 {
     return (struct kvc_kvdirect_bucket *)(table->memory + granule * KVC_KVDIRECT_SLAB_GRANULE_BYTES);
 }
 
 /** The slab at this granule. */
-KVC_KVDIRECT_INLINE uint8_t *slab_at(const struct kvc_kvdirect_table *table, uint64_t granule)
+KVC_KVDIRECT_INLINE uint8_t *kvc_kvdirect_slab_at(const struct kvc_kvdirect_table *table, uint64_t granule)
 {
     return table->memory + granule * KVC_KVDIRECT_SLAB_GRANULE_BYTES;
 }
 
 /** The bucket of the hash index where the chain of a hash begins. */
-KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *first_bucket(const struct kvc_kvdirect_table *table,
-                                                             uint64_t hash)
+KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *
+kvc_kvdirect_first_bucket(const struct kvc_kvdirect_table *table, uint64_t hash)
 {
     uint64_t number = (uint64_t)(uint32_t)hash * table->buckets >> 32;
     return (struct kvc_kvdirect_bucket *)table->memory + number;
 }
 
 /** The 9 bits of a hash that a pointer slot holds. */
-KVC_KVDIRECT_INLINE uint32_t secondary_of(uint64_t hash)
+KVC_KVDIRECT_INLINE uint32_t kvc_kvdirect_secondary_of(uint64_t hash)
 {
     return (uint32_t)(hash >> 55);
 }
 
 /** Number of 64-byte lines that hold this many bytes. */
-KVC_KVDIRECT_INLINE uint64_t lines_of(uint32_t bytes)
+KVC_KVDIRECT_INLINE uint64_t kvc_kvdirect_lines_of(uint32_t bytes)
 {
     return (bytes + KVC_KVDIRECT_TABLE_BUCKET_BYTES - 1) / KVC_KVDIRECT_TABLE_BUCKET_BYTES;
 }
 
 /** Whether a bucket belongs to the hash index, and not to a chain. */
-KVC_KVDIRECT_INLINE bool in_index(const struct kvc_kvdirect_table *table,
-                                  const struct kvc_kvdirect_bucket *bucket)
+KVC_KVDIRECT_INLINE bool kvc_kvdirect_in_index(const struct kvc_kvdirect_table *table,
+                                               const struct kvc_kvdirect_bucket *bucket)
 {
     return (uint64_t)(bucket - (const struct kvc_kvdirect_bucket *)table->memory) < table->buckets;
 }
 
 /** Notes an access if the table is traced. */
-KVC_KVDIRECT_INLINE void note(const struct kvc_kvdirect_table *table, const void *start, uint32_t bytes,
-                              bool write)
+KVC_KVDIRECT_INLINE void kvc_kvdirect_note(const struct kvc_kvdirect_table *table, const void *start,
+                                           uint32_t bytes, bool write)
 {
     if (__builtin_expect(table->trace != NULL, 0)) {
         uint64_t offset = (uint64_t)((const uint8_t *)start - table->memory);
@@ -128,36 +128,37 @@ KVC_KVDIRECT_INLINE void note(const struct kvc_kvdirect_table *table, const void
 }
 
 /** Counts the read of a bucket, which belongs to the hash index or to a chain. */
-KVC_KVDIRECT_INLINE void count_read(const struct kvc_kvdirect_table *table,
-                                    const struct kvc_kvdirect_bucket *bucket, bool index,
-                                    struct kvc_kvdirect_table_counts *counts)
+KVC_KVDIRECT_INLINE void kvc_kvdirect_count_read(const struct kvc_kvdirect_table *table,
+                                                 const struct kvc_kvdirect_bucket *bucket, bool index,
+                                                 struct kvc_kvdirect_table_counts *counts)
 {
-    note(table, bucket, KVC_KVDIRECT_TABLE_BUCKET_BYTES, false);
+    kvc_kvdirect_note(table, bucket, KVC_KVDIRECT_TABLE_BUCKET_BYTES, false);
     counts->index_reads += index;
     counts->chain_reads += !index;
     counts->lines++;
 }
 
 /** Stores a bucket's metadata and counts the write of its line. */
-KVC_KVDIRECT_INLINE void write_bucket(const struct kvc_kvdirect_table *table,
-                                      struct kvc_kvdirect_bucket *bucket,
-                                      const struct kvc_kvdirect_bucket_meta *meta,
-                                      struct kvc_kvdirect_table_counts *counts)
+KVC_KVDIRECT_INLINE void kvc_kvdirect_write_bucket(const struct kvc_kvdirect_table *table,
+                                                   struct kvc_kvdirect_bucket *bucket,
+                                                   const struct kvc_kvdirect_bucket_meta *meta,
+                                                   struct kvc_kvdirect_table_counts *counts)
 {
     kvc_kvdirect_bucket_store_meta(bucket, meta);
-    note(table, bucket, KVC_KVDIRECT_TABLE_BUCKET_BYTES, true);
-    bool index = in_index(table, bucket);
+    kvc_kvdirect_note(table, bucket, KVC_KVDIRECT_TABLE_BUCKET_BYTES, true);
+    bool index = kvc_kvdirect_in_index(table, bucket);
     counts->index_writes += index;
     counts->chain_writes += !index;
 }
 
 /** Counts the write of a pair in a slab, metadata included. */
-KVC_KVDIRECT_INLINE void count_slab_write(const struct kvc_kvdirect_table *table, const uint8_t *slab,
-                                          uint32_t used, struct kvc_kvdirect_table_counts *counts)
+KVC_KVDIRECT_INLINE void kvc_kvdirect_count_slab_write(const struct kvc_kvdirect_table *table,
+                                                       const uint8_t *slab, uint32_t used,
+                                                       struct kvc_kvdirect_table_counts *counts)
 {
-    note(table, slab, used, true);
+    kvc_kvdirect_note(table, slab, used, true);
     counts->slab_writes++;
-    counts->slab_lines_written += lines_of(used);
+    counts->slab_lines_written += kvc_kvdirect_lines_of(used);
 }
 
 #endif

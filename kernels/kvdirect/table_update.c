@@ -22,10 +22,10 @@ static bool update_value(struct kvc_kvdirect_table_op *op, uint8_t *value, uint3
 }
 
 void kvc_kvdirect_table_update(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
-                               const struct key *key, struct kvc_kvdirect_table_stats *stats)
+                               const struct kvc_kvdirect_key *key, struct kvc_kvdirect_table_stats *stats)
 {
     struct kvc_kvdirect_table_counts *counts = &stats->update;
-    struct place place = find(table, key, 0, counts, &stats->false_matches);
+    struct kvc_kvdirect_place place = kvc_kvdirect_find(table, key, 0, counts, &stats->false_matches);
     counts->operations++;
     if (place.bucket == NULL) {
         op->result = KVC_KVDIRECT_TABLE_ABSENT;
@@ -36,9 +36,9 @@ void kvc_kvdirect_table_update(struct kvc_kvdirect_table *table, struct kvc_kvdi
         return;
     }
     if (place.granule == 0) {
-        write_bucket(table, place.bucket, &place.meta, counts);
+        kvc_kvdirect_write_bucket(table, place.bucket, &place.meta, counts);
     } else {
         uint32_t used = KVC_KVDIRECT_TABLE_HEADER_BYTES + key->size + place.value_bytes;
-        count_slab_write(table, slab_at(table, place.granule), used, counts);
+        kvc_kvdirect_count_slab_write(table, kvc_kvdirect_slab_at(table, place.granule), used, counts);
     }
 }

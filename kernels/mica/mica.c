@@ -16,9 +16,9 @@ enum {
 };
 
 /* Size of a partition's index [bytes]. */
-static uint64_t partition_bucket_bytes(const struct geometry *geometry)
+static uint64_t partition_bucket_bytes(const struct kvc_mica_geometry *geometry)
 {
-    return (uint64_t)geometry->buckets * bucket_words(geometry) * 8;
+    return (uint64_t)geometry->buckets * kvc_mica_bucket_words(geometry) * 8;
 }
 
 void kvc_mica_free(struct kvc_mica *store)
@@ -36,15 +36,15 @@ void kvc_mica_free(struct kvc_mica *store)
 
 void kvc_mica_usage(const struct kvc_mica *store, struct kvc_mica_usage *usage)
 {
-    const struct geometry *geometry = &store->geometry;
+    const struct kvc_mica_geometry *geometry = &store->geometry;
     *usage = (struct kvc_mica_usage){0};
     for (uint32_t p = 0; p < geometry->partitions; p++) {
-        const struct partition *partition = &store->partition[p];
+        const struct kvc_mica_partition *partition = &store->partition[p];
         usage->forgotten += partition->forgotten;
         for (uint64_t b = 0; b < geometry->buckets; b++) {
-            const uint64_t *bucket = partition->bucket + b * bucket_words(geometry);
-            for (uint32_t w = 1; w < bucket_words(geometry); w++) {
-                bool live = is_live(geometry, partition->tail, bucket[w]);
+            const uint64_t *bucket = partition->bucket + b * kvc_mica_bucket_words(geometry);
+            for (uint32_t w = 1; w < kvc_mica_bucket_words(geometry); w++) {
+                bool live = kvc_mica_is_live(geometry, partition->tail, bucket[w]);
                 usage->live += bucket[w] != 0 && live;
                 usage->stale += bucket[w] != 0 && !live;
             }
@@ -59,7 +59,7 @@ struct kvc_index *kvc_mica_index(struct kvc_mica *store)
 
 uint32_t kvc_mica_partition(const struct kvc_mica *store, uint64_t hash)
 {
-    return partition_number(&store->geometry, hash);
+    return kvc_mica_partition_number(&store->geometry, hash);
 }
 
 uint64_t kvc_mica_hash(const struct kvc_mica *store, const void *key, uint32_t bytes)
@@ -68,9 +68,9 @@ uint64_t kvc_mica_hash(const struct kvc_mica *store, const void *key, uint32_t b
 }
 
 /* Fills in defaults and checks the parameters. Returns false if one is out of range. */
-static bool complete(const struct kvc_mica_params *params, struct geometry *geometry)
+static bool complete(const struct kvc_mica_params *params, struct kvc_mica_geometry *geometry)
 {
-    *geometry = (struct geometry){
+    *geometry = (struct kvc_mica_geometry){
         .entries = params->entries != 0 ? params->entries : KVC_MICA_ENTRIES,
         .partitions = params->partitions != 0 ? params->partitions : 1,
         .buckets = params->buckets,
@@ -94,7 +94,7 @@ static bool complete(const struct kvc_mica_params *params, struct geometry *geom
 
 struct kvc_mica *kvc_mica_create(const struct kvc_mica_params *params)
 {
-    struct geometry geometry;
+    struct kvc_mica_geometry geometry;
     if (!complete(params, &geometry)) {
         errno = EINVAL;
         return NULL;
@@ -103,15 +103,15 @@ struct kvc_mica *kvc_mica_create(const struct kvc_mica_params *params)
     if (store == NULL) {
         return NULL;
     }
-    uint64_t partitions_bytes = geometry.partitions * sizeof(struct partition);
+    uint64_t partitions_bytes = geometry.partitions * sizeof(struct kvc_mica_partition);
     *store = (struct kvc_mica){.index = {&kvc_mica_index_ops}, .geometry = geometry};
-    store->partition = aligned_alloc(_Alignof(struct partition), partitions_bytes);
+    store->partition = aligned_alloc(_Alignof(struct kvc_mica_partition), partitions_bytes);
     bool whole = store->partition != NULL;
     if (whole) {
         memset(store->partition, 0, partitions_bytes);
     }
     for (uint32_t p = 0; whole && p < geometry.partitions; p++) {
-        struct partition *partition = &store->partition[p];
+        struct kvc_mica_partition *partition = &store->partition[p];
         partition->bucket = kvc_pages_alloc(partition_bucket_bytes(&geometry));
         partition->log = kvc_pages_alloc(geometry.log_bytes);
         whole = partition->bucket != NULL && partition->log != NULL;

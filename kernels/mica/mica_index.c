@@ -13,21 +13,23 @@ static inline struct kvc_mica *store_of(struct kvc_index *index)
 static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                          struct kvc_index_stats *stats)
 {
-    kvc_mica_run_get(store_of(index), &(struct batch){.hash = hash, .found = location}, count, stats);
+    kvc_mica_run_get(store_of(index), &(struct kvc_mica_batch){.hash = hash, .found = location}, count,
+                     stats);
 }
 
 static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    kvc_mica_run_set(store_of(index), &(struct batch){.hash = hash, .location = location, .left = out}, count,
-                     stats);
+    kvc_mica_run_set(store_of(index),
+                     &(struct kvc_mica_batch){.hash = hash, .location = location, .left = out}, count, stats);
 }
 
 static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    kvc_mica_run_delete(store_of(index), &(struct batch){.hash = hash, .location = location, .left = out},
-                        count, stats);
+    kvc_mica_run_delete(store_of(index),
+                        &(struct kvc_mica_batch){.hash = hash, .location = location, .left = out}, count,
+                        stats);
 }
 
 static void index_free(struct kvc_index *index)
@@ -37,7 +39,7 @@ static void index_free(struct kvc_index *index)
 
 static uint64_t index_capacity(const struct kvc_index *index)
 {
-    const struct geometry *geometry = &((const struct kvc_mica *)index)->geometry;
+    const struct kvc_mica_geometry *geometry = &((const struct kvc_mica *)index)->geometry;
     uint64_t entries = (uint64_t)geometry->partitions * geometry->buckets * geometry->entries;
     uint64_t items = geometry->partitions * (geometry->log_bytes / ITEM_BYTES);
     return entries < items ? entries : items;

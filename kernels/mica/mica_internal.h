@@ -54,7 +54,7 @@ enum {
  * A bucket is 1 + entries words: the version, which is odd while the writer changes the bucket, and the
  * entries, of which 0 is an empty one. An item is words, too: the hash; the room in words (high half), the
  * bytes of the value (24 bits) and of the key (8 bits); the key; the value. */
-struct partition {
+struct kvc_mica_partition {
     uint64_t *bucket; /**< The index. */
     uint64_t *log;    /**< The log. */
     /** Bytes ever appended to the log. A new tail is announced before the bytes are written, so that a reader
@@ -67,7 +67,7 @@ struct partition {
 };
 
 /** The shape of all partitions. */
-struct geometry {
+struct kvc_mica_geometry {
     uint32_t entries;     /**< Entries of a bucket; a constant wherever this is inlined. */
     bool simd;            /**< Whether buckets are searched with AVX2. */
     uint32_t partitions;  /**< Partitions. */
@@ -80,13 +80,13 @@ struct geometry {
 
 /** The store. */
 struct kvc_mica {
-    struct kvc_index index;      /**< The index interface; the first member. */
-    struct geometry geometry;    /**< The shape of the partitions. */
-    struct partition *partition; /**< The partitions. */
+    struct kvc_index index;               /**< The index interface; the first member. */
+    struct kvc_mica_geometry geometry;    /**< The shape of the partitions. */
+    struct kvc_mica_partition *partition; /**< The partitions. */
 };
 
 /** A key. */
-struct key {
+struct kvc_mica_key {
     const uint8_t *data; /**< Its bytes. */
     uint32_t bytes;      /**< Its size [bytes]. */
     uint64_t hash;       /**< Its hash. */
@@ -94,7 +94,7 @@ struct key {
 
 /** The keys of a batch and where their results go. A call of the store's functions or of its index interface
  * sets the members that it has; the others are NULL. */
-struct batch {
+struct kvc_mica_batch {
     const struct kvc_mica_keys *keys;   /**< The keys; NULL: the hashes are the keys, of an index. */
     const uint64_t *hash;               /**< Keys of an index. */
     struct kvc_mica_buffer *buffer;     /**< Buffers of GETs. */
@@ -107,109 +107,111 @@ struct batch {
 };
 
 /** Runs a batch of GETs. */
-void kvc_mica_run_get(struct kvc_mica *store, const struct batch *batch, uint32_t count,
+void kvc_mica_run_get(struct kvc_mica *store, const struct kvc_mica_batch *batch, uint32_t count,
                       struct kvc_index_stats *stats);
 
 /** Runs a batch of SETs. */
-void kvc_mica_run_set(struct kvc_mica *store, const struct batch *batch, uint32_t count,
+void kvc_mica_run_set(struct kvc_mica *store, const struct kvc_mica_batch *batch, uint32_t count,
                       struct kvc_index_stats *stats);
 
 /** Runs a batch of deletions. */
-void kvc_mica_run_delete(struct kvc_mica *store, const struct batch *batch, uint32_t count,
+void kvc_mica_run_delete(struct kvc_mica *store, const struct kvc_mica_batch *batch, uint32_t count,
                          struct kvc_index_stats *stats);
 
 /** Operations of the index interface. */
 extern const struct kvc_index_ops kvc_mica_index_ops;
 
 /** Words that hold this many bytes. */
-KVC_MICA_INLINE uint64_t words_of(uint64_t bytes)
+KVC_MICA_INLINE uint64_t kvc_mica_words_of(uint64_t bytes)
 {
     return (bytes + 7) / 8;
 }
 
 /** The partition of a hash. */
-KVC_MICA_INLINE uint32_t partition_number(const struct geometry *geometry, uint64_t hash)
+KVC_MICA_INLINE uint32_t kvc_mica_partition_number(const struct kvc_mica_geometry *geometry, uint64_t hash)
 {
     return (uint32_t)((hash >> KVC_MICA_TAG_SHIFT) * geometry->partitions >> 16);
 }
 
 /** Words of a bucket. */
-KVC_MICA_INLINE uint32_t bucket_words(const struct geometry *geometry)
+KVC_MICA_INLINE uint32_t kvc_mica_bucket_words(const struct kvc_mica_geometry *geometry)
 {
     return geometry->entries + 1;
 }
 
 /** The bucket of a hash. */
-KVC_MICA_INLINE uint64_t *bucket_at(const struct geometry *geometry, const struct partition *partition,
-                                    uint64_t hash)
+KVC_MICA_INLINE uint64_t *kvc_mica_bucket_at(const struct kvc_mica_geometry *geometry,
+                                             const struct kvc_mica_partition *partition, uint64_t hash)
 {
     uint64_t bucket = (hash & 0xffffffffu) * geometry->buckets >> 32;
-    return partition->bucket + bucket * bucket_words(geometry);
+    return partition->bucket + bucket * kvc_mica_bucket_words(geometry);
 }
 
 /** The tag of a hash; never 0, so that an entry never equals an empty one. */
-KVC_MICA_INLINE uint64_t tag_of(uint64_t hash)
+KVC_MICA_INLINE uint64_t kvc_mica_tag_of(uint64_t hash)
 {
     uint64_t tag = hash >> 32 & 0xffff;
     return tag != 0 ? tag : 1;
 }
 
 /** The place in the log that an entry refers to. */
-KVC_MICA_INLINE uint64_t *item_at(const struct geometry *geometry, const struct partition *partition,
-                                  uint64_t entry)
+KVC_MICA_INLINE uint64_t *kvc_mica_item_at(const struct kvc_mica_geometry *geometry,
+                                           const struct kvc_mica_partition *partition, uint64_t entry)
 {
     return partition->log + (entry & KVC_MICA_OFFSET_MASK & (geometry->log_bytes - 1)) / 8;
 }
 
 /** Distance from an entry's item to the tail, which grows with the item's age [bytes]. */
-KVC_MICA_INLINE uint64_t age_of(const struct geometry *geometry, uint64_t tail, uint64_t entry)
+KVC_MICA_INLINE uint64_t kvc_mica_age_of(const struct kvc_mica_geometry *geometry, uint64_t tail,
+                                         uint64_t entry)
 {
     return (tail - entry) & geometry->offset_mask;
 }
 
 /** Whether the item of an entry is still in the log. */
-KVC_MICA_INLINE bool is_live(const struct geometry *geometry, uint64_t tail, uint64_t entry)
+KVC_MICA_INLINE bool kvc_mica_is_live(const struct kvc_mica_geometry *geometry, uint64_t tail, uint64_t entry)
 {
-    return age_of(geometry, tail, entry) <= geometry->log_bytes;
+    return kvc_mica_age_of(geometry, tail, entry) <= geometry->log_bytes;
 }
 
 /** Lines of a bucket. */
-KVC_MICA_INLINE uint32_t bucket_lines(const struct geometry *geometry)
+KVC_MICA_INLINE uint32_t kvc_mica_bucket_lines(const struct kvc_mica_geometry *geometry)
 {
-    return bucket_words(geometry) / KVC_MICA_LINE_WORDS;
+    return kvc_mica_bucket_words(geometry) / KVC_MICA_LINE_WORDS;
 }
 
 /** Lines that hold this many words from here on. */
-KVC_MICA_INLINE uint64_t lines_from(const uint64_t *item, uint64_t words)
+KVC_MICA_INLINE uint64_t kvc_mica_lines_from(const uint64_t *item, uint64_t words)
 {
     uint64_t first = (uintptr_t)item / 8 % KVC_MICA_LINE_WORDS;
     return (first + words + KVC_MICA_LINE_WORDS - 1) / KVC_MICA_LINE_WORDS;
 }
 
 /** Size of the key, from the second word of an item [bytes]. */
-KVC_MICA_INLINE uint32_t key_bytes_of(uint64_t lengths)
+KVC_MICA_INLINE uint32_t kvc_mica_key_bytes_of(uint64_t lengths)
 {
     return (uint32_t)lengths & 0xff;
 }
 
 /** Size of the value, from the second word of an item [bytes]. */
-KVC_MICA_INLINE uint32_t value_bytes_of(uint64_t lengths)
+KVC_MICA_INLINE uint32_t kvc_mica_value_bytes_of(uint64_t lengths)
 {
     return (uint32_t)(lengths >> KVC_MICA_VALUE_BYTES_SHIFT) & KVC_MICA_VALUE_BYTES_MASK;
 }
 
 /** Words of an item. */
-KVC_MICA_INLINE uint64_t item_words(uint32_t key_bytes, uint32_t value_bytes)
+KVC_MICA_INLINE uint64_t kvc_mica_item_words(uint32_t key_bytes, uint32_t value_bytes)
 {
-    return KVC_MICA_HEADER_WORDS + words_of(key_bytes) + words_of(value_bytes);
+    return KVC_MICA_HEADER_WORDS + kvc_mica_words_of(key_bytes) + kvc_mica_words_of(value_bytes);
 }
 
 #ifdef KVC_MICA_AVX2
 /** Functions that may use AVX2. */
 #define KVC_MICA_AVX2_TARGET __attribute__((target("avx2")))
 
-/** The twin of match() with AVX2. */
-KVC_MICA_AVX2_TARGET static inline uint32_t match_avx2(const uint64_t *bucket, uint32_t words, uint64_t tag)
+/** The twin of kvc_mica_match() with AVX2. */
+KVC_MICA_AVX2_TARGET static inline uint32_t kvc_mica_match_avx2(const uint64_t *bucket, uint32_t words,
+                                                                uint64_t tag)
 {
     __m256i wanted = _mm256_set1_epi64x((long long)tag);
     uint32_t matching = 0;
@@ -225,13 +227,14 @@ KVC_MICA_AVX2_TARGET static inline uint32_t match_avx2(const uint64_t *bucket, u
 #endif
 
 /** Words of a bucket that are entries with this tag, as bits. Tag 0 matches the empty entries. */
-KVC_MICA_INLINE uint32_t match(const struct geometry *geometry, const uint64_t *bucket, uint64_t tag)
+KVC_MICA_INLINE uint32_t kvc_mica_match(const struct kvc_mica_geometry *geometry, const uint64_t *bucket,
+                                        uint64_t tag)
 {
     uint32_t matching = 0;
-    uint32_t words = bucket_words(geometry);
+    uint32_t words = kvc_mica_bucket_words(geometry);
 #ifdef KVC_MICA_AVX2
     if (geometry->simd) {
-        return match_avx2(bucket, words, tag) & ~1u;
+        return kvc_mica_match_avx2(bucket, words, tag) & ~1u;
     }
 #endif
     for (uint32_t w = 1; w < words; w++) {
@@ -241,7 +244,7 @@ KVC_MICA_INLINE uint32_t match(const struct geometry *geometry, const uint64_t *
 }
 
 /** The next word of a key, padded with zeros. */
-KVC_MICA_INLINE uint64_t key_word(const struct key *key, uint32_t at)
+KVC_MICA_INLINE uint64_t kvc_mica_key_word(const struct kvc_mica_key *key, uint32_t at)
 {
     uint64_t word = 0;
     uint32_t left = key->bytes - at;
@@ -255,13 +258,14 @@ KVC_MICA_INLINE uint64_t key_word(const struct key *key, uint32_t at)
 
 /** Whether an item belongs to a key. `lengths` receives the item's second word. A reader may see a torn item,
  * but the function never reads outside the log. */
-KVC_MICA_INLINE bool has_key(const struct geometry *geometry, const struct partition *partition,
-                             const uint64_t *item, const struct key *key, uint64_t *lengths, uint64_t *lines)
+KVC_MICA_INLINE bool kvc_mica_has_key(const struct kvc_mica_geometry *geometry,
+                                      const struct kvc_mica_partition *partition, const uint64_t *item,
+                                      const struct kvc_mica_key *key, uint64_t *lengths, uint64_t *lines)
 {
     uint64_t hash = KVC_MICA_LOAD(&item[0]);
     *lengths = KVC_MICA_LOAD(&item[1]);
-    uint64_t words = item_words(key->bytes, value_bytes_of(*lengths));
-    if (hash != key->hash || key_bytes_of(*lengths) != key->bytes ||
+    uint64_t words = kvc_mica_item_words(key->bytes, kvc_mica_value_bytes_of(*lengths));
+    if (hash != key->hash || kvc_mica_key_bytes_of(*lengths) != key->bytes ||
         (uint64_t)(item - partition->log) + words > geometry->log_bytes / 8) {
         ++*lines;
         return false;
@@ -269,16 +273,16 @@ KVC_MICA_INLINE bool has_key(const struct geometry *geometry, const struct parti
     bool same = true;
     uint32_t at = 0;
     for (; same && at < key->bytes; at += 8) {
-        same = KVC_MICA_LOAD(&item[KVC_MICA_HEADER_WORDS + at / 8]) == key_word(key, at);
+        same = KVC_MICA_LOAD(&item[KVC_MICA_HEADER_WORDS + at / 8]) == kvc_mica_key_word(key, at);
     }
     if (!same) {
-        *lines += lines_from(item, KVC_MICA_HEADER_WORDS + at / 8);
+        *lines += kvc_mica_lines_from(item, KVC_MICA_HEADER_WORDS + at / 8);
     }
     return same;
 }
 
 /** Where a key was found. */
-struct found {
+struct kvc_mica_found {
     uint32_t word;    /**< Word of the bucket; 0: the key was not found. */
     uint64_t entry;   /**< The entry in that word. */
     uint64_t *item;   /**< The item. */
@@ -286,37 +290,40 @@ struct found {
 };
 
 /** Finds a key in its bucket. Adds the lines of the items that belong to other keys. */
-KVC_MICA_INLINE struct found find(const struct geometry *geometry, const struct partition *partition,
-                                  const uint64_t *bucket, const struct key *key, uint64_t *lines)
+KVC_MICA_INLINE struct kvc_mica_found kvc_mica_find(const struct kvc_mica_geometry *geometry,
+                                                    const struct kvc_mica_partition *partition,
+                                                    const uint64_t *bucket, const struct kvc_mica_key *key,
+                                                    uint64_t *lines)
 {
-    uint64_t tag = tag_of(key->hash);
-    for (uint32_t words = match(geometry, bucket, tag); words != 0; words &= words - 1) {
-        struct found found = {.word = (uint32_t)__builtin_ctz(words)};
+    uint64_t tag = kvc_mica_tag_of(key->hash);
+    for (uint32_t words = kvc_mica_match(geometry, bucket, tag); words != 0; words &= words - 1) {
+        struct kvc_mica_found found = {.word = (uint32_t)__builtin_ctz(words)};
         found.entry = KVC_MICA_LOAD(bucket + found.word);
         /* The tail is loaded after the entry, so it is certainly behind the item. */
-        if (!is_live(geometry, KVC_MICA_LOAD(&partition->tail), found.entry)) {
+        if (!kvc_mica_is_live(geometry, KVC_MICA_LOAD(&partition->tail), found.entry)) {
             continue;
         }
-        found.item = item_at(geometry, partition, found.entry);
-        if (has_key(geometry, partition, found.item, key, &found.lengths, lines)) {
+        found.item = kvc_mica_item_at(geometry, partition, found.entry);
+        if (kvc_mica_has_key(geometry, partition, found.item, key, &found.lengths, lines)) {
             return found;
         }
     }
-    return (struct found){0};
+    return (struct kvc_mica_found){0};
 }
 
 /** The word of a bucket that a new entry goes to: the first empty one, else the oldest. */
-KVC_MICA_INLINE uint32_t choose_entry(const struct geometry *geometry, const struct partition *partition,
-                                      const uint64_t *bucket)
+KVC_MICA_INLINE uint32_t kvc_mica_choose_entry(const struct kvc_mica_geometry *geometry,
+                                               const struct kvc_mica_partition *partition,
+                                               const uint64_t *bucket)
 {
-    uint32_t empty = match(geometry, bucket, 0);
+    uint32_t empty = kvc_mica_match(geometry, bucket, 0);
     if (empty != 0) {
         return (uint32_t)__builtin_ctz(empty);
     }
     uint32_t oldest = 1;
     uint64_t oldest_age = 0;
-    for (uint32_t w = 1; w < bucket_words(geometry); w++) {
-        uint64_t age = age_of(geometry, partition->tail, bucket[w]);
+    for (uint32_t w = 1; w < kvc_mica_bucket_words(geometry); w++) {
+        uint64_t age = kvc_mica_age_of(geometry, partition->tail, bucket[w]);
         oldest = age > oldest_age ? w : oldest;
         oldest_age = age > oldest_age ? age : oldest_age;
     }
@@ -324,7 +331,7 @@ KVC_MICA_INLINE uint32_t choose_entry(const struct geometry *geometry, const str
 }
 
 /** Copies bytes out of the log. */
-KVC_MICA_INLINE void copy_out(const uint64_t *words, uint8_t *to, uint32_t bytes)
+KVC_MICA_INLINE void kvc_mica_copy_out(const uint64_t *words, uint8_t *to, uint32_t bytes)
 {
     uint32_t at = 0;
     for (; at + 8 <= bytes; at += 8) {
@@ -338,7 +345,7 @@ KVC_MICA_INLINE void copy_out(const uint64_t *words, uint8_t *to, uint32_t bytes
 }
 
 /** Copies bytes into the log and pads the last word with zeros. */
-KVC_MICA_INLINE void copy_in(uint64_t *words, const uint8_t *from, uint32_t bytes)
+KVC_MICA_INLINE void kvc_mica_copy_in(uint64_t *words, const uint8_t *from, uint32_t bytes)
 {
     uint32_t at = 0;
     uint64_t word = 0;
@@ -354,33 +361,34 @@ KVC_MICA_INLINE void copy_in(uint64_t *words, const uint8_t *from, uint32_t byte
 }
 
 /** Lines of an item, up to this many bytes of its value. */
-KVC_MICA_INLINE uint64_t item_lines(const uint64_t *item, const struct key *key, uint32_t value_bytes)
+KVC_MICA_INLINE uint64_t kvc_mica_item_lines(const uint64_t *item, const struct kvc_mica_key *key,
+                                             uint32_t value_bytes)
 {
-    return lines_from(item, item_words(key->bytes, value_bytes));
+    return kvc_mica_lines_from(item, kvc_mica_item_words(key->bytes, value_bytes));
 }
 
 /** Makes a bucket's version odd, which stops its readers. */
-KVC_MICA_INLINE void begin_change(uint64_t *bucket)
+KVC_MICA_INLINE void kvc_mica_begin_change(uint64_t *bucket)
 {
     KVC_MICA_STORE(bucket, *bucket + 1);
 }
 
 /** Makes a bucket's version even again. */
-KVC_MICA_INLINE void end_change(uint64_t *bucket)
+KVC_MICA_INLINE void kvc_mica_end_change(uint64_t *bucket)
 {
     KVC_MICA_STORE(bucket, *bucket + 1);
 }
 
 /** Replaces one entry of a bucket. */
-KVC_MICA_INLINE void put_entry(uint64_t *bucket, uint32_t word, uint64_t entry)
+KVC_MICA_INLINE void kvc_mica_put_entry(uint64_t *bucket, uint32_t word, uint64_t entry)
 {
-    begin_change(bucket);
+    kvc_mica_begin_change(bucket);
     KVC_MICA_STORE(bucket + word, entry);
-    end_change(bucket);
+    kvc_mica_end_change(bucket);
 }
 
 /** The location that an item of an index has as its value. */
-KVC_MICA_INLINE uint32_t location_in(const uint64_t *item)
+KVC_MICA_INLINE uint32_t kvc_mica_location_in(const uint64_t *item)
 {
     return (uint32_t)item[KVC_MICA_HEADER_WORDS + 1];
 }
