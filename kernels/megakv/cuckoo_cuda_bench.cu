@@ -176,11 +176,9 @@ const char *layout_name(enum kvc_megakv_cuckoo_layout layout)
     return layout == KVC_MEGAKV_CUCKOO_APART ? "apart" : "interleaved";
 }
 
-/* Fills a table to `load` in one call, verifies it and measures it. */
-bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool print = true)
+/* Fills new tables with `keys` keys, one call each, and measures the calls; returns the last table. */
+struct kvc_index *bench_inserts(const geometry &shape, uint32_t keys, const jobs &all, bulk_result *result)
 {
-    bulk_result result = {};
-    uint32_t keys = static_cast<uint32_t>(load * slots_all);
     struct kvc_index_stats stats = {};
     struct kvc_index *index = nullptr;
     std::vector<double> seconds;
@@ -201,56 +199,76 @@ bulk_result bench_bulk(const geometry &shape, double load, const jobs &all, bool
         cudaEventElapsedTime(&ms, start, stop);
         seconds.push_back(ms * 1e-3);
     }
-    result.insert_gops = keys / kvc::median(seconds) / 1e9;
-    result.dropped = stats.dropped;
-    result.displacements = stats.displacements;
-    result.lines_per_insert = static_cast<double>(stats.insert_lines) / keys;
+    result->insert_gops = keys / kvc::median(seconds) / 1e9;
+    result->dropped = stats.dropped;
+    result->displacements = stats.displacements;
+    result->lines_per_insert = static_cast<double>(stats.insert_lines) / keys;
     if (kvc_index_used(index) + stats.dropped != keys) {
         die("an inserted key is neither in the table nor reported");
     }
+    return index;
+}
+
+double search_gops(struct kvc_index *index, uint32_t keys, const jobs &all)
+{
+    return keys / 1e9 / kvc::time_device_s(runs, [&](int) {
+               kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
+           });
+}
+
+/* Verifies the table, and measures searches for keys that it has and for keys that it has not. */
+void bench_searches(struct kvc_index *index, uint32_t keys, const jobs &all, bulk_result *result)
+{
+    struct kvc_index_stats stats = {};
     /* Every inserted key is found, with its own value. */
     kvc_index_search(index, all.hash, keys, all.found, nullptr);
-    result.wrong = unlike(all.found, all.value, 0, keys);
+    result->wrong = unlike(all.found, all.value, 0, keys);
     make_lookups<<<grid_of(keys), 256>>>(all.hash, all.value, keys, keys, 77);
-    stats = {};
     kvc_index_search(index, all.hash, keys, all.found, &stats);
-    result.lines_per_search = static_cast<double>(stats.search_lines) / keys;
-    result.search_gops = keys / 1e9 / kvc::time_device_s(runs, [&](int) {
-                             kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
-                         });
+    result->lines_per_search = static_cast<double>(stats.search_lines) / keys;
+    result->search_gops = search_gops(index, keys, all);
     /* No other key is found. */
     make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, keys + 1, keys);
     kvc_index_search(index, all.hash, keys, all.found, nullptr);
     if (unlike(all.found, nullptr, KVC_LOCATION_NONE, keys) != 0) {
         die("a key was found that was never inserted");
     }
-    result.miss_gops = keys / 1e9 / kvc::time_device_s(runs, [&](int) {
-                           kvc_megakv_cuckoo_cuda_search_async(index, nullptr, all.hash, keys, all.found);
-                       });
+    result->miss_gops = search_gops(index, keys, all);
+}
+
+void bench_erases(struct kvc_index *index, uint32_t keys, const jobs &all, bulk_result *result)
+{
+    struct kvc_index_stats stats = {};
     make_jobs<<<grid_of(keys), 256>>>(all.hash, all.value, 1, keys);
-    stats = {};
     double start = kvc::now_s();
     kvc_index_erase(index, all.hash, all.value, keys, nullptr, &stats);
-    result.erase_gops = keys / (kvc::now_s() - start) / 1e9;
-    if (stats.erased + result.dropped != keys || kvc_index_used(index) != 0) {
+    result->erase_gops = keys / (kvc::now_s() - start) / 1e9;
+    if (stats.erased + result->dropped != keys || kvc_index_used(index) != 0) {
         die("some keys were not erased");
     }
+}
+
+/* Fills a table to `load` in one call, verifies it and measures it. */
+void bench_bulk(const geometry &shape, double load, const jobs &all)
+{
+    bulk_result result = {};
+    uint32_t keys = static_cast<uint32_t>(load * slots_all);
+    struct kvc_index *index = bench_inserts(shape, keys, all, &result);
+    bench_searches(index, keys, all, &result);
+    bench_erases(index, keys, all, &result);
     kvc_index_free(index);
-    if (print) {
-        std::printf("%-11s %2u slots, %u threads, %3u partitions, load %.2f: search %5.1f (%.3f buckets), "
-                    "misses %5.1f, insert %5.1f (%.3f "
-                    "buckets, %.4f moves), erase %5.1f G/s; %llu dropped, %llu wrong\n",
-                    layout_name(shape.layout), shape.slots, shape.threads, shape.partitions, load,
-                    result.search_gops, result.lines_per_search, result.miss_gops, result.insert_gops,
-                    result.lines_per_insert, static_cast<double>(result.displacements) / keys,
-                    result.erase_gops, static_cast<unsigned long long>(result.dropped),
-                    static_cast<unsigned long long>(result.wrong));
-        std::fflush(stdout);
-    }
+    std::printf("%-11s %2u slots, %u threads, %3u partitions, load %.2f: search %5.1f (%.3f buckets), "
+                "misses %5.1f, insert %5.1f (%.3f "
+                "buckets, %.4f moves), erase %5.1f G/s; %llu dropped, %llu wrong\n",
+                layout_name(shape.layout), shape.slots, shape.threads, shape.partitions, load,
+                result.search_gops, result.lines_per_search, result.miss_gops, result.insert_gops,
+                result.lines_per_insert, static_cast<double>(result.displacements) / keys, result.erase_gops,
+                static_cast<unsigned long long>(result.dropped),
+                static_cast<unsigned long long>(result.wrong));
+    std::fflush(stdout);
     if (result.wrong != result.dropped) {
         die("an inserted key is not found");
     }
-    return result;
 }
 
 jobs allocate_jobs(uint64_t count)

@@ -48,13 +48,79 @@ void expect(bool right, const char *what)
     }
 }
 
+using location_map = std::unordered_map<uint64_t, uint32_t>; /* hash -> location */
+
+/* Random keys of one batch, with a location each and what the call returns for it. */
+struct key_batch {
+    uint32_t count;
+    std::vector<uint64_t> hash;
+    std::vector<uint32_t> location, out;
+};
+
+void compare_erases(struct kvc_index *index, location_map &map, key_batch &batch, random_source &random,
+                    struct kvc_index_stats &stats)
+{
+    for (uint32_t i = 0; i < batch.count; i++) {
+        auto at = map.find(batch.hash[i]);
+        batch.location[i] = random.next() % 4 == 0                      ? KVC_LOCATION_ANY
+                            : at != map.end() && random.next() % 4 != 0 ? at->second
+                                                                        : 7;
+    }
+    kvc_index_erase(index, batch.hash.data(), batch.location.data(), batch.count, batch.out.data(), &stats);
+    for (uint32_t i = 0; i < batch.count; i++) {
+        auto at = map.find(batch.hash[i]);
+        if (batch.out[i] != KVC_LOCATION_NONE) {
+            expect(at != map.end() && at->second == batch.out[i], "a location was erased that was not there");
+            expect(batch.location[i] == batch.out[i] || batch.location[i] == KVC_LOCATION_ANY,
+                   "another location was erased");
+            map.erase(at);
+        }
+    }
+    for (uint32_t i = 0; i < batch.count; i++) {
+        auto at = map.find(batch.hash[i]);
+        expect(at == map.end() || (batch.location[i] != at->second && batch.location[i] != KVC_LOCATION_ANY),
+               "a location was not erased");
+    }
+}
+
+void compare_inserts(struct kvc_index *index, location_map &map, key_batch &batch,
+                     struct kvc_index_stats &stats)
+{
+    std::unordered_map<uint32_t, uint64_t> alive; /* location -> hash, for the keys of this batch */
+    kvc_index_insert(index, batch.hash.data(), batch.location.data(), batch.count, batch.out.data(), &stats);
+    for (uint32_t i = 0; i < batch.count; i++) {
+        auto at = map.find(batch.hash[i]);
+        if (at != map.end()) {
+            alive[at->second] = batch.hash[i];
+        }
+        alive[batch.location[i]] = batch.hash[i];
+    }
+    for (uint32_t i = 0; i < batch.count; i++) {
+        expect(batch.out[i] == KVC_LOCATION_NONE || alive.erase(batch.out[i]) == 1,
+               "a location was reported twice, or is not one of this batch");
+    }
+    for (auto &one : alive) {
+        map[one.second] = one.first;
+    }
+    for (uint32_t i = 0; i < batch.count; i++) {
+        auto at = map.find(batch.hash[i]);
+        if (at != map.end() && alive.find(at->second) == alive.end()) {
+            map.erase(at); /* all locations of this key were reported as dropped */
+        }
+    }
+    std::unordered_map<uint64_t, int> copies;
+    for (auto &one : alive) {
+        expect(++copies[one.second] == 1, "two locations of one key are left in the table");
+    }
+}
+
 /* Compares random batches, in which keys may occur several times, with a map. Any of several equal keys in a
  * batch may win, but every location is either in the table or reported. */
 void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t universe,
                          random_source random)
 {
     struct kvc_index *index = create(params);
-    std::unordered_map<uint64_t, uint32_t> map;
+    location_map map;
     std::vector<uint64_t> keys(universe);
     struct kvc_index_stats stats = {};
     uint32_t next_location = 1;
@@ -63,64 +129,20 @@ void test_random_batches(const struct kvc_megakv_cuckoo_params &params, uint32_t
     }
     for (int round = 0; round < 24; round++) {
         uint32_t count = static_cast<uint32_t>(random.next() % 3000);
-        std::vector<uint64_t> hash(count);
-        std::vector<uint32_t> location(count), out(count, 12345), found(count);
+        key_batch batch = {count, std::vector<uint64_t>(count), std::vector<uint32_t>(count),
+                           std::vector<uint32_t>(count, 12345)};
         for (uint32_t i = 0; i < count; i++) {
-            hash[i] = keys[random.next() % universe];
-            location[i] = next_location++;
+            batch.hash[i] = keys[random.next() % universe];
+            batch.location[i] = next_location++;
         }
         if (round % 3 == 2) {
-            for (uint32_t i = 0; i < count; i++) {
-                auto at = map.find(hash[i]);
-                location[i] = random.next() % 4 == 0                      ? KVC_LOCATION_ANY
-                              : at != map.end() && random.next() % 4 != 0 ? at->second
-                                                                          : 7;
-            }
-            kvc_index_erase(index, hash.data(), location.data(), count, out.data(), &stats);
-            for (uint32_t i = 0; i < count; i++) {
-                auto at = map.find(hash[i]);
-                if (out[i] != KVC_LOCATION_NONE) {
-                    expect(at != map.end() && at->second == out[i], "erased what was not there");
-                    expect(location[i] == out[i] || location[i] == KVC_LOCATION_ANY,
-                           "erased another location");
-                    map.erase(at);
-                }
-            }
-            for (uint32_t i = 0; i < count; i++) {
-                auto at = map.find(hash[i]);
-                expect(at == map.end() || (location[i] != at->second && location[i] != KVC_LOCATION_ANY),
-                       "not erased");
-            }
+            compare_erases(index, map, batch, random, stats);
         } else {
-            std::unordered_map<uint32_t, uint64_t> alive; /* location -> hash, for the keys of this batch */
-            kvc_index_insert(index, hash.data(), location.data(), count, out.data(), &stats);
-            for (uint32_t i = 0; i < count; i++) {
-                auto at = map.find(hash[i]);
-                if (at != map.end()) {
-                    alive[at->second] = hash[i];
-                }
-                alive[location[i]] = hash[i];
-            }
-            for (uint32_t i = 0; i < count; i++) {
-                expect(out[i] == KVC_LOCATION_NONE || alive.erase(out[i]) == 1,
-                       "reported a location twice, or none of ours");
-            }
-            for (auto &one : alive) {
-                map[one.second] = one.first;
-            }
-            for (uint32_t i = 0; i < count; i++) {
-                auto at = map.find(hash[i]);
-                if (at != map.end() && alive.find(at->second) == alive.end()) {
-                    map.erase(at); /* all locations of this key were reported as dropped */
-                }
-            }
-            std::unordered_map<uint64_t, int> copies;
-            for (auto &one : alive) {
-                expect(++copies[one.second] == 1, "two locations of one key are said to be in the table");
-            }
+            compare_inserts(index, map, batch, stats);
         }
-        expect(kvc_index_used(index) == map.size(), "used() is not what is in the map");
-        kvc_index_search(index, keys.data(), universe, (found.resize(universe), found.data()), &stats);
+        expect(kvc_index_used(index) == map.size(), "used() differs from the size of the map");
+        std::vector<uint32_t> found(universe);
+        kvc_index_search(index, keys.data(), universe, found.data(), &stats);
         for (uint32_t i = 0; i < universe; i++) {
             auto at = map.find(keys[i]);
             expect(found[i] == (at == map.end() ? KVC_LOCATION_NONE : at->second),
@@ -151,7 +173,7 @@ void test_fill(const struct kvc_megakv_cuckoo_params &params, double load, bool 
         expect(out[i] == KVC_LOCATION_NONE || out[i] == i,
                "an insert of new keys reported another's location");
         expect(found[i] == (out[i] == i ? KVC_LOCATION_NONE : i),
-               "a key that was put and not reported is not found");
+               "an inserted key that was not reported is not found");
         dropped += out[i] == i;
     }
     expect(dropped == stats.dropped, "drops are not counted");
@@ -212,7 +234,7 @@ void test_bad_params()
     for (struct kvc_megakv_cuckoo_params &params : bad) {
         errno = 0;
         expect(kvc_megakv_cuckoo_cuda_create(&params) == nullptr && errno == EINVAL,
-               "bad parameters were taken");
+               "bad parameters were accepted");
     }
 }
 

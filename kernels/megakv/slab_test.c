@@ -101,70 +101,89 @@ Test(slab, keeps_zero_length_to_maximum)
     kvc_megakv_slab_free(slab);
 }
 
+enum { ENTRIES = 4096, LENGTH_MAX = 32000 };
+
+/* What a plain map knows of each key. */
+struct entry {
+    uint32_t location, value_bytes;
+    uint8_t key[16];
+    uint8_t key_bytes, fill;
+};
+
+struct map {
+    struct kvc_megakv_slab *slab;
+    struct entry entries[ENTRIES];
+    struct kvc_megakv_slab_stats stats;
+    uint64_t live;
+    uint8_t value[LENGTH_MAX];
+};
+
+/* Stores a new key; whatever is evicted for it must have been stored. */
+static void store_entry(struct map *map, struct entry *entry, uint32_t round)
+{
+    uint32_t evicted_count, location, number = (uint32_t)(entry - map->entries);
+    struct kvc_megakv_slab_evicted evicted;
+    entry->key_bytes = (uint8_t)(4 + random_word() % 13);
+    memset(entry->key, (int)round, sizeof(entry->key));
+    memcpy(entry->key, &number, sizeof(number));
+    entry->fill = (uint8_t)round;
+    entry->value_bytes =
+        (uint32_t)(random_word() % 4 == 0 ? random_word() % 40 : LENGTH_MAX - random_word() % 12000);
+    memset(map->value, entry->fill, LENGTH_MAX);
+    if (kvc_megakv_slab_alloc(map->slab, entry->key_bytes, entry->value_bytes, 1, &location, &evicted,
+                              &evicted_count, &map->stats) == 0) {
+        return;
+    }
+    for (uint32_t i = 0; evicted_count == 1 && i < ENTRIES; i++) {
+        struct entry *other = &map->entries[i];
+        if (other->location == location) {
+            cr_assert_eq(evicted.hash, kvc_hash(other->key, other->key_bytes, hash_seed));
+            other->location = KVC_LOCATION_NONE;
+            evicted_count = 0;
+            map->live--;
+        }
+    }
+    cr_assert_eq(evicted_count, 0, "an item was evicted that was never stored");
+    kvc_megakv_slab_write(map->slab, location, entry->key, entry->key_bytes, map->value, entry->value_bytes,
+                          &map->stats);
+    entry->location = location;
+    map->live++;
+}
+
+static void read_entry(struct map *map, const struct entry *entry)
+{
+    static uint8_t out[KVC_MEGAKV_SLAB_VALUE_MAX];
+    uint32_t bytes;
+    memset(map->value, entry->fill, LENGTH_MAX);
+    cr_assert_eq(
+        read_one(map->slab, entry->location, entry->key, entry->key_bytes, true, out, &bytes, &map->stats),
+        KVC_MEGAKV_SLAB_HIT);
+    cr_assert_eq(bytes, entry->value_bytes);
+    cr_assert_eq(memcmp(out, map->value, bytes), 0);
+}
+
 /* For any sizes in any order, the store returns what was last written. */
 Test(slab, random_operations_agree_with_a_plain_map)
 {
-    enum { ITEMS = 4096, LENGTH_MAX = 32000 };
-    struct entry {
-        uint32_t location, value_bytes;
-        uint8_t key[16];
-        uint8_t key_bytes, fill;
-    } *entries = calloc(ITEMS, sizeof(*entries));
-    struct kvc_megakv_slab *slab = create_slab(16 << 20);
-    struct kvc_megakv_slab_stats stats = {0};
-    uint8_t *value = malloc(LENGTH_MAX), *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
-    uint64_t live = 0;
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        entries[i].location = KVC_LOCATION_NONE;
+    struct map *map = calloc(1, sizeof(*map));
+    map->slab = create_slab(16 << 20);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        map->entries[i].location = KVC_LOCATION_NONE;
     }
     for (uint32_t round = 0; round < 30000; round++) {
-        struct entry *entry = &entries[random_word() % ITEMS];
+        struct entry *entry = &map->entries[random_word() % ENTRIES];
         if (entry->location == KVC_LOCATION_NONE) {
-            uint32_t evicted_count, location;
-            struct kvc_megakv_slab_evicted evicted;
-            entry->key_bytes = (uint8_t)(4 + random_word() % 13);
-            uint32_t number = (uint32_t)(entry - entries);
-            memset(entry->key, (int)round, sizeof(entry->key));
-            memcpy(entry->key, &number, sizeof(number));
-            entry->fill = (uint8_t)round;
-            entry->value_bytes =
-                (uint32_t)(random_word() % 4 == 0 ? random_word() % 40 : LENGTH_MAX - random_word() % 12000);
-            memset(value, entry->fill, LENGTH_MAX);
-            if (kvc_megakv_slab_alloc(slab, entry->key_bytes, entry->value_bytes, 1, &location, &evicted,
-                                      &evicted_count, &stats) == 0) {
-                continue;
-            }
-            for (uint32_t i = 0; evicted_count == 1 && i < ITEMS; i++) {
-                if (entries[i].location == location) {
-                    cr_assert_eq(evicted.hash, kvc_hash(entries[i].key, entries[i].key_bytes, hash_seed));
-                    entries[i].location = KVC_LOCATION_NONE;
-                    evicted_count = 0;
-                    live--;
-                }
-            }
-            cr_assert_eq(evicted_count, 0, "what was evicted had been stored");
-            kvc_megakv_slab_write(slab, location, entry->key, entry->key_bytes, value, entry->value_bytes,
-                                  &stats);
-            entry->location = location;
-            live++;
+            store_entry(map, entry, round);
         } else if (random_word() % 3 == 0) {
-            cr_assert(kvc_megakv_slab_release(slab, entry->location));
+            cr_assert(kvc_megakv_slab_release(map->slab, entry->location));
             entry->location = KVC_LOCATION_NONE;
-            live--;
+            map->live--;
         } else {
-            uint32_t bytes;
-            memset(value, entry->fill, LENGTH_MAX);
-            cr_assert_eq(
-                read_one(slab, entry->location, entry->key, entry->key_bytes, true, out, &bytes, &stats),
-                KVC_MEGAKV_SLAB_HIT);
-            cr_assert_eq(bytes, entry->value_bytes);
-            cr_assert_eq(memcmp(out, value, bytes), 0);
+            read_entry(map, entry);
         }
-        cr_assert_eq(kvc_megakv_slab_used_items(slab), live);
+        cr_assert_eq(kvc_megakv_slab_used_items(map->slab), map->live);
     }
-    cr_assert_gt(stats.evicted, 0);
-    free(entries);
-    free(value);
-    free(out);
-    kvc_megakv_slab_free(slab);
+    cr_assert_gt(map->stats.evicted, 0);
+    kvc_megakv_slab_free(map->slab);
+    free(map);
 }
