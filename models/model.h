@@ -12,8 +12,8 @@
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 #include "sim/base/progress.h"
-#include "sim/metrics/timeline.h"
 #include "sim/metrics/result.h"
+#include "sim/metrics/timeline.h"
 #include "sim/scenario.h"
 
 /* A device that a store looks at. */

@@ -1,4 +1,4 @@
-/* What the commands that answer one scenario do: load it, find the answer, show and keep it. */
+/* The commands that answer one scenario: they load it, find the answer, show it and write it to files. */
 #include "scenarios/cli/command_answer.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
     return status;
 }
 
-/* A machine without gnuplot still has its numbers: only a warning. */
+/* A picture that cannot be drawn is only a warning: without gnuplot the numbers are still there. */
 static void draw(const char *folder)
 {
     struct kvc_diag diag = {0};

@@ -5,8 +5,8 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/run/answer.h"
 
-/* Answers the scenario that the arguments name, and draws the latency's distribution into --out where there
- * is one. Returns the exit status. */
+/* Answers the scenario that the arguments name, and draws the latency distribution into the folder of --out
+ * if there is one. Returns the exit status. */
 int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by);
 
 #endif

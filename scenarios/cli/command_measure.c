@@ -1,4 +1,4 @@
-/* kvcast measure: the store's real pipeline on this machine. */
+/* kvcast measure: runs a store for real on this machine. */
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 
@@ -8,11 +8,11 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help =
-        "Runs the store for real: threads that receive requests from packets in memory, search, read and\n"
-        "answer, with the kernels that the simulation counts. run.duration is wall clock: a second is good.\n"
-        "Same result keys and files as kvcast run. Measured is one socket, system.feed = \"memory\",\n"
-        "system.admission = \"all\", functional = \"full\", the index on the GPU, or where there is none on\n"
-        "the scheduler's thread.",
+        "Runs the store for real on this machine: its threads receive requests from packets in memory, search,\n"
+        "read and answer with the kernels whose work a simulation counts. run.duration is wall clock; one\n"
+        "second is a good choice. The result keys and files are those of kvcast run. A measurement allows one\n"
+        "socket, system.feed = \"memory\", system.admission = \"all\" and run.functional = \"full\". The index\n"
+        "runs on the GPU, or with system.index_on = \"thread\" on the scheduler's thread.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
 };
 

@@ -6,9 +6,9 @@
 #include "plots/plot.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
-#include "sim/base/partial_file.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/driver.h"
+#include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
 

@@ -9,22 +9,22 @@
 #include "scenarios/run/unshare.h"
 #include "sim/metrics/merge.h"
 
-struct drive_run {
+struct replicas {
     const struct kvc_scenario *scenario;
-    const struct kvc_run_options *drive;
+    const struct kvc_run_options *options;
     bool shared;
-    void *state; /* of the model, prepared in the parent where it is shared */
+    void *state; /* The prepared store; if `shared`, the parent has prepared it. */
     struct kvc_outcome *outcome;
 };
 
-/* The child's body. Its memory goes with the process, so the model's state is not freed. */
+/* Runs in the child. The store is not freed, because its memory goes with the process. */
 static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress,
                                 void *answer, struct kvc_diag *diag)
 {
-    struct drive_run *run = data;
+    struct replicas *run = data;
     const struct kvc_model *model = run->scenario->model;
-    const char *timeline_path = replica == 0 ? run->drive->timeline_path : NULL;
-    const char *platform_path = replica == 0 ? run->drive->platform_path : NULL;
+    const char *timeline_path = replica == 0 ? run->options->timeline_path : NULL;
+    const char *platform_path = replica == 0 ? run->options->platform_path : NULL;
     struct kvc_timeline *timeline = NULL;
     if (run->shared) {
         kvc_unshare_huge_pages(progress);
@@ -56,7 +56,7 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
 
 static enum kvc_status take_replica(void *data, uint32_t replica, const void *answer, struct kvc_diag *diag)
 {
-    struct drive_run *run = data;
+    struct replicas *run = data;
     const struct kvc_result *result = answer;
     (void)diag;
     run->outcome->replica_mops[replica] = result->throughput_mops;
@@ -64,7 +64,7 @@ static enum kvc_status take_replica(void *data, uint32_t replica, const void *an
     return KVC_OK;
 }
 
-static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct kvc_diag *diag)
+static enum kvc_status run_replicas(struct replicas *run, uint32_t jobs, struct kvc_diag *diag)
 {
     const struct kvc_model *model = run->scenario->model;
     const struct kvc_pool_options pool = {
@@ -78,10 +78,10 @@ static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct
     };
     enum kvc_status status = KVC_OK;
     if (run->shared) {
-        status = model->prepare(run->scenario, &run->state, run->drive->progress, diag);
+        status = model->prepare(run->scenario, &run->state, run->options->progress, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_pool_run(&pool, run->drive->progress, diag);
+        status = kvc_pool_run(&pool, run->options->progress, diag);
     }
     if (run->state != NULL) {
         model->free(run->state);
@@ -89,15 +89,15 @@ static enum kvc_status run_replicas(struct drive_run *run, uint32_t jobs, struct
     return status;
 }
 
-enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
+enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag)
 {
     uint32_t replicas = (uint32_t)scenario->run.replicas;
     struct kvc_memory_plan plan;
     *out = NULL;
-    double available = drive->available_bytes > 0 ? drive->available_bytes : kvc_memory_available_bytes();
+    double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status = kvc_memory_plan(scenario->model->memory_bytes(scenario), available, replicas,
-                                             drive->jobs, kvc_pool_processors(), &plan, diag);
+                                             options->jobs, kvc_pool_processors(), &plan, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -105,7 +105,8 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
-    struct drive_run run = {.scenario = scenario, .drive = drive, .shared = plan.shared, .outcome = outcome};
+    struct replicas run = {
+        .scenario = scenario, .options = options, .shared = plan.shared, .outcome = outcome};
     status = run_replicas(&run, plan.jobs, diag);
     if (status != KVC_OK) {
         kvc_outcome_free(outcome);
@@ -116,7 +117,7 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     return KVC_OK;
 }
 
-/* The one answer of something that has no replicas; *out is NULL unless `status` is KVC_OK. */
+/* Hands out an answer without replicas, or frees it after an error. */
 static enum kvc_status hand_out(struct kvc_outcome *outcome, enum kvc_status status, struct kvc_outcome **out)
 {
     *out = NULL;
@@ -145,11 +146,11 @@ static enum kvc_status fail_unmeasurable(const struct kvc_model *model, struct k
                          model->name, names);
 }
 
-enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
+enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
     struct kvc_memory_plan plan;
-    double available = drive->available_bytes > 0 ? drive->available_bytes : kvc_memory_available_bytes();
+    double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status =
         kvc_memory_plan(scenario->model->memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
     struct kvc_outcome *outcome = NULL;
@@ -164,7 +165,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
     if (status == KVC_OK) {
-        status = scenario->model->measure(scenario, drive->progress, &outcome->result, diag);
+        status = scenario->model->measure(scenario, options->progress, &outcome->result, diag);
     }
     return hand_out(outcome, status, out);
 }

@@ -1,7 +1,8 @@
-/* From a loaded scenario to an answer: memory check, preparation, one forked child per replica, merging.
+/* Drives a loaded scenario to its answer: it checks the memory, prepares the store, runs every replica in a
+ * forked child and merges the results.
  *
  * SimGrid allows one engine in a process, so every replica runs in a child of its own. Replicas are merged
- * strictly in their order: the answer is the same, bit for bit, for any number of jobs. */
+ * strictly in their order, so that the answer is the same, bit for bit, for any number of jobs. */
 #ifndef KVC_SCENARIOS_RUN_DRIVER_H
 #define KVC_SCENARIOS_RUN_DRIVER_H
 
@@ -12,25 +13,25 @@
 #include "sim/base/diag.h"
 #include "sim/scenario.h"
 
-enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* some 20 MB of JSON, what Perfetto opens at once */
+enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
 
 struct kvc_run_options {
-    uint32_t jobs;                       /* children at a time; 0: as many as processors and memory allow */
-    double available_bytes;              /* memory that may be taken; 0: what the machine has */
-    const char *timeline_path;           /* of replica 0; NULL: none */
-    const char *platform_path;           /* of replica 0; NULL: not kept */
-    const struct kvc_progress *progress; /* NULL: nobody listens */
+    uint32_t jobs;                       /* Children at a time; 0: as many as processors and memory allow. */
+    double available_bytes;              /* Memory that the run may use; 0: all that is free [bytes]. */
+    const char *timeline_path;           /* File for the timeline of replica 0, or NULL. */
+    const char *platform_path;           /* File for the SimGrid platform of replica 0, or NULL. */
+    const struct kvc_progress *progress; /* May be NULL. */
 };
 
-/* Simulates all replicas. *out is NULL unless KVC_OK is returned. */
-enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
+/* Simulates all replicas. *out is NULL after an error. */
+enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag);
 
-/* Runs the store's real pipeline on this machine, once, whatever run.replicas says. */
-enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *drive,
+/* Runs the store for real on this machine, once, regardless of run.replicas. *out is NULL after an error. */
+enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag);
 
-/* The closed-form answer. *out is NULL unless KVC_OK is returned. */
+/* Answers by the store's closed form. *out is NULL after an error. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag);
 

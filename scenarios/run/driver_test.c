@@ -14,20 +14,20 @@
 
 static struct kvc_outcome *run_fake(struct kvc_loaded *loaded, uint32_t jobs)
 {
-    struct kvc_run_options drive = {.jobs = jobs};
+    struct kvc_run_options options = {.jobs = jobs};
     struct kvc_outcome *outcome;
     struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_driver_run(&loaded->scenario, &drive, &outcome, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_OK, "%s", diag.message);
     return outcome;
 }
 
 static void fail_fake(enum kvc_fake_accident accident, uint32_t jobs, struct kvc_diag *diag)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(4);
-    struct kvc_run_options drive = {.jobs = jobs};
+    struct kvc_run_options options = {.jobs = jobs};
     struct kvc_outcome *outcome = (void *)1;
     kvc_fake_of(loaded)->accident = accident;
-    cr_assert_neq(kvc_driver_run(&loaded->scenario, &drive, &outcome, diag), KVC_OK);
+    cr_assert_neq(kvc_driver_run(&loaded->scenario, &options, &outcome, diag), KVC_OK);
     cr_assert_null(outcome);
     cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1);
     cr_assert_eq(errno, ECHILD, "no child is left");
@@ -107,11 +107,11 @@ Test(driver, a_childs_own_error_comes_through_whole)
 Test(driver, a_store_that_does_not_fit_never_starts)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
-    struct kvc_run_options drive = {.jobs = 1};
+    struct kvc_run_options options = {.jobs = 1};
     struct kvc_outcome *outcome;
     struct kvc_diag diag = {0};
     kvc_fake_of(loaded)->memory_bytes = 1e18;
-    cr_assert_eq(kvc_driver_run(&loaded->scenario, &drive, &outcome, &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_ERR_SCENARIO);
     cr_assert_not_null(strstr(diag.message, "functional = \"sampled\""), "%s", diag.message);
     cr_assert_eq(kvc_fake_prepared, 0);
     kvc_loaded_free(loaded);
@@ -132,10 +132,10 @@ Test(driver, a_prediction_has_no_replicas)
 Test(driver, only_stores_with_a_measured_runtime_are_measured)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(1);
-    struct kvc_run_options drive = {.jobs = 1};
+    struct kvc_run_options options = {.jobs = 1};
     struct kvc_outcome *outcome = (void *)1;
     struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_driver_measure(&loaded->scenario, &drive, &outcome, &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(kvc_driver_measure(&loaded->scenario, &options, &outcome, &diag), KVC_ERR_SCENARIO);
     cr_assert_null(outcome);
     cr_assert_not_null(strstr(diag.message, "found \"fake\""), "%s", diag.message);
     for (size_t i = 0; kvc_models[i] != NULL; i++) {
@@ -158,9 +158,9 @@ Test(driver, progress_ends_at_one)
     struct kvc_loaded *loaded = kvc_fake_loaded(3);
     double fraction = -1;
     const struct kvc_progress progress = {.report = last_report, .data = &fraction};
-    struct kvc_run_options drive = {.jobs = 2, .progress = &progress};
+    struct kvc_run_options options = {.jobs = 2, .progress = &progress};
     struct kvc_outcome *outcome;
-    cr_assert_eq(kvc_driver_run(&loaded->scenario, &drive, &outcome, NULL), KVC_OK);
+    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, NULL), KVC_OK);
     cr_assert_eq(fraction, 1);
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);

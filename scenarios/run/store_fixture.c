@@ -72,7 +72,8 @@ static void add_stage(struct kvc_result *result, double utilization_frac)
     stage->mean_us = 1.5;
 }
 
-/* Adds to every visited cell, so that a replica that saw another one's writes would give other latencies. */
+/* Changes every cell that it visits, so that a replica that saw the writes of another one would give other
+ * latencies. */
 static void simulate(uint64_t *cells, struct kvc_rng *rng, struct kvc_result *result)
 {
     double sent_ns[REQUESTS], done_ns[REQUESTS];
@@ -117,7 +118,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
         result->window_mops[i] = (float)(fake->rate_mops + i);
     }
     result->simulated_s = 1e-3;
-    result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* differs from run to run, as a clock would */
+    result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* Differs from run to run, as wall time does. */
     result->requests_simulated = REQUESTS;
     kvc_progress_report(context->progress, "simulate", 1);
     return KVC_OK;

@@ -12,34 +12,33 @@ enum { ROOM = 1024, SEED = 7, KEY_BYTES = 8 };
 
 static const double for_ever_ns = 1e18;
 
-struct testbench {
+struct fixture {
     struct kvc_megakv_slab *slab;
     struct kvc_megakv_real_buffer buffer;
     struct kvc_megakv_real_answerer answerer;
 };
 
-static void open_testbench(struct testbench *testbench, uint32_t value_bytes)
+static void open_fixture(struct fixture *fixture, uint32_t value_bytes)
 {
-    testbench->slab = kvc_megakv_slab_create(4 * KVC_MEGAKV_SLAB_BYTES, SEED);
-    cr_assert(testbench->slab != NULL &&
-              kvc_megakv_real_buffer_open(&testbench->buffer, ROOM, KEY_BYTES, false) &&
-              kvc_megakv_real_answerer_open(&testbench->answerer, testbench->slab, value_bytes));
-    testbench->answerer.started_s = kvc_clock_wall_s();
-    testbench->answerer.until_ns = for_ever_ns;
+    fixture->slab = kvc_megakv_slab_create(4 * KVC_MEGAKV_SLAB_BYTES, SEED);
+    cr_assert(fixture->slab != NULL &&
+              kvc_megakv_real_buffer_open(&fixture->buffer, ROOM, KEY_BYTES, false) &&
+              kvc_megakv_real_answerer_open(&fixture->answerer, fixture->slab, value_bytes));
+    fixture->answerer.started_s = kvc_clock_wall_s();
+    fixture->answerer.until_ns = for_ever_ns;
 }
 
-static void close_testbench(struct testbench *testbench)
+static void close_fixture(struct fixture *fixture)
 {
-    kvc_megakv_real_answerer_close(&testbench->answerer);
-    kvc_megakv_real_buffer_close(&testbench->buffer);
-    kvc_megakv_slab_free(testbench->slab);
+    kvc_megakv_real_answerer_close(&fixture->answerer);
+    kvc_megakv_real_buffer_close(&fixture->buffer);
+    kvc_megakv_slab_free(fixture->slab);
 }
 
-/* Adds a GET of the key; the item found for it is the one of `stored`, whose value is right or not. */
-static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, uint32_t value_bytes,
-                    bool right)
+/* Adds a GET of `key` whose search finds the item of the key `stored`. Its value is right or not. */
+static void add_get(struct fixture *fixture, uint64_t key, uint64_t stored, uint32_t value_bytes, bool right)
 {
-    struct kvc_megakv_real_buffer *buffer = &testbench->buffer;
+    struct kvc_megakv_real_buffer *buffer = &fixture->buffer;
     struct kvc_megakv_slab_stats stats = {0};
     struct kvc_megakv_slab_evicted evicted;
     uint32_t row = buffer->gets++, evictions;
@@ -47,10 +46,10 @@ static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, 
     uint64_t hash = kvc_hash(&stored, KEY_BYTES, SEED);
     memcpy(value, &hash, sizeof(hash));
     value[value_bytes < sizeof(hash) ? value_bytes - 1 : 7] ^= !right;
-    cr_assert_eq(kvc_megakv_slab_alloc(testbench->slab, KEY_BYTES, value_bytes, 1, &buffer->location[row],
+    cr_assert_eq(kvc_megakv_slab_alloc(fixture->slab, KEY_BYTES, value_bytes, 1, &buffer->location[row],
                                        &evicted, &evictions, &stats),
                  1);
-    cr_assert(kvc_megakv_slab_write(testbench->slab, buffer->location[row], &stored, KEY_BYTES, value,
+    cr_assert(kvc_megakv_slab_write(fixture->slab, buffer->location[row], &stored, KEY_BYTES, value,
                                     value_bytes, &stats));
     memcpy(buffer->keys + row * KEY_BYTES, &key, KEY_BYTES);
     buffer->key_bytes[row] = KEY_BYTES;
@@ -59,34 +58,35 @@ static void add_get(struct testbench *testbench, uint64_t key, uint64_t stored, 
     buffer->rows++;
 }
 
-/* 20 hits, 5 keys without a location, 3 whose item is another's; 2 more hits have wrong values. */
-static void fill(struct testbench *testbench, uint32_t value_bytes)
+/* Adds 20 hits, 5 keys without a location, 3 keys whose item belongs to another key, and 2 hits with wrong
+ * values. */
+static void fill(struct fixture *fixture, uint32_t value_bytes)
 {
     for (uint64_t key = 0; key < 20; key++) {
-        add_get(testbench, key, key, value_bytes, true);
+        add_get(fixture, key, key, value_bytes, true);
     }
     for (uint64_t key = 20; key < 25; key++) {
-        add_get(testbench, key, key, value_bytes, true);
-        testbench->buffer.location[key] = KVC_LOCATION_NONE;
+        add_get(fixture, key, key, value_bytes, true);
+        fixture->buffer.location[key] = KVC_LOCATION_NONE;
     }
     for (uint64_t key = 25; key < 28; key++) {
-        add_get(testbench, key, key + 100, value_bytes, true);
+        add_get(fixture, key, key + 100, value_bytes, true);
     }
     for (uint64_t key = 28; key < 30; key++) {
-        add_get(testbench, key, key, value_bytes, false);
+        add_get(fixture, key, key, value_bytes, false);
     }
 }
 
 Test(answer, hits_misses_and_wrong_values)
 {
-    static const uint32_t values[] = {3, 8,
-                                      40}; /* shorter than the hash that they begin with, as long, longer */
+    /* Shorter than the hash that values begin with, as long, and longer. */
+    static const uint32_t values[] = {3, 8, 40};
     for (int v = 0; v < 3; v++) {
-        struct testbench testbench = {0};
-        const struct kvc_megakv_real_answerer *answerer = &testbench.answerer;
-        open_testbench(&testbench, values[v]);
-        fill(&testbench, values[v]);
-        double done_ns = kvc_megakv_real_answer_gets(&testbench.answerer, &testbench.buffer, 0, 30);
+        struct fixture fixture = {0};
+        const struct kvc_megakv_real_answerer *answerer = &fixture.answerer;
+        open_fixture(&fixture, values[v]);
+        fill(&fixture, values[v]);
+        double done_ns = kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 0, 30);
         cr_expect(done_ns > 0 && done_ns <= (kvc_clock_wall_s() - answerer->started_s) * 1e9);
         cr_expect_eq(answerer->hits, 22);
         cr_expect_eq(answerer->misses, 8);
@@ -95,85 +95,85 @@ Test(answer, hits_misses_and_wrong_values)
         cr_expect_eq(answerer->answered, 30);
         cr_assert_eq(answerer->latency->count, 30);
         cr_expect_float_eq(kvc_histogram_mean_ns(answerer->latency), 1e9 + done_ns, 2e6);
-        close_testbench(&testbench);
+        close_fixture(&fixture);
     }
 }
 
 Test(answer, only_the_rows_that_were_asked_for)
 {
-    struct testbench testbench = {0};
-    open_testbench(&testbench, 8);
-    fill(&testbench, 8);
-    kvc_megakv_real_answer_gets(&testbench.answerer, &testbench.buffer, 18, 4);
-    cr_expect_eq(testbench.answerer.hits, 2);
-    cr_expect_eq(testbench.answerer.misses, 2);
-    cr_expect_eq(testbench.answerer.wrong, 0);
-    kvc_megakv_real_answer_gets(&testbench.answerer, &testbench.buffer, 29, 1);
-    cr_expect_eq(testbench.answerer.wrong, 1);
-    cr_expect_eq(testbench.answerer.answered, 5);
-    close_testbench(&testbench);
+    struct fixture fixture = {0};
+    open_fixture(&fixture, 8);
+    fill(&fixture, 8);
+    kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 18, 4);
+    cr_expect_eq(fixture.answerer.hits, 2);
+    cr_expect_eq(fixture.answerer.misses, 2);
+    cr_expect_eq(fixture.answerer.wrong, 0);
+    kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 29, 1);
+    cr_expect_eq(fixture.answerer.wrong, 1);
+    cr_expect_eq(fixture.answerer.answered, 5);
+    close_fixture(&fixture);
 }
 
-/* Before and after the measured time nothing is counted but that it was answered, and wrong values. */
+/* Before and after the measured time only answers and wrong values are counted. */
 Test(answer, times_outside_are_not_counted)
 {
     static const double window_ns[][2] = {{for_ever_ns / 2, for_ever_ns}, {0, 0}};
     for (int w = 0; w < 2; w++) {
-        struct testbench testbench = {0};
-        struct kvc_megakv_real_answerer *answerer = &testbench.answerer;
-        open_testbench(&testbench, 8);
-        fill(&testbench, 8);
+        struct fixture fixture = {0};
+        struct kvc_megakv_real_answerer *answerer = &fixture.answerer;
+        open_fixture(&fixture, 8);
+        fill(&fixture, 8);
         answerer->time_writes = true;
         answerer->from_ns = window_ns[w][0];
         answerer->until_ns = window_ns[w][1];
-        testbench.buffer.sets = 10;
-        testbench.buffer.deletes = 5;
-        double done_ns = kvc_megakv_real_answer_gets(answerer, &testbench.buffer, 0, 30);
-        kvc_megakv_real_answer_writes(answerer, &testbench.buffer, done_ns);
+        fixture.buffer.sets = 10;
+        fixture.buffer.deletes = 5;
+        double done_ns = kvc_megakv_real_answer_gets(answerer, &fixture.buffer, 0, 30);
+        kvc_megakv_real_answer_writes(answerer, &fixture.buffer, done_ns);
         cr_expect_eq(answerer->hits + answerer->misses + answerer->sets + answerer->deletes, 0);
         cr_expect_eq(answerer->completed, 0);
         cr_expect_eq(answerer->latency->count, 0);
         cr_expect_eq(answerer->answered, 45);
         cr_expect_eq(answerer->wrong, 2);
-        close_testbench(&testbench);
+        close_fixture(&fixture);
     }
 }
 
 Test(answer, the_end_of_the_time_is_outside)
 {
-    struct testbench testbench = {0};
-    open_testbench(&testbench, 8);
-    testbench.buffer.sets = 1;
-    testbench.answerer.from_ns = 1000;
-    testbench.answerer.until_ns = 2000;
+    struct fixture fixture = {0};
+    open_fixture(&fixture, 8);
+    fixture.buffer.sets = 1;
+    fixture.answerer.from_ns = 1000;
+    fixture.answerer.until_ns = 2000;
     for (double done_ns = 999; done_ns <= 2000; done_ns++) {
-        kvc_megakv_real_answer_writes(&testbench.answerer, &testbench.buffer, done_ns);
+        kvc_megakv_real_answer_writes(&fixture.answerer, &fixture.buffer, done_ns);
     }
-    cr_expect_eq(testbench.answerer.sets, 1000);
-    cr_expect_eq(testbench.answerer.answered, 1002);
-    close_testbench(&testbench);
+    cr_expect_eq(fixture.answerer.sets, 1000);
+    cr_expect_eq(fixture.answerer.answered, 1002);
+    close_fixture(&fixture);
 }
 
-/* Where there are GETs, it is their latencies that count. */
+/* In a load with GETs only their latencies are recorded. */
 Test(answer, writes_are_timed_where_nothing_else_is)
 {
-    struct testbench testbench = {0};
-    open_testbench(&testbench, 8);
-    testbench.buffer.sets = 700;
-    testbench.buffer.deletes = 100;
+    struct fixture fixture = {0};
+    open_fixture(&fixture, 8);
+    fixture.buffer.sets = 700;
+    fixture.buffer.deletes = 100;
     for (uint32_t i = 0; i < 800; i++) {
-        testbench.buffer.write_sent_ns[i] = 1000.0 * i;
+        fixture.buffer.write_sent_ns[i] = 1000.0 * i;
     }
-    kvc_megakv_real_answer_writes(&testbench.answerer, &testbench.buffer, 1e6);
-    cr_expect_eq(testbench.answerer.sets, 700);
-    cr_expect_eq(testbench.answerer.deletes, 100);
-    cr_expect_eq(testbench.answerer.completed, 800);
-    cr_expect_eq(testbench.answerer.latency->count, 0);
-    testbench.answerer.time_writes = true;
-    kvc_megakv_real_answer_writes(&testbench.answerer, &testbench.buffer, 1e6);
-    cr_assert_eq(testbench.answerer.latency->count, 800);
-    cr_expect_float_eq(kvc_histogram_mean_ns(testbench.answerer.latency), 1e6 - 1000 * 799 / 2.0, 1e3);
-    close_testbench(&testbench);
+    kvc_megakv_real_answer_writes(&fixture.answerer, &fixture.buffer, 1e6);
+    cr_expect_eq(fixture.answerer.sets, 700);
+    cr_expect_eq(fixture.answerer.deletes, 100);
+    cr_expect_eq(fixture.answerer.completed, 800);
+    cr_expect_eq(fixture.answerer.latency->count, 0);
+    fixture.answerer.time_writes = true;
+    kvc_megakv_real_answer_writes(&fixture.answerer, &fixture.buffer, 1e6);
+    cr_assert_eq(fixture.answerer.latency->count, 800);
+    cr_expect_float_eq(kvc_histogram_mean_ns(fixture.answerer.latency), 1e6 - 1000 * 799 / 2.0, 1e3);
+    close_fixture(&fixture);
 }
 
 Test(answer, values_fit_into_their_memory)

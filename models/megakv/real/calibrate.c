@@ -65,14 +65,14 @@ static void add_curve(struct kvc_profile *profile, const char *name,
                                               .low_ns = measured->low_ns[i],
                                               .high_ns = measured->high_ns[i],
                                               .repetitions = KVC_MEGAKV_REPETITIONS};
-        kvc_profile_point(profile, "megakv_costs", name, &row);
+        kvc_profile_point(profile, kvc_megakv_cost_profile_kind.name, name, &row);
     }
 }
 
 static void add_curves(const struct kvc_megakv_measurement *measurement, struct kvc_profile *profile)
 {
     uint32_t points = 0, disagreeing = 0;
-    kvc_profile_name(profile, "megakv_costs", "Mega-KV's own code on this machine");
+    kvc_profile_name(profile, kvc_megakv_cost_profile_kind.name, "Mega-KV's own code on this machine");
     for (int i = 0; i < KVC_MEGAKV_MEASURED_CURVES; i++) {
         const struct kvc_megakv_named_curve *named = &kvc_megakv_named_curves[i];
         const struct kvc_megakv_measured_curve *curve = kvc_megakv_curve_of(measurement, named);

@@ -1,4 +1,4 @@
-/* The tasks of a real node, one after the other on one thread: what is received is answered. */
+/* The tasks of a real node take turns on one thread, and every request that is received gets its answer. */
 #include "models/megakv/real/pipeline.h"
 
 #include <criterion/criterion.h>
@@ -11,57 +11,57 @@
 
 enum { KEYS = 10000, PIPELINES = 2, FEED_BYTES = 1 << 19 };
 
-struct testbench {
+struct fixture {
     struct kvc_scenario scenario;
     struct kvc_megakv_options system;
     struct kvc_megakv_store *store;
     struct kvc_megakv_real_node *node;
 };
 
-static void describe(struct testbench *testbench, double set_frac, double delete_frac)
+static void describe(struct fixture *fixture, double set_frac, double delete_frac)
 {
-    memset(testbench, 0, sizeof(*testbench));
-    kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->system);
-    kvc_option_table_set_defaults(&kvc_workload_option_table, &testbench->scenario.workload);
-    testbench->system.streams = PIPELINES;
-    testbench->system.index_bytes = 1 << 20;
-    testbench->system.slab_bytes = 64 << 20;
-    testbench->system.cycle_ns = 200e3;
-    testbench->scenario.system = &testbench->system;
-    testbench->scenario.node.sockets = testbench->scenario.cluster.nodes = 1;
-    testbench->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
-    testbench->scenario.workload.keys = KEYS;
-    testbench->scenario.workload.frame_requests = 20;
-    testbench->scenario.workload.preload_frac = 1;
-    testbench->scenario.workload.get_frac = 1 - set_frac - delete_frac;
-    testbench->scenario.workload.set_frac = set_frac;
-    testbench->scenario.workload.delete_frac = delete_frac;
+    memset(fixture, 0, sizeof(*fixture));
+    kvc_option_table_set_defaults(&kvc_megakv_option_table, &fixture->system);
+    kvc_option_table_set_defaults(&kvc_workload_option_table, &fixture->scenario.workload);
+    fixture->system.streams = PIPELINES;
+    fixture->system.index_bytes = 1 << 20;
+    fixture->system.slab_bytes = 64 << 20;
+    fixture->system.cycle_ns = 200e3;
+    fixture->scenario.system = &fixture->system;
+    fixture->scenario.node.sockets = fixture->scenario.cluster.nodes = 1;
+    fixture->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
+    fixture->scenario.workload.keys = KEYS;
+    fixture->scenario.workload.frame_requests = 20;
+    fixture->scenario.workload.preload_frac = 1;
+    fixture->scenario.workload.get_frac = 1 - set_frac - delete_frac;
+    fixture->scenario.workload.set_frac = set_frac;
+    fixture->scenario.workload.delete_frac = delete_frac;
 }
 
-static void open_testbench(struct testbench *testbench)
+static void open_fixture(struct fixture *fixture)
 {
     struct kvc_diag diag = {0};
-    testbench->node = calloc(1, sizeof(*testbench->node));
-    cr_assert_not_null(testbench->node);
-    cr_assert_eq(kvc_megakv_store_create(&testbench->scenario, NULL, &testbench->store, &diag), KVC_OK, "%s",
+    fixture->node = calloc(1, sizeof(*fixture->node));
+    cr_assert_not_null(fixture->node);
+    cr_assert_eq(kvc_megakv_store_create(&fixture->scenario, NULL, &fixture->store, &diag), KVC_OK, "%s",
                  diag.message);
-    cr_assert_eq(kvc_megakv_real_node_open(testbench->node, &testbench->scenario,
-                                           &testbench->store->shards[0], false, FEED_BYTES, &diag),
+    cr_assert_eq(kvc_megakv_real_node_open(fixture->node, &fixture->scenario, &fixture->store->shards[0],
+                                           false, FEED_BYTES, &diag),
                  KVC_OK, "%s", diag.message);
-    cr_assert_eq(testbench->node->count, PIPELINES);
+    cr_assert_eq(fixture->node->count, PIPELINES);
 }
 
-static void close_testbench(struct testbench *testbench)
+static void close_fixture(struct fixture *fixture)
 {
-    kvc_megakv_real_node_close(testbench->node);
-    free(testbench->node);
-    kvc_megakv_store_free(testbench->store);
+    kvc_megakv_real_node_close(fixture->node);
+    free(fixture->node);
+    kvc_megakv_store_free(fixture->store);
 }
 
-/* Everything counts. Returns how long it took. */
-static double work(struct testbench *testbench, double seconds)
+/* Works for `seconds`, all of which is measured time. Returns how long it took. */
+static double work(struct fixture *fixture, double seconds)
 {
-    struct kvc_megakv_real_node *node = testbench->node;
+    struct kvc_megakv_real_node *node = fixture->node;
     node->started_s = kvc_clock_wall_s();
     node->until_ns = 1e18;
     for (uint32_t i = 0; i < node->count; i++) {
@@ -82,11 +82,11 @@ struct sums {
     uint64_t received, waiting, answered, completed, hits, misses, sets, deletes, wrong, latencies;
 };
 
-static struct sums add_up(const struct testbench *testbench)
+static struct sums add_up(const struct fixture *fixture)
 {
     struct sums sums = {0};
-    for (uint32_t i = 0; i < testbench->node->count; i++) {
-        const struct kvc_megakv_real_pipeline *pipeline = testbench->node->pipeline[i];
+    for (uint32_t i = 0; i < fixture->node->count; i++) {
+        const struct kvc_megakv_real_pipeline *pipeline = fixture->node->pipeline[i];
         const struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
         for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++) {
             sums.waiting += pipeline->buffers[b].rows;
@@ -107,12 +107,12 @@ static struct sums add_up(const struct testbench *testbench)
 
 Test(pipeline, every_request_is_answered_or_waits)
 {
-    struct testbench testbench;
-    describe(&testbench, 0.1, 0.05);
-    open_testbench(&testbench);
-    work(&testbench, 0.06);
-    struct sums sums = add_up(&testbench);
-    const struct kvc_megakv_real_node *node = testbench.node;
+    struct fixture fixture;
+    describe(&fixture, 0.1, 0.05);
+    open_fixture(&fixture);
+    work(&fixture, 0.06);
+    struct sums sums = add_up(&fixture);
+    const struct kvc_megakv_real_node *node = fixture.node;
     double answered = (double)sums.answered;
     cr_assert_gt(sums.answered, 10000);
     cr_expect_eq(sums.received, sums.answered + sums.waiting);
@@ -122,7 +122,7 @@ Test(pipeline, every_request_is_answered_or_waits)
     cr_expect_eq(sums.wrong, 0);
     cr_expect_float_eq((double)sums.sets / answered, 0.1, 0.01);
     cr_expect_float_eq((double)sums.deletes / answered, 0.05, 0.01);
-    cr_expect_gt(sums.misses, 0, "what was deleted");
+    cr_expect_gt(sums.misses, 0, "deleted keys are misses");
     cr_expect_gt(sums.hits, sums.misses, "two SETs to a DELETE");
     cr_expect_gt(node->insert_launches, 0);
     cr_expect_leq(node->insert_launches, node->search_launches / node->delay + 1);
@@ -132,48 +132,48 @@ Test(pipeline, every_request_is_answered_or_waits)
         cr_expect_eq(node->pipeline[i]->receive.served, node->pipeline[i]->received);
         cr_expect_eq(node->pipeline[i]->rejected, 0);
     }
-    close_testbench(&testbench);
+    close_fixture(&fixture);
 }
 
 Test(pipeline, what_is_stored_is_found)
 {
-    struct testbench testbench;
-    describe(&testbench, 0.1, 0);
-    open_testbench(&testbench);
-    work(&testbench, 0.04);
-    struct sums sums = add_up(&testbench);
+    struct fixture fixture;
+    describe(&fixture, 0.1, 0);
+    open_fixture(&fixture);
+    work(&fixture, 0.04);
+    struct sums sums = add_up(&fixture);
     cr_assert_gt(sums.hits, 10000);
     cr_expect_eq(sums.misses, 0);
     cr_expect_eq(sums.wrong, 0);
-    close_testbench(&testbench);
-    describe(&testbench, 0, 0);
-    testbench.scenario.workload.preload_frac = 0.5; /* the less popular half is not there */
-    open_testbench(&testbench);
-    work(&testbench, 0.04);
-    sums = add_up(&testbench);
+    close_fixture(&fixture);
+    describe(&fixture, 0, 0);
+    fixture.scenario.workload.preload_frac = 0.5; /* The less popular half is missing. */
+    open_fixture(&fixture);
+    work(&fixture, 0.04);
+    sums = add_up(&fixture);
     cr_expect_float_eq((double)sums.hits / (double)(sums.hits + sums.misses), 0.5, 0.02);
-    cr_expect_eq(testbench.node->insert_launches, 0);
-    close_testbench(&testbench);
+    cr_expect_eq(fixture.node->insert_launches, 0);
+    close_fixture(&fixture);
 }
 
-/* A feed goes round and round in its own time. */
+/* A feed repeats itself at the rate of the load. */
 Test(pipeline, open_loads_keep_their_rate)
 {
-    struct testbench testbench;
-    describe(&testbench, 0, 0);
-    testbench.scenario.workload.arrival = KVC_ARRIVAL_FIXED;
-    testbench.scenario.workload.rate_mops = 4;
-    open_testbench(&testbench);
-    double seconds = work(&testbench, 0.1), laps_ns = 0;
-    struct sums sums = add_up(&testbench);
+    struct fixture fixture;
+    describe(&fixture, 0, 0);
+    fixture.scenario.workload.arrival = KVC_ARRIVAL_FIXED;
+    fixture.scenario.workload.rate_mops = 4;
+    open_fixture(&fixture);
+    double seconds = work(&fixture, 0.1), laps_ns = 0;
+    struct sums sums = add_up(&fixture);
     for (uint32_t i = 0; i < PIPELINES; i++) {
-        laps_ns += testbench.node->pipeline[i]->lap_ns;
+        laps_ns += fixture.node->pipeline[i]->lap_ns;
     }
-    cr_expect_gt(laps_ns, 4e6, "it was short");
+    cr_expect_gt(laps_ns, 4e6, "the feed was repeated");
     cr_expect_leq((double)sums.received, 4.08e6 * seconds + 2 * PIPELINES * 20);
     cr_expect_geq((double)sums.received, 3.5e6 * 0.1, "%llu in %g s", (unsigned long long)sums.received,
                   seconds);
     cr_expect_eq(sums.received, sums.answered + sums.waiting);
     cr_expect_eq(sums.misses, 0);
-    close_testbench(&testbench);
+    close_fixture(&fixture);
 }

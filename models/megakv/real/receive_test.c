@@ -30,7 +30,7 @@ static void expect_key(const uint8_t *found, uint32_t i)
     cr_expect_eq(memcmp(found, key, STRIDE), 0, "request %u", i);
 }
 
-/* GETs become rows with their keys, zeros behind them, hashes and times; SETs and DELETEs are listed. */
+/* GETs become rows with zero-padded keys, hashes and times. SETs and DELETEs are listed. */
 Test(receive, requests_of_a_frame)
 {
     uint8_t packet[PACKET_BYTES];
@@ -69,7 +69,7 @@ Test(receive, requests_of_a_frame)
     kvc_megakv_real_buffer_close(&buffer);
 }
 
-/* Neither a cut packet nor a full buffer is run over. */
+/* Reading stops at the end of a truncated packet and when the buffer is full. */
 Test(receive, ends_of_packets_and_buffers)
 {
     uint8_t packet[PACKET_BYTES];
@@ -106,8 +106,8 @@ static struct kvc_megakv_real_frame_writes *sets_of(struct kvc_megakv_real_buffe
     return writes;
 }
 
-/* Every SET is stored at a place of its own and gets an index job; a stock of one size is not used for
- * another, and what was evicted for it makes a job, too. */
+/* Every SET gets a location of its own and an index job. A stock of one size is not used for another size,
+ * and items that are evicted for the stock get index jobs too. */
 Test(receive, sets_are_stored_out_of_stock)
 {
     uint8_t packet[PACKET_BYTES];

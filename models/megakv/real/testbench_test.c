@@ -49,8 +49,8 @@ static void expect_received(const struct kvc_megakv_testbench_round *round)
     cr_expect_gt(round->receive_gets_s, 0);
 }
 
-/* The third turn of the same work, in which each pipeline answers all its rows and finds from `low` to `high`
- * of them. */
+/* In the third round of the same work each pipeline answers all its rows and finds from `low` to `high` of
+ * them. */
 static void expect_gets(enum kvc_megakv_testbench_search search, uint32_t low, uint32_t high)
 {
     const struct kvc_megakv_testbench_work work = {.gets = ROWS, .search = search};
@@ -83,7 +83,7 @@ static void expect_gets(enum kvc_megakv_testbench_search search, uint32_t low, u
     cr_expect_float_eq(round.send_s, sum_s / PIPELINES, 1e-9);
 }
 
-/* Returns how many SETs made room for themselves. */
+/* Runs three rounds of SETs and returns how many SETs of the last one evicted an item. */
 static uint32_t expect_mix(void)
 {
     const struct kvc_index_stats *stats = &testbench.store->shards[0].index_stats;
@@ -104,7 +104,7 @@ static uint32_t expect_mix(void)
     return round.insert_jobs - PIPELINES * SETS;
 }
 
-Test(testbench, turns_do_what_they_say)
+Test(testbench, rounds_do_the_given_work)
 {
     struct kvc_thread_pool *pool = open_testbench();
     cr_expect_eq(testbench.keys, (uint64_t)(0.985 * ((4 << 20) / 32)), "almost full: %llu",
@@ -114,7 +114,7 @@ Test(testbench, turns_do_what_they_say)
     expect_gets(KVC_MEGAKV_TESTBENCH_HALF_ABSENT, 2 * ROWS / 5, 3 * ROWS / 5);
     expect_gets(KVC_MEGAKV_TESTBENCH_NO_SEARCH, 0, 0);
     expect_gets(KVC_MEGAKV_TESTBENCH_KEYS, ROWS, ROWS);
-    /* launches wait for their cycle */
+    /* Rounds wait for their cycle. */
     double before_s = testbench.launched_s;
     testbench.period_s = 3e-3;
     expect_gets(KVC_MEGAKV_TESTBENCH_KEYS, ROWS, ROWS);
@@ -127,8 +127,8 @@ Test(testbench, turns_do_what_they_say)
     close_testbench(pool);
 }
 
-/* What is received in one turn is launched in the next and answered in the one after. */
-Test(testbench, turns_overlap)
+/* What one round receives, the next one launches and the one after that answers. */
+Test(testbench, rounds_overlap)
 {
     const struct kvc_megakv_testbench_work work = {
         .gets = ROWS, .search = KVC_MEGAKV_TESTBENCH_KEYS, .sets = SETS};
@@ -154,7 +154,7 @@ Test(testbench, turns_overlap)
     round = run_round(&none);
     cr_expect_eq(round.gets_rows + round.mix_rows + round.search_jobs + round.insert_jobs + round.send_rows,
                  0);
-    /* and all of it at the same time, again and again */
+    /* All of it happens at the same time, again and again. */
     for (uint32_t i = 1; i < ROUNDS_TO_FILL; i++) {
         round = run_round(&work);
         cr_expect_eq(round.search_jobs, i > 1 ? PIPELINES * ROWS : 0);
