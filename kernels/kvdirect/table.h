@@ -79,8 +79,7 @@ enum kvc_kvdirect_table_result {
     KVC_KVDIRECT_TABLE_ABSENT,  /**< The key is not in the table. */
     KVC_KVDIRECT_TABLE_FULL,    /**< PUT: there is no memory; the table is unchanged. */
     KVC_KVDIRECT_TABLE_UNEQUAL, /**< SWAP: the value is not the expected one. ADD, SWAP: it is not 8 bytes. */
-    /** GET: the value exceeds the room, and nothing is copied. PUT: the key is empty, or the pair is too
-       large. */
+    /** GET: the value exceeds the room; nothing is copied. PUT: the key is empty or the pair too large. */
     KVC_KVDIRECT_TABLE_SIZE,
 };
 
