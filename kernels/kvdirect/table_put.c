@@ -1,4 +1,4 @@
-#include "kernels/kvdirect/table_ops.h"
+#include "kernels/kvdirect/table_put.h"
 
 #include <string.h>
 

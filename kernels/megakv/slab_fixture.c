@@ -21,7 +21,7 @@ void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t count, u
     }
 }
 
-enum kvc_megakv_slab_read_result read_one(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
+enum kvc_megakv_slab_read_result read_single(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
                                           uint32_t key_bytes, bool compare, uint8_t *out,
                                           uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats)
 {
@@ -46,7 +46,7 @@ enum kvc_megakv_slab_read_result read_word(struct kvc_megakv_slab *slab, uint32_
 {
     static uint8_t out[KVC_MEGAKV_SLAB_VALUE_MAX];
     uint32_t bytes;
-    enum kvc_megakv_slab_read_result result = read_one(slab, location, &key, 8, true, out, &bytes, stats);
+    enum kvc_megakv_slab_read_result result = read_single(slab, location, &key, 8, true, out, &bytes, stats);
     cr_assert_eq(bytes, result == KVC_MEGAKV_SLAB_HIT ? 8 : 0);
     memcpy(value, out, 8);
     return result;

@@ -80,18 +80,18 @@ Test(slab, keeps_zero_length_to_maximum)
         memset(key, (int)i, k);
         memset(value, (int)~i, v);
         for (int compare = 0; compare < 2; compare++) {
-            cr_assert_eq(read_one(slab, location[i], key, k, compare, out, &bytes, &stats),
+            cr_assert_eq(read_single(slab, location[i], key, k, compare, out, &bytes, &stats),
                          KVC_MEGAKV_SLAB_HIT);
             cr_assert_eq(bytes, v);
             cr_assert_eq(memcmp(out, value, v), 0);
         }
         if (k > 0) {
             key[k - 1] ^= 1;
-            cr_assert_eq(read_one(slab, location[i], key, k, true, out, &bytes, &stats),
+            cr_assert_eq(read_single(slab, location[i], key, k, true, out, &bytes, &stats),
                          KVC_MEGAKV_SLAB_MISMATCH);
-            cr_assert_eq(read_one(slab, location[i], key, k, false, out, &bytes, &stats),
+            cr_assert_eq(read_single(slab, location[i], key, k, false, out, &bytes, &stats),
                          KVC_MEGAKV_SLAB_HIT);
-            cr_assert_eq(read_one(slab, location[i], key, k - 1, true, out, &bytes, &stats),
+            cr_assert_eq(read_single(slab, location[i], key, k - 1, true, out, &bytes, &stats),
                          KVC_MEGAKV_SLAB_MISMATCH);
         }
     }
@@ -156,7 +156,7 @@ static void read_entry(struct map *map, const struct entry *entry)
     uint32_t bytes;
     memset(map->value, entry->fill, LENGTH_MAX);
     cr_assert_eq(
-        read_one(map->slab, entry->location, entry->key, entry->key_bytes, true, out, &bytes, &map->stats),
+        read_single(map->slab, entry->location, entry->key, entry->key_bytes, true, out, &bytes, &map->stats),
         KVC_MEGAKV_SLAB_HIT);
     cr_assert_eq(bytes, entry->value_bytes);
     cr_assert_eq(memcmp(out, map->value, bytes), 0);
