@@ -13,7 +13,7 @@ enum {
 
 static void cuckoo_free(struct kvc_index *index)
 {
-    struct kvc_megakv_cuckoo *table = table_of(index);
+    struct kvc_megakv_cuckoo *table = kvc_megakv_cuckoo_table_of(index);
     kvc_pages_free(table->words, table->bytes);
     free(table->chain);
     free(table);
@@ -84,7 +84,8 @@ struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params
                                    .published_displacement = params.published_displacement,
                                    .random = params.seed};
 #ifdef KVC_MEGAKV_CUCKOO_SSE2
-    uint32_t slots = table->shape.apart ? published.slots : one_sector.slots;
+    uint32_t slots =
+        table->shape.apart ? kvc_megakv_cuckoo_published.slots : kvc_megakv_cuckoo_one_sector.slots;
     table->shape.simd = !params.portable && params.slots == slots;
 #endif
     table->chain = calloc(params.max_displacements + 1, sizeof(*table->chain));

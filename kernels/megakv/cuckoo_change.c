@@ -15,7 +15,8 @@ static uint64_t next_random(struct kvc_megakv_cuckoo *table)
 }
 
 /* Chooses among the empty slots (not 0): the preferred one, or the nearest to its left, wrapping around. */
-ALWAYS_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature,
+                                              struct kvc_megakv_cuckoo_shape shape)
 {
     unsigned preferred = (unsigned)((uint64_t)signature * shape.slots >> 32);
     uint32_t left = empty & (uint32_t)((UINT64_C(2) << preferred) - 1);
@@ -23,44 +24,46 @@ ALWAYS_INLINE unsigned choose_slot(uint32_t empty, uint32_t signature, struct sh
 }
 
 /* Fills an empty slot. */
-ALWAYS_INLINE void fill(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
-                        struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void fill(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
+                                   struct kvc_megakv_cuckoo_shape shape)
 {
     if (shape.apart) {
-        store_word(bucket + shape.slots + c, location);
-        store_word(bucket + c, signature);
+        kvc_megakv_cuckoo_store_word(bucket + shape.slots + c, location);
+        kvc_megakv_cuckoo_store_word(bucket + c, signature);
     } else {
-        store_slot(bucket, c, signature, location);
+        kvc_megakv_cuckoo_store_slot(bucket, c, signature, location);
     }
 }
 
-ALWAYS_INLINE void clear(uint32_t *bucket, unsigned c, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void clear(uint32_t *bucket, unsigned c, struct kvc_megakv_cuckoo_shape shape)
 {
     if (shape.apart) {
-        store_word(bucket + c, KVC_MEGAKV_CUCKOO_EMPTY);
+        kvc_megakv_cuckoo_store_word(bucket + c, KVC_MEGAKV_CUCKOO_EMPTY);
     } else {
-        store_slot(bucket, c, KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION);
+        kvc_megakv_cuckoo_store_slot(bucket, c, KVC_MEGAKV_CUCKOO_EMPTY, KVC_MEGAKV_CUCKOO_ERASED_LOCATION);
     }
 }
 
 /* Plain loads suffice: only the writer calls this, and it reads its own stores. */
-ALWAYS_INLINE uint32_t signature_at(const uint32_t *bucket, unsigned c, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t signature_at(const uint32_t *bucket, unsigned c,
+                                               struct kvc_megakv_cuckoo_shape shape)
 {
     return bucket[kvc_megakv_cuckoo_signature_word(shape.slots, shape.apart, c)];
 }
 
-ALWAYS_INLINE uint32_t location_at(const uint32_t *bucket, unsigned c, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t location_at(const uint32_t *bucket, unsigned c,
+                                              struct kvc_megakv_cuckoo_shape shape)
 {
     return bucket[kvc_megakv_cuckoo_location_word(shape.slots, shape.apart, c)];
 }
 
-ALWAYS_INLINE void replace(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
-                           struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void replace(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location,
+                                      struct kvc_megakv_cuckoo_shape shape)
 {
     if (shape.apart) {
-        store_word(bucket + shape.slots + c, location);
+        kvc_megakv_cuckoo_store_word(bucket + shape.slots + c, location);
     } else {
-        store_slot(bucket, c, signature, location);
+        kvc_megakv_cuckoo_store_slot(bucket, c, signature, location);
     }
 }
 
@@ -93,7 +96,7 @@ static bool extend_chain(struct kvc_megakv_cuckoo *table, uint32_t length, uint3
  * location that was dropped, or KVC_LOCATION_NONE. */
 static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint32_t alternate,
                          uint32_t signature, uint32_t location, struct kvc_index_stats *stats,
-                         struct shape shape)
+                         struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t *chain = table->chain;
     uint32_t slots = shape.slots;
@@ -105,24 +108,27 @@ static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint
     for (;;) {
         if (length > table->max_displacements || !extend_chain(table, length, bucket, slots)) {
             to = chain[--length];
-            uint32_t *last = bucket_of(table, to / slots, shape);
+            uint32_t *last = kvc_megakv_cuckoo_bucket_of(table, to / slots, shape);
             dropped = location_at(last, to % slots, shape);
             clear(last, to % slots, shape);
             table->used--;
             stats->dropped++;
             break;
         }
-        uint32_t victim = signature_at(bucket_of(table, bucket, shape), chain[length] % slots, shape);
+        uint32_t victim =
+            signature_at(kvc_megakv_cuckoo_bucket_of(table, bucket, shape), chain[length] % slots, shape);
         length++;
         if (length > table->max_displacements) {
             continue; /* this victim may not move, so its alternate bucket is not read */
         }
-        uint32_t next = alternate_of(table, bucket, table->published_displacement ? displacing : victim);
+        uint32_t next = kvc_megakv_cuckoo_alternate_of(table, bucket,
+                                                       table->published_displacement ? displacing : victim);
         displacing = victim;
         if (next != bucket) {
             bucket = next;
-            stats->insert_lines += lines_of(shape);
-            uint32_t empty = match(bucket_of(table, bucket, shape), KVC_MEGAKV_CUCKOO_EMPTY, shape);
+            stats->insert_lines += kvc_megakv_cuckoo_lines(shape);
+            uint32_t empty = kvc_megakv_cuckoo_match(kvc_megakv_cuckoo_bucket_of(table, bucket, shape),
+                                                     KVC_MEGAKV_CUCKOO_EMPTY, shape);
             if (empty != 0) {
                 to = bucket * slots + choose_slot(empty, victim, shape);
                 break;
@@ -132,32 +138,33 @@ static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint
     stats->displacements += length;
     while (length > 0) {
         uint32_t from = chain[--length];
-        uint32_t *source = bucket_of(table, from / slots, shape);
+        uint32_t *source = kvc_megakv_cuckoo_bucket_of(table, from / slots, shape);
         unsigned c = from % slots;
-        fill(bucket_of(table, to / slots, shape), to % slots, signature_at(source, c, shape),
-             location_at(source, c, shape), shape);
+        fill(kvc_megakv_cuckoo_bucket_of(table, to / slots, shape), to % slots,
+             signature_at(source, c, shape), location_at(source, c, shape), shape);
         __atomic_store_n(&table->moves, table->moves + 1, __ATOMIC_RELEASE);
         clear(source, c, shape);
         to = from;
     }
-    fill(bucket_of(table, to / slots, shape), to % slots, signature, location, shape);
+    fill(kvc_megakv_cuckoo_bucket_of(table, to / slots, shape), to % slots, signature, location, shape);
     return dropped;
 }
 
-ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
-                                  struct kvc_index_stats *stats, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash,
+                                             uint32_t location, struct kvc_index_stats *stats,
+                                             struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = primary_of(table, hash);
-    uint32_t alternate = alternate_of(table, primary, signature);
-    uint32_t *home = bucket_of(table, primary, shape);
-    uint32_t *other = bucket_of(table, alternate, shape);
-    uint32_t same = match(home, signature, shape);
-    stats->insert_lines += lines_of(shape);
-    if (same == 0 && other != home && !never_full(home, shape)) {
+    uint32_t primary = kvc_megakv_cuckoo_primary_of(table, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate_of(table, primary, signature);
+    uint32_t *home = kvc_megakv_cuckoo_bucket_of(table, primary, shape);
+    uint32_t *other = kvc_megakv_cuckoo_bucket_of(table, alternate, shape);
+    uint32_t same = kvc_megakv_cuckoo_match(home, signature, shape);
+    stats->insert_lines += kvc_megakv_cuckoo_lines(shape);
+    if (same == 0 && other != home && !kvc_megakv_cuckoo_never_full(home, shape)) {
         home = other;
-        same = match(home, signature, shape);
-        stats->insert_lines += lines_of(shape);
+        same = kvc_megakv_cuckoo_match(home, signature, shape);
+        stats->insert_lines += kvc_megakv_cuckoo_lines(shape);
     }
     if (same != 0) {
         unsigned c = (unsigned)__builtin_ctz(same);
@@ -166,11 +173,11 @@ ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash
         stats->replaced++;
         return old;
     }
-    home = bucket_of(table, primary, shape);
-    uint32_t empty = match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
+    home = kvc_megakv_cuckoo_bucket_of(table, primary, shape);
+    uint32_t empty = kvc_megakv_cuckoo_match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
     if (empty == 0) {
         home = other;
-        empty = match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
+        empty = kvc_megakv_cuckoo_match(home, KVC_MEGAKV_CUCKOO_EMPTY, shape);
     }
     table->used++;
     if (empty != 0) {
@@ -180,19 +187,20 @@ ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash
     return displace(table, primary, alternate, signature, location, stats, shape);
 }
 
-ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
-                                 struct kvc_index_stats *stats, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                                            struct kvc_index_stats *stats,
+                                            struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = primary_of(table, hash);
-    uint32_t alternate = alternate_of(table, primary, signature);
-    uint32_t *bucket = bucket_of(table, primary, shape);
-    uint32_t same = match(bucket, signature, shape);
-    stats->erase_lines += lines_of(shape);
-    if (same == 0 && alternate != primary && !never_full(bucket, shape)) {
-        bucket = bucket_of(table, alternate, shape);
-        same = match(bucket, signature, shape);
-        stats->erase_lines += lines_of(shape);
+    uint32_t primary = kvc_megakv_cuckoo_primary_of(table, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate_of(table, primary, signature);
+    uint32_t *bucket = kvc_megakv_cuckoo_bucket_of(table, primary, shape);
+    uint32_t same = kvc_megakv_cuckoo_match(bucket, signature, shape);
+    stats->erase_lines += kvc_megakv_cuckoo_lines(shape);
+    if (same == 0 && alternate != primary && !kvc_megakv_cuckoo_never_full(bucket, shape)) {
+        bucket = kvc_megakv_cuckoo_bucket_of(table, alternate, shape);
+        same = kvc_megakv_cuckoo_match(bucket, signature, shape);
+        stats->erase_lines += kvc_megakv_cuckoo_lines(shape);
     }
     if (same == 0) {
         return KVC_LOCATION_NONE;
@@ -210,28 +218,33 @@ ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash,
 
 /* Prefetches the second bucket that a change of this element reads, or the first one again if it needs no
  * second. The line of the first bucket was requested long ago. A branch would be mispredicted. */
-ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash,
+                                              struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = primary_of(table, hash);
-    uint32_t found = match(bucket_of(table, primary, shape), signature, shape);
-    uint32_t second = alternate_of(table, primary, signature & -(uint32_t)(found == 0));
-    prefetch_bucket(bucket_of(table, second, shape), shape, true);
+    uint32_t primary = kvc_megakv_cuckoo_primary_of(table, hash);
+    uint32_t found =
+        kvc_megakv_cuckoo_match(kvc_megakv_cuckoo_bucket_of(table, primary, shape), signature, shape);
+    uint32_t second = kvc_megakv_cuckoo_alternate_of(table, primary, signature & -(uint32_t)(found == 0));
+    kvc_megakv_cuckoo_prefetch_bucket(kvc_megakv_cuckoo_bucket_of(table, second, shape), shape, true);
 }
 
 typedef uint32_t change_fn(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
-                           struct kvc_index_stats *stats, struct shape shape);
+                           struct kvc_index_stats *stats, struct kvc_megakv_cuckoo_shape shape);
 
 /* Handles three keys per iteration: prefetches the first bucket of one, the second bucket of another, and
  * changes a third. */
-ALWAYS_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                          uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
-                          struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash,
+                                     const uint32_t *location, uint32_t count, uint32_t *out,
+                                     struct kvc_index_stats *stats, change_fn *one,
+                                     struct kvc_megakv_cuckoo_shape shape)
 {
     struct kvc_index_stats local = {0};
     for (uint64_t i = 0; i < (uint64_t)count + FIRST_AHEAD; i++) {
         if (i < count) {
-            prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, true);
+            kvc_megakv_cuckoo_prefetch_bucket(
+                kvc_megakv_cuckoo_bucket_of(table, kvc_megakv_cuckoo_primary_of(table, hash[i]), shape),
+                shape, true);
         }
         if (i >= FIRST_AHEAD - SECOND_AHEAD && i - (FIRST_AHEAD - SECOND_AHEAD) < count) {
             prefetch_second(table, hash[i - (FIRST_AHEAD - SECOND_AHEAD)], shape);
@@ -247,22 +260,23 @@ ALWAYS_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash,
     kvc_index_stats_add(stats, &local);
 }
 
-ALWAYS_INLINE void change_any(struct kvc_megakv_cuckoo *table, const uint64_t *hash, const uint32_t *location,
-                              uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one)
+KVC_MEGAKV_CUCKOO_INLINE void change_any(struct kvc_megakv_cuckoo *table, const uint64_t *hash,
+                                         const uint32_t *location, uint32_t count, uint32_t *out,
+                                         struct kvc_index_stats *stats, change_fn *one)
 {
     if (!table->shape.simd) {
         change(table, hash, location, count, out, stats, one, table->shape);
     } else if (table->shape.apart) {
-        change(table, hash, location, count, out, stats, one, published);
+        change(table, hash, location, count, out, stats, one, kvc_megakv_cuckoo_published);
     } else {
-        change(table, hash, location, count, out, stats, one, one_sector);
+        change(table, hash, location, count, out, stats, one, kvc_megakv_cuckoo_one_sector);
     }
 }
 
 void kvc_megakv_cuckoo_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                               uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    struct kvc_megakv_cuckoo *table = table_of(index);
+    struct kvc_megakv_cuckoo *table = kvc_megakv_cuckoo_table_of(index);
     stats->inserts += count;
     change_any(table, hash, location, count, out, stats, insert_one);
 }
@@ -270,7 +284,7 @@ void kvc_megakv_cuckoo_insert(struct kvc_index *index, const uint64_t *hash, con
 void kvc_megakv_cuckoo_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
                              uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
 {
-    struct kvc_megakv_cuckoo *table = table_of(index);
+    struct kvc_megakv_cuckoo *table = kvc_megakv_cuckoo_table_of(index);
     stats->erases += count;
     change_any(table, hash, location, count, out, stats, erase_one);
 }

@@ -16,29 +16,31 @@
 #define KVC_MEGAKV_CUCKOO_SSE2 1
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+/** Functions of the hot path, which must be inlined so that constant parameters specialise them. */
+#define KVC_MEGAKV_CUCKOO_INLINE static inline __attribute__((always_inline))
 
 enum {
-    LINE_WORDS = 16,
+    KVC_MEGAKV_CUCKOO_LINE_WORDS = 16, /**< Words of a 64-byte line, 32 bits each. */
 };
 
 /** Shape of a bucket; a compile-time constant wherever code for the two usual shapes is inlined. */
-struct shape {
+struct kvc_megakv_cuckoo_shape {
     uint32_t slots;
     bool apart;
     /** Whether vector code exists: one of the two usual shapes on a machine with 16-byte vectors. */
     bool simd;
 };
 
-static const struct shape published = {KVC_MEGAKV_CUCKOO_SLOTS, true, true};
-static const struct shape one_sector = {4, false, true};
+static const struct kvc_megakv_cuckoo_shape kvc_megakv_cuckoo_published = {KVC_MEGAKV_CUCKOO_SLOTS, true,
+                                                                           true};
+static const struct kvc_megakv_cuckoo_shape kvc_megakv_cuckoo_one_sector = {4, false, true};
 
 struct kvc_megakv_cuckoo {
     struct kvc_index index;
     uint32_t *words;
     uint64_t bytes;
     struct kvc_megakv_cuckoo_layout_masks masks;
-    struct shape shape;
+    struct kvc_megakv_cuckoo_shape shape;
     uint32_t max_displacements;
     bool published_displacement;
     uint32_t *chain; /**< Slots of the current chain, up to max_displacements + 1. */
@@ -50,61 +52,68 @@ struct kvc_megakv_cuckoo {
     _Alignas(64) uint64_t moves;
 };
 
-static inline struct kvc_megakv_cuckoo *table_of(struct kvc_index *index)
+static inline struct kvc_megakv_cuckoo *kvc_megakv_cuckoo_table_of(struct kvc_index *index)
 {
     return (struct kvc_megakv_cuckoo *)index; /* the first member */
 }
 
-ALWAYS_INLINE uint32_t load_word(const uint32_t *from)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_load_word(const uint32_t *from)
 {
     return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
-ALWAYS_INLINE void store_word(uint32_t *to, uint32_t value)
+KVC_MEGAKV_CUCKOO_INLINE void kvc_megakv_cuckoo_store_word(uint32_t *to, uint32_t value)
 {
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 
 /** Loads a slot of the interleaved layout in one access: the signature in the low half, the location in the
  * high half. */
-ALWAYS_INLINE uint64_t load_slot(const uint32_t *bucket, unsigned c)
+KVC_MEGAKV_CUCKOO_INLINE uint64_t kvc_megakv_cuckoo_load_slot(const uint32_t *bucket, unsigned c)
 {
     return __atomic_load_n((const uint64_t *)bucket + c, __ATOMIC_ACQUIRE);
 }
 
-ALWAYS_INLINE void store_slot(uint32_t *bucket, unsigned c, uint32_t signature, uint32_t location)
+KVC_MEGAKV_CUCKOO_INLINE void kvc_megakv_cuckoo_store_slot(uint32_t *bucket, unsigned c, uint32_t signature,
+                                                           uint32_t location)
 {
     __atomic_store_n((uint64_t *)bucket + c, (uint64_t)location << 32 | signature, __ATOMIC_RELEASE);
 }
 
-ALWAYS_INLINE uint32_t *bucket_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t *kvc_megakv_cuckoo_bucket_of(const struct kvc_megakv_cuckoo *table,
+                                                               uint32_t bucket,
+                                                               struct kvc_megakv_cuckoo_shape shape)
 {
     return table->words + (uint64_t)bucket * (2 * shape.slots);
 }
 
-ALWAYS_INLINE uint32_t lines_of(struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_lines(struct kvc_megakv_cuckoo_shape shape)
 {
-    return shape.slots <= LINE_WORDS / 2 ? 1 : shape.slots / (LINE_WORDS / 2);
+    return shape.slots <= KVC_MEGAKV_CUCKOO_LINE_WORDS / 2 ? 1
+                                                           : shape.slots / (KVC_MEGAKV_CUCKOO_LINE_WORDS / 2);
 }
 
-ALWAYS_INLINE void prefetch_bucket(const uint32_t *bucket, struct shape shape, bool write)
+KVC_MEGAKV_CUCKOO_INLINE void
+kvc_megakv_cuckoo_prefetch_bucket(const uint32_t *bucket, struct kvc_megakv_cuckoo_shape shape, bool write)
 {
-    for (uint32_t line = 0; line < lines_of(shape); line++) {
+    for (uint32_t line = 0; line < kvc_megakv_cuckoo_lines(shape); line++) {
         if (write) {
-            __builtin_prefetch(bucket + line * LINE_WORDS, 1);
+            __builtin_prefetch(bucket + line * KVC_MEGAKV_CUCKOO_LINE_WORDS, 1);
         } else {
             /* The second-level cache accepts more outstanding lines. */
-            __builtin_prefetch(bucket + line * LINE_WORDS, 0, 2);
+            __builtin_prefetch(bucket + line * KVC_MEGAKV_CUCKOO_LINE_WORDS, 0, 2);
         }
     }
 }
 
 /** Bit c of the result is set if slot c has this signature. */
-ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_match_portable(const uint32_t *bucket, uint32_t signature,
+                                                                   struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t slots = 0;
     for (unsigned c = 0; c < shape.slots; c++) {
-        uint32_t found = shape.apart ? load_word(bucket + c) : (uint32_t)load_slot(bucket, c);
+        uint32_t found = shape.apart ? kvc_megakv_cuckoo_load_word(bucket + c)
+                                     : (uint32_t)kvc_megakv_cuckoo_load_slot(bucket, c);
         slots |= (uint32_t)(found == signature) << c;
     }
     return slots;
@@ -113,7 +122,8 @@ ALWAYS_INLINE uint32_t match_portable(const uint32_t *bucket, uint32_t signature
 #ifdef KVC_MEGAKV_CUCKOO_SSE2
 /** Uses two 16-byte vectors, which every x86-64 processor has. 32-byte vectors are no faster here, and the
  * code around them would pay for the transition. */
-ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signature)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_match_published(const uint32_t *bucket,
+                                                                    uint32_t signature)
 {
     const __m128i *slots = (const __m128i *)bucket;
     __m128i wanted = _mm_set1_epi32((int)signature);
@@ -123,7 +133,8 @@ ALWAYS_INLINE uint32_t match_published(const uint32_t *bucket, uint32_t signatur
 }
 
 /** Uses every other word, which is where the signatures are. */
-ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signature)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_match_one_sector(const uint32_t *bucket,
+                                                                     uint32_t signature)
 {
     const __m128 *slots = (const __m128 *)bucket;
     __m128i signatures = _mm_castps_si128(_mm_shuffle_ps(slots[0], slots[1], 0x88));
@@ -132,35 +143,39 @@ ALWAYS_INLINE uint32_t match_one_sector(const uint32_t *bucket, uint32_t signatu
 }
 #endif
 
-ALWAYS_INLINE uint32_t match(const uint32_t *bucket, uint32_t signature, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_match(const uint32_t *bucket, uint32_t signature,
+                                                          struct kvc_megakv_cuckoo_shape shape)
 {
 #ifdef KVC_MEGAKV_CUCKOO_SSE2
     if (shape.simd) {
-        return shape.apart ? match_published(bucket, signature) : match_one_sector(bucket, signature);
+        return shape.apart ? kvc_megakv_cuckoo_match_published(bucket, signature)
+                           : kvc_megakv_cuckoo_match_one_sector(bucket, signature);
     }
 #endif
-    return match_portable(bucket, signature, shape);
+    return kvc_megakv_cuckoo_match_portable(bucket, signature, shape);
 }
 
 /** Says that no element with this primary bucket lives in its alternate bucket, because this bucket has a
  * slot that never held an element. */
-ALWAYS_INLINE bool never_full(const uint32_t *bucket, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE bool kvc_megakv_cuckoo_never_full(const uint32_t *bucket,
+                                                           struct kvc_megakv_cuckoo_shape shape)
 {
     bool never_used = false;
     for (unsigned c = 0; !shape.apart && c < shape.slots; c++) {
-        never_used |= load_slot(bucket, c) == 0;
+        never_used |= kvc_megakv_cuckoo_load_slot(bucket, c) == 0;
     }
     return never_used;
 }
 
-ALWAYS_INLINE uint32_t primary_of(const struct kvc_megakv_cuckoo *table, uint64_t hash)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_primary_of(const struct kvc_megakv_cuckoo *table,
+                                                               uint64_t hash)
 {
     return kvc_megakv_cuckoo_primary(table->masks, hash);
 }
 
 /** Returns the other bucket of an element with this signature, which may be the same bucket. */
-ALWAYS_INLINE uint32_t alternate_of(const struct kvc_megakv_cuckoo *table, uint32_t bucket,
-                                    uint32_t signature)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_alternate_of(const struct kvc_megakv_cuckoo *table,
+                                                                 uint32_t bucket, uint32_t signature)
 {
     return kvc_megakv_cuckoo_alternate(table->masks, bucket, signature);
 }

@@ -9,20 +9,21 @@ enum {
 /* Returns the location of a signature in a bucket, or KVC_LOCATION_NONE. In the layout with signatures and
  * locations apart, the writer stores a location between clearing and setting its signature, so the pair
  * belongs together if the signature is still there after the location was read. */
-ALWAYS_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t probe(const uint32_t *bucket, uint32_t signature,
+                                        struct kvc_megakv_cuckoo_shape shape)
 {
-    uint32_t slots = match(bucket, signature, shape);
+    uint32_t slots = kvc_megakv_cuckoo_match(bucket, signature, shape);
     unsigned c = (unsigned)__builtin_ctz(slots | 1u << (shape.slots - 1));
     if (!shape.apart) {
-        uint64_t slot = load_slot(bucket, c);
+        uint64_t slot = kvc_megakv_cuckoo_load_slot(bucket, c);
         return (uint32_t)slot == signature ? (uint32_t)(slot >> 32) : KVC_LOCATION_NONE;
     }
-    uint32_t location = load_word(bucket + shape.slots + c);
-    bool whole = load_word(bucket + c) == signature;
+    uint32_t location = kvc_megakv_cuckoo_load_word(bucket + shape.slots + c);
+    bool whole = kvc_megakv_cuckoo_load_word(bucket + c) == signature;
     return (whole & (slots != 0)) ? location : KVC_LOCATION_NONE;
 }
 
-ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
+KVC_MEGAKV_CUCKOO_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
 {
     /* keeps the vector loads before the counter in the compiler; the processor does so anyway */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -30,23 +31,24 @@ ALWAYS_INLINE uint64_t moves_so_far(const struct kvc_megakv_cuckoo *table)
 }
 
 /* Searches again, in case the element moved past a reader that began when the counter stood at `moves`. */
-ALWAYS_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint64_t moves,
-                                    struct kvc_index_stats *stats, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE uint32_t search_again(const struct kvc_megakv_cuckoo *table, uint64_t hash,
+                                               uint64_t moves, struct kvc_index_stats *stats,
+                                               struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = primary_of(table, hash);
-    uint32_t alternate = alternate_of(table, primary, signature);
+    uint32_t primary = kvc_megakv_cuckoo_primary_of(table, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate_of(table, primary, signature);
     for (;;) {
         uint64_t now = moves_so_far(table);
         if (now == moves) {
             return KVC_LOCATION_NONE;
         }
         moves = now;
-        uint32_t location = probe(bucket_of(table, primary, shape), signature, shape);
-        stats->search_lines += lines_of(shape);
+        uint32_t location = probe(kvc_megakv_cuckoo_bucket_of(table, primary, shape), signature, shape);
+        stats->search_lines += kvc_megakv_cuckoo_lines(shape);
         if (location == KVC_LOCATION_NONE && alternate != primary) {
-            location = probe(bucket_of(table, alternate, shape), signature, shape);
-            stats->search_lines += lines_of(shape);
+            location = probe(kvc_megakv_cuckoo_bucket_of(table, alternate, shape), signature, shape);
+            stats->search_lines += kvc_megakv_cuckoo_lines(shape);
         }
         if (location != KVC_LOCATION_NONE) {
             return location;
@@ -59,14 +61,15 @@ static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_mega
                                                            uint64_t hash, uint64_t moves,
                                                            struct kvc_index_stats *stats)
 {
-    struct shape shape = {table->shape.slots, table->shape.apart, false};
+    struct kvc_megakv_cuckoo_shape shape = {table->shape.slots, table->shape.apart, false};
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = primary_of(table, hash);
-    uint32_t alternate = alternate_of(table, primary, signature);
+    uint32_t primary = kvc_megakv_cuckoo_primary_of(table, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate_of(table, primary, signature);
     uint32_t found = KVC_LOCATION_NONE;
-    if (alternate != primary && !never_full(bucket_of(table, primary, shape), shape)) {
-        found = probe(bucket_of(table, alternate, shape), signature, shape);
-        stats->search_lines += lines_of(shape);
+    if (alternate != primary &&
+        !kvc_megakv_cuckoo_never_full(kvc_megakv_cuckoo_bucket_of(table, primary, shape), shape)) {
+        found = probe(kvc_megakv_cuckoo_bucket_of(table, alternate, shape), signature, shape);
+        stats->search_lines += kvc_megakv_cuckoo_lines(shape);
     }
     if (found == KVC_LOCATION_NONE) {
         found = search_again(table, hash, moves, stats, shape);
@@ -85,16 +88,18 @@ static __attribute__((noinline)) void search_one_alternate(const struct kvc_mega
 
 /* Searches batches that are too small for a pipeline. It does little besides the probes, so that the
  * processor overlaps this call with the caller's next ones. */
-ALWAYS_INLINE void search_few(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
-                              uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void search_few(const struct kvc_megakv_cuckoo *table, const uint64_t *hash,
+                                         uint32_t count, uint32_t *location, struct kvc_index_stats *stats,
+                                         struct kvc_megakv_cuckoo_shape shape)
 {
     stats->searches += count;
     stats->search_hits += count;
-    stats->search_lines += count * lines_of(shape);
+    stats->search_lines += count * kvc_megakv_cuckoo_lines(shape);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t moves = moves_so_far(table);
         uint32_t found =
-            probe(bucket_of(table, primary_of(table, hash[i]), shape), kvc_signature(hash[i]), shape);
+            probe(kvc_megakv_cuckoo_bucket_of(table, kvc_megakv_cuckoo_primary_of(table, hash[i]), shape),
+                  kvc_signature(hash[i]), shape);
         if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
             found = search_alternate(table, hash[i], moves, stats);
         }
@@ -102,13 +107,16 @@ ALWAYS_INLINE void search_few(const struct kvc_megakv_cuckoo *table, const uint6
     }
 }
 
-ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
-                          uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t *hash,
+                                     uint32_t count, uint32_t *location, struct kvc_index_stats *stats,
+                                     struct kvc_megakv_cuckoo_shape shape)
 {
     uint32_t missed[SEARCH_CHUNK];
     uint64_t misses = 0;
     for (uint32_t i = 0; i < SEARCH_AHEAD && i < count; i++) {
-        prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, false);
+        kvc_megakv_cuckoo_prefetch_bucket(
+            kvc_megakv_cuckoo_bucket_of(table, kvc_megakv_cuckoo_primary_of(table, hash[i]), shape), shape,
+            false);
     }
     for (uint32_t start = 0; start < count; start += SEARCH_CHUNK) {
         uint32_t end = count - start > SEARCH_CHUNK ? start + SEARCH_CHUNK : count;
@@ -116,28 +124,31 @@ ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t 
         uint32_t second = 0;
         for (uint32_t i = start; i < end; i++) {
             uint32_t ahead = count - i > SEARCH_AHEAD ? i + SEARCH_AHEAD : count - 1;
-            prefetch_bucket(bucket_of(table, primary_of(table, hash[ahead]), shape), shape, false);
+            kvc_megakv_cuckoo_prefetch_bucket(
+                kvc_megakv_cuckoo_bucket_of(table, kvc_megakv_cuckoo_primary_of(table, hash[ahead]), shape),
+                shape, false);
             uint32_t signature = kvc_signature(hash[i]);
-            uint32_t bucket = primary_of(table, hash[i]);
-            uint32_t found = probe(bucket_of(table, bucket, shape), signature, shape);
+            uint32_t bucket = kvc_megakv_cuckoo_primary_of(table, hash[i]);
+            uint32_t found = probe(kvc_megakv_cuckoo_bucket_of(table, bucket, shape), signature, shape);
             location[i] = found;
             /* A branch would be mispredicted; instead, a hit prefetches the line that it already has. */
             uint32_t miss = found == KVC_LOCATION_NONE;
             missed[second] = i;
             second += miss;
-            uint32_t next = alternate_of(table, bucket, signature & -miss);
-            prefetch_bucket(bucket_of(table, next, shape), shape, false);
+            uint32_t next = kvc_megakv_cuckoo_alternate_of(table, bucket, signature & -miss);
+            kvc_megakv_cuckoo_prefetch_bucket(kvc_megakv_cuckoo_bucket_of(table, next, shape), shape, false);
         }
-        stats->search_lines += (uint64_t)(end - start) * lines_of(shape);
+        stats->search_lines += (uint64_t)(end - start) * kvc_megakv_cuckoo_lines(shape);
         for (uint32_t m = 0; m < second; m++) {
             uint32_t i = missed[m];
             uint32_t signature = kvc_signature(hash[i]);
-            uint32_t bucket = primary_of(table, hash[i]);
-            uint32_t alternate = alternate_of(table, bucket, signature);
+            uint32_t bucket = kvc_megakv_cuckoo_primary_of(table, hash[i]);
+            uint32_t alternate = kvc_megakv_cuckoo_alternate_of(table, bucket, signature);
             uint32_t found = KVC_LOCATION_NONE;
-            if (alternate != bucket && !never_full(bucket_of(table, bucket, shape), shape)) {
-                stats->search_lines += lines_of(shape);
-                found = probe(bucket_of(table, alternate, shape), signature, shape);
+            if (alternate != bucket &&
+                !kvc_megakv_cuckoo_never_full(kvc_megakv_cuckoo_bucket_of(table, bucket, shape), shape)) {
+                stats->search_lines += kvc_megakv_cuckoo_lines(shape);
+                found = probe(kvc_megakv_cuckoo_bucket_of(table, alternate, shape), signature, shape);
             }
             if (found == KVC_LOCATION_NONE) {
                 found = search_again(table, hash[i], moves, stats, shape);
@@ -152,27 +163,30 @@ ALWAYS_INLINE void search(const struct kvc_megakv_cuckoo *table, const uint64_t 
 
 /* Searches a single key. It is separate so that it saves no registers: the fewer instructions a call has, the
  * more calls the processor overlaps. */
-ALWAYS_INLINE void search_one(const struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t *location,
-                              struct kvc_index_stats *stats)
+KVC_MEGAKV_CUCKOO_INLINE void search_one(const struct kvc_megakv_cuckoo *table, uint64_t hash,
+                                         uint32_t *location, struct kvc_index_stats *stats)
 {
     uint64_t moves = moves_so_far(table);
     uint32_t signature = kvc_signature(hash);
-    uint32_t primary = primary_of(table, hash);
+    uint32_t primary = kvc_megakv_cuckoo_primary_of(table, hash);
     /* At load 0.75, one key in fourteen is in its alternate bucket, and all calls behind it would wait a
      * second time. A line that is prefetched in vain does not count as touched. */
-    __builtin_prefetch(bucket_of(table, alternate_of(table, primary, signature), published));
-    uint32_t found = probe(bucket_of(table, primary, published), signature, published);
+    __builtin_prefetch(kvc_megakv_cuckoo_bucket_of(
+        table, kvc_megakv_cuckoo_alternate_of(table, primary, signature), kvc_megakv_cuckoo_published));
+    uint32_t found = probe(kvc_megakv_cuckoo_bucket_of(table, primary, kvc_megakv_cuckoo_published),
+                           signature, kvc_megakv_cuckoo_published);
     stats->searches++;
     stats->search_hits++;
-    stats->search_lines += lines_of(published);
+    stats->search_lines += kvc_megakv_cuckoo_lines(kvc_megakv_cuckoo_published);
     *location = found;
     if (__builtin_expect(found == KVC_LOCATION_NONE, 0)) {
         search_one_alternate(table, hash, moves, location, stats);
     }
 }
 
-ALWAYS_INLINE void search_any(const struct kvc_megakv_cuckoo *table, const uint64_t *hash, uint32_t count,
-                              uint32_t *location, struct kvc_index_stats *stats, struct shape shape)
+KVC_MEGAKV_CUCKOO_INLINE void search_any(const struct kvc_megakv_cuckoo *table, const uint64_t *hash,
+                                         uint32_t count, uint32_t *location, struct kvc_index_stats *stats,
+                                         struct kvc_megakv_cuckoo_shape shape)
 {
     if (count < FEW) {
         search_few(table, hash, count, location, stats, shape);
@@ -188,16 +202,16 @@ static __attribute__((noinline)) void search_batch(const struct kvc_megakv_cucko
     if (!table->shape.simd) {
         search(table, hash, count, location, stats, table->shape);
     } else if (table->shape.apart) {
-        search_any(table, hash, count, location, stats, published);
+        search_any(table, hash, count, location, stats, kvc_megakv_cuckoo_published);
     } else {
-        search_any(table, hash, count, location, stats, one_sector);
+        search_any(table, hash, count, location, stats, kvc_megakv_cuckoo_one_sector);
     }
 }
 
 void kvc_megakv_cuckoo_search(struct kvc_index *index, const uint64_t *hash, uint32_t count,
                               uint32_t *location, struct kvc_index_stats *stats)
 {
-    const struct kvc_megakv_cuckoo *table = table_of(index);
+    const struct kvc_megakv_cuckoo *table = kvc_megakv_cuckoo_table_of(index);
     if (count == 1 && table->shape.simd && table->shape.apart) {
         search_one(table, hash[0], location, stats);
     } else {

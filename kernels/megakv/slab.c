@@ -8,21 +8,22 @@
 
 bool kvc_megakv_slab_set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks)
 {
-    uint64_t *below = &slab->referenced[0][word_of(location)];
+    uint64_t *below = &slab->referenced[0][kvc_megakv_slab_word(location)];
     /* A set bit is not written again: the write would take the line from the caches of other readers. */
     if ((~__atomic_load_n(below, __ATOMIC_RELAXED) & marks) == 0) {
         return false;
     }
     uint64_t bits = __atomic_fetch_or(below, marks, __ATOMIC_SEQ_CST) | marks;
     uint32_t index = location;
-    for (int level = 1; level < LEVELS && bits == ~UINT64_C(0); level++) {
+    for (int level = 1; level < KVC_MEGAKV_SLAB_LEVELS && bits == ~UINT64_C(0); level++) {
         index /= 64;
-        uint64_t *word = &slab->referenced[level][word_of(index)];
-        bits = __atomic_fetch_or(word, bit_of(index), __ATOMIC_SEQ_CST) | bit_of(index);
+        uint64_t *word = &slab->referenced[level][kvc_megakv_slab_word(index)];
+        bits = __atomic_fetch_or(word, kvc_megakv_slab_bit(index), __ATOMIC_SEQ_CST) |
+               kvc_megakv_slab_bit(index);
         /* The CLOCK hand clears from the bottom up. If it passed meanwhile, either it or this thread notices
          * the other. */
         if (__atomic_load_n(below, __ATOMIC_SEQ_CST) != ~UINT64_C(0)) {
-            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
+            __atomic_fetch_and(word, ~kvc_megakv_slab_bit(index), __ATOMIC_SEQ_CST);
             break;
         }
         below = word;
@@ -35,9 +36,9 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
     if (slab == NULL) {
         return;
     }
-    uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
+    uint64_t bitmap_bytes = (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
     kvc_pages_free(slab->base, (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
-    for (int level = 0; level < LEVELS; level++) {
+    for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS; level++) {
         kvc_pages_free(slab->referenced[level], bitmap_bytes >> 6 * level);
     }
     kvc_pages_free(slab->free_bits, bitmap_bytes);
@@ -49,7 +50,7 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
 
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed)
 {
-    if (bytes == 0 || bytes > (uint64_t)SLAB_COUNT_MAX * KVC_MEGAKV_SLAB_BYTES) {
+    if (bytes == 0 || bytes > (uint64_t)KVC_MEGAKV_SLAB_COUNT_MAX * KVC_MEGAKV_SLAB_BYTES) {
         errno = EINVAL;
         return NULL;
     }
@@ -60,14 +61,14 @@ struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_see
     memset(slab, 0, sizeof(*slab));
     slab->slab_count = (uint32_t)((bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES);
     slab->hash_seed = hash_seed;
-    for (uint32_t i = 0; i < CLASS_COUNT; i++) {
-        slab->classes[i].last = NO_SLAB;
-        slab->classes[i].first_free = NO_SLAB;
+    for (uint32_t i = 0; i < KVC_MEGAKV_SLAB_CLASSES; i++) {
+        slab->classes[i].last = KVC_MEGAKV_SLAB_NONE;
+        slab->classes[i].first_free = KVC_MEGAKV_SLAB_NONE;
     }
-    uint64_t bitmap_bytes = (uint64_t)slab->slab_count * BITMAP_WORDS * sizeof(uint64_t);
+    uint64_t bitmap_bytes = (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
     slab->base = kvc_pages_alloc((uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
     bool complete = true;
-    for (int level = 0; level < LEVELS; level++) {
+    for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS; level++) {
         slab->referenced[level] = kvc_pages_alloc(bitmap_bytes >> 6 * level);
         complete = complete && slab->referenced[level] != NULL;
     }
@@ -95,8 +96,9 @@ void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in)
         uint32_t item_bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
         uint32_t count = item_bytes == 0 ? 0 : KVC_MEGAKV_SLAB_BYTES / item_bytes;
         for (uint32_t item = 0; item < count; item += 64 * words_apart) {
-            uint32_t location = location_of(number, item);
-            clear_referenced(slab, location, using_word(slab, location) & pattern);
+            uint32_t location = kvc_megakv_slab_location(number, item);
+            kvc_megakv_slab_clear_referenced(slab, location,
+                                             kvc_megakv_slab_using_word(slab, location) & pattern);
         }
     }
 }
@@ -108,7 +110,8 @@ uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab)
         uint32_t item_bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
         uint32_t count = item_bytes == 0 ? 0 : KVC_MEGAKV_SLAB_BYTES / item_bytes;
         for (uint32_t item = 0; item < count; item += 64) {
-            items += (uint32_t)__builtin_popcountll(using_word(slab, location_of(number, item)));
+            items += (uint32_t)__builtin_popcountll(
+                kvc_megakv_slab_using_word(slab, kvc_megakv_slab_location(number, item)));
         }
     }
     return items;

@@ -9,13 +9,13 @@ enum {
     EVICT_AHEAD = 16,
 };
 
-/* Returns the size class of an item and stores the item size of the class in *class_bytes; CLASS_COUNT if the
- * item is too large. */
+/* Returns the size class of an item and stores the item size of the class in *class_bytes;
+ * KVC_MEGAKV_SLAB_CLASSES if the item is too large. */
 static uint32_t class_of(uint32_t key_bytes, uint32_t value_bytes, uint32_t *class_bytes)
 {
     *class_bytes = 0;
     if (key_bytes > KVC_MEGAKV_SLAB_KEY_MAX || value_bytes > KVC_MEGAKV_SLAB_VALUE_MAX) {
-        return CLASS_COUNT;
+        return KVC_MEGAKV_SLAB_CLASSES;
     }
     uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
     if (bytes <= 64) {
@@ -40,14 +40,14 @@ uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
  * ones. The top level is left alone: it has no level above it, and slabs share its words. */
 static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items)
 {
-    for (int level = 0; level < LEVELS - 1; level++) {
-        uint32_t end = location_of(number, 0) >> 6 * level | 0xffff >> 6 * level;
-        uint32_t index = (location_of(number, 0) >> 6 * level) + items;
+    for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS - 1; level++) {
+        uint32_t end = kvc_megakv_slab_location(number, 0) >> 6 * level | 0xffff >> 6 * level;
+        uint32_t index = (kvc_megakv_slab_location(number, 0) >> 6 * level) + items;
         for (; (index & 63) != 0 && index <= end; index++) {
-            slab->referenced[level][word_of(index)] |= bit_of(index);
+            slab->referenced[level][kvc_megakv_slab_word(index)] |= kvc_megakv_slab_bit(index);
         }
         for (; index <= end; index += 64) {
-            slab->referenced[level][word_of(index)] = ~UINT64_C(0);
+            slab->referenced[level][kvc_megakv_slab_word(index)] = ~UINT64_C(0);
         }
         items = (items + 63) / 64;
     }
@@ -63,16 +63,16 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
         }
     } while (!__atomic_compare_exchange_n(&slab->assigned, &number, number + 1, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
-    struct size_class *class = &slab->classes[class_index];
+    struct kvc_megakv_slab_class *class = &slab->classes[class_index];
     class->items =
         KVC_MEGAKV_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_MEGAKV_SLAB_BYTES / class_bytes : ITEMS_MAX;
-    struct slab_info *info = &slab->info[number];
-    *info = (struct slab_info){.class_index = class_index,
-                               .free_items = class->items,
-                               .next_free = class->first_free,
-                               .next = number};
+    struct kvc_megakv_slab_info *info = &slab->info[number];
+    *info = (struct kvc_megakv_slab_info){.class_index = class_index,
+                                          .free_items = class->items,
+                                          .next_free = class->first_free,
+                                          .next = number};
     class->first_free = number;
-    if (class->last != NO_SLAB) {
+    if (class->last != KVC_MEGAKV_SLAB_NONE) {
         info->next = slab->info[class->last].next;
         slab->info[class->last].next = number;
     } else {
@@ -80,7 +80,7 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
     }
     class->last = number;
     class->slabs++;
-    uint64_t *free_bits = &slab->free_bits[word_of(location_of(number, 0))];
+    uint64_t *free_bits = &slab->free_bits[kvc_megakv_slab_word(kvc_megakv_slab_location(number, 0))];
     for (uint32_t item = 0; item < class->items; item += 64) {
         uint32_t left = class->items - item;
         free_bits[item / 64] = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
@@ -95,7 +95,7 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
 static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, uint32_t count,
                           uint32_t *location)
 {
-    uint64_t *word = &slab->free_bits[word_of(word_location)];
+    uint64_t *word = &slab->free_bits[kvc_megakv_slab_word(word_location)];
     uint64_t left = *word;
     uint32_t taken = 0;
     for (; taken < count && left != 0; left &= left - 1) {
@@ -109,16 +109,16 @@ static uint32_t take_word(struct kvc_megakv_slab *slab, uint32_t word_location, 
 }
 
 /* Takes up to `count` items from the free list of a class. */
-static uint32_t take_free(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
+static uint32_t take_free(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class *class, uint32_t count,
                           uint32_t *location)
 {
     uint32_t taken = 0;
-    while (taken < count && class->first_free != NO_SLAB) {
+    while (taken < count && class->first_free != KVC_MEGAKV_SLAB_NONE) {
         uint32_t number = class->first_free;
-        struct slab_info *info = &slab->info[number];
+        struct kvc_megakv_slab_info *info = &slab->info[number];
         while (taken < count && info->free_items > 0) {
-            uint32_t found =
-                take_word(slab, location_of(number, info->free_word * 64), count - taken, location + taken);
+            uint32_t found = take_word(slab, kvc_megakv_slab_location(number, info->free_word * 64),
+                                       count - taken, location + taken);
             info->free_word += taken + found < count; /* otherwise the word may have more */
             info->free_items -= found;
             taken += found;
@@ -138,18 +138,19 @@ static uint64_t from_bit(uint32_t bit)
 /* Sweeps one bitmap word under the CLOCK hand: collects up to `count` items in use that are not referenced
  * (or, unless `spare` is set, referenced ones too), and clears the reference bits that the hand passes. The
  * hand stops behind the last victim if there are enough victims, otherwise at the end of the word. */
-static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count, bool spare,
-                           uint32_t *location, struct kvc_megakv_slab_stats *stats)
+static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class *class, uint32_t count,
+                           bool spare, uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
-    uint32_t word_location = location_of(class->hand_slab, class->hand_item & ~63u);
-    uint64_t referenced = __atomic_load_n(&slab->referenced[0][word_of(word_location)], __ATOMIC_RELAXED);
-    uint64_t passed = using_word(slab, word_location) & from_bit(class->hand_item & 63);
+    uint32_t word_location = kvc_megakv_slab_location(class->hand_slab, class->hand_item & ~63u);
+    uint64_t referenced =
+        __atomic_load_n(&slab->referenced[0][kvc_megakv_slab_word(word_location)], __ATOMIC_RELAXED);
+    uint64_t passed = kvc_megakv_slab_using_word(slab, word_location) & from_bit(class->hand_item & 63);
     uint64_t victims = spare ? passed & ~referenced : passed;
     uint64_t evicted = 0;
     uint32_t found = 0;
     while (found < count && victims != 0) {
         location[found] = word_location | (uint32_t)__builtin_ctzll(victims);
-        set_in_use(slab, location[found++], false);
+        kvc_megakv_slab_set_in_use(slab, location[found++], false);
         evicted |= victims & -victims;
         victims &= victims - 1;
     }
@@ -160,7 +161,7 @@ static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *clas
         passed &= ~UINT64_C(0) >> (63 - last);
     }
     if ((passed & referenced) != 0) {
-        clear_referenced(slab, word_location, passed);
+        kvc_megakv_slab_clear_referenced(slab, word_location, passed);
     }
     if (evicted != 0) {
         kvc_megakv_slab_set_referenced(slab, word_location,
@@ -172,7 +173,7 @@ static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct size_class *clas
 
 /* Moves the CLOCK hand until it has `count` victims or the class has nothing else in use. In the latter case
  * the hand stays behind the last item in use that it saw. The lock of the class is held. */
-static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct size_class *class, uint32_t count,
+static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class *class, uint32_t count,
                            uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
     if (class->slabs == 0) {
@@ -218,14 +219,14 @@ static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const u
     uint32_t item_bytes;
     for (uint32_t i = 0; i < count; i++) {
         if (count - i > EVICT_AHEAD) {
-            __builtin_prefetch(item_of(slab, location[i + EVICT_AHEAD], &item_bytes), 1);
+            __builtin_prefetch(kvc_megakv_slab_item(slab, location[i + EVICT_AHEAD], &item_bytes), 1);
         }
-        uint8_t *item = item_of(slab, location[i], &item_bytes);
-        uint64_t header = load_header(item);
-        store_header(item, header & ~tag_using);
+        uint8_t *item = kvc_megakv_slab_item(slab, location[i], &item_bytes);
+        uint64_t header = kvc_megakv_slab_load_header(item);
+        kvc_megakv_slab_store_header(item, header & ~kvc_megakv_slab_tag_using);
         evicted[i].location = location[i];
-        evicted[i].hash =
-            kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES, header_key_bytes(header), slab->hash_seed);
+        evicted[i].hash = kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
+                                   kvc_megakv_slab_header_key_bytes(header), slab->hash_seed);
     }
 }
 
@@ -236,12 +237,12 @@ uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes,
     uint32_t class_bytes;
     uint32_t class_index = class_of(key_bytes, value_bytes, &class_bytes);
     *evicted_count = 0;
-    if (class_index == CLASS_COUNT) {
+    if (class_index == KVC_MEGAKV_SLAB_CLASSES) {
         return 0;
     }
-    struct size_class *class = &slab->classes[class_index];
+    struct kvc_megakv_slab_class *class = &slab->classes[class_index];
     uint32_t found = 0;
-    lock(class);
+    kvc_megakv_slab_lock(class);
     uint32_t taken = take_free(slab, class, count, location);
     while (taken < count && assign_slab(slab, class_index, class_bytes)) {
         taken += take_free(slab, class, count - taken, location + taken);
@@ -249,7 +250,7 @@ uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes,
     if (taken < count) {
         found = turn_clock(slab, class, count - taken, location + taken, stats);
     }
-    unlock(class);
+    kvc_megakv_slab_unlock(class);
     report_evicted(slab, found, location + taken, evicted);
     *evicted_count = found;
     stats->evicted += found;

@@ -13,25 +13,26 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte k of a word is its bits 8k to 8k + 7");
 
 enum {
-    SLAB_COUNT_MAX = 65536,
-    BITMAP_WORDS = 65536 / 64,
-    CLASS_COUNT = 59,
-    LEVELS = 3,  /* Levels of reference bits. */
-    SPINS = 256, /* Spins before a waiter yields, about ten microseconds. */
+    KVC_MEGAKV_SLAB_COUNT_MAX = 65536,
+    KVC_MEGAKV_SLAB_BITMAP_WORDS = 65536 / 64,
+    KVC_MEGAKV_SLAB_CLASSES = 59,
+    KVC_MEGAKV_SLAB_LEVELS = 3,  /* Levels of reference bits. */
+    KVC_MEGAKV_SLAB_SPINS = 256, /* Spins before a waiter yields, about ten microseconds. */
 };
 
-#define NO_SLAB UINT32_MAX
+/** No slab. */
+#define KVC_MEGAKV_SLAB_NONE UINT32_MAX
 
 /** The header of an item, one word, so that it is read and written whole.
  *
  * Bit 0: tag. Bits 1 to 8: key length. Bits 9 to 30: value length. Bit 31: the item is being rewritten (never
  * set together with the tag). Bits 32 to 63: version, incremented by every write. */
-static const uint64_t tag_using = 1;
-static const uint64_t tag_writing = UINT64_C(1) << 31;
-static const uint64_t shape_mask = 0xffffffff; /**< Everything but the version. */
+static const uint64_t kvc_megakv_slab_tag_using = 1;
+static const uint64_t kvc_megakv_slab_tag_writing = UINT64_C(1) << 31;
+static const uint64_t kvc_megakv_slab_shape_mask = 0xffffffff; /**< Everything but the version. */
 
 /** A slab. The lock of its class guards all of it except class_index, which never changes. */
-struct slab_info {
+struct kvc_megakv_slab_info {
     uint32_t class_index;
     uint32_t free_items;
     uint32_t free_word; /**< No bitmap word below this one has a free item. */
@@ -39,7 +40,7 @@ struct slab_info {
     uint32_t next;      /**< Next slab of the class, in a ring. */
 };
 
-struct size_class {
+struct kvc_megakv_slab_class {
     /** The lock is taken once per batch of allocations, and for the rare releases and rewrites. A slab
      * belongs to its class for good, so this lock also guards the bitmaps of the slab. Waiting threads keep
      * reading the line of the lock; the data that its holder works on therefore lies in another line. */
@@ -57,7 +58,7 @@ struct kvc_megakv_slab {
     uint8_t *base;
     /** Reference bits. Bit i of level 0 belongs to item i. Bit i of a higher level says that word i of the
      * level below is all ones. */
-    uint64_t *referenced[LEVELS];
+    uint64_t *referenced[KVC_MEGAKV_SLAB_LEVELS];
     uint32_t *item_bytes;
     uint32_t slab_count;
     /** Slabs given to classes so far. Writers use the members from here on. `free_bits` changes under the
@@ -68,8 +69,8 @@ struct kvc_megakv_slab {
     uint64_t hash_seed;
     uint64_t *free_bits;
     uint8_t *in_use;
-    struct slab_info *info;
-    struct size_class classes[CLASS_COUNT];
+    struct kvc_megakv_slab_info *info;
+    struct kvc_megakv_slab_class classes[KVC_MEGAKV_SLAB_CLASSES];
 };
 
 /* The bytes of an item may be copied while another thread writes them; the version reveals that afterwards.
@@ -77,118 +78,119 @@ struct kvc_megakv_slab {
  * ThreadSanitizer, each byte is therefore loaded and stored with the ordering that the fences give otherwise.
  */
 #ifdef __SANITIZE_THREAD__
-static inline void copy_out(void *to, const uint8_t *item, uint32_t bytes)
+static inline void kvc_megakv_slab_copy_out(void *to, const uint8_t *item, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes; i++) {
         ((uint8_t *)to)[i] = __atomic_load_n(item + i, __ATOMIC_ACQUIRE);
     }
 }
 
-static inline void copy_in(uint8_t *item, const void *from, uint32_t bytes)
+static inline void kvc_megakv_slab_copy_in(uint8_t *item, const void *from, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes; i++) {
         __atomic_store_n(item + i, ((const uint8_t *)from)[i], __ATOMIC_RELEASE);
     }
 }
 
-static inline bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
+static inline bool kvc_megakv_slab_same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
 {
     uint8_t copy[KVC_MEGAKV_SLAB_KEY_MAX];
-    copy_out(copy, item, bytes);
+    kvc_megakv_slab_copy_out(copy, item, bytes);
     return memcmp(copy, key, bytes) == 0;
 }
 
-static inline void fence_acquire(void)
+static inline void kvc_megakv_slab_fence_acquire(void)
 {
 }
 
-static inline void fence_release(void)
+static inline void kvc_megakv_slab_fence_release(void)
 {
 }
 #else
-static inline void copy_out(void *to, const uint8_t *item, uint32_t bytes)
+static inline void kvc_megakv_slab_copy_out(void *to, const uint8_t *item, uint32_t bytes)
 {
     memcpy(to, item, bytes);
 }
 
-static inline void copy_in(uint8_t *item, const void *from, uint32_t bytes)
+static inline void kvc_megakv_slab_copy_in(uint8_t *item, const void *from, uint32_t bytes)
 {
     if (bytes != 0) {
         memcpy(item, from, bytes);
     }
 }
 
-static inline bool same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
+static inline bool kvc_megakv_slab_same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
 {
     return memcmp(item, key, bytes) == 0;
 }
 
-static inline void fence_acquire(void)
+static inline void kvc_megakv_slab_fence_acquire(void)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-static inline void fence_release(void)
+static inline void kvc_megakv_slab_fence_release(void)
 {
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 #endif
 
-static inline void pause_briefly(void)
+static inline void kvc_megakv_slab_pause(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
 }
 
-static inline uint64_t load_header(const uint8_t *item)
+static inline uint64_t kvc_megakv_slab_load_header(const uint8_t *item)
 {
     return __atomic_load_n((const uint64_t *)item, __ATOMIC_ACQUIRE);
 }
 
-static inline void store_header(uint8_t *item, uint64_t header)
+static inline void kvc_megakv_slab_store_header(uint8_t *item, uint64_t header)
 {
     __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
 }
 
-static inline uint64_t header_shape(uint32_t key_bytes, uint32_t value_bytes)
+static inline uint64_t kvc_megakv_slab_header_shape(uint32_t key_bytes, uint32_t value_bytes)
 {
-    return tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
+    return kvc_megakv_slab_tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
 }
 
-static inline uint32_t header_key_bytes(uint64_t header)
+static inline uint32_t kvc_megakv_slab_header_key_bytes(uint64_t header)
 {
     return (uint32_t)(header >> 1) & 0xff;
 }
 
-static inline uint32_t header_value_bytes(uint64_t header)
+static inline uint32_t kvc_megakv_slab_header_value_bytes(uint64_t header)
 {
     return (uint32_t)header >> 9;
 }
 
-static inline uint32_t lines_of(const uint8_t *item, uint32_t bytes)
+static inline uint32_t kvc_megakv_slab_lines(const uint8_t *item, uint32_t bytes)
 {
     return (uint32_t)((((uintptr_t)item & 63) + bytes + 63) / 64);
 }
 
-static inline uint64_t bit_of(uint32_t location)
+static inline uint64_t kvc_megakv_slab_bit(uint32_t location)
 {
     return UINT64_C(1) << (location & 63);
 }
 
 /** Index of an item's word in a bitmap of all slabs. */
-static inline uint64_t word_of(uint32_t location)
+static inline uint64_t kvc_megakv_slab_word(uint32_t location)
 {
     return location / 64;
 }
 
-static inline uint32_t location_of(uint32_t slab_number, uint32_t item)
+static inline uint32_t kvc_megakv_slab_location(uint32_t slab_number, uint32_t item)
 {
     return slab_number << 16 | item;
 }
 
 /** Address of an item that may be prefetched and read, or NULL if there is no such item. */
-static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t location, uint32_t *item_bytes)
+static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, uint32_t location,
+                                            uint32_t *item_bytes)
 {
     uint32_t number = location >> 16;
     if (number >= slab->slab_count) {
@@ -207,21 +209,22 @@ static inline uint8_t *item_of(const struct kvc_megakv_slab *slab, uint32_t loca
  */
 bool kvc_megakv_slab_set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks);
 
-static inline bool mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
+static inline bool kvc_megakv_slab_mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
 {
-    return kvc_megakv_slab_set_referenced(slab, location, bit_of(location));
+    return kvc_megakv_slab_set_referenced(slab, location, kvc_megakv_slab_bit(location));
 }
 
 /** Clears the reference bits `bits` in the word that contains `location`. */
-static inline void clear_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t bits)
+static inline void kvc_megakv_slab_clear_referenced(struct kvc_megakv_slab *slab, uint32_t location,
+                                                    uint64_t bits)
 {
     uint32_t index = location;
-    __atomic_fetch_and(&slab->referenced[0][word_of(index)], ~bits, __ATOMIC_SEQ_CST);
-    for (int level = 1; level < LEVELS; level++) {
+    __atomic_fetch_and(&slab->referenced[0][kvc_megakv_slab_word(index)], ~bits, __ATOMIC_SEQ_CST);
+    for (int level = 1; level < KVC_MEGAKV_SLAB_LEVELS; level++) {
         index /= 64;
-        uint64_t *word = &slab->referenced[level][word_of(index)];
-        if ((__atomic_load_n(word, __ATOMIC_SEQ_CST) & bit_of(index)) != 0) {
-            __atomic_fetch_and(word, ~bit_of(index), __ATOMIC_SEQ_CST);
+        uint64_t *word = &slab->referenced[level][kvc_megakv_slab_word(index)];
+        if ((__atomic_load_n(word, __ATOMIC_SEQ_CST) & kvc_megakv_slab_bit(index)) != 0) {
+            __atomic_fetch_and(word, ~kvc_megakv_slab_bit(index), __ATOMIC_SEQ_CST);
         }
     }
 }
@@ -229,37 +232,37 @@ static inline void clear_referenced(struct kvc_megakv_slab *slab, uint32_t locat
 /** Takes the lock of a class. It spins because the lock is held for one or two microseconds, far less than it
  * takes to put a thread to sleep and to wake it; sleeping costs two allocating threads a sixth of their
  * speed. A waiter yields when the holder may have lost its processor. */
-static inline void lock(struct size_class *class)
+static inline void kvc_megakv_slab_lock(struct kvc_megakv_slab_class *class)
 {
     unsigned tries = 0;
     while (__atomic_exchange_n(&class->locked, true, __ATOMIC_ACQUIRE)) {
         while (__atomic_load_n(&class->locked, __ATOMIC_RELAXED)) {
-            if (++tries % SPINS == 0) {
+            if (++tries % KVC_MEGAKV_SLAB_SPINS == 0) {
                 sched_yield();
             } else {
-                pause_briefly();
+                kvc_megakv_slab_pause();
             }
         }
     }
 }
 
-static inline void unlock(struct size_class *class)
+static inline void kvc_megakv_slab_unlock(struct kvc_megakv_slab_class *class)
 {
     __atomic_store_n(&class->locked, false, __ATOMIC_RELEASE);
 }
 
-static inline bool in_use(const struct kvc_megakv_slab *slab, uint32_t location)
+static inline bool kvc_megakv_slab_in_use(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     return __atomic_load_n(&slab->in_use[location], __ATOMIC_ACQUIRE) != 0;
 }
 
-static inline void set_in_use(struct kvc_megakv_slab *slab, uint32_t location, bool value)
+static inline void kvc_megakv_slab_set_in_use(struct kvc_megakv_slab *slab, uint32_t location, bool value)
 {
     __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
 }
 
 /** The in-use flags of 64 items as a bitmap word. */
-static inline uint64_t using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
+static inline uint64_t kvc_megakv_slab_using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
 {
     const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];
     uint64_t word = 0;

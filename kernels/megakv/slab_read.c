@@ -16,9 +16,10 @@ enum {
  */
 static inline bool surely_referenced(const struct kvc_megakv_slab *slab, uint32_t location)
 {
-    uint32_t index = location >> 6 * (LEVELS - 1);
-    return (__atomic_load_n(&slab->referenced[LEVELS - 1][word_of(index)], __ATOMIC_RELAXED) &
-            bit_of(index)) != 0;
+    uint32_t index = location >> 6 * (KVC_MEGAKV_SLAB_LEVELS - 1);
+    return (__atomic_load_n(&slab->referenced[KVC_MEGAKV_SLAB_LEVELS - 1][kvc_megakv_slab_word(index)],
+                            __ATOMIC_RELAXED) &
+            kvc_megakv_slab_bit(index)) != 0;
 }
 
 /* Counts one read that touched the first `bytes` bytes of the item. */
@@ -26,7 +27,7 @@ static inline enum kvc_megakv_slab_read_result seen(const uint8_t *item, uint32_
                                                     enum kvc_megakv_slab_read_result result,
                                                     struct kvc_megakv_slab_stats *stats)
 {
-    stats->read_lines += lines_of(item, bytes);
+    stats->read_lines += kvc_megakv_slab_lines(item, bytes);
     return result;
 }
 
@@ -36,32 +37,34 @@ static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uin
                                                   uint32_t *position, uint32_t *value_bytes,
                                                   struct kvc_megakv_slab_stats *stats)
 {
-    uint64_t header = load_header(item);
-    if ((header & tag_using) == 0) {
+    uint64_t header = kvc_megakv_slab_load_header(item);
+    if ((header & kvc_megakv_slab_tag_using) == 0) {
         return seen(item, KVC_MEGAKV_SLAB_HEADER_BYTES, KVC_MEGAKV_SLAB_CHANGED, stats);
     }
     uint32_t touched = KVC_MEGAKV_SLAB_HEADER_BYTES;
     if (reads->compare) {
-        bool same = header_key_bytes(header) == key_bytes;
+        bool same = kvc_megakv_slab_header_key_bytes(header) == key_bytes;
         if (same) {
             touched += key_bytes;
-            same = same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
+            same = kvc_megakv_slab_same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
         }
         if (!same) {
-            fence_acquire();
-            bool changed = load_header(item) != header;
+            kvc_megakv_slab_fence_acquire();
+            bool changed = kvc_megakv_slab_load_header(item) != header;
             return seen(item, touched, changed ? KVC_MEGAKV_SLAB_CHANGED : KVC_MEGAKV_SLAB_MISMATCH, stats);
         }
     }
-    uint32_t bytes = header_value_bytes(header);
+    uint32_t bytes = kvc_megakv_slab_header_value_bytes(header);
     if (bytes > reads->out_bytes) {
         return seen(item, touched, KVC_MEGAKV_SLAB_CHANGED, stats);
     }
     uint32_t start = bytes > reads->out_bytes - *position ? 0 : *position;
-    touched = KVC_MEGAKV_SLAB_HEADER_BYTES + header_key_bytes(header) + bytes;
-    copy_out(reads->out + start, item + KVC_MEGAKV_SLAB_HEADER_BYTES + header_key_bytes(header), bytes);
-    fence_acquire();
-    if (load_header(item) != header) {
+    touched = KVC_MEGAKV_SLAB_HEADER_BYTES + kvc_megakv_slab_header_key_bytes(header) + bytes;
+    kvc_megakv_slab_copy_out(reads->out + start,
+                             item + KVC_MEGAKV_SLAB_HEADER_BYTES + kvc_megakv_slab_header_key_bytes(header),
+                             bytes);
+    kvc_megakv_slab_fence_acquire();
+    if (kvc_megakv_slab_load_header(item) != header) {
         return seen(item, touched, KVC_MEGAKV_SLAB_CHANGED, stats);
     }
     *position = start + bytes;
@@ -74,8 +77,9 @@ static enum kvc_megakv_slab_read_result read_item(const uint8_t *item, const uin
 static inline bool read_8_8(const uint8_t *item, const uint8_t *key,
                             const struct kvc_megakv_slab_reads *reads, uint32_t *position)
 {
-    uint64_t header = load_header(item);
-    if ((header & shape_mask) != header_shape(8, 8) || reads->out_bytes - *position < 8) {
+    uint64_t header = kvc_megakv_slab_load_header(item);
+    if ((header & kvc_megakv_slab_shape_mask) != kvc_megakv_slab_header_shape(8, 8) ||
+        reads->out_bytes - *position < 8) {
         return false;
     }
     const uint64_t *words = (const uint64_t *)item;
@@ -85,7 +89,7 @@ static inline bool read_8_8(const uint8_t *item, const uint8_t *key,
         return false;
     }
     value = __atomic_load_n(&words[2], __ATOMIC_ACQUIRE);
-    if (load_header(item) != header) {
+    if (kvc_megakv_slab_load_header(item) != header) {
         return false;
     }
     memcpy(reads->out + *position, &value, sizeof(value));
@@ -99,16 +103,16 @@ static inline const uint8_t *prefetch_item(const struct kvc_megakv_slab *slab, u
     if (location == KVC_LOCATION_NONE) {
         return NULL;
     }
-    const uint8_t *item = item_of(slab, location, &item_bytes);
+    const uint8_t *item = kvc_megakv_slab_item(slab, location, &item_bytes);
     if (item != NULL) {
         /* Values are copied once, so they bypass the second-level cache, which serves the index better. */
         __builtin_prefetch(item, 0, 0);
-        uint32_t lines = lines_of(item, item_bytes);
+        uint32_t lines = kvc_megakv_slab_lines(item, item_bytes);
         for (uint32_t line = 1; line < lines && line < PREFETCH_LINES; line++) {
             __builtin_prefetch(item + line * 64, 0, 0);
         }
         if (!surely_referenced(slab, location)) {
-            __builtin_prefetch(&slab->referenced[0][word_of(location)]);
+            __builtin_prefetch(&slab->referenced[0][kvc_megakv_slab_word(location)]);
         }
     }
     return item;
@@ -127,14 +131,14 @@ static inline void read_one(struct kvc_megakv_slab *slab, const struct kvc_megak
     } else if (reads->compare && reads->key_bytes[i] == 8 && read_8_8(item, key, reads, position)) {
         result = KVC_MEGAKV_SLAB_HIT;
         value_bytes = 8;
-        stats->read_lines += lines_of(item, KVC_MEGAKV_SLAB_HEADER_BYTES + 16);
+        stats->read_lines += kvc_megakv_slab_lines(item, KVC_MEGAKV_SLAB_HEADER_BYTES + 16);
     } else {
         result = read_item(item, key, reads->compare ? reads->key_bytes[i] : 0, reads, position, &value_bytes,
                            stats);
     }
     if (result == KVC_MEGAKV_SLAB_HIT && !surely_referenced(slab, reads->location[i])) {
         stats->checked++;
-        stats->marked += mark_referenced(slab, reads->location[i]);
+        stats->marked += kvc_megakv_slab_mark_referenced(slab, reads->location[i]);
     }
     reads->result[i] = (uint8_t)result;
     if (reads->value_bytes != NULL) {
@@ -150,7 +154,8 @@ static __attribute__((noinline)) void read_few(struct kvc_megakv_slab *slab,
     for (uint32_t i = 0; i < reads->count; i++) {
         uint32_t item_bytes;
         uint32_t location = reads->location[i];
-        const uint8_t *item = location == KVC_LOCATION_NONE ? NULL : item_of(slab, location, &item_bytes);
+        const uint8_t *item =
+            location == KVC_LOCATION_NONE ? NULL : kvc_megakv_slab_item(slab, location, &item_bytes);
         read_one(slab, reads, i, item, reads->out_position, stats);
     }
 }
@@ -184,13 +189,13 @@ static inline bool read_one_8_8(struct kvc_megakv_slab *slab, const struct kvc_m
         reads->value_bytes != NULL) {
         return false;
     }
-    const uint8_t *item = item_of(slab, location, &item_bytes);
+    const uint8_t *item = kvc_megakv_slab_item(slab, location, &item_bytes);
     if (item == NULL || !surely_referenced(slab, location) ||
         !read_8_8(item, reads->keys, reads, reads->out_position)) {
         return false;
     }
     reads->result[0] = KVC_MEGAKV_SLAB_HIT;
-    stats->read_lines += lines_of(item, KVC_MEGAKV_SLAB_HEADER_BYTES + 16);
+    stats->read_lines += kvc_megakv_slab_lines(item, KVC_MEGAKV_SLAB_HEADER_BYTES + 16);
     return true;
 }
 

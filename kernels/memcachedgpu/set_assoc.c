@@ -24,23 +24,23 @@ struct key_source {
     const uint64_t *hash;
 };
 
-ALWAYS_INLINE const uint8_t *key_at(const struct key_source *from, uint32_t i)
+KVC_SET_ASSOC_INLINE const uint8_t *key_at(const struct key_source *from, uint32_t i)
 {
     return from->hash != NULL ? (const uint8_t *)&from->hash[i] : from->keys->keys + from->keys->offset[i];
 }
 
-ALWAYS_INLINE uint32_t key_bytes_at(const struct key_source *from, uint32_t i)
+KVC_SET_ASSOC_INLINE uint32_t key_bytes_at(const struct key_source *from, uint32_t i)
 {
     return from->hash != NULL ? (uint32_t)sizeof(uint64_t) : from->keys->bytes[i];
 }
 
-ALWAYS_INLINE bool valid_length(const struct kvc_set_assoc_table *table, uint32_t key_bytes)
+KVC_SET_ASSOC_INLINE bool valid_length(const struct kvc_set_assoc_table *table, uint32_t key_bytes)
 {
     return key_bytes - 1 < table->key_bytes_max;
 }
 
 /* `for_write` is a constant wherever this function is inlined. */
-ALWAYS_INLINE void fetch(const void *line, bool for_write)
+KVC_SET_ASSOC_INLINE void fetch(const void *line, bool for_write)
 {
     if (for_write) {
         __builtin_prefetch(line, 1);
@@ -50,9 +50,9 @@ ALWAYS_INLINE void fetch(const void *line, bool for_write)
 }
 
 /* First step: computes the places of a group of keys and prefetches their control lines. */
-ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const struct key_source *from,
-                                uint32_t first, uint32_t count, struct kvc_set_assoc_place *place,
-                                bool for_write)
+KVC_SET_ASSOC_INLINE void stage_places(const struct kvc_set_assoc_table *table, const struct key_source *from,
+                                       uint32_t first, uint32_t count, struct kvc_set_assoc_place *place,
+                                       bool for_write)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t key_bytes = key_bytes_at(from, first + i);
@@ -69,13 +69,14 @@ ALWAYS_INLINE void stage_places(const struct kvc_set_assoc_table *table, const s
 /* Second step: prefetches each key's first entry with its tag. It takes no lock, because the result only
  * decides what to prefetch. A key without such an entry prefetches a line that is already cached, since a
  * branch would be mispredicted. */
-ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
-                                 const struct kvc_set_assoc_place *place, uint32_t count, bool for_write)
+KVC_SET_ASSOC_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
+                                        const struct kvc_set_assoc_place *place, uint32_t count,
+                                        bool for_write)
 {
     const void *line[GROUP];
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place[i].set);
-        uint32_t ways = match(control, place[i].tag);
+        uint32_t ways = kvc_set_assoc_match(control, place[i].tag);
         const void *entry = kvc_set_assoc_entry(table, control, (uint32_t)__builtin_ctz(ways | 1u << 31));
         line[i] = ways != 0 ? entry : control;
     }
@@ -85,14 +86,14 @@ ALWAYS_INLINE void stage_entries(const struct kvc_set_assoc_table *table,
 }
 
 /* The same for keys to be stored, which also need a free entry, or the headers of a full set. */
-ALWAYS_INLINE void stage_victims(const struct kvc_set_assoc_table *table,
-                                 const struct kvc_set_assoc_place *place, uint32_t count)
+KVC_SET_ASSOC_INLINE void stage_victims(const struct kvc_set_assoc_table *table,
+                                        const struct kvc_set_assoc_place *place, uint32_t count)
 {
     uint8_t *first[GROUP], *end[GROUP];
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place[i].set);
-        uint32_t ways = match(control, place[i].tag);
-        uint32_t free_ways = ~LOAD(&control->valid) & ((1u << table->ways) - 1);
+        uint32_t ways = kvc_set_assoc_match(control, place[i].tag);
+        uint32_t free_ways = ~KVC_SET_ASSOC_LOAD(&control->valid) & ((1u << table->ways) - 1);
         uint32_t wanted = ways != 0 ? ways : free_ways;
         uint32_t way = wanted != 0 ? (uint32_t)__builtin_ctz(wanted) : 0;
         first[i] = (uint8_t *)kvc_set_assoc_entry(table, control, way);
@@ -113,7 +114,7 @@ struct found {
     uint32_t *location;
 };
 
-ALWAYS_INLINE void put_found(const struct found *to, uint32_t i, const struct kvc_set_assoc_item *item)
+KVC_SET_ASSOC_INLINE void put_found(const struct found *to, uint32_t i, const struct kvc_set_assoc_item *item)
 {
     if (to->items != NULL) {
         to->items[i] = *item;
@@ -124,14 +125,15 @@ ALWAYS_INLINE void put_found(const struct found *to, uint32_t i, const struct kv
 }
 
 /* Returns the number of keys in group `g` of a batch of `count`. */
-ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t g)
+KVC_SET_ASSOC_INLINE uint32_t group_size(uint32_t count, uint64_t g)
 {
     uint64_t left = count - g * GROUP;
     return left < GROUP ? (uint32_t)left : GROUP;
 }
 
-ALWAYS_INLINE void search(struct kvc_set_assoc *owner, const struct key_source *from, uint32_t count,
-                          uint32_t now, const struct found *to, struct kvc_index_stats *stats, bool shared)
+KVC_SET_ASSOC_INLINE void search(struct kvc_set_assoc *owner, const struct key_source *from, uint32_t count,
+                                 uint32_t now, const struct found *to, struct kvc_index_stats *stats,
+                                 bool shared)
 {
     const struct kvc_set_assoc_table table = owner->table;
     struct kvc_set_assoc_place ring[3][GROUP];
@@ -146,10 +148,10 @@ ALWAYS_INLINE void search(struct kvc_set_assoc *owner, const struct key_source *
         }
         for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
             uint32_t k = (uint32_t)((g - 2) * GROUP) + i;
-            struct kvc_set_assoc_item item = no_item;
+            struct kvc_set_assoc_item item = kvc_set_assoc_no_item;
             if (valid_length(&table, key_bytes_at(from, k))) {
-                hits += search_one(&table, ring[(g - 2) % 3][i], key_at(from, k), key_bytes_at(from, k), now,
-                                   &item, &lines, shared);
+                hits += kvc_set_assoc_search_one(&table, ring[(g - 2) % 3][i], key_at(from, k),
+                                                 key_bytes_at(from, k), now, &item, &lines, shared);
             }
             put_found(to, k, &item);
         }
@@ -166,17 +168,17 @@ struct change {
     bool insert;
 };
 
-ALWAYS_INLINE struct kvc_set_assoc_item change_one(struct kvc_set_assoc *owner, const struct change *change,
-                                                   const struct key_source *from,
-                                                   struct kvc_set_assoc_place place, uint32_t i, uint32_t now,
-                                                   struct kvc_index_stats *stats)
+KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item
+change_one(struct kvc_set_assoc *owner, const struct change *change, const struct key_source *from,
+           struct kvc_set_assoc_place place, uint32_t i, uint32_t now, struct kvc_index_stats *stats)
 {
     const uint8_t *key = key_at(from, i);
     uint32_t key_bytes = key_bytes_at(from, i);
     bool valid = valid_length(&owner->table, key_bytes);
     if (!change->insert) {
         uint32_t location = change->location != NULL ? change->location[i] : KVC_LOCATION_ANY;
-        return valid ? erase_one(owner, place, key, key_bytes, location, stats) : no_item;
+        return valid ? kvc_set_assoc_erase_one(owner, place, key, key_bytes, location, stats)
+                     : kvc_set_assoc_no_item;
     }
     struct kvc_set_assoc_item item = {0};
     if (change->items != NULL) {
@@ -188,12 +190,12 @@ ALWAYS_INLINE struct kvc_set_assoc_item change_one(struct kvc_set_assoc *owner, 
         stats->dropped++;
         return item;
     }
-    return insert_one(owner, place, key, key_bytes, &item, now + i, stats);
+    return kvc_set_assoc_insert_one(owner, place, key, key_bytes, &item, now + i, stats);
 }
 
-ALWAYS_INLINE void write(struct kvc_set_assoc *owner, const struct key_source *from, uint32_t count,
-                         uint32_t now, const struct change *change, const struct found *to,
-                         struct kvc_index_stats *stats)
+KVC_SET_ASSOC_INLINE void write(struct kvc_set_assoc *owner, const struct key_source *from, uint32_t count,
+                                uint32_t now, const struct change *change, const struct found *to,
+                                struct kvc_index_stats *stats)
 {
     const struct kvc_set_assoc_table table = owner->table;
     struct kvc_set_assoc_place ring[3][GROUP];

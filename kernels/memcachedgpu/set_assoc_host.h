@@ -6,15 +6,16 @@
 
 #include "kernels/memcachedgpu/set_assoc.h"
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+/** Functions of the hot path, which must be inlined so that constant parameters specialise them. */
+#define KVC_SET_ASSOC_INLINE static inline __attribute__((always_inline))
 
 /* Accesses that optimistic readers depend on: their loads must come before their second look at the version,
  * and a writer's stores must come after it takes the lock. Acquire and release ensure both, at no cost on
  * x86. */
-#define LOAD(from) __atomic_load_n(from, __ATOMIC_ACQUIRE)
-#define STORE(to, value) __atomic_store_n(to, value, __ATOMIC_RELEASE)
+#define KVC_SET_ASSOC_LOAD(from) __atomic_load_n(from, __ATOMIC_ACQUIRE)
+#define KVC_SET_ASSOC_STORE(to, value) __atomic_store_n(to, value, __ATOMIC_RELEASE)
 
-ALWAYS_INLINE void relax(void)
+KVC_SET_ASSOC_INLINE void kvc_set_assoc_relax(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -22,32 +23,33 @@ ALWAYS_INLINE void relax(void)
 }
 
 /** Returns the version of a set that no writer holds, after waiting for the writer if necessary. */
-ALWAYS_INLINE uint32_t begin_read(struct kvc_set_assoc_control *control, bool shared)
+KVC_SET_ASSOC_INLINE uint32_t kvc_set_assoc_begin_read(struct kvc_set_assoc_control *control, bool shared)
 {
     for (;;) {
         uint64_t lock = shared ? __atomic_fetch_add(&control->lock, KVC_SET_ASSOC_READER, __ATOMIC_ACQUIRE)
-                               : LOAD(&control->lock);
+                               : KVC_SET_ASSOC_LOAD(&control->lock);
         if ((lock & KVC_SET_ASSOC_WRITER) == 0) {
             return (uint32_t)(lock >> 32);
         }
         if (shared) {
             __atomic_fetch_sub(&control->lock, KVC_SET_ASSOC_READER, __ATOMIC_RELAXED);
         }
-        relax();
+        kvc_set_assoc_relax();
     }
 }
 
 /** Returns false if a writer intervened, which invalidates what was read. */
-ALWAYS_INLINE bool end_read(struct kvc_set_assoc_control *control, uint32_t version, bool shared)
+KVC_SET_ASSOC_INLINE bool kvc_set_assoc_end_read(struct kvc_set_assoc_control *control, uint32_t version,
+                                                 bool shared)
 {
     if (shared) {
         __atomic_fetch_sub(&control->lock, KVC_SET_ASSOC_READER, __ATOMIC_RELEASE);
         return true;
     }
-    return (uint32_t)(LOAD(&control->lock) >> 32) == version;
+    return (uint32_t)(KVC_SET_ASSOC_LOAD(&control->lock) >> 32) == version;
 }
 
-ALWAYS_INLINE void lock_exclusive(struct kvc_set_assoc_control *control)
+KVC_SET_ASSOC_INLINE void kvc_set_assoc_lock_exclusive(struct kvc_set_assoc_control *control)
 {
     for (;;) {
         uint64_t lock = __atomic_load_n(&control->lock, __ATOMIC_RELAXED);
@@ -56,23 +58,24 @@ ALWAYS_INLINE void lock_exclusive(struct kvc_set_assoc_control *control)
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             return;
         }
-        relax();
+        kvc_set_assoc_relax();
     }
 }
 
 /** Ends a write. If readers never share the lock, only its writer changes it, so no atomic addition is
  * needed. */
-ALWAYS_INLINE void unlock_exclusive(struct kvc_set_assoc_control *control, bool shared)
+KVC_SET_ASSOC_INLINE void kvc_set_assoc_unlock_exclusive(struct kvc_set_assoc_control *control, bool shared)
 {
     if (shared) {
         __atomic_fetch_add(&control->lock, KVC_SET_ASSOC_WRITER, __ATOMIC_RELEASE);
     } else {
-        STORE(&control->lock, __atomic_load_n(&control->lock, __ATOMIC_RELAXED) + KVC_SET_ASSOC_WRITER);
+        KVC_SET_ASSOC_STORE(&control->lock,
+                            __atomic_load_n(&control->lock, __ATOMIC_RELAXED) + KVC_SET_ASSOC_WRITER);
     }
 }
 
 /** Bit i of the result is set if byte i of the word is zero. */
-ALWAYS_INLINE uint32_t zero_bytes(uint64_t word)
+KVC_SET_ASSOC_INLINE uint32_t kvc_set_assoc_zero_bytes(uint64_t word)
 {
     const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
     uint64_t zero = ~(((word & low) + low) | word | low); /* 0x80 in exactly the bytes that are zero */
@@ -80,23 +83,24 @@ ALWAYS_INLINE uint32_t zero_bytes(uint64_t word)
 }
 
 /** Bit w of the result is set if way w is valid and has this tag. */
-ALWAYS_INLINE uint32_t match(const struct kvc_set_assoc_control *control, uint8_t tag)
+KVC_SET_ASSOC_INLINE uint32_t kvc_set_assoc_match(const struct kvc_set_assoc_control *control, uint8_t tag)
 {
     uint64_t all = tag * UINT64_C(0x0101010101010101);
-    return (zero_bytes(LOAD(&control->tag[0]) ^ all) | zero_bytes(LOAD(&control->tag[1]) ^ all) << 8) &
-           LOAD(&control->valid);
+    return (kvc_set_assoc_zero_bytes(KVC_SET_ASSOC_LOAD(&control->tag[0]) ^ all) |
+            kvc_set_assoc_zero_bytes(KVC_SET_ASSOC_LOAD(&control->tag[1]) ^ all) << 8) &
+           KVC_SET_ASSOC_LOAD(&control->valid);
 }
 
-ALWAYS_INLINE const uint64_t *key_words(const struct kvc_set_assoc_entry *entry)
+KVC_SET_ASSOC_INLINE const uint64_t *kvc_set_assoc_key_words(const struct kvc_set_assoc_entry *entry)
 {
     return (const uint64_t *)(entry + 1);
 }
 
 /** Compares the key with that of an entry and counts the lines touched. */
-ALWAYS_INLINE bool has_key(const struct kvc_set_assoc_entry *entry, const uint8_t *key, uint32_t key_bytes,
-                           uint64_t *lines)
+KVC_SET_ASSOC_INLINE bool kvc_set_assoc_has_key(const struct kvc_set_assoc_entry *entry, const uint8_t *key,
+                                                uint32_t key_bytes, uint64_t *lines)
 {
-    if (LOAD(&entry->key_bytes) != key_bytes) {
+    if (KVC_SET_ASSOC_LOAD(&entry->key_bytes) != key_bytes) {
         (*lines)++;
         return false;
     }
@@ -104,66 +108,69 @@ ALWAYS_INLINE bool has_key(const struct kvc_set_assoc_entry *entry, const uint8_
     uint32_t at = 0;
     for (; same && at < key_bytes; at += 8) {
         uint32_t left = key_bytes - at;
-        same = LOAD(&key_words(entry)[at / 8]) == kvc_bytes_word_64(key + at, left < 8 ? left : 8);
+        same = KVC_SET_ASSOC_LOAD(&kvc_set_assoc_key_words(entry)[at / 8]) ==
+               kvc_bytes_word_64(key + at, left < 8 ? left : 8);
     }
     *lines += kvc_set_assoc_entry_lines(entry, (uint32_t)sizeof(*entry) + at);
     return same;
 }
 
-ALWAYS_INLINE struct kvc_set_assoc_item item_of(const struct kvc_set_assoc_entry *entry)
+KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item kvc_set_assoc_item_of(const struct kvc_set_assoc_entry *entry)
 {
-    return (struct kvc_set_assoc_item){.location = LOAD(&entry->location),
-                                       .value_bytes = LOAD(&entry->value_bytes),
-                                       .stamp = LOAD(&entry->stamp),
-                                       .flags = LOAD(&entry->flags)};
+    return (struct kvc_set_assoc_item){.location = KVC_SET_ASSOC_LOAD(&entry->location),
+                                       .value_bytes = KVC_SET_ASSOC_LOAD(&entry->value_bytes),
+                                       .stamp = KVC_SET_ASSOC_LOAD(&entry->stamp),
+                                       .flags = KVC_SET_ASSOC_LOAD(&entry->flags)};
 }
 
-static const struct kvc_set_assoc_item no_item = {.location = KVC_LOCATION_NONE};
+static const struct kvc_set_assoc_item kvc_set_assoc_no_item = {.location = KVC_LOCATION_NONE};
 
 /** Returns the entry of a key among those with its tag, or NULL. */
-ALWAYS_INLINE struct kvc_set_assoc_entry *find(const struct kvc_set_assoc_table *table,
-                                               struct kvc_set_assoc_control *control, uint8_t tag,
-                                               const uint8_t *key, uint32_t key_bytes, uint64_t *lines,
-                                               uint32_t *way)
+KVC_SET_ASSOC_INLINE struct kvc_set_assoc_entry *
+kvc_set_assoc_find(const struct kvc_set_assoc_table *table, struct kvc_set_assoc_control *control,
+                   uint8_t tag, const uint8_t *key, uint32_t key_bytes, uint64_t *lines, uint32_t *way)
 {
-    for (uint32_t ways = match(control, tag); ways != 0; ways &= ways - 1) {
+    for (uint32_t ways = kvc_set_assoc_match(control, tag); ways != 0; ways &= ways - 1) {
         *way = (uint32_t)__builtin_ctz(ways);
         struct kvc_set_assoc_entry *entry = kvc_set_assoc_entry(table, control, *way);
-        if (has_key(entry, key, key_bytes, lines)) {
+        if (kvc_set_assoc_has_key(entry, key, key_bytes, lines)) {
             return entry;
         }
     }
     return NULL;
 }
 
-ALWAYS_INLINE bool search_one(const struct kvc_set_assoc_table *table, struct kvc_set_assoc_place place,
-                              const uint8_t *key, uint32_t key_bytes, uint32_t now,
-                              struct kvc_set_assoc_item *item, uint64_t *lines, bool shared)
+KVC_SET_ASSOC_INLINE bool kvc_set_assoc_search_one(const struct kvc_set_assoc_table *table,
+                                                   struct kvc_set_assoc_place place, const uint8_t *key,
+                                                   uint32_t key_bytes, uint32_t now,
+                                                   struct kvc_set_assoc_item *item, uint64_t *lines,
+                                                   bool shared)
 {
     struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place.set);
     struct kvc_set_assoc_entry *entry;
     uint32_t version;
     do {
         uint32_t way;
-        version = begin_read(control, shared);
+        version = kvc_set_assoc_begin_read(control, shared);
         ++*lines;
-        entry = find(table, control, place.tag, key, key_bytes, lines, &way);
-        *item = entry != NULL ? item_of(entry) : no_item;
+        entry = kvc_set_assoc_find(table, control, place.tag, key, key_bytes, lines, &way);
+        *item = entry != NULL ? kvc_set_assoc_item_of(entry) : kvc_set_assoc_no_item;
         /* Under the shared lock, the timestamp certainly belongs to this key. Without it, an entry that a
          * writer has taken meanwhile gets a timestamp that is slightly too new. A popular entry already has
          * the timestamp `now`, so its line stays shared between caches. */
         if (entry != NULL && item->stamp != now) {
-            STORE(&entry->stamp, now);
+            KVC_SET_ASSOC_STORE(&entry->stamp, now);
             item->stamp = now;
         }
-    } while (!end_read(control, version, shared));
+    } while (!kvc_set_assoc_end_read(control, version, shared));
     return entry != NULL;
 }
 
 /** Chooses the way for a new key: the lowest free way, otherwise the oldest way, and the lowest of equally
  * old ones. */
-ALWAYS_INLINE uint32_t choose_way(const struct kvc_set_assoc_table *table,
-                                  struct kvc_set_assoc_control *control, uint32_t now, uint64_t *lines)
+KVC_SET_ASSOC_INLINE uint32_t kvc_set_assoc_choose_way(const struct kvc_set_assoc_table *table,
+                                                       struct kvc_set_assoc_control *control, uint32_t now,
+                                                       uint64_t *lines)
 {
     uint32_t free_ways = ~control->valid & ((1u << table->ways) - 1);
     if (free_ways != 0) {
@@ -172,7 +179,8 @@ ALWAYS_INLINE uint32_t choose_way(const struct kvc_set_assoc_table *table,
     uint32_t oldest = 0;
     int32_t oldest_age = INT32_MIN;
     for (uint32_t w = 0; w < table->ways; w++) {
-        int32_t age = kvc_set_assoc_age(now, LOAD(&kvc_set_assoc_entry(table, control, w)->stamp));
+        int32_t age =
+            kvc_set_assoc_age(now, KVC_SET_ASSOC_LOAD(&kvc_set_assoc_entry(table, control, w)->stamp));
         oldest = age > oldest_age ? w : oldest;
         oldest_age = age > oldest_age ? age : oldest_age;
     }
@@ -183,86 +191,87 @@ ALWAYS_INLINE uint32_t choose_way(const struct kvc_set_assoc_table *table,
     return oldest;
 }
 
-ALWAYS_INLINE void set_tag(struct kvc_set_assoc_control *control, uint32_t way, uint8_t tag)
+KVC_SET_ASSOC_INLINE void kvc_set_assoc_set_tag(struct kvc_set_assoc_control *control, uint32_t way,
+                                                uint8_t tag)
 {
     uint64_t *word = &control->tag[way / 8];
     unsigned shift = 8 * (way % 8);
-    STORE(word, (*word & ~(UINT64_C(0xff) << shift)) | (uint64_t)tag << shift);
+    KVC_SET_ASSOC_STORE(word, (*word & ~(UINT64_C(0xff) << shift)) | (uint64_t)tag << shift);
 }
 
-ALWAYS_INLINE void write_item(struct kvc_set_assoc_entry *entry, const struct kvc_set_assoc_item *item,
-                              uint32_t now)
+KVC_SET_ASSOC_INLINE void kvc_set_assoc_write_item(struct kvc_set_assoc_entry *entry,
+                                                   const struct kvc_set_assoc_item *item, uint32_t now)
 {
-    STORE(&entry->stamp, now);
-    STORE(&entry->location, item->location);
-    STORE(&entry->value_bytes, item->value_bytes);
-    STORE(&entry->flags, item->flags);
+    KVC_SET_ASSOC_STORE(&entry->stamp, now);
+    KVC_SET_ASSOC_STORE(&entry->location, item->location);
+    KVC_SET_ASSOC_STORE(&entry->value_bytes, item->value_bytes);
+    KVC_SET_ASSOC_STORE(&entry->flags, item->flags);
 }
 
-ALWAYS_INLINE void write_key(struct kvc_set_assoc_entry *entry, const uint8_t *key, uint32_t key_bytes)
+KVC_SET_ASSOC_INLINE void kvc_set_assoc_write_key(struct kvc_set_assoc_entry *entry, const uint8_t *key,
+                                                  uint32_t key_bytes)
 {
     uint64_t *words = (uint64_t *)(entry + 1);
-    STORE(&entry->key_bytes, (uint16_t)key_bytes);
+    KVC_SET_ASSOC_STORE(&entry->key_bytes, (uint16_t)key_bytes);
     for (uint32_t at = 0; at < key_bytes; at += 8) {
         uint32_t left = key_bytes - at;
-        STORE(&words[at / 8], kvc_bytes_word_64(key + at, left < 8 ? left : 8));
+        KVC_SET_ASSOC_STORE(&words[at / 8], kvc_bytes_word_64(key + at, left < 8 ? left : 8));
     }
 }
 
-ALWAYS_INLINE struct kvc_set_assoc_item insert_one(struct kvc_set_assoc *owner,
-                                                   struct kvc_set_assoc_place place, const uint8_t *key,
-                                                   uint32_t key_bytes, const struct kvc_set_assoc_item *item,
-                                                   uint32_t now, struct kvc_index_stats *stats)
+KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item
+kvc_set_assoc_insert_one(struct kvc_set_assoc *owner, struct kvc_set_assoc_place place, const uint8_t *key,
+                         uint32_t key_bytes, const struct kvc_set_assoc_item *item, uint32_t now,
+                         struct kvc_index_stats *stats)
 {
     const struct kvc_set_assoc_table *table = &owner->table;
     struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place.set);
     uint32_t way = 0;
-    struct kvc_set_assoc_item left = no_item;
-    lock_exclusive(control);
+    struct kvc_set_assoc_item left = kvc_set_assoc_no_item;
+    kvc_set_assoc_lock_exclusive(control);
     stats->insert_lines++;
     struct kvc_set_assoc_entry *entry =
-        find(table, control, place.tag, key, key_bytes, &stats->insert_lines, &way);
+        kvc_set_assoc_find(table, control, place.tag, key, key_bytes, &stats->insert_lines, &way);
     if (entry != NULL) {
-        left = item_of(entry);
+        left = kvc_set_assoc_item_of(entry);
         stats->replaced++;
     } else {
         uint64_t lines = 0;
-        way = choose_way(table, control, now, &lines);
+        way = kvc_set_assoc_choose_way(table, control, now, &lines);
         entry = kvc_set_assoc_entry(table, control, way);
         if ((control->valid >> way & 1) != 0) {
-            left = item_of(entry);
+            left = kvc_set_assoc_item_of(entry);
             stats->evicted++;
         }
         uint32_t entry_lines = kvc_set_assoc_entry_lines(entry, (uint32_t)sizeof(*entry) + key_bytes);
         stats->insert_lines += lines != 0 ? lines + entry_lines - 1 : entry_lines;
-        set_tag(control, way, place.tag);
-        STORE(&control->valid, control->valid | 1u << way);
-        write_key(entry, key, key_bytes);
+        kvc_set_assoc_set_tag(control, way, place.tag);
+        KVC_SET_ASSOC_STORE(&control->valid, control->valid | 1u << way);
+        kvc_set_assoc_write_key(entry, key, key_bytes);
     }
-    write_item(entry, item, now);
-    unlock_exclusive(control, owner->shared_lock);
+    kvc_set_assoc_write_item(entry, item, now);
+    kvc_set_assoc_unlock_exclusive(control, owner->shared_lock);
     return left;
 }
 
-ALWAYS_INLINE struct kvc_set_assoc_item erase_one(struct kvc_set_assoc *owner,
-                                                  struct kvc_set_assoc_place place, const uint8_t *key,
-                                                  uint32_t key_bytes, uint32_t location,
-                                                  struct kvc_index_stats *stats)
+KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item
+kvc_set_assoc_erase_one(struct kvc_set_assoc *owner, struct kvc_set_assoc_place place, const uint8_t *key,
+                        uint32_t key_bytes, uint32_t location, struct kvc_index_stats *stats)
 {
     const struct kvc_set_assoc_table *table = &owner->table;
     struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place.set);
     uint32_t way = 0;
-    struct kvc_set_assoc_item left = no_item;
-    lock_exclusive(control);
+    struct kvc_set_assoc_item left = kvc_set_assoc_no_item;
+    kvc_set_assoc_lock_exclusive(control);
     stats->erase_lines++;
     struct kvc_set_assoc_entry *entry =
-        find(table, control, place.tag, key, key_bytes, &stats->erase_lines, &way);
+        kvc_set_assoc_find(table, control, place.tag, key, key_bytes, &stats->erase_lines, &way);
     if (entry != NULL && (location == KVC_LOCATION_ANY || location == entry->location)) {
-        left = item_of(entry);
-        STORE(&control->valid, control->valid & ~(1u << way));
+        left = kvc_set_assoc_item_of(entry);
+        KVC_SET_ASSOC_STORE(&control->valid, control->valid & ~(1u << way));
         stats->erased++;
     }
-    unlock_exclusive(control, owner->shared_lock);
+    kvc_set_assoc_unlock_exclusive(control, owner->shared_lock);
     return left;
 }
 
