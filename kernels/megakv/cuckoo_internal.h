@@ -25,43 +25,49 @@ enum {
 
 /** Shape of a bucket; a compile-time constant wherever code for the two usual shapes is inlined. */
 struct kvc_megakv_cuckoo_shape {
-    uint32_t slots;
-    bool apart;
+    uint32_t slots; /**< Slots per bucket. */
+    bool apart;     /**< Whether signatures and locations are apart. */
     /** Whether vector code exists: one of the two usual shapes on a machine with 16-byte vectors. */
     bool simd;
 };
 
+/** The published shape. */
 static const struct kvc_megakv_cuckoo_shape kvc_megakv_cuckoo_published = {KVC_MEGAKV_CUCKOO_SLOTS, true,
                                                                            true};
+/** Interleaved buckets of 4 slots, which fill a 32-byte memory sector. */
 static const struct kvc_megakv_cuckoo_shape kvc_megakv_cuckoo_one_sector = {4, false, true};
 
+/** A table in host memory. */
 struct kvc_megakv_cuckoo {
-    struct kvc_index index;
-    uint32_t *words;
-    uint64_t bytes;
-    struct kvc_megakv_cuckoo_layout_masks masks;
-    struct kvc_megakv_cuckoo_shape shape;
-    uint32_t max_displacements;
-    bool published_displacement;
+    struct kvc_index index;                      /**< The table as an index. */
+    uint32_t *words;                             /**< Buckets. */
+    uint64_t bytes;                              /**< Size of the buckets [bytes]. */
+    struct kvc_megakv_cuckoo_layout_masks masks; /**< Masks that select buckets. */
+    struct kvc_megakv_cuckoo_shape shape;        /**< Shape of a bucket. */
+    uint32_t max_displacements;                  /**< As in the parameters. */
+    bool published_displacement;                 /**< As in the parameters. */
     uint32_t *chain; /**< Slots of the current chain, up to max_displacements + 1. */
-    uint64_t random;
-    uint64_t used;
+    uint64_t random; /**< State of the random choice of victims. */
+    uint64_t used;   /**< Elements in the table. */
     /** Elements moved so far. A reader that missed searches again if an element moved meanwhile, because the
      * element may have passed it on the way from the alternate to the primary bucket. The counter has a line
      * of its own, apart from what every reader needs all the time. */
     _Alignas(64) uint64_t moves;
 };
 
+/** Returns the table of an index. */
 static inline struct kvc_megakv_cuckoo *kvc_megakv_cuckoo_table_of(struct kvc_index *index)
 {
     return (struct kvc_megakv_cuckoo *)index; /* the first member */
 }
 
+/** Loads a word that another thread may store. */
 KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_load_word(const uint32_t *from)
 {
     return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
+/** Stores a word that other threads may load. */
 KVC_MEGAKV_CUCKOO_INLINE void kvc_megakv_cuckoo_store_word(uint32_t *to, uint32_t value)
 {
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
@@ -74,12 +80,14 @@ KVC_MEGAKV_CUCKOO_INLINE uint64_t kvc_megakv_cuckoo_load_slot(const uint32_t *bu
     return __atomic_load_n((const uint64_t *)bucket + c, __ATOMIC_ACQUIRE);
 }
 
+/** Stores a slot of the interleaved layout in one access. */
 KVC_MEGAKV_CUCKOO_INLINE void kvc_megakv_cuckoo_store_slot(uint32_t *bucket, unsigned c, uint32_t signature,
                                                            uint32_t location)
 {
     __atomic_store_n((uint64_t *)bucket + c, (uint64_t)location << 32 | signature, __ATOMIC_RELEASE);
 }
 
+/** Returns the words of a bucket. */
 KVC_MEGAKV_CUCKOO_INLINE uint32_t *kvc_megakv_cuckoo_bucket_of(const struct kvc_megakv_cuckoo *table,
                                                                uint32_t bucket,
                                                                struct kvc_megakv_cuckoo_shape shape)
@@ -87,6 +95,7 @@ KVC_MEGAKV_CUCKOO_INLINE uint32_t *kvc_megakv_cuckoo_bucket_of(const struct kvc_
     return table->words + (uint64_t)bucket * (2 * shape.slots);
 }
 
+/** Returns the number of 64-byte lines of a bucket. */
 KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_lines(struct kvc_megakv_cuckoo_shape shape)
 {
     return shape.slots <= KVC_MEGAKV_CUCKOO_LINE_WORDS / 2 ? 1
@@ -143,6 +152,7 @@ KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_match_one_sector(const uint3
 }
 #endif
 
+/** Returns the slots with this signature as a bitmap, by the fastest code for the shape. */
 KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_match(const uint32_t *bucket, uint32_t signature,
                                                           struct kvc_megakv_cuckoo_shape shape)
 {
@@ -167,6 +177,7 @@ KVC_MEGAKV_CUCKOO_INLINE bool kvc_megakv_cuckoo_never_full(const uint32_t *bucke
     return never_used;
 }
 
+/** Returns the primary bucket of an element. */
 KVC_MEGAKV_CUCKOO_INLINE uint32_t kvc_megakv_cuckoo_primary_of(const struct kvc_megakv_cuckoo *table,
                                                                uint64_t hash)
 {

@@ -12,34 +12,37 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte k of a word is its bits 8k to 8k + 7");
 
+/** Internal sizes. */
 enum {
-    KVC_MEGAKV_SLAB_COUNT_MAX = 65536,
-    KVC_MEGAKV_SLAB_BITMAP_WORDS = 65536 / 64,
-    KVC_MEGAKV_SLAB_CLASSES = 59,
-    KVC_MEGAKV_SLAB_LEVELS = 3,  /* Levels of reference bits. */
-    KVC_MEGAKV_SLAB_SPINS = 256, /* Spins before a waiter yields, about ten microseconds. */
+    KVC_MEGAKV_SLAB_COUNT_MAX = 65536,         /**< Most slabs of a store. */
+    KVC_MEGAKV_SLAB_BITMAP_WORDS = 65536 / 64, /**< Words of a slab's bitmap, 64 bits each. */
+    KVC_MEGAKV_SLAB_CLASSES = 59,              /**< Number of size classes. */
+    KVC_MEGAKV_SLAB_LEVELS = 3,                /**< Levels of reference bits. */
+    KVC_MEGAKV_SLAB_SPINS = 256,               /**< Spins before a waiter yields, about ten microseconds. */
 };
 
 /** No slab. */
 #define KVC_MEGAKV_SLAB_NONE UINT32_MAX
 
-/** The header of an item, one word, so that it is read and written whole.
+/** Tag of an item in use, in its header.
  *
- * Bit 0: tag. Bits 1 to 8: key length. Bits 9 to 30: value length. Bit 31: the item is being rewritten (never
- * set together with the tag). Bits 32 to 63: version, incremented by every write. */
+ * The header is one word, so that it is read and written whole. Bit 0: tag. Bits 1 to 8: key length. Bits 9
+ * to 30: value length. Bit 31: the item is being rewritten (never set together with the tag). Bits 32 to 63:
+ * version, incremented by every write. */
 static const uint64_t kvc_megakv_slab_tag_using = 1;
-static const uint64_t kvc_megakv_slab_tag_writing = UINT64_C(1) << 31;
-static const uint64_t kvc_megakv_slab_shape_mask = 0xffffffff; /**< Everything but the version. */
+static const uint64_t kvc_megakv_slab_tag_writing = UINT64_C(1) << 31; /**< The item is being rewritten. */
+static const uint64_t kvc_megakv_slab_shape_mask = 0xffffffff;         /**< Everything but the version. */
 
 /** A slab. The lock of its class guards all of it except class_index, which never changes. */
 struct kvc_megakv_slab_info {
-    uint32_t class_index;
-    uint32_t free_items;
-    uint32_t free_word; /**< No bitmap word below this one has a free item. */
-    uint32_t next_free; /**< Next slab of the class that has free items. */
-    uint32_t next;      /**< Next slab of the class, in a ring. */
+    uint32_t class_index; /**< Size class. */
+    uint32_t free_items;  /**< Items on the free list. */
+    uint32_t free_word;   /**< No bitmap word below this one has a free item. */
+    uint32_t next_free;   /**< Next slab of the class that has free items. */
+    uint32_t next;        /**< Next slab of the class, in a ring. */
 };
 
+/** A size class. */
 struct kvc_megakv_slab_class {
     /** The lock is taken once per batch of allocations, and for the rare releases and rewrites. A slab
      * belongs to its class for good, so this lock also guards the bitmaps of the slab. Waiting threads keep
@@ -47,11 +50,13 @@ struct kvc_megakv_slab_class {
     _Alignas(128) bool locked;
     _Alignas(128) uint32_t last; /**< Last slab of the ring. */
     uint32_t first_free;         /**< First slab that has free items. */
-    uint32_t hand_slab, hand_item;
-    uint32_t items; /**< Items per slab. */
-    uint32_t slabs;
+    uint32_t hand_slab;          /**< Slab under the CLOCK hand. */
+    uint32_t hand_item;          /**< Item under the CLOCK hand. */
+    uint32_t items;              /**< Items per slab. */
+    uint32_t slabs;              /**< Number of slabs. */
 };
 
+/** A slab store. */
 struct kvc_megakv_slab {
     /** Slab memory. Readers use the members up to slab_count. Slabs are given to classes in order and for
      * good. */
@@ -59,18 +64,18 @@ struct kvc_megakv_slab {
     /** Reference bits. Bit i of level 0 belongs to item i. Bit i of a higher level says that word i of the
      * level below is all ones. */
     uint64_t *referenced[KVC_MEGAKV_SLAB_LEVELS];
-    uint32_t *item_bytes;
-    uint32_t slab_count;
+    uint32_t *item_bytes; /**< Size of the items of each slab [bytes]; 0: the slab has no class. */
+    uint32_t slab_count;  /**< Number of slabs. */
     /** Slabs given to classes so far. Writers use the members from here on. `free_bits` changes under the
      * lock of the class. `in_use` is cleared under that lock and set without it, by the owner of the item. It
      * has a byte per item (3 % of the smallest items): bits would cost every write an atomic operation on a
      * line that the writers of the next batches contend for. */
     uint32_t assigned;
-    uint64_t hash_seed;
-    uint64_t *free_bits;
-    uint8_t *in_use;
-    struct kvc_megakv_slab_info *info;
-    struct kvc_megakv_slab_class classes[KVC_MEGAKV_SLAB_CLASSES];
+    uint64_t hash_seed;                /**< Seed of the hashes of evicted keys. */
+    uint64_t *free_bits;               /**< Bitmaps of free items. */
+    uint8_t *in_use;                   /**< Whether each item is in use. */
+    struct kvc_megakv_slab_info *info; /**< What the classes know of their slabs. */
+    struct kvc_megakv_slab_class classes[KVC_MEGAKV_SLAB_CLASSES]; /**< Size classes. */
 };
 
 /* The bytes of an item may be copied while another thread writes them; the version reveals that afterwards.
@@ -135,6 +140,7 @@ static inline void kvc_megakv_slab_fence_release(void)
 }
 #endif
 
+/** Tells the processor that this thread spins. */
 static inline void kvc_megakv_slab_pause(void)
 {
 #if defined(__x86_64__)
@@ -142,36 +148,43 @@ static inline void kvc_megakv_slab_pause(void)
 #endif
 }
 
+/** Loads the header of an item. */
 static inline uint64_t kvc_megakv_slab_load_header(const uint8_t *item)
 {
     return __atomic_load_n((const uint64_t *)item, __ATOMIC_ACQUIRE);
 }
 
+/** Stores the header of an item. */
 static inline void kvc_megakv_slab_store_header(uint8_t *item, uint64_t header)
 {
     __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
 }
 
+/** Returns the header of an item in use with these lengths, version 0. */
 static inline uint64_t kvc_megakv_slab_header_shape(uint32_t key_bytes, uint32_t value_bytes)
 {
     return kvc_megakv_slab_tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
 }
 
+/** Returns the key length in a header [bytes]. */
 static inline uint32_t kvc_megakv_slab_header_key_bytes(uint64_t header)
 {
     return (uint32_t)(header >> 1) & 0xff;
 }
 
+/** Returns the value length in a header [bytes]. */
 static inline uint32_t kvc_megakv_slab_header_value_bytes(uint64_t header)
 {
     return (uint32_t)header >> 9;
 }
 
+/** Returns the number of 64-byte lines from the start of an item to `bytes` bytes behind it. */
 static inline uint32_t kvc_megakv_slab_lines(const uint8_t *item, uint32_t bytes)
 {
     return (uint32_t)((((uintptr_t)item & 63) + bytes + 63) / 64);
 }
 
+/** Returns an item's bit in its word of a bitmap. */
 static inline uint64_t kvc_megakv_slab_bit(uint32_t location)
 {
     return UINT64_C(1) << (location & 63);
@@ -183,6 +196,7 @@ static inline uint64_t kvc_megakv_slab_word(uint32_t location)
     return location / 64;
 }
 
+/** Returns the location of an item. */
 static inline uint32_t kvc_megakv_slab_location(uint32_t slab_number, uint32_t item)
 {
     return slab_number << 16 | item;
@@ -209,6 +223,7 @@ static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, 
  */
 bool kvc_megakv_slab_set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks);
 
+/** Sets an item's reference bit; returns false if it was set. */
 static inline bool kvc_megakv_slab_mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
 {
     return kvc_megakv_slab_set_referenced(slab, location, kvc_megakv_slab_bit(location));
@@ -246,16 +261,19 @@ static inline void kvc_megakv_slab_lock(struct kvc_megakv_slab_class *class)
     }
 }
 
+/** Releases the lock of a class. */
 static inline void kvc_megakv_slab_unlock(struct kvc_megakv_slab_class *class)
 {
     __atomic_store_n(&class->locked, false, __ATOMIC_RELEASE);
 }
 
+/** Says whether an item is in use. */
 static inline bool kvc_megakv_slab_in_use(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     return __atomic_load_n(&slab->in_use[location], __ATOMIC_ACQUIRE) != 0;
 }
 
+/** Puts an item in use or takes it out of use. */
 static inline void kvc_megakv_slab_set_in_use(struct kvc_megakv_slab *slab, uint32_t location, bool value)
 {
     __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);

@@ -15,6 +15,7 @@
 #define KVC_SET_ASSOC_LOAD(from) __atomic_load_n(from, __ATOMIC_ACQUIRE)
 #define KVC_SET_ASSOC_STORE(to, value) __atomic_store_n(to, value, __ATOMIC_RELEASE)
 
+/** Tells the processor that this thread spins. */
 KVC_SET_ASSOC_INLINE void kvc_set_assoc_relax(void)
 {
 #if defined(__x86_64__)
@@ -49,6 +50,7 @@ KVC_SET_ASSOC_INLINE bool kvc_set_assoc_end_read(struct kvc_set_assoc_control *c
     return (uint32_t)(KVC_SET_ASSOC_LOAD(&control->lock) >> 32) == version;
 }
 
+/** Takes the exclusive lock of a set. */
 KVC_SET_ASSOC_INLINE void kvc_set_assoc_lock_exclusive(struct kvc_set_assoc_control *control)
 {
     for (;;) {
@@ -91,6 +93,7 @@ KVC_SET_ASSOC_INLINE uint32_t kvc_set_assoc_match(const struct kvc_set_assoc_con
            KVC_SET_ASSOC_LOAD(&control->valid);
 }
 
+/** Returns the words of an entry's key. */
 KVC_SET_ASSOC_INLINE const uint64_t *kvc_set_assoc_key_words(const struct kvc_set_assoc_entry *entry)
 {
     return (const uint64_t *)(entry + 1);
@@ -115,6 +118,7 @@ KVC_SET_ASSOC_INLINE bool kvc_set_assoc_has_key(const struct kvc_set_assoc_entry
     return same;
 }
 
+/** Returns the item of an entry. */
 KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item kvc_set_assoc_item_of(const struct kvc_set_assoc_entry *entry)
 {
     return (struct kvc_set_assoc_item){.location = KVC_SET_ASSOC_LOAD(&entry->location),
@@ -123,6 +127,7 @@ KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item kvc_set_assoc_item_of(const struc
                                        .flags = KVC_SET_ASSOC_LOAD(&entry->flags)};
 }
 
+/** An item without a location. */
 static const struct kvc_set_assoc_item kvc_set_assoc_no_item = {.location = KVC_LOCATION_NONE};
 
 /** Returns the entry of a key among those with its tag, or NULL. */
@@ -140,6 +145,7 @@ kvc_set_assoc_find(const struct kvc_set_assoc_table *table, struct kvc_set_assoc
     return NULL;
 }
 
+/** Looks up one key, stamps its entry and returns whether it was found. */
 KVC_SET_ASSOC_INLINE bool kvc_set_assoc_search_one(const struct kvc_set_assoc_table *table,
                                                    struct kvc_set_assoc_place place, const uint8_t *key,
                                                    uint32_t key_bytes, uint32_t now,
@@ -191,6 +197,7 @@ KVC_SET_ASSOC_INLINE uint32_t kvc_set_assoc_choose_way(const struct kvc_set_asso
     return oldest;
 }
 
+/** Stores the tag of a way. */
 KVC_SET_ASSOC_INLINE void kvc_set_assoc_set_tag(struct kvc_set_assoc_control *control, uint32_t way,
                                                 uint8_t tag)
 {
@@ -199,6 +206,7 @@ KVC_SET_ASSOC_INLINE void kvc_set_assoc_set_tag(struct kvc_set_assoc_control *co
     KVC_SET_ASSOC_STORE(word, (*word & ~(UINT64_C(0xff) << shift)) | (uint64_t)tag << shift);
 }
 
+/** Stores an item and its timestamp in an entry. */
 KVC_SET_ASSOC_INLINE void kvc_set_assoc_write_item(struct kvc_set_assoc_entry *entry,
                                                    const struct kvc_set_assoc_item *item, uint32_t now)
 {
@@ -208,6 +216,7 @@ KVC_SET_ASSOC_INLINE void kvc_set_assoc_write_item(struct kvc_set_assoc_entry *e
     KVC_SET_ASSOC_STORE(&entry->flags, item->flags);
 }
 
+/** Stores a key in an entry. */
 KVC_SET_ASSOC_INLINE void kvc_set_assoc_write_key(struct kvc_set_assoc_entry *entry, const uint8_t *key,
                                                   uint32_t key_bytes)
 {
@@ -219,6 +228,7 @@ KVC_SET_ASSOC_INLINE void kvc_set_assoc_write_key(struct kvc_set_assoc_entry *en
     }
 }
 
+/** Inserts one key and returns the item that was replaced or evicted. */
 KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item
 kvc_set_assoc_insert_one(struct kvc_set_assoc *owner, struct kvc_set_assoc_place place, const uint8_t *key,
                          uint32_t key_bytes, const struct kvc_set_assoc_item *item, uint32_t now,
@@ -254,6 +264,7 @@ kvc_set_assoc_insert_one(struct kvc_set_assoc *owner, struct kvc_set_assoc_place
     return left;
 }
 
+/** Erases one key and returns its item. */
 KVC_SET_ASSOC_INLINE struct kvc_set_assoc_item
 kvc_set_assoc_erase_one(struct kvc_set_assoc *owner, struct kvc_set_assoc_place place, const uint8_t *key,
                         uint32_t key_bytes, uint32_t location, struct kvc_index_stats *stats)
