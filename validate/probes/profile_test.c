@@ -75,8 +75,8 @@ Test(profile, lists_curves_and_comments)
                                             .repetitions = 25};
     struct kvc_profile *profile = new_profile();
     kvc_profile_value(profile, "gpu.clocks", "core", 1, "GHz", "known");
-    kvc_profile_point(profile, "megakv_costs", "read", &point);
-    kvc_profile_point(profile, "megakv_costs", "write", &point);
+    kvc_profile_point(profile, "a_store", "read", &point);
+    kvc_profile_point(profile, "a_store", "write", &point);
     kvc_profile_value(profile, "gpu.clocks", "memory", 2, "GHz", "known");
     kvc_profile_comment(profile, "%s line", "one");
     kvc_profile_summarize(profile, "not in the file");
@@ -86,7 +86,7 @@ Test(profile, lists_curves_and_comments)
                          "    memory = { \"2GHz\", source = \"measured 2026-11-21: known\" },\n"
                          "    } },\n"
                          "  },\n"
-                         "  megakv_costs = {\n"
+                         "  a_store = {\n"
                          "    read = {\n"
                          "      { size = 8, footprint = \"2MiB\", threads = 2, time = \"12.5ns\",\n"
                          "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
