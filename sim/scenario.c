@@ -24,8 +24,8 @@ static const struct kvc_option run_rows[] = {
      .offset = offsetof(struct kvc_run, functional),
      .by_default = "full",
      .choices = functionals,
-     .help = "full: every request runs through the real index and slabs; sampled: a share of the keys does; "
-             "off: none"},
+     .help =
+         "full runs every request through the real index and slabs, sampled a share of the keys, off none"},
     {.name = "sample_rate",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_run, sample_rate),
@@ -35,7 +35,7 @@ static const struct kvc_option run_rows[] = {
      .auto_word = "auto",
      .auto_value = 0,
      .help =
-         "sampled: one key in so many is kept, a power of two; auto: the smallest that fits sample_memory"},
+         "sampled: one key in so many is kept, a power of two; auto takes the smallest that fits sample_memory"},
     {.name = "sample_memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, sample_bytes),
@@ -43,7 +43,7 @@ static const struct kvc_option run_rows[] = {
      .min = 1 << 20,
      .max = 0x1p50,
      .by_default = "2GiB",
-     .help = "sampled: memory that an automatic sample_rate aims at; more samples more keys"},
+     .help = "sampled: memory that an automatic sample_rate aims at; more memory keeps more keys"},
     {.name = "warmup",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, warmup_ns),
@@ -53,7 +53,7 @@ static const struct kvc_option run_rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = -1,
-     .help = "simulated time before measuring; auto: until MSER-5 finds a steady state"},
+     .help = "simulated time before measuring; auto waits until MSER-5 finds a steady state"},
     {.name = "duration",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, duration_ns),
@@ -68,14 +68,14 @@ static const struct kvc_option run_rows[] = {
      .min = 0,
      .max = 0x1p53,
      .by_default = "1",
-     .help = "of all random streams; the same seed gives the same bytes"},
+     .help = "seed of all random streams; the same seed gives the same bytes"},
     {.name = "replicas",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_run, replicas),
      .min = 1,
      .max = 1000,
      .by_default = "1",
-     .help = "independent runs; from 2 on there is a 95 % confidence interval"},
+     .help = "independent runs; two or more give a 95 % confidence interval"},
 };
 
 const struct kvc_option_table kvc_run_option_table = {.name = "run",
@@ -85,7 +85,7 @@ const struct kvc_option_table kvc_run_option_table = {.name = "run",
 
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag)
 {
-    enum { KEYS_MIN = 1000 }; /* fewer say little about a hit ratio */
+    enum { KEYS_MIN = 1000 }; /* Fewer keys say little about a hit ratio. */
     if (run->functional != KVC_FUNCTIONAL_SAMPLED || run->sample_rate <= 1) {
         return KVC_OK;
     }

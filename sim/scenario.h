@@ -1,4 +1,7 @@
-/* A scenario as the models see it: plain structs, no Lua. */
+/** @file
+ * A scenario is everything that a model needs to know: the store, its nodes, the load and the run.
+ *
+ * The structs are plain; no Lua is left in them. */
 #ifndef KVC_SIM_SCENARIO_H
 #define KVC_SIM_SCENARIO_H
 
@@ -8,46 +11,50 @@
 #include "sim/devices/node.h"
 #include "sim/workload/workload.h"
 
+/** The machines that share the keys. */
 struct kvc_cluster {
     uint64_t nodes;
 };
 
+/** Share of the requests that run through the store's real structures. */
 enum kvc_functional {
-    KVC_FUNCTIONAL_FULL,    /* every request runs through the store's real index and slabs */
-    KVC_FUNCTIONAL_SAMPLED, /* 1/sample_rate of the key space does, by hash */
-    KVC_FUNCTIONAL_OFF,     /* none does: closed-form hit ratio */
+    KVC_FUNCTIONAL_FULL,    /**< Every request runs through the real index and slabs. */
+    KVC_FUNCTIONAL_SAMPLED, /**< Requests for 1/sample_rate of the keys do; a hash picks the keys. */
+    KVC_FUNCTIONAL_OFF,     /**< No request does; the hit ratio is the closed form's. */
 };
 
+/** How a scenario is simulated. */
 struct kvc_run {
-    int functional;       /* enum kvc_functional */
-    uint64_t sample_rate; /* SAMPLED: power of two; 0: the smallest that fits sample_bytes */
-    double sample_bytes;  /* SAMPLED: memory budget that sample_rate 0 aims at */
-    double warmup_ns;     /* negative: detected (MSER-5) */
-    double duration_ns;   /* measured time after the warm-up */
-    uint64_t seed;
-    uint64_t replicas;
+    int functional;       /**< enum kvc_functional. */
+    uint64_t sample_rate; /**< SAMPLED: a power of two; 0: the smallest that fits sample_bytes. */
+    double sample_bytes;  /**< SAMPLED: memory that sample_rate 0 aims at. */
+    double warmup_ns;   /**< Simulated time before measuring; negative: until MSER-5 finds a steady state. */
+    double duration_ns; /**< Simulated time that is measured, after the warm-up. */
+    uint64_t seed;      /**< Seed of all random streams. */
+    uint64_t replicas;  /**< Independent runs. */
 };
 
 extern const struct kvc_option_table kvc_cluster_option_table;
 extern const struct kvc_option_table kvc_run_option_table;
 
-/* Cross-field checks of `run`: the sample rate. */
+/** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);
 
 struct kvc_model;
 
+/** One scenario. A copy of the struct shares `system` and the devices of `node`. */
 struct kvc_scenario {
     char name[KVC_TEXT_MAX];
-    char file[KVC_TEXT_MAX];
+    char file[KVC_TEXT_MAX]; /**< Path that the scenario was loaded from. */
     const struct kvc_model *model;
-    void *system; /* the model's own parameter struct, model->options.size bytes */
+    void *system; /**< The store's own options: a struct of model->options->size bytes. */
     struct kvc_node node;
     struct kvc_cluster cluster;
     struct kvc_workload workload;
     struct kvc_run run;
 };
 
-/* Sockets of the whole cluster: each owns one shard of the keys. */
+/** Shards of the keys: one for each socket of the cluster. */
 static inline uint32_t kvc_scenario_shards(const struct kvc_scenario *scenario)
 {
     return (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);

@@ -17,21 +17,21 @@ static const struct kvc_option point_rows[] = {
      .min = 0,
      .max = 1e15,
      .by_default = "0B",
-     .help = "memory that was used at random, all of it alike; 0: it does not matter"},
+     .help = "memory that was used uniformly at random; 0: it does not matter"},
     {.name = "threads",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_megakv_cost_point, threads),
      .min = 1,
      .max = 1024,
      .by_default = "1",
-     .help = "threads that did so at once, or streams of a launch"},
+     .help = "threads that did the same at once, or streams of a launch"},
     {.name = "time",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_megakv_cost_point, ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e12,
-     .help = "of one frame, item or launch"},
+     .help = "time of one frame, item or launch"},
 };
 
 static const struct kvc_option_table point_options = {.name = "points",
@@ -40,7 +40,7 @@ static const struct kvc_option_table point_options = {.name = "points",
                                                       .size = sizeof(struct kvc_megakv_cost_point),
                                                       .max_list = KVC_MEGAKV_COST_POINTS_MAX};
 
-#define LAW(field, text)                                                                                     \
+#define CURVE(field, text)                                                                                   \
     {                                                                                                        \
         .name = #field, .type = KVC_OPTION_LIST,                                                             \
         .offset = offsetof(struct kvc_megakv_cost_profile, field.point), .element = &point_options,          \
@@ -52,22 +52,22 @@ static const struct kvc_option rows[] = {
      .type = KVC_OPTION_TEXT,
      .offset = offsetof(struct kvc_megakv_cost_profile, name),
      .by_default = "",
-     .help = "where the costs are from"},
-    LAW(receive, "a frame of GETs at a receiver, by its requests"),
-    LAW(write, "what a SET costs its receiver beyond a GET, by the item's bytes; it evicts an item"),
-    LAW(pass, "what the CLOCK hand takes to pass an item that was read"),
-    LAW(read, "a GET at its sender, by the item's bytes (whole lines where it has several); 0: a miss"),
-    LAW(read_checked, "the same where the item's own reference bit must be looked at"),
-    LAW(read_half_marked, "the same where that bit is clear for one half of the reads, at random"),
-    LAW(read_marked, "the same where that bit is clear and must be set"),
-    LAW(read_half_missed, "as read, where one half of the reads are misses, at random"),
-    LAW(read_slowest, "as read, on the slowest of the senders' cores"),
-    LAW(search, "a launch of searches for keys that are there, by its jobs in each stream"),
-    LAW(search_miss, "a launch of searches for keys that are not, by its jobs in each stream"),
-    LAW(search_high_load, "the same as search in an index that is 0.739 full, not 0.493"),
-    LAW(drain, "the scheduler's time for the jobs of a launch of inserts and deletes, by those"),
-    LAW(insert, "a launch of inserts and deletes, by its jobs"),
-    LAW(insert_high_load, "the same in an index that is 0.739 full, not 0.493"),
+     .help = "origin of the costs"},
+    CURVE(receive, "a frame of GETs at a receiver, by its requests"),
+    CURVE(write, "what a SET that evicts costs its receiver beyond a GET, by the item's bytes"),
+    CURVE(pass, "one step of the CLOCK hand over an item that was read"),
+    CURVE(read, "a GET at its sender, by the item's bytes (whole lines if it has several); 0 bytes: a miss"),
+    CURVE(read_checked, "as read, when the item's own reference bit must be looked at"),
+    CURVE(read_half_marked, "as read, when that bit is clear for a random half of the reads"),
+    CURVE(read_marked, "as read, when that bit is clear and must be set"),
+    CURVE(read_half_missed, "as read, when a random half of the reads are misses"),
+    CURVE(read_slowest, "as read, on the slowest of the senders' cores"),
+    CURVE(search, "a launch of searches for keys that are there, by its jobs in each stream"),
+    CURVE(search_miss, "a launch of searches for missing keys, by its jobs in each stream"),
+    CURVE(search_high_load, "as search, at a load factor of 0.739 instead of 0.493"),
+    CURVE(drain, "the scheduler's time to collect the jobs of a launch of inserts and deletes, by the jobs"),
+    CURVE(insert, "a launch of inserts and deletes, by its jobs"),
+    CURVE(insert_high_load, "as insert, at a load factor of 0.739 instead of 0.493"),
 };
 
 static const struct kvc_option_table options = {.name = "megakv_costs",
@@ -87,7 +87,7 @@ const struct kvc_device_kind kvc_megakv_cost_profile_kind = {
     .check = check,
 };
 
-/* The values of one coordinate, rising. */
+/* The values of one coordinate in rising order. */
 struct axis {
     uint32_t count;
     double value[KVC_MEGAKV_COST_POINTS_MAX];
@@ -124,7 +124,7 @@ static struct grid grid_of(const struct kvc_megakv_cost_curve *cost_curve)
     return grid;
 }
 
-/* NaN: there is no such point. */
+/* Returns the time of one point of the grid, or NaN if it is missing. */
 static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uint32_t threads)
 {
     for (uint32_t i = 0; i < grid->cost_curve->count; i++) {
@@ -138,7 +138,7 @@ static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uin
     return NAN;
 }
 
-/* Between the numbers of threads that were measured; outside, the nearest. */
+/* Interpolates between the measured numbers of threads; outside of them the nearest one counts. */
 static double at_threads(const struct grid *grid, uint32_t size, uint32_t footprint, double threads)
 {
     uint32_t right = 0;
@@ -153,7 +153,7 @@ static double at_threads(const struct grid *grid, uint32_t size, uint32_t footpr
     return left_ns + (right_ns - left_ns) * (threads - left) / (grid->threads.value[right] - left);
 }
 
-/* Of accesses of which share[i] reach back over at most footprint i. */
+/* Mean cost of accesses of which share[i] reach back over at most footprint i. */
 static double at_shares(const struct grid *grid, uint32_t size, double threads, const double *share)
 {
     const double *footprint = grid->footprint.value;

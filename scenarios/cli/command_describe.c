@@ -79,7 +79,7 @@ static const struct topic sections[] = {
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
-    {"slo", "section of a scenario: what a configuration must meet", &kvc_slo_option_table, NULL, 0},
+    {"slo", "section of a scenario: objectives, which nothing uses yet", &kvc_slo_option_table, NULL, 0},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };

@@ -1,9 +1,9 @@
-/* From a scenario file to the plain structs that models take.
+/* The loader turns a scenario file into the plain structs that models take.
  *
- * The file is Lua 5.4, run in a sandbox (scenarios/load/sandbox.h), and returns one table: system, node,
- * cluster, workload, run, and optionally name, sweep and slo. Option tables say what each part may hold;
- * unknown keys are errors. Hardware named in `node` comes from the library (scenarios/load/hardware.h). Every
- * error carries file:line of the key it is about, or the place "--set". */
+ * The file is Lua 5.4. It runs in a sandbox (scenarios/load/sandbox.h) and returns one table: system, node,
+ * cluster, workload, run, and optionally name, sweep and slo. Option tables say what each part may hold, and
+ * unknown keys are errors. Hardware that `node` names comes from the library (scenarios/load/hardware.h).
+ * Every error carries file and line of its key, or the place "--set". */
 #ifndef KVC_SCENARIOS_LOAD_LOAD_H
 #define KVC_SCENARIOS_LOAD_LOAD_H
 
@@ -15,33 +15,35 @@
 
 enum { KVC_PATH_MAX = 128 };
 
-/* `--set path=value`, or one coordinate of a sweep point. */
+/* One `--set path=value`, or one coordinate of a sweep point. */
 struct kvc_override {
     char path[KVC_PATH_MAX];
-    char value[KVC_TEXT_MAX]; /* a Lua number, true, false, or a text without quotes */
+    char value[KVC_TEXT_MAX]; /* A Lua number, true, false, or a text without quotes. */
 };
 
-/* Applied in order; a zeroed struct is empty. */
+/* Overrides in the order in which they are applied. A zeroed struct is empty. */
 struct kvc_overrides {
     uint32_t count;
     struct kvc_override *entry;
 };
 
-/* Adds a copy. KVC_ERR_SCENARIO when path or value is too long or the path is malformed. */
+/* Adds a copy of path and value. Returns KVC_ERR_SCENARIO if one of them is too long or the path is
+ * malformed. */
 enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *path, const char *value,
                                   struct kvc_diag *diag);
-/* Adds "path=value". */
+/* Adds an assignment "path=value". */
 enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment,
                                     struct kvc_diag *diag);
-/* Frees the entries and leaves it empty; a copy of the struct shares them. */
+/* Frees the entries, which copies of the struct share, and leaves the struct empty. */
 void kvc_overrides_clear(struct kvc_overrides *overrides);
 
-/* One resolved value. */
+/* One resolved value of a scenario. */
 struct kvc_parameter {
-    char path[KVC_PATH_MAX];   /* "system.cycle", "node.gpu.clocks.1.core" */
-    char value[KVC_TEXT_MAX];  /* as a user would write it: 160us */
-    bool bare;                 /* the value is a JSON number or boolean as it stands; else a text */
-    char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset ..."; what a profile states */
+    char path[KVC_PATH_MAX];   /* "system.cycle", "node.gpu.clocks.1.core". */
+    char value[KVC_TEXT_MAX];  /* Value as a user would write it: 160us. */
+    bool bare;                 /* The value is a JSON number or boolean as it stands, not a text. */
+    char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset ...", or the source that a profile
+                                  states. */
 };
 
 struct kvc_parameters {
@@ -55,29 +57,31 @@ struct kvc_sweep_axis {
     char (*value)[KVC_TEXT_MAX];
 };
 
-/* Axes in the order in which the file writes them; the first varies slowest. */
+/* Axes in the order in which the file writes them. The first one varies slowest. */
 struct kvc_sweep {
     uint32_t count;
     struct kvc_sweep_axis *axis;
 };
 
-/* The objective of `kvcast plan`; NaN: not set. */
+/* The service-level objective of a scenario; NaN: not set. The loader reads it, but nothing uses it yet. */
 struct kvc_slo {
     double p50_ns, p95_ns, p99_ns;
     double mops;
 };
 
+/* A scenario as it was loaded. */
 struct kvc_loaded {
     struct kvc_scenario scenario;
-    struct kvc_parameters parameters; /* all resolved values, for the echo */
-    struct kvc_parameters provenance; /* those of the hardware, each with its source */
+    struct kvc_parameters parameters; /* All resolved values, for the echo in results. */
+    struct kvc_parameters provenance; /* Values of the hardware, each with its source. */
     struct kvc_sweep sweep;
     struct kvc_slo slo;
     uint32_t warning_count;
-    char (*warning)[KVC_TEXT_MAX * 2]; /* "file:line: message": keys without effect */
+    char (*warning)[KVC_TEXT_MAX * 2]; /* Keys without effect: "file:line: message". */
 };
 
-void kvc_loaded_free(struct kvc_loaded *loaded); /* NULL is allowed */
+/* Frees the scenario with its devices. NULL is allowed. */
+void kvc_loaded_free(struct kvc_loaded *loaded);
 
 /* Runs the file, applies `set` (NULL: none), decodes and checks everything, the values of the sweep included.
  * *out is NULL unless KVC_OK is returned. */

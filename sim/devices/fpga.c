@@ -11,12 +11,14 @@ static const struct kvc_option rows[] = {
      .type = KVC_OPTION_TEXT,
      .offset = offsetof(struct kvc_fpga, name),
      .by_default = "",
-     .help = "what the card is called"},
-    REAL_ROW("clock", clock_hz, KVC_UNIT_HZ, 1e6, 1e10, "of the pipeline: one operation a clock"),
-    REAL_ROW("dram", dram_bytes, KVC_UNIT_BYTES, 0, 0x1p45, "memory on the card, as a cache of host memory"),
-    REAL_ROW("dram_rate", dram_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, "of the card's memory"),
-    REAL_ROW("dram_latency", dram_ns, KVC_UNIT_NS, 0, 1e6, "of the card's memory, from address to data"),
-    REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4, "of the whole card at work"),
+     .help = "name of the card"},
+    REAL_ROW("clock", clock_hz, KVC_UNIT_HZ, 1e6, 1e10,
+             "clock of the pipeline, which does one operation per clock"),
+    REAL_ROW("dram", dram_bytes, KVC_UNIT_BYTES, 0, 0x1p45,
+             "memory on the card, which caches host memory; more hits more"),
+    REAL_ROW("dram_rate", dram_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, "rate of the card's memory"),
+    REAL_ROW("dram_latency", dram_ns, KVC_UNIT_NS, 0, 1e6, "time from address to data of the card's memory"),
+    REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4, "power of the whole card at work"),
 };
 
 static const struct kvc_option_table options = {

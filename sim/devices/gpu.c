@@ -26,7 +26,7 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0ns",
-     .help = "k of T_S = k*x + b; 0: no fit"},
+     .help = "time per job in a search launch, k of T_S = k*x + b; 0: no fit"},
     {.name = "search_base",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, search.base_ns),
@@ -34,7 +34,7 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e9,
      .by_default = "0ns",
-     .help = "b of T_S"},
+     .help = "fixed time of a search launch, b of T_S"},
     {.name = "insert_per_op",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, insert.ns_per_op),
@@ -42,7 +42,7 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0ns",
-     .help = "k of T_I (insert and delete)"},
+     .help = "time per job in a launch of inserts and deletes, k of T_I"},
     {.name = "insert_base",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, insert.base_ns),
@@ -50,7 +50,7 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e9,
      .by_default = "0ns",
-     .help = "b of T_I"},
+     .help = "fixed time of a launch of inserts and deletes, b of T_I"},
 };
 
 static const struct kvc_option_table clock_options = {.name = "clocks",
@@ -64,27 +64,27 @@ static const struct kvc_option rows[] = {
      .type = KVC_OPTION_TEXT,
      .offset = offsetof(struct kvc_gpu, name),
      .by_default = "",
-     .help = "what the card is called"},
+     .help = "name of the card"},
     {.name = "sms",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_gpu, sms),
      .min = 1,
      .max = 4096,
-     .help = "streaming multiprocessors"},
+     .help = "streaming multiprocessors; more hold more jobs at once"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, memory_bytes),
      .unit = KVC_UNIT_BYTES,
      .min = 1e6,
      .max = 1e13,
-     .help = "device memory; the index must fit"},
+     .help = "device memory, which must hold the index"},
     {.name = "sectors",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, sectors_per_s),
      .min = 0,
      .max = 1e13,
      .by_default = "0",
-     .help = "random 32-byte sectors per second; 0: not known, clocks need fits"},
+     .help = "random 32-byte sectors per second; 0: unknown, so that all clocks need fits"},
     {.name = "access",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, access_ns),
@@ -92,7 +92,7 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0ns",
-     .help = "one dependent device-memory access; bounds small launches from below"},
+     .help = "time of one dependent access to device memory; bounds small launches from below"},
     {.name = "launch",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, launch_ns),
@@ -100,13 +100,13 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 1e9,
      .by_default = "0ns",
-     .help = "launch and completion seen from the host"},
+     .help = "time of launch and completion as the host sees it"},
     {.name = "clocks",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_gpu, clocks),
      .element = &clock_options,
      .count_offset = offsetof(struct kvc_gpu, clock_count),
-     .help = "frequency pairs that can be set, fastest first"},
+     .help = "clock pairs that can be set, fastest first, with the lines that were fitted at them"},
 };
 
 static const struct kvc_option_table options = {
@@ -117,9 +117,9 @@ const struct kvc_device_kind kvc_gpu_kind = {
     .help = "GPU: device memory, rate of random accesses, clock pairs with measured fits",
     .options = &options};
 
-/* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine: the first job passes
- * through all three, each further one leaves the slowest stage later by its time there (exact for equal
- * jobs). */
+/* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine. The first job passes all
+ * three, and each further one leaves the slowest stage later by its time there. This is exact for equal jobs.
+ */
 static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
                              const struct kvc_gpu_work *work)
 {

@@ -13,7 +13,7 @@ static const struct kvc_option rows[] = {
      .type = KVC_OPTION_TEXT,
      .offset = offsetof(struct kvc_nic, name),
      .by_default = "",
-     .help = "what the card is called"},
+     .help = "name of the card"},
     COUNT_ROW("ports", ports, 1, 64, "ports per socket"),
     {.name = "port_rate",
      .type = KVC_OPTION_REAL,
@@ -22,11 +22,12 @@ static const struct kvc_option rows[] = {
      .min = 1e6,
      .max = 1e13,
      .help = "line rate of one port, each direction"},
-    COUNT_ROW("mtu", mtu_bytes, 576, 65535, "largest Ethernet payload in bytes"),
+    COUNT_ROW("mtu", mtu_bytes, 576, 65535,
+              "largest Ethernet payload in bytes; larger frames carry more requests"),
     COUNT_ROW("frame_overhead", frame_overhead_bytes, 0, 1024, "wire bytes around the payload of each frame"),
     COUNT_ROW("packet_header", packet_header_bytes, 0, 512,
               "payload bytes before the first request (IP, UDP)"),
-    COUNT_ROW("request_header", request_header_bytes, 0, 512, "bytes in front of each request's key"),
+    COUNT_ROW("request_header", request_header_bytes, 0, 512, "bytes in front of the key of each request"),
     COUNT_ROW("response_header", response_header_bytes, 0, 512, "bytes in front of each response"),
     COUNT_ROW("ring", ring_frames, 1, 1048576,
               "receive descriptors per queue; frames beyond them are dropped"),
@@ -36,7 +37,7 @@ static const struct kvc_option rows[] = {
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e9,
-     .help = "one way between client and memory, without serialisation"},
+     .help = "time one way between client and memory, without the wire time"},
 };
 
 static const struct kvc_option_table options = {

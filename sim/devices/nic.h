@@ -1,9 +1,11 @@
-/* NIC ports of one socket: line rate, Ethernet framing, one receive and one transmit queue per pipeline.
+/** @file
+ * A NIC is the network ports of one socket: line rate, Ethernet framing, and one receive and one transmit
+ * queue per pipeline.
  *
- * Modelled: requests and responses are packed into frames up to the MTU; each queue gets an equal share of
- * the line rate (a fair scheduler), so a frame's serialisation time is its wire bytes over that share; a
- * receive ring of `ring_frames` per queue, beyond which arriving frames are dropped. Not modelled: interrupt
- * moderation (DPDK polls), switch buffers, losses on the wire. */
+ * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the line
+ * rate, as from a fair scheduler, so the wire time of a frame is its wire bytes over that share. A receive
+ * ring holds `ring_frames` frames per queue; frames that arrive beyond that are dropped. Not modelled:
+ * interrupt moderation (DPDK polls), buffers of switches, losses on the wire. */
 #ifndef KVC_SIM_DEVICES_NIC_H
 #define KVC_SIM_DEVICES_NIC_H
 
@@ -11,35 +13,35 @@
 
 #include "sim/devices/node.h"
 
+/** Parameters of one socket's ports. */
 struct kvc_nic {
     char name[KVC_TEXT_MAX];
-    uint64_t ports;                 /* per socket */
-    double bytes_per_s;             /* per port and direction */
-    uint64_t mtu_bytes;             /* largest Ethernet payload */
-    uint64_t frame_overhead_bytes;  /* on the wire around the payload: preamble, header, FCS, gap */
-    uint64_t packet_header_bytes;   /* in the payload before the first request: IP, UDP */
-    uint64_t request_header_bytes;  /* per request: opcode, key and value length */
-    uint64_t response_header_bytes; /* per response: status, lengths */
-    uint64_t ring_frames;           /* receive descriptors per queue */
-    double latency_ns;              /* one way, wire to memory, without serialisation */
+    uint64_t ports;                 /**< Ports per socket. */
+    double bytes_per_s;             /**< Line rate per port and direction. */
+    uint64_t mtu_bytes;             /**< Largest Ethernet payload. */
+    uint64_t frame_overhead_bytes;  /**< Wire bytes around the payload: preamble, header, FCS, gap. */
+    uint64_t packet_header_bytes;   /**< Payload bytes before the first request: IP, UDP. */
+    uint64_t request_header_bytes;  /**< Bytes in front of each request: opcode, key and value length. */
+    uint64_t response_header_bytes; /**< Bytes in front of each response: status, lengths. */
+    uint64_t ring_frames;           /**< Receive descriptors per queue. */
+    double latency_ns;              /**< One way from wire to memory, without the wire time. */
 };
 
 extern const struct kvc_device_kind kvc_nic_kind;
 
-/** The node's nic; NULL if it has none. */
+/** Finds the node's NIC. Returns NULL if it has none. */
 static inline const struct kvc_nic *kvc_nic_of(const struct kvc_node *node)
 {
     return kvc_node_device(node, &kvc_nic_kind);
 }
 
-/* Bytes of a frame that messages can fill. */
+/** Bytes of a frame that messages can fill. */
 double kvc_nic_payload_bytes(const struct kvc_nic *nic);
 
-/* How many messages of `message_bytes` fit into one frame (at least 1: larger ones span frames). */
+/** Messages of `message_bytes` that fit into one frame. Returns at least 1: larger messages span frames. */
 uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_bytes);
 
-/* Time on the wire of `messages` messages of `message_bytes` in all, at a share 1/queues of the socket's
- * rate. */
+/** Time on the wire of messages of `message_bytes` in all, at 1/`queues` of the socket's rate [ns]. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);
 
 #endif

@@ -1,0 +1,214 @@
+#include "scenarios/load/hardware.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/megakv/cost_profile.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/gpu.h"
+
+#include "scenarios/load/load_fixture.h"
+
+TestSuite(hardware, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+Test(hardware, gives_every_hardware_number_a_source)
+{
+    struct kvc_profiles profiles;
+    char path[512];
+    kvc_hardware_list(&profiles);
+    cr_assert_geq(profiles.count, 8);
+    for (size_t i = 0; i < profiles.count; i++) {
+        struct kvc_loaded loaded = {.warning_count = 0};
+        struct kvc_node node;
+        struct kvc_diag diag = {0};
+        const struct kvc_device_kind *kind;
+        snprintf(path, sizeof(path), "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
+        cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
+                     diag.line, diag.message);
+        bool derived = kind == &kvc_megakv_cost_profile_kind &&
+                       !kvc_megakv_cost_profile_is_measured(kvc_megakv_cost_profile_of(&node));
+        cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
+                     loaded.provenance.count);
+        for (uint32_t j = 0; j < loaded.provenance.count; j++) {
+            cr_expect_gt(strlen(loaded.provenance.entry[j].source), 0, "%s %s", profiles.name[i],
+                         loaded.provenance.entry[j].path);
+        }
+        kvc_node_free(&node);
+        free(loaded.parameters.entry);
+        free(loaded.provenance.entry);
+    }
+}
+
+Test(hardware, refuses_profiles_without_sources)
+{
+    kvc_test_write_file("p.lua",
+                        "return { kind = 'pcie',\n  h2d = { '1GB/s', source = 'x' },\n  d2h = '1GB/s',\n"
+                        "  latency = { '1us', source = 'x' } }");
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    char profile[96];
+    snprintf(profile, sizeof(profile), "%s/p.lua", kvc_test_folder);
+    cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL,
+                               &loaded, &diag),
+                 KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.file, profile);
+    cr_expect_eq(diag.line, 3);
+    cr_expect(strstr(diag.message, "d2h has no source") != NULL, "%s", diag.message);
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { pcie = 'q.lua' } }", 2,
+                     "q.lua cannot be read");
+
+    kvc_test_write_file("p.lua", "return { kind = 'nic' }");
+    cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL,
+                               &loaded, &diag),
+                 KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "kind: found \"nic\", needed is a profile of kind \"pcie\"");
+}
+
+#define MACHINE_CPU                                                                                          \
+    "cpu = { name = 'c', cores = { 4, source = 'x' }, threads_per_core = { 2, source = 'x' },\n"             \
+    "  clock = { '2GHz', source = 'x' }, packet = { '5ns', source = 'x' },\n"                                \
+    "  llc_hit_cycles = { 40, source = 'x' } }"
+
+Test(hardware, takes_devices_from_a_machine_file)
+{
+    kvc_test_write_file("m.lua",
+                        "return { kind = 'machine', name = 'box', date = '2026-11-21', compiler = 'cc',\n"
+                        "  commit = '1a2b', " MACHINE_CPU " }");
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }", NULL);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->packet_ns, 5);
+    cr_expect_str_eq(loaded->scenario.node.machine.date, "2026-11-21");
+    cr_expect_str_eq(kvc_gpu_of(&loaded->scenario.node)->name,
+                     "NVIDIA Tesla K40c"); /* not in the file: the default */
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts("return { system = { kind = 'megakv', streams = 1 },\n"
+                              "  node = { cpu = { base = 'm.lua', cores = 2 } } }",
+                              NULL);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->cores, 2);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->packet_ns, 5);
+    kvc_loaded_free(loaded);
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { gpu = 'm.lua' } }", 2,
+                     "node.gpu: the machine file m.lua has no gpu");
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { machine = 'n.lua' } }", 2,
+                     "n.lua cannot be read");
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { machine = 3 } }", 2,
+                     "node.machine: found 3");
+}
+
+Test(hardware, refuses_bad_machine_files)
+{
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    static const struct {
+        char text[200], message[64];
+    } bad[] = {
+        {"return { kind = 'machine', name = 'box', date = '', compiler = '' }", "commit is missing"},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpu = 3 }",
+         "cpu: allowed is a table"},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpus = {} }",
+         "unknown key \"cpus\""},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+         "  cpu = { cores = 2 } }",
+         "cpu.cores has no source"},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        kvc_test_write_file("m.lua", bad[i].text);
+        cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }",
+                                   NULL, &loaded, &diag),
+                     KVC_ERR_SCENARIO);
+        cr_expect(strstr(diag.message, bad[i].message) != NULL, "%zu: %s", i, diag.message);
+    }
+}
+
+/* What a node with the file as `key` is refused for, and where in the file. */
+static void refuses_in_profile(const char *key, const char *profile, int line, const char *message)
+{
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    char text[128], path[96];
+    snprintf(text, sizeof(text), "return { system = { kind = 'megakv' }, node = { %s = 'm.lua' } }", key);
+    snprintf(path, sizeof(path), "%s/m.lua", kvc_test_folder);
+    kvc_test_write_file("m.lua", profile);
+    cr_expect_eq(kvc_test_load(text, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "accepted: %s", profile);
+    cr_expect(strcmp(diag.file, path) == 0 && diag.line == line && strstr(diag.message, message) != NULL,
+              "found %s:%d: %s\nexpected %s:%d: %s", diag.file, diag.line, diag.message, path, line, message);
+}
+
+Test(hardware, refuses_absurd_machines)
+{
+    refuses_in_profile("machine",
+                       "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+                       "  cpu = { cores = { 2, source = 'x' }, threads_per_core = { 1, source = 'x' },\n    "
+                       "clock = { '0GHz', source = 'x' } } }",
+                       3, "cpu.clock: found \"0GHz\", allowed: a frequency");
+    refuses_in_profile("machine", "return { kind = 'gpu' }", 1,
+                       "kind: found \"gpu\", needed is a profile of kind \"machine\"");
+    refuses_in_profile("machine", "return { kind = 'cpu' }", 1,
+                       "kind: found \"cpu\", needed is a profile of kind \"machine\"");
+    refuses_in_profile("machine", "return {\n system = { kind = 'megakv' } }", 1, "kind: found");
+    refuses_in_profile("machine", "return 5", 1, "must return a table");
+}
+
+#define POINT(text) "{ size = 8, footprint = '1MiB', " text ", source = 'x' }"
+#define LAW(name) "  " name " = { " POINT("time = '5ns'") " },\n"
+#define MOST_LAWS                                                                                            \
+    LAW("receive")                                                                                           \
+    LAW("write")                                                                                             \
+    LAW("pass")                                                                                              \
+    LAW("read_checked")                                                                                      \
+    LAW("read_half_marked")                                                                                  \
+    LAW("read_marked")                                                                                       \
+    LAW("read_half_missed")                                                                                  \
+    LAW("read_slowest")                                                                                      \
+    LAW("search") LAW("search_high_load") LAW("drain") LAW("insert") LAW("insert_high_load")
+
+Test(hardware, takes_measured_costs)
+{
+    kvc_test_write_file("m.lua", "return { kind = 'megakv_costs', name = 'here',\n" MOST_LAWS LAW(
+                                     "search_miss") LAW("read") "}");
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { megakv_costs = 'm.lua' } }", NULL);
+    const struct kvc_megakv_cost_profile *costs = kvc_megakv_cost_profile_of(&loaded->scenario.node);
+    cr_expect(kvc_megakv_cost_profile_is_measured(costs));
+    cr_assert_eq(costs->search_miss.count, 1);
+    cr_expect_eq(costs->search_miss.point[0].ns, 5);
+    cr_expect_eq(costs->search_miss.point[0].footprint_bytes, 0x1p20);
+    cr_expect_eq(costs->search_miss.point[0].threads, 1);
+    cr_expect_not_null(kvc_test_find(&loaded->provenance, "node.megakv_costs.search_miss.1.time"));
+    kvc_loaded_free(loaded);
+}
+
+Test(hardware, refuses_incomplete_costs)
+{
+    refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("read") "}", 1,
+                       "megakv_costs.search_miss is missing: allowed are all cost curves");
+    refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "}",
+                       2, "megakv_costs.receive is given, megakv_costs.read is not");
+    refuses_in_profile("machine",
+                       "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+                       "megakv_costs = {\n" MOST_LAWS LAW("read") "} }",
+                       2, "megakv_costs.search_miss is missing");
+    refuses_in_profile(
+        "megakv_costs",
+        "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
+                                                                         "    " POINT("time = '-5ns'") " } }",
+        17, "read.1.time: found \"-5ns\", allowed: a time");
+    refuses_in_profile(
+        "megakv_costs",
+        "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
+            "search_miss") "  read = {\n"
+                           "    " POINT("time = '5ns'") ", " POINT(
+                               "time = '6ns', threads = 2") ",\n"
+                                                            "    " POINT("time = '5ns', threads = 2") " } }",
+        16, "megakv_costs.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
+    refuses_in_profile("megakv_costs",
+                       "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
+                           "search_miss") "  read = {\n"
+                                          "    { size = 8, time = { '5ns', source = 'x' } } } }",
+                       17, "read.1.size has no source");
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { megakv_costs = {\n"
+                     "    read = { { size = 1, time = '1ns' } } } } }",
+                     2, "node.megakv_costs.receive is missing");
+}

@@ -1,0 +1,58 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios/load/load_fixture.h"
+
+TestSuite(load_workload, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+Test(load_workload, applies_presets_in_order_and_keys_over_them)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' },\n"
+                         "  workload = { preset = { 'megakv-b', 'ycsb-a' }, value = 100 } }",
+                         NULL);
+    cr_expect_eq(loaded->scenario.workload.key_bytes, 16);
+    cr_expect_eq(loaded->scenario.workload.value_bytes, 100);
+    cr_expect_float_eq(loaded->scenario.workload.get_frac, 0.5, 1e-15);
+    kvc_test_expect_parameter(loaded, "workload.key", "16", true, "preset megakv-b");
+    kvc_test_expect_parameter(loaded, "workload.value", "100", true, "scenario");
+    kvc_test_expect_parameter(loaded, "workload.get", "0.5", true, "preset ycsb-a");
+    kvc_test_expect_parameter(loaded, "workload.keys", "1000000", true, "default");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, reads_each_kind_of_arrival)
+{
+    static const struct {
+        char text[96];
+        enum kvc_arrival arrival;
+    } cases[] = {
+        {"'saturate'", KVC_ARRIVAL_SATURATE},
+        {"{ poisson_mops = 50 }", KVC_ARRIVAL_POISSON},
+        {"{ fixed_mops = '500Kops' }", KVC_ARRIVAL_FIXED},
+        {"{ clients = 3 }", KVC_ARRIVAL_CLOSED},
+        {"{ curve = { { time = '0us', rate = 1 }, { time = '1ms', rate = 2 } } }", KVC_ARRIVAL_CURVE},
+        {"{ trace = 't.csv' }", KVC_ARRIVAL_TRACE},
+    };
+    char source[1024];
+    kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(source, sizeof(source),
+                 "return { system = { kind = 'megakv' }, workload = { arrival = %s } }", cases[i].text);
+        struct kvc_loaded *loaded = kvc_test_accepts(source, NULL);
+        cr_expect_eq(loaded->scenario.workload.arrival, (int)cases[i].arrival);
+        if (cases[i].arrival == KVC_ARRIVAL_FIXED) {
+            cr_expect_float_eq(loaded->scenario.workload.rate_mops, 0.5, 1e-12);
+        }
+        if (cases[i].arrival == KVC_ARRIVAL_CURVE) {
+            cr_expect_eq(loaded->scenario.workload.curve_points, 2);
+            cr_expect_float_eq(loaded->scenario.workload.curve[1].time_ns, 1e6, 1e-6);
+        }
+        if (cases[i].arrival == KVC_ARRIVAL_TRACE) {
+            cr_expect_eq(access(loaded->scenario.workload.trace, R_OK), 0);
+        }
+        kvc_loaded_free(loaded);
+    }
+}
