@@ -31,7 +31,7 @@ install: build/release/build.ninja
 # leaves a lock of the sanitizer held in the child: such a test runs into its time limit and is tried again.
 sanitize: build/asan-ubsan/build.ninja
 	cmake --build --preset asan-ubsan
-	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3
+	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing'
 
 # Benchmarks of GPU kernels leave with 77 where there is no device.
 bench: build/release/build.ninja
