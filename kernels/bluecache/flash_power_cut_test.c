@@ -141,7 +141,7 @@ Test(flash_log, a_torn_record_does_not_go_on_elsewhere)
         map->log = kvc_flash_log_create(&params);
         kvc_flash_log_recover(map->log, &recovery);
         cr_assert_eq(recovery.records_cut, !whole);
-        cr_assert_eq(recovery.records_replayed, whole);
+        cr_assert_eq(recovery.records_replayed, (uint64_t)whole);
         for (uint32_t i = 0; i < 4; i++) {
             cr_assert(kvc_flash_log_append(map->log, KVC_FLASH_RECORD_VALUE, 0, "l", 1, value, 455,
                                            NULL)); /* fills a page */

@@ -101,7 +101,7 @@ Test(kvdirect_table, equal_secondary_hashes)
     }
     cr_assert_eq(stats.false_matches, 0 + 1 + 2);
     cr_assert_eq(stats.put.slab_reads, 3);
-    for (int i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < 3; i++) {
         struct kvc_kvdirect_table_stats one = {0};
         cr_assert(has_pair(table, key[i], 40, &one));
         cr_assert_eq(one.false_matches, i);
