@@ -89,7 +89,8 @@ Test(slab, eviction_follows_clock)
         for (uint32_t i = 0; i < 16; i++) {
             if (clock.used[i] && random_word() % 3 == 0) {
                 clock.referenced[i] = true;
-                cr_assert_eq(read_single(slab, i, &key[i], 8, true, out, &bytes, &stats), KVC_MEGAKV_SLAB_HIT);
+                cr_assert_eq(read_single(slab, i, &key[i], 8, true, out, &bytes, &stats),
+                             KVC_MEGAKV_SLAB_HIT);
             }
         }
         if (round > 20 && random_word() % 4 == 0) {

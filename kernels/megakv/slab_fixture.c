@@ -22,8 +22,8 @@ void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t count, u
 }
 
 enum kvc_megakv_slab_read_result read_single(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
-                                          uint32_t key_bytes, bool compare, uint8_t *out,
-                                          uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats)
+                                             uint32_t key_bytes, bool compare, uint8_t *out,
+                                             uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats)
 {
     uint32_t position = 0;
     uint8_t result, length = (uint8_t)key_bytes;

@@ -15,8 +15,8 @@ void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t count, u
 
 /* Reads one item into `out`, which has room for any value. */
 enum kvc_megakv_slab_read_result read_single(struct kvc_megakv_slab *slab, uint32_t location, const void *key,
-                                          uint32_t key_bytes, bool compare, uint8_t *out,
-                                          uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats);
+                                             uint32_t key_bytes, bool compare, uint8_t *out,
+                                             uint32_t *value_bytes, struct kvc_megakv_slab_stats *stats);
 
 /* Reads one item with a key and a value of 8 bytes each. */
 enum kvc_megakv_slab_read_result read_word(struct kvc_megakv_slab *slab, uint32_t location, uint64_t key,

@@ -3,12 +3,8 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
-#include "kernels/megakv/cuckoo.h"
-#include "kernels/megakv/slab.h"
-
-Test(memory, is_zeroed_and_aligned)
+Test(pages, are_zeroed_and_aligned)
 {
     uint64_t sizes[] = {1, 4096, (2 << 20) - 1, 2 << 20, (6 << 20) + 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -24,7 +20,7 @@ Test(memory, is_zeroed_and_aligned)
     kvc_pages_free(NULL, 5);
 }
 
-Test(memory, refuses_what_there_is_not)
+Test(pages, refuse_impossible_sizes)
 {
     errno = 0;
     cr_assert_null(kvc_pages_alloc(0));
@@ -36,17 +32,3 @@ Test(memory, refuses_what_there_is_not)
         cr_assert_eq(errno, ENOMEM);
     }
 }
-
-#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer's shadow memory alone exceeds any such limit */
-Test(memory, tables_and_stores_that_do_not_fit)
-{
-    struct rlimit limit = {.rlim_cur = UINT64_C(1) << 30, .rlim_max = UINT64_C(1) << 30};
-    cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
-    errno = 0;
-    cr_assert_null(kvc_megakv_slab_create(UINT64_C(4) << 30, 0));
-    cr_assert_eq(errno, ENOMEM);
-    errno = 0;
-    cr_assert_null(kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = UINT64_C(4) << 30}));
-    cr_assert_eq(errno, ENOMEM);
-}
-#endif
