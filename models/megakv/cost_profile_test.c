@@ -10,7 +10,7 @@ enum { SIZES = 2, FOOTPRINTS = 3, THREADS = 2 };
 static const double size[SIZES] = {100, 300}, footprint[FOOTPRINTS] = {1000, 4000, 16000};
 static const uint64_t threads[THREADS] = {1, 4};
 
-/* Of a point: something that bends over footprints. */
+/* Cost of a point; it bends over the footprints. */
 static double cost(double bytes, double footprint_bytes, double at_once)
 {
     return bytes * 0.1 + sqrt(footprint_bytes) + 3 * at_once;
@@ -140,7 +140,7 @@ Test(cost_profile, range_of_a_cost_curve)
     cr_expect_eq(range.threads_high, 0);
 }
 
-/* Every law by its name. */
+/* All cost curves by name. */
 static const struct {
     const char *name;
     size_t offset;
@@ -184,7 +184,7 @@ static void refuses(const struct kvc_megakv_cost_profile *profile, const char *m
     cr_expect(strstr(diag.message, message) != NULL, "found \"%s\", not \"%s\"", diag.message, message);
 }
 
-Test(cost_profile, all_laws_or_none)
+Test(cost_profile, all_curves_or_none)
 {
     struct kvc_megakv_cost_profile *profile = all_cost_curves(), none = {0};
     struct kvc_diag diag = {0};
