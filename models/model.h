@@ -1,12 +1,18 @@
 /* The interface of a store: its options, its closed form, its simulation and, where it exists, its measured
  * runtime.
  *
+ * A scenario carries a store's options as the user wrote them, with every "auto". `resolve` turns them into
+ * the store's configuration, in which every value is settled. kvc_scenario_resolve() does so once, when a
+ * scenario is loaded, and keeps the result in the scenario. All later functions read the configuration, and
+ * the scenario for its workload and run.
+ *
  * Every store fills one struct kvc_model, and models/registry.c lists them all. Drivers and commands know
  * stores only through this struct: no other file names one. */
 #ifndef KVC_MODELS_MODEL_H
 #define KVC_MODELS_MODEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
@@ -55,7 +61,13 @@ struct kvc_model {
     const struct kvc_model_device *devices; /* The devices that the store uses; the order is that of the
                                                echo, and the last kind is NULL. */
 
-    /* Checks what the ranges of single options cannot express. */
+    /* Size of the store's configuration [bytes]; 0: the store has none. */
+    size_t config_bytes;
+    /* Fills the zeroed configuration from the scenario, whose workload and run have been checked. Refuses
+     * what it cannot compute with. NULL exactly if config_bytes is 0. */
+    enum kvc_status (*resolve)(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
+
+    /* Checks what the ranges of single options cannot express. Sees the resolved configuration. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
     /* Memory that a functional run needs in this process [bytes]. */
@@ -84,5 +96,12 @@ struct kvc_model {
      * has nothing to measure. */
     enum kvc_status (*calibrate)(const struct kvc_calibration *calibration, struct kvc_diag *diag);
 };
+
+/* Resolves the scenario's options and keeps the configuration in the scenario, in place of an earlier one.
+ * The node's devices must outlive it. KVC_ERR_SCENARIO: the store cannot resolve them. */
+enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Frees the configuration. A scenario without one is allowed. */
+void kvc_scenario_unresolve(struct kvc_scenario *scenario);
 
 #endif

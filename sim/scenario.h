@@ -42,12 +42,14 @@ enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct k
 
 struct kvc_model;
 
-/** One scenario. A copy of the struct shares `system` and the devices of `node`. */
+/** One scenario. A copy of the struct shares `options`, `config` and the devices of `node`. */
 struct kvc_scenario {
     char name[KVC_TEXT_MAX];
     char file[KVC_TEXT_MAX]; /**< Path that the scenario was loaded from. */
     const struct kvc_model *model;
-    void *system; /**< The store's own options: a struct of model->options->size bytes. */
+    void *options;      /**< The store's options as the user wrote them: model->options->size bytes. */
+    const void *config; /**< The store's resolved configuration: model->config_bytes bytes. NULL before
+                             kvc_scenario_resolve() of models/model.h. */
     struct kvc_node node;
     struct kvc_cluster cluster;
     struct kvc_workload workload;

@@ -2,9 +2,9 @@
 #ifndef KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 #define KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 
-#include "sim/devices/pcie.h"
-#include "sim/devices/fpga.h"
-#include "sim/devices/nic.h"
+#include <criterion/criterion.h>
+
+#include "models/kvdirect/config.h"
 
 /* The devices of the card. */
 struct kvc_test_card {
@@ -41,6 +41,15 @@ static const struct kvc_test_card kvc_test_published_card = {
             .response_header_bytes = 1,
             .latency_ns = 1000},
 };
+
+/* Resolves the scenario's options into `config`, which the scenario then points to. A failure fails the test.
+ */
+static inline void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_kvdirect_config *config)
+{
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_kvdirect_resolve(scenario, config, &diag), KVC_OK, "%s", diag.message);
+    scenario->config = config;
+}
 
 /* A node with the card, which must outlive it. */
 static inline struct kvc_node kvc_test_card_node(struct kvc_test_card *card)

@@ -5,11 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
-#include "sim/devices/pcie.h"
-#include "sim/devices/fpga.h"
-#include "sim/devices/nic.h"
 #include "sim/workload/popularity_blocks.h"
 
 enum { BLOCKS_MAX = 4096 }; /* of keys; 2^32 are 1500 */
@@ -97,59 +93,23 @@ double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double disp
 
 /* ---- an operation's share of each resource ---- */
 
-void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirect_accesses *accesses,
-                         struct kvc_kvdirect_reuse *reuse)
+/* Time that a message takes of the wire, with its share of the packet. */
+static double wire_ns(const struct kvc_nic *nic, double packet_requests, double message_bytes)
 {
-    const struct kvc_workload *workload = &scenario->workload;
-    double pair_bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload);
-    struct kvc_kvdirect_layout layout = kvc_kvdirect_layout_of(scenario);
-    double buckets = kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario) * layout.index_frac /
-                     KVC_KVDIRECT_LINE_BYTES;
-    *accesses = kvc_kvdirect_accesses_of(workload->preload_frac * (double)workload->keys, buckets,
-                                         layout.inline_bytes, (uint32_t)ceil(pair_bytes));
-    kvc_kvdirect_reuse_of(workload, accesses, buckets,
-                          kvc_fpga_of(&scenario->node)->dram_bytes / KVC_KVDIRECT_LINE_BYTES *
-                              kvc_kvdirect_shards(scenario),
-                          reuse);
+    return kvc_nic_wire_ns(nic, packet_requests * message_bytes, 1) / packet_requests;
 }
 
-double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario)
-{
-    const struct kvc_workload *workload = &scenario->workload;
-    return workload->delete_frac + (kvc_kvdirect_sets_write(scenario->system) ? workload->set_frac : 0);
-}
-
-/* Of a packet's share, requests or responses. */
-static double wire_ns(const struct kvc_scenario *scenario, double message_bytes)
-{
-    double requests = kvc_kvdirect_packet_requests(scenario);
-    return kvc_nic_wire_ns(kvc_nic_of(&scenario->node), requests * message_bytes, 1) / requests;
-}
-
-/* Bytes of requests and responses, means. */
-static void message_bytes(const struct kvc_scenario *scenario, double *request, double *response)
-{
-    const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_kvdirect_options *system = scenario->system;
-    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
-    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
-    double sent = kvc_kvdirect_sent_bytes(system, (uint32_t)ceil(value));
-    double returned = kvc_kvdirect_returned_bytes(system, (uint32_t)ceil(value));
-    *request = (double)nic->request_header_bytes + key + workload->set_frac * sent;
-    *response =
-        (double)nic->response_header_bytes + workload->get_frac * value + workload->set_frac * returned;
-}
-
-struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
-                                                const struct kvc_kvdirect_accesses *accesses,
+struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *card,
+                                                const struct kvc_kvdirect_operation_mean *mean,
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac)
 {
-    const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
-    const struct kvc_fpga *fpga = kvc_fpga_of(&scenario->node);
-    double l = fpga->dram_bytes > 0 ? dispatch_frac : 0, request, response;
+    const struct kvc_pcie *pcie = card->pcie;
+    const struct kvc_fpga *fpga = card->fpga;
+    const struct kvc_kvdirect_accesses *accesses = &mean->accesses;
+    double l = fpga->dram_bytes > 0 ? dispatch_frac : 0;
     double hit = l > 0 ? kvc_kvdirect_hit_frac(reuse, l) : 0;
-    double fetched = 1 - merged_frac, writes = fetched * kvc_kvdirect_put_frac(scenario);
+    double fetched = 1 - merged_frac, writes = fetched * mean->put_frac;
     double bucket_reads = fetched * accesses->bucket_reads, slab_reads = fetched * accesses->slab_reads;
     double slab_lines = accesses->slab_lines, used_lines = fmax(accesses->used_lines, 1);
     double written_lines = writes * used_lines;
@@ -159,7 +119,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scena
     double slab_runs = (1 - l) * (1 + fmax(slab_lines - 1, 0) * l);
     double host_reads = bucket_reads * (1 - l) + slab_reads * slab_runs + misses;
     /* lines are newer than the host's as often as operations write; a write follows the read of its line */
-    double evicted = misses * kvc_kvdirect_put_frac(scenario);
+    double evicted = misses * mean->put_frac;
     double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
     double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVDIRECT_LINE_BYTES;
     double write_bytes = (written_lines * (1 - l) + evicted) * KVC_KVDIRECT_LINE_BYTES;
@@ -170,14 +130,13 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scena
     double up_ns = ((host_reads + host_writes) * header + write_bytes) / links;
     double root_ns = fmax(read_bytes, write_bytes) / pcie->root_bytes_per_s * 1e9;
     double lines = l * (read_lines + 2 * written_lines) + misses;
-    message_bytes(scenario, &request, &response);
     return (struct kvc_kvdirect_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
         .access_ns = (bucket_reads + slab_reads + writes) * kvc_fpga_cycle_ns(fpga),
         .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
-        .receive_ns = wire_ns(scenario, request),
-        .send_ns = wire_ns(scenario, response),
+        .receive_ns = wire_ns(card->nic, mean->packet_requests, mean->request_bytes),
+        .send_ns = wire_ns(card->nic, mean->packet_requests, mean->response_bytes),
         .hit_frac = hit,
         .merged_frac = merged_frac,
     };
@@ -186,27 +145,28 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scena
 /* ---- the dispatch ratio ---- */
 
 struct balance {
-    const struct kvc_scenario *scenario;
-    struct kvc_kvdirect_accesses accesses;
-    struct kvc_kvdirect_reuse reuse;
+    const struct kvc_kvdirect_card *card;
+    const struct kvc_kvdirect_operation_mean *mean;
+    const struct kvc_kvdirect_reuse *reuse;
 };
 
 static double dram_beyond_pcie_ns(double dispatch_frac, void *data)
 {
     const struct balance *balance = data;
     struct kvc_kvdirect_loads loads =
-        kvc_kvdirect_loads_of(balance->scenario, &balance->accesses, &balance->reuse, dispatch_frac, 0);
+        kvc_kvdirect_loads_of(balance->card, balance->mean, balance->reuse, dispatch_frac, 0);
     return loads.dram_ns - loads.pcie_ns;
 }
 
-double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario)
+double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
+                                  const struct kvc_kvdirect_operation_mean *mean,
+                                  const struct kvc_kvdirect_reuse *reuse)
 {
     enum { ITERATIONS = 100 };
-    struct balance balance = {.scenario = scenario};
-    if (kvc_fpga_of(&scenario->node)->dram_bytes <= 0) {
+    struct balance balance = {card, mean, reuse};
+    if (card->fpga->dram_bytes <= 0) {
         return 0;
     }
-    kvc_kvdirect_inputs(scenario, &balance.accesses, &balance.reuse);
     if (dram_beyond_pcie_ns(1, &balance) <= 0) {
         return 1;
     }
@@ -229,26 +189,4 @@ double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario)
     double root = gsl_root_fsolver_root(solver);
     gsl_root_fsolver_free(solver);
     return root;
-}
-
-/* ---- packets, power ---- */
-
-uint32_t kvc_kvdirect_packet_requests(const struct kvc_scenario *scenario)
-{
-    const struct kvc_workload *workload = &scenario->workload;
-    double request, response;
-    if (workload->frame_requests > 0) {
-        return (uint32_t)workload->frame_requests;
-    }
-    message_bytes(scenario, &request, &response);
-    return kvc_nic_messages_per_frame(kvc_nic_of(&scenario->node), fmax(request, response));
-}
-
-double kvc_kvdirect_watts(const struct kvc_scenario *scenario)
-{
-    const struct kvc_kvdirect_options *system = scenario->system;
-    double idle_w = system->idle_w;
-    return idle_w > 0 ? (double)scenario->cluster.nodes *
-                            (idle_w + (double)system->nics * kvc_fpga_of(&scenario->node)->power_w)
-                      : 0;
 }

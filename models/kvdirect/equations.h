@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #include "models/kvdirect/layout.h"
-#include "models/kvdirect/options.h"
-#include "sim/scenario.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
 #include "sim/workload/workload.h"
 
 /* Hit probability of the cache for an access, by l. Filled once, it answers for any l. */
@@ -37,26 +38,31 @@ struct kvc_kvdirect_loads {
     double pcie_ns, dram_ns, receive_ns, send_ns;
     double hit_frac, merged_frac;
 };
-struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_scenario *scenario,
-                                                const struct kvc_kvdirect_accesses *accesses,
+
+/* Devices of a programmable NIC. */
+struct kvc_kvdirect_card {
+    const struct kvc_pcie *pcie;
+    const struct kvc_fpga *fpga;
+    const struct kvc_nic *nic;
+};
+
+/* The mean operation of a workload. */
+struct kvc_kvdirect_operation_mean {
+    struct kvc_kvdirect_accesses accesses;
+    double put_frac;                      /* Share of the operations that write. */
+    double request_bytes, response_bytes; /* Inside a packet. */
+    uint32_t packet_requests;             /* Requests that a client packs into a packet. */
+};
+
+struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *card,
+                                                const struct kvc_kvdirect_operation_mean *mean,
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac);
 
-/* Share of the operations that write. */
-double kvc_kvdirect_put_frac(const struct kvc_scenario *scenario);
-
-/* Fills both from the scenario: mean sizes, all its keys. */
-void kvc_kvdirect_inputs(const struct kvc_scenario *scenario, struct kvc_kvdirect_accesses *accesses,
-                         struct kvc_kvdirect_reuse *reuse);
-
-/* The l at which PCIe and the NIC's DRAM take as long for an operation (sec. 3.3.4), 1 if PCIe always takes
- * longer, 0 without DRAM. */
-double kvc_kvdirect_best_dispatch(const struct kvc_scenario *scenario);
-
-/* Requests that a client packs into a packet. */
-uint32_t kvc_kvdirect_packet_requests(const struct kvc_scenario *scenario);
-
-/* Of all nodes at work; 0: unknown, system.idle_power is not given. */
-double kvc_kvdirect_watts(const struct kvc_scenario *scenario);
+/* The dispatch ratio l at which PCIe and the NIC's DRAM take equally long for an operation (sec. 3.3.4): 1 if
+ * PCIe always takes longer, 0 without DRAM. */
+double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
+                                  const struct kvc_kvdirect_operation_mean *mean,
+                                  const struct kvc_kvdirect_reuse *reuse);
 
 #endif

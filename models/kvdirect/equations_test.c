@@ -38,69 +38,88 @@ Test(equations, popular_keys_hit_more)
     }
 }
 
-static const struct kvc_kvdirect_options system_of_64_gib = {.nics = 1,
-                                                             .lanes = 80,
-                                                             .idle_w = 87,
-                                                             .memory_bytes = 0x1p36,
-                                                             .index_frac = 0.75,
-                                                             .inline_bytes = 15,
-                                                             .dispatch_frac = -1,
-                                                             .in_flight = 256,
-                                                             .station = 1024};
+static const struct kvc_kvdirect_options options_of_64_gib = {.nics = 1,
+                                                              .lanes = 80,
+                                                              .idle_w = 87,
+                                                              .memory_bytes = 0x1p36,
+                                                              .index_frac = 0.75,
+                                                              .inline_bytes = 15,
+                                                              .dispatch_frac = -1,
+                                                              .in_flight = 256,
+                                                              .station = 1024};
+
+struct setup {
+    struct kvc_kvdirect_options options;
+    struct kvc_test_card card;
+    struct kvc_scenario scenario;
+    struct kvc_kvdirect_config config;
+};
 
 /* KV-Direct's card, its memory half full of 10-byte pairs. */
-static struct kvc_scenario published(const struct kvc_kvdirect_options *system, struct kvc_test_card *card)
+static struct setup published(void)
 {
-    *card = kvc_test_published_card;
-    return (struct kvc_scenario){
-        .system = (void *)system,
-        .node = kvc_test_card_node(card),
-        .cluster = {.nodes = 1},
-        .workload = {.keys = 3400000000u,
-                     .key_bytes = 8,
-                     .value_bytes = 2,
-                     .get_frac = 1,
-                     .popularity = KVC_POPULARITY_ZIPF,
-                     .zipf_s = 0.99,
-                     .preload_frac = 1},
+    return (struct setup){
+        .options = options_of_64_gib,
+        .card = kvc_test_published_card,
+        .scenario = {.cluster = {.nodes = 1},
+                     .workload = {.keys = 3400000000u,
+                                  .key_bytes = 8,
+                                  .value_bytes = 2,
+                                  .get_frac = 1,
+                                  .popularity = KVC_POPULARITY_ZIPF,
+                                  .zipf_s = 0.99,
+                                  .preload_frac = 1}},
     };
+}
+
+static void resolve(struct setup *setup)
+{
+    setup->scenario.options = &setup->options;
+    setup->scenario.node = kvc_test_card_node(&setup->card);
+    kvc_test_resolve(&setup->scenario, &setup->config);
+}
+
+static double best_dispatch(struct setup *setup)
+{
+    resolve(setup);
+    return setup->config.dispatch_frac;
 }
 
 Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
 {
-    struct kvc_test_card card;
-    struct kvc_scenario scenario = published(&system_of_64_gib, &card);
+    struct setup setup = published();
+    const struct kvc_kvdirect_config *config = &setup.config;
     static struct kvc_kvdirect_reuse reuse;
-    struct kvc_kvdirect_accesses accesses;
-    double best = kvc_kvdirect_best_dispatch(&scenario);
-    kvc_kvdirect_inputs(&scenario, &accesses, &reuse);
-    struct kvc_kvdirect_loads loads = kvc_kvdirect_loads_of(&scenario, &accesses, &reuse, best, 0);
+    double best = best_dispatch(&setup);
+    kvc_kvdirect_reuse_of(&setup.scenario.workload, &config->mean.accesses, config->buckets,
+                          config->cache_lines, &reuse);
+    struct kvc_kvdirect_loads loads = kvc_kvdirect_loads_of(&config->card, &config->mean, &reuse, best, 0);
     cr_expect_float_eq(loads.dram_ns, loads.pcie_ns, 0.001 * loads.pcie_ns);
     cr_expect(best > 0.3 && best < 0.9, "%g", best);
-    card.fpga.dram_bytes_per_s = 1e13; /* never the limit: the DRAM is a cache of everything */
-    cr_expect_eq(kvc_kvdirect_best_dispatch(&scenario), 1);
-    card.fpga.dram_bytes = 0;
-    cr_expect_eq(kvc_kvdirect_best_dispatch(&scenario), 0);
+    setup.card.fpga.dram_bytes_per_s = 1e13; /* Never the limit: the DRAM caches everything. */
+    cr_expect_eq(best_dispatch(&setup), 1);
+    setup.card.fpga.dram_bytes = 0;
+    cr_expect_eq(best_dispatch(&setup), 0);
 }
 
 /* Sec. 6.3.1: a faster DRAM takes more of the load, a larger one a little less. */
 Test(equations, the_best_dispatch_follows_the_card)
 {
-    struct kvc_test_card card;
-    struct kvc_scenario scenario = published(&system_of_64_gib, &card);
-    double best = kvc_kvdirect_best_dispatch(&scenario);
-    card.fpga.dram_bytes_per_s *= 1.5;
-    cr_expect_gt(kvc_kvdirect_best_dispatch(&scenario), best);
-    card.fpga.dram_bytes_per_s /= 3;
-    cr_expect_lt(kvc_kvdirect_best_dispatch(&scenario), best);
+    struct setup setup = published();
+    double best = best_dispatch(&setup);
+    setup.card.fpga.dram_bytes_per_s *= 1.5;
+    cr_expect_gt(best_dispatch(&setup), best);
+    setup.card.fpga.dram_bytes_per_s /= 3;
+    cr_expect_lt(best_dispatch(&setup), best);
 }
 
 Test(equations, packets_and_power)
 {
-    struct kvc_test_card card;
-    struct kvc_scenario scenario = published(&system_of_64_gib, &card);
-    cr_expect_eq(kvc_kvdirect_packet_requests(&scenario), 161, "1450 bytes of 9-byte requests");
-    scenario.workload.frame_requests = 7;
-    cr_expect_eq(kvc_kvdirect_packet_requests(&scenario), 7);
-    cr_expect_float_eq(kvc_kvdirect_watts(&scenario), 116.2, 1e-9);
+    struct setup setup = published();
+    resolve(&setup);
+    cr_expect_eq(setup.config.mean.packet_requests, 161, "1450 bytes of 9-byte requests");
+    cr_expect_float_eq(setup.config.watts, 116.2, 1e-9);
+    setup.scenario.workload.frame_requests = 7;
+    resolve(&setup);
+    cr_expect_eq(setup.config.mean.packet_requests, 7);
 }

@@ -69,7 +69,7 @@ static uint8_t verb_of(const struct kvc_kvdirect_processor *processor,
                                     [KVC_KVDIRECT_UPDATE] = KVC_KVDIRECT_TABLE_APPLY,
                                     [KVC_KVDIRECT_REDUCE] = KVC_KVDIRECT_TABLE_GET,
                                     [KVC_KVDIRECT_FILTER] = KVC_KVDIRECT_TABLE_GET};
-    return verbs[processor->system.update];
+    return verbs[processor->config->update];
 }
 
 struct vector_update {
@@ -81,9 +81,8 @@ struct vector_update {
 static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
 {
     const struct vector_update *update = data;
-    const struct kvc_kvdirect_options *system = &update->processor->system;
-    kvc_kvdirect_lambda_update(&update->processor->lambda, value, bytes, (uint32_t)system->element_bytes,
-                               (int64_t)system->delta);
+    const struct kvc_kvdirect_config *config = update->processor->config;
+    kvc_kvdirect_lambda_update(&config->lambda, value, bytes, config->element_bytes, config->delta);
     memcpy(update->operation->value, value, bytes);
     return true;
 }
@@ -166,8 +165,8 @@ void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_k
 void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *owner,
                         struct kvc_kvdirect_operation *operation)
 {
-    const struct kvc_kvdirect_options *system = &processor->system;
-    bool puts = operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_PUT;
+    const struct kvc_kvdirect_config *config = processor->config;
+    bool puts = operation->op == KVC_OP_SET && config->update == KVC_KVDIRECT_PUT;
     owner->slot->changed |= kvc_kvdirect_writes(processor, operation->op) && (puts || owner->present);
     if (operation->op == KVC_OP_DELETE) {
         owner->present = operation->present = false;
@@ -179,12 +178,12 @@ void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct k
         memcpy(owner->value, operation->value, operation->value_bytes);
         return;
     }
-    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_ADD && owner->present) {
-        kvc_kvdirect_lambda_update(&processor->add, owner->value, sizeof(uint64_t), sizeof(uint64_t), 1);
+    if (operation->op == KVC_OP_SET && config->update == KVC_KVDIRECT_ADD && owner->present) {
+        kvc_kvdirect_lambda_update(&config->add, owner->value, sizeof(uint64_t), sizeof(uint64_t), 1);
     }
-    if (operation->op == KVC_OP_SET && system->update == KVC_KVDIRECT_UPDATE && owner->present) {
-        kvc_kvdirect_lambda_update(&processor->lambda, owner->value, owner->value_bytes,
-                                   (uint32_t)system->element_bytes, (int64_t)system->delta);
+    if (operation->op == KVC_OP_SET && config->update == KVC_KVDIRECT_UPDATE && owner->present) {
+        kvc_kvdirect_lambda_update(&config->lambda, owner->value, owner->value_bytes, config->element_bytes,
+                                   config->delta);
     }
     operation->present = owner->present;
     operation->value_bytes = owner->value_bytes;

@@ -2,7 +2,7 @@
  * Programmable NIC", SOSP 2017. */
 #include "models/kvdirect/kvdirect.h"
 
-#include "models/kvdirect/options.h"
+#include "models/kvdirect/config.h"
 #include "models/kvdirect/predict.h"
 #include "models/kvdirect/run.h"
 #include "models/kvdirect/store.h"
@@ -38,6 +38,8 @@ const struct kvc_model kvc_kvdirect_model = {
     .paper = "Li et al., SOSP 2017",
     .options = &kvc_kvdirect_option_table,
     .devices = devices,
+    .config_bytes = sizeof(struct kvc_kvdirect_config),
+    .resolve = kvc_kvdirect_resolve,
     .check = kvc_kvdirect_check,
     .memory_bytes = kvc_kvdirect_store_bytes,
     .predict = kvc_kvdirect_predict,

@@ -1,6 +1,7 @@
 #include "models/kvdirect/layout.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
@@ -121,18 +122,13 @@ static struct kvc_kvdirect_layout best_of(double keys, double bytes, uint32_t pa
     return best;
 }
 
-struct kvc_kvdirect_layout kvc_kvdirect_layout_of(const struct kvc_scenario *scenario)
+struct kvc_kvdirect_layout kvc_kvdirect_best_layout(double keys, double bytes, uint32_t pair_bytes,
+                                                    double index_frac, uint32_t inline_bytes)
 {
-    const struct kvc_kvdirect_options *system = scenario->system;
-    const struct kvc_workload *workload = &scenario->workload;
-    bool any_inline = system->inline_bytes == KVC_KVDIRECT_INLINE_AUTO;
-    uint32_t given = (uint32_t)system->inline_bytes;
-    if (system->index_frac > 0 && !any_inline) {
-        return (struct kvc_kvdirect_layout){system->index_frac, given};
+    bool any_inline = inline_bytes == KVC_KVDIRECT_INLINE_AUTO;
+    if (index_frac > 0 && !any_inline) {
+        return (struct kvc_kvdirect_layout){index_frac, inline_bytes};
     }
-    double pair_bytes = ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
-    double bytes = kvc_kvdirect_nic_bytes(scenario) * kvc_kvdirect_shards(scenario);
-    return best_of(workload->preload_frac * (double)workload->keys, bytes, (uint32_t)fmax(pair_bytes, 1),
-                   system->index_frac, any_inline ? 0 : given,
-                   any_inline ? KVC_KVDIRECT_TABLE_INLINE_MAX : given);
+    return best_of(keys, bytes, pair_bytes, index_frac, any_inline ? 0 : inline_bytes,
+                   any_inline ? KVC_KVDIRECT_TABLE_INLINE_MAX : inline_bytes);
 }

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#include "sim/scenario.h"
-
 /* Memory accesses of an operation on a key that exists; a PUT of the same size writes one bucket or slab
  * more. */
 struct kvc_kvdirect_accesses {
@@ -40,7 +38,10 @@ struct kvc_kvdirect_layout {
     uint32_t inline_bytes;
 };
 
-/* The scenario's own, with every "auto" resolved. */
-struct kvc_kvdirect_layout kvc_kvdirect_layout_of(const struct kvc_scenario *scenario);
+/* The layout with the fewest reads for `keys` pairs in `bytes` of memory. Only what is automatic is chosen:
+ * an index_frac of 0 or less, inline_bytes = KVC_KVDIRECT_INLINE_AUTO. If the pairs do not fit, the index
+ * takes half of the memory. */
+struct kvc_kvdirect_layout kvc_kvdirect_best_layout(double keys, double bytes, uint32_t pair_bytes,
+                                                    double index_frac, uint32_t inline_bytes);
 
 #endif

@@ -3,11 +3,10 @@
 #ifndef KVC_MODELS_KVDIRECT_OPTIONS_H
 #define KVC_MODELS_KVDIRECT_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/base/option.h"
-#include "sim/scenario.h"
 
 enum kvc_kvdirect_engine {
     KVC_KVDIRECT_OUT_OF_ORDER, /* operations on a key in flight wait in the reservation station and get its
@@ -49,35 +48,19 @@ struct kvc_kvdirect_options {
 
 extern const struct kvc_option_table kvc_kvdirect_option_table;
 
-/* Whether SETs of the workload change the value. */
-static inline bool kvc_kvdirect_sets_write(const struct kvc_kvdirect_options *system)
+/* Name of an update in scenarios. */
+const char *kvc_kvdirect_update_name(enum kvc_kvdirect_update update);
+
+/* Tells whether SETs change the stored value. */
+static inline bool kvc_kvdirect_update_writes(enum kvc_kvdirect_update update)
 {
-    return system->update <= KVC_KVDIRECT_UPDATE;
+    return update <= KVC_KVDIRECT_UPDATE;
 }
 
-static inline bool kvc_kvdirect_has_vectors(const struct kvc_kvdirect_options *system)
+/* Tells whether SETs work on the elements of a vector. */
+static inline bool kvc_kvdirect_update_has_vectors(enum kvc_kvdirect_update update)
 {
-    return system->update >= KVC_KVDIRECT_UPDATE;
+    return update >= KVC_KVDIRECT_UPDATE;
 }
-
-/* Bytes that the request of a SET carries beside the key, and that its response does (a filter's: all of the
- * vector). */
-uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_options *system, uint32_t value_bytes);
-uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_options *system, uint32_t value_bytes);
-
-/* What the options' ranges cannot say: that the corpus fits, sizes of pairs, lanes. */
-enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
-
-/* The scenario's own parameters with every "auto" resolved. */
-struct kvc_kvdirect_options kvc_kvdirect_resolve(const struct kvc_scenario *scenario);
-
-/* One key in so many lives in the tables: 1 when full. */
-uint64_t kvc_kvdirect_sample_rate(const struct kvc_scenario *scenario);
-
-/* NICs of all nodes, each of which owns a shard of the keys. */
-uint32_t kvc_kvdirect_shards(const struct kvc_scenario *scenario);
-
-/* Memory of one NIC's table, nothing sampled. */
-double kvc_kvdirect_nic_bytes(const struct kvc_scenario *scenario);
 
 #endif

@@ -53,7 +53,7 @@ struct kvc_kvdirect_shape {
 /* Whether it leaves another value. */
 static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *processor, uint8_t op)
 {
-    return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_sets_write(&processor->system));
+    return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_update_writes(processor->config->update));
 }
 
 /* Receives the next packet that is sent until until_ns. False: there is none. */

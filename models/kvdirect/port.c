@@ -45,7 +45,7 @@ static double request_bytes(const struct kvc_kvdirect_processor *processor, cons
     for (uint32_t i = 0; i < batch->count; i++) {
         bytes +=
             batch->key_bytes[i] + (batch->op[i] == KVC_OP_SET
-                                       ? kvc_kvdirect_sent_bytes(&processor->system, batch->value_bytes[i])
+                                       ? kvc_kvdirect_sent_bytes(processor->config, batch->value_bytes[i])
                                        : 0);
     }
     return bytes;
@@ -110,21 +110,20 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
 static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
                                const struct kvc_kvdirect_operation *operation)
 {
-    const struct kvc_kvdirect_options *system = &processor->system;
-    uint32_t element_bytes = (uint32_t)system->element_bytes;
+    const struct kvc_kvdirect_config *config = processor->config;
+    uint32_t element_bytes = config->element_bytes;
     if (!operation->present || operation->op == KVC_OP_DELETE) {
         return 0;
     }
     if (operation->op == KVC_OP_GET) {
         return operation->value_bytes;
     }
-    if (system->update != KVC_KVDIRECT_FILTER) {
-        return kvc_kvdirect_returned_bytes(system, operation->value_bytes);
+    if (config->update != KVC_KVDIRECT_FILTER) {
+        return kvc_kvdirect_returned_bytes(config, operation->value_bytes);
     }
     if (operation->kept) { /* of the others, whose values are not known: as much as of these */
-        uint32_t passed =
-            kvc_kvdirect_lambda_filter(&processor->lambda, operation->value, operation->value_bytes,
-                                       element_bytes, (int64_t)system->delta);
+        uint32_t passed = kvc_kvdirect_lambda_filter(&config->lambda, operation->value,
+                                                     operation->value_bytes, element_bytes, config->delta);
         processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;
     }
     return (uint32_t)(processor->passed_frac * operation->value_bytes);

@@ -2,11 +2,9 @@
 
 #include <math.h>
 
-#include "models/kvdirect/equations.h"
+#include "models/kvdirect/config.h"
+#include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/store.h"
-#include "sim/devices/pcie.h"
-#include "sim/devices/fpga.h"
-#include "sim/devices/nic.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/popularity_blocks.h"
 #include "sim/workload/hottest_shard.h"
@@ -23,22 +21,21 @@ static double slowest_ns(const struct kvc_kvdirect_loads *loads)
 }
 
 /* One access, nothing else under way. */
-static double access_ns(const struct kvc_scenario *scenario, double dispatch_frac, double hit_frac)
+static double access_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
-    const struct kvc_fpga *fpga = kvc_fpga_of(&scenario->node);
-    double host_ns = kvc_pcie_read_ns(kvc_pcie_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
+    const struct kvc_fpga *fpga = config->card.fpga;
+    double dispatch_frac = config->dispatch_frac;
+    double host_ns = kvc_pcie_read_ns(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
     double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0;
     return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
 }
 
-static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_kvdirect_accesses *accesses,
-                        double dispatch_frac, double hit_frac)
+static double memory_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
-    double put = kvc_kvdirect_put_frac(scenario), reads = kvc_kvdirect_reads(accesses);
+    double put = config->mean.put_frac, reads = kvc_kvdirect_reads(&config->mean.accesses);
     /* a read takes its latency and a clock; a write is on its way when the link has it */
-    return reads * (access_ns(scenario, dispatch_frac, hit_frac) +
-                    kvc_fpga_cycle_ns(kvc_fpga_of(&scenario->node))) +
-           put * 1e9 / kvc_pcie_link_per_s(kvc_pcie_of(&scenario->node), KVC_KVDIRECT_LINE_BYTES);
+    return reads * (access_ns(config, hit_frac) + kvc_fpga_cycle_ns(config->card.fpga)) +
+           put * 1e9 / kvc_pcie_link_per_s(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
 }
 
 /* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
@@ -59,25 +56,25 @@ static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, d
 
 static double fullest_share(const struct kvc_scenario *scenario)
 {
-    const struct kvc_kvdirect_options *system = scenario->system;
     const struct kvc_source_params params = {.workload = &scenario->workload,
                                              .nodes = (uint32_t)scenario->cluster.nodes,
-                                             .sockets = (uint32_t)system->nics,
+                                             .sockets = kvc_kvdirect_config_of(scenario)->nics,
                                              .hash_seed = KVC_KVDIRECT_HASH_SEED,
                                              .frame_requests = 1};
     return kvc_hottest_shard_frac(&params);
 }
 
-static void add_metrics(const struct kvc_kvdirect_accesses *accesses, const struct kvc_kvdirect_loads *loads,
-                        const struct kvc_kvdirect_options *system, double share, struct kvc_result *result)
+static void add_metrics(const struct kvc_kvdirect_config *config, const struct kvc_kvdirect_loads *loads,
+                        double share, struct kvc_result *result)
 {
+    double reads = kvc_kvdirect_reads(&config->mean.accesses);
     const struct {
         const char *name;
         double value;
     } metrics[] = {
-        {"index_frac", system->index_frac},
-        {"inline_bytes", (double)system->inline_bytes},
-        {"dispatch_frac", system->dispatch_frac},
+        {"index_frac", config->index_frac},
+        {"inline_bytes", config->inline_bytes},
+        {"dispatch_frac", config->dispatch_frac},
         {"merged_frac", loads->merged_frac},
         {"hottest_nic_share_frac", share},
         {"clock_limit_mops", 1e3 / loads->clock_ns},
@@ -92,41 +89,40 @@ static void add_metrics(const struct kvc_kvdirect_accesses *accesses, const stru
             kvc_metrics_set(&result->model, metrics[i].name, metrics[i].value);
         }
     }
-    kvc_metrics_set(&result->kernel, "accesses_per_get", kvc_kvdirect_reads(accesses));
-    kvc_metrics_set(&result->kernel, "accesses_per_set",
-                    kvc_kvdirect_reads(accesses) + kvc_kvdirect_sets_write(system));
+    kvc_metrics_set(&result->kernel, "accesses_per_get", reads);
+    kvc_metrics_set(&result->kernel, "accesses_per_set", reads + kvc_kvdirect_update_writes(config->update));
     kvc_metrics_set(&result->kernel, "cache_hit_frac", loads->hit_frac);
-    kvc_metrics_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * system->dispatch_frac);
+    kvc_metrics_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * config->dispatch_frac);
 }
 
 enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag)
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
-    struct kvc_kvdirect_options system = kvc_kvdirect_resolve(scenario);
-    struct kvc_kvdirect_accesses accesses;
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_reuse reuse;
-    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
+    const struct kvc_nic *nic = config->card.nic;
     double share = fullest_share(scenario), merged = 0, per_ns = 0;
     struct kvc_kvdirect_loads loads = {0};
-    kvc_kvdirect_inputs(scenario, &accesses, &reuse);
+    kvc_kvdirect_reuse_of(&scenario->workload, &config->mean.accesses, config->buckets, config->cache_lines,
+                          &reuse);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
-        loads = kvc_kvdirect_loads_of(scenario, &accesses, &reuse, system.dispatch_frac, merged);
+        loads = kvc_kvdirect_loads_of(&config->card, &config->mean, &reuse, config->dispatch_frac, merged);
         per_ns = fmin(1 / slowest_ns(&loads) / share, kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
-        double stay_ns = memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
-        if (system.engine == KVC_KVDIRECT_OUT_OF_ORDER) {
+        double stay_ns = memory_ns(config, loads.hit_frac);
+        if (config->engine == KVC_KVDIRECT_OUT_OF_ORDER) {
             merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
         }
     }
     double speed = per_ns * share; /* of the fullest NIC */
-    double packet = kvc_kvdirect_packet_requests(scenario);
+    double packet = config->mean.packet_requests;
     double latency_ns = 2 * nic->latency_ns + packet * (loads.receive_ns + loads.send_ns) +
                         (packet - 1) * loads.clock_ns + pipeline_clocks * loads.clock_ns +
-                        memory_ns(scenario, &accesses, system.dispatch_frac, loads.hit_frac);
+                        memory_ns(config, loads.hit_frac);
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    result->watts_mean = kvc_kvdirect_watts(scenario);
+    result->watts_mean = config->watts;
     kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
     kvc_result_add_stage(result, "decode", "fpga", fmin(speed * loads.clock_ns, 1));
     kvc_result_add_stage(result, "access", "fpga", fmin(speed * loads.access_ns, 1));
@@ -134,16 +130,16 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
-    add_metrics(&accesses, &loads, &system, share, result);
-    if (system.update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0) {
+    add_metrics(config, &loads, share, result);
+    if (config->update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0) {
         kvc_result_note(result,
                         "what a filter passes is not known beforehand: it counts as sending all back");
     }
-    if (system.gather_cores > 0) {
+    if (config->gather_cores > 0) {
         kvc_result_note(result,
                         "the closed form does not know cores that gather: this is the card's own access");
     }
-    if (system.engine == KVC_KVDIRECT_STALL) {
+    if (config->engine == KVC_KVDIRECT_STALL) {
         kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
                                 "this is the rate without dependent operations");
     }

@@ -13,34 +13,28 @@ enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 enum { WAITING_ROWS = 512 }; /* that are received ahead of the decoder */
 
 void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
-                                 const struct kvc_scenario *scenario,
-                                 const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
+                                 const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                  struct kvc_source *source, uint32_t number, uint32_t frame_requests,
                                  uint64_t seed)
 {
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     *processor = (struct kvc_kvdirect_processor){
         .scenario = scenario,
-        .nic = kvc_nic_of(&scenario->node),
-        .system = *system,
+        .config = config,
+        .nic = config->card.nic,
         .store = store,
         .shard = &store->shards[number],
         .source = source,
         .number = number,
         .frame_requests = frame_requests,
-        .clock_ns = kvc_fpga_cycle_ns(kvc_fpga_of(&scenario->node)),
-        .receive_free_ns = kvc_nic_of(&scenario->node)->latency_ns,
+        .clock_ns = kvc_fpga_cycle_ns(config->card.fpga),
+        .receive_free_ns = config->card.nic->latency_ns,
     };
-    uint32_t operations = (uint32_t)processor->system.in_flight;
-    const char *lambda = kvc_kvdirect_has_vectors(system) ? system->lambda : "v + d";
-    if (kvc_kvdirect_lambda_compile("v + d", "add", &processor->add, NULL) != KVC_OK ||
-        kvc_kvdirect_lambda_compile(lambda, "system.lambda", &processor->lambda, NULL) != KVC_OK) {
-        KVC_BUG("\"%s\" was checked", lambda);
-    }
+    uint32_t operations = config->in_flight;
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
-    kvc_kvdirect_memory_engine_open(&processor->memory, kvc_pcie_of(&scenario->node),
-                                    kvc_fpga_of(&scenario->node), (uint32_t)system->gather_cores,
-                                    &processor->events, kvc_rng_u64(&processor->rng));
-    kvc_kvdirect_station_open(&processor->station, (uint32_t)processor->system.station, operations);
+    kvc_kvdirect_memory_engine_open(&processor->memory, config->card.pcie, config->card.fpga,
+                                    config->gather_cores, &processor->events, kvc_rng_u64(&processor->rng));
+    kvc_kvdirect_station_open(&processor->station, processor->config->station, operations);
     processor->operation = kvc_array_of(operations, sizeof(*processor->operation));
     processor->free_operation = kvc_array_of(operations, sizeof(*processor->free_operation));
     while (processor->free_operations < operations) {
@@ -57,7 +51,7 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
 {
     kvc_kvdirect_table_set_trace(processor->shard->table, NULL);
-    for (uint32_t i = 0; i < processor->system.in_flight; i++) {
+    for (uint32_t i = 0; i < processor->config->in_flight; i++) {
         free(processor->operation[i].step);
     }
     kvc_kvdirect_packets_free(processor);
@@ -167,7 +161,7 @@ static void end_out_of_order(struct kvc_kvdirect_processor *processor,
 static void end_operation(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns)
 {
-    if (processor->system.engine == KVC_KVDIRECT_OUT_OF_ORDER) {
+    if (processor->config->engine == KVC_KVDIRECT_OUT_OF_ORDER) {
         end_out_of_order(processor, operation, now_ns);
         return;
     }
@@ -283,12 +277,12 @@ static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
     struct kvc_kvdirect_operation *operation = &processor->operation[number];
     fill_operation(processor, operation);
     struct kvc_kvdirect_slot *slot = operation->slot;
-    bool stalls = processor->system.engine == KVC_KVDIRECT_STALL;
+    bool stalls = processor->config->engine == KVC_KVDIRECT_STALL;
     if (stalls && !kvc_kvdirect_station_enter(slot, kvc_kvdirect_writes(processor, operation->op))) {
         return false;
     }
     processor->free_operations--;
-    uint32_t in_flight = (uint32_t)processor->system.in_flight - processor->free_operations;
+    uint32_t in_flight = processor->config->in_flight - processor->free_operations;
     processor->most_in_flight = in_flight > processor->most_in_flight ? in_flight : processor->most_in_flight;
     row_decoded(processor, now_ns);
     bool owned = !stalls && slot->owner != KVC_KVDIRECT_NONE;

@@ -14,9 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/kvdirect/lambda.h"
+#include "models/kvdirect/config.h"
 #include "models/kvdirect/memory_engine.h"
-#include "models/kvdirect/options.h"
 #include "models/kvdirect/station.h"
 #include "models/kvdirect/store.h"
 #include "sim/devices/nic.h"
@@ -69,8 +68,8 @@ struct kvc_kvdirect_shape;
 
 struct kvc_kvdirect_processor {
     const struct kvc_scenario *scenario;
+    const struct kvc_kvdirect_config *config;
     const struct kvc_nic *nic;
-    struct kvc_kvdirect_options system;
     struct kvc_kvdirect_store *store;
     struct kvc_kvdirect_shard *shard;
     struct kvc_source *source;
@@ -82,8 +81,7 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_station station;
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
-    struct kvc_kvdirect_lambda lambda, add; /* of vectors; of fetch-and-add */
-    double passed_frac;                     /* of the last vector that was filtered */
+    double passed_frac; /* of the last vector that was filtered */
 
     struct kvc_kvdirect_operation *operation;
     int32_t *free_operation;
@@ -107,10 +105,9 @@ struct kvc_kvdirect_processor {
     void *watch_data;
 };
 
-/* `system`: resolved. `seed`: of the replica. Aborts without memory. */
+/* `seed`: of the replica. Aborts without memory. */
 void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
-                                 const struct kvc_scenario *scenario,
-                                 const struct kvc_kvdirect_options *system, struct kvc_kvdirect_store *store,
+                                 const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                  struct kvc_source *source, uint32_t number, uint32_t frame_requests,
                                  uint64_t seed);
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);

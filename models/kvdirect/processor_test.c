@@ -11,7 +11,8 @@ enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_kvdirect_options system;
+    struct kvc_kvdirect_options options;
+    struct kvc_kvdirect_config config;
     struct kvc_test_card card;
 };
 
@@ -39,12 +40,12 @@ static struct witness *witness_create(const struct setup *setup)
     cr_assert_not_null(witness);
     witness->seen = calloc(SEQUENCES_MAX, 1);
     cr_assert_not_null(witness->seen);
-    witness->update = setup->system.update;
-    cr_assert_eq(
-        kvc_kvdirect_lambda_compile(kvc_kvdirect_has_vectors(&setup->system) ? setup->system.lambda : "v + d",
-                                    "lambda", &witness->lambda, NULL),
-        KVC_OK);
-    witness->reads_pass = setup->system.engine == KVC_KVDIRECT_STALL;
+    witness->update = setup->options.update;
+    cr_assert_eq(kvc_kvdirect_lambda_compile(
+                     setup->options.update >= KVC_KVDIRECT_UPDATE ? setup->options.lambda : "v + d", "lambda",
+                     &witness->lambda, NULL),
+                 KVC_OK);
+    witness->reads_pass = setup->options.engine == KVC_KVDIRECT_STALL;
     witness->value_bytes = (uint32_t)setup->scenario.workload.value_bytes;
     return witness;
 }
@@ -102,14 +103,14 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
 static struct setup published(uint64_t keys)
 {
     struct setup setup = {
-        .system = {.nics = 1,
-                   .lanes = 80,
-                   .memory_bytes = 1 << 20,
-                   .index_frac = 0.6,
-                   .inline_bytes = 20,
-                   .dispatch_frac = 0.5,
-                   .in_flight = 256,
-                   .station = 1024},
+        .options = {.nics = 1,
+                    .lanes = 80,
+                    .memory_bytes = 1 << 20,
+                    .index_frac = 0.6,
+                    .inline_bytes = 20,
+                    .dispatch_frac = 0.5,
+                    .in_flight = 256,
+                    .station = 1024},
         .card = kvc_test_published_card,
         .scenario = {.cluster = {.nodes = 1},
                      .workload = {.keys = keys,
@@ -145,8 +146,9 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     struct kvc_diag diag = {0};
     struct kvc_kvdirect_store *store = NULL;
     struct kvc_kvdirect_processor processor;
-    setup->scenario.system = &setup->system;
+    setup->scenario.options = &setup->options;
     setup->scenario.node = kvc_test_card_node(&setup->card);
+    kvc_test_resolve(&setup->scenario, &setup->config);
     cr_assert_eq(kvc_kvdirect_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s",
                  diag.message);
@@ -160,8 +162,7 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     struct kvc_source *source = kvc_source_create(&params, &diag);
     struct witness *witness = witness_create(setup);
     cr_assert_not_null(source);
-    kvc_kvdirect_processor_open(&processor, &setup->scenario, &setup->system, store, source, 0,
-                                params.frame_requests, 3);
+    kvc_kvdirect_processor_open(&processor, &setup->scenario, store, source, 0, params.frame_requests, 3);
     processor.watch = watch;
     processor.watch_data = witness;
     for (double now_ns = 1000; now_ns <= duration_ns; now_ns += 1000) {
@@ -183,8 +184,8 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     const struct kvc_kvdirect_cache_stats *cache = &store->shards[0].dispatch.stats;
     outcome.cache_hit_frac = (double)cache->hits / (double)cache->cacheable;
     /* what was decoded is answered or still in flight */
-    cr_assert_leq(processor.counts.decoded - witness->done, setup->system.in_flight);
-    cr_assert_leq(outcome.most_operations, setup->system.in_flight);
+    cr_assert_leq(processor.counts.decoded - witness->done, setup->options.in_flight);
+    cr_assert_leq(outcome.most_operations, setup->options.in_flight);
     cr_assert_leq(outcome.most_reads, 64);
     cr_assert_leq(outcome.most_writes, 88);
     free(witness->seen);
@@ -213,17 +214,17 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
     for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
         for (int engine = KVC_KVDIRECT_OUT_OF_ORDER; engine <= KVC_KVDIRECT_STALL; engine++) {
             struct setup setup = published(loads[i].keys);
-            setup.system.engine = engine;
+            setup.options.engine = engine;
             setup.scenario.workload.popularity = loads[i].popularity;
             mix(&setup, 0.5, 0.4);
             saturate(&setup, 300e3);
-            setup.system.inline_bytes = 10; /* pairs in slabs */
+            setup.options.inline_bytes = 10; /* pairs in slabs */
             saturate(&setup, 300e3);
-            setup.system.station = 2; /* nearly all seem dependent */
+            setup.options.station = 2; /* nearly all seem dependent */
             saturate(&setup, 300e3);
             mix(&setup, 0.3, 0.7);
-            setup.system.update = KVC_KVDIRECT_ADD;
-            setup.system.dispatch_frac = 1;
+            setup.options.update = KVC_KVDIRECT_ADD;
+            setup.options.dispatch_frac = 1;
             saturate(&setup, 300e3);
         }
     }
@@ -239,11 +240,11 @@ Test(processor, vectors_are_updated_in_order)
     for (int update = KVC_KVDIRECT_UPDATE; update <= KVC_KVDIRECT_FILTER; update++) {
         for (int engine = KVC_KVDIRECT_OUT_OF_ORDER; engine <= KVC_KVDIRECT_STALL; engine++) {
             struct setup setup = published(500);
-            setup.system.engine = engine;
-            setup.system.update = update;
-            setup.system.element_bytes = 4;
-            setup.system.delta = 1;
-            strcpy(setup.system.lambda, lambdas[update]);
+            setup.options.engine = engine;
+            setup.options.update = update;
+            setup.options.element_bytes = 4;
+            setup.options.delta = 1;
+            strcpy(setup.options.lambda, lambdas[update]);
             setup.scenario.workload.value_bytes = 32;
             setup.scenario.workload.popularity = KVC_POPULARITY_ZIPF;
             mix(&setup, 0.3, 0.6);
@@ -261,11 +262,11 @@ Test(processor, atomics_on_one_key)
 {
     struct setup setup = published(1);
     mix(&setup, 0, 1);
-    setup.system.update = KVC_KVDIRECT_ADD;
-    setup.system.dispatch_frac = 0;
+    setup.options.update = KVC_KVDIRECT_ADD;
+    setup.options.dispatch_frac = 0;
     struct outcome ordered = saturate(&setup, 500e3);
     expect_near("out of order", ordered.mops, 180, 0.02);
-    setup.system.engine = KVC_KVDIRECT_STALL;
+    setup.options.engine = KVC_KVDIRECT_STALL;
     struct outcome stalled = saturate(&setup, 3e6);
     expect_near("stalled", stalled.mops, 0.94, 0.1);
 }
@@ -274,7 +275,7 @@ Test(processor, atomics_on_one_key)
 Test(processor, tags_bound_uniform_reads)
 {
     struct setup setup = published(4000);
-    setup.system.dispatch_frac = 0;
+    setup.options.dispatch_frac = 0;
     struct outcome outcome = saturate(&setup, 1e6);
     /* lines fall on the links at random, so that one of them is idle at times */
     expect_near("reads", (double)outcome.host_reads / 1e6 * 1e3, 2 * 64 / 1.0696, 0.04);
@@ -287,7 +288,7 @@ Test(processor, tags_bound_uniform_reads)
 Test(processor, the_clock_bounds_what_the_card_has)
 {
     struct setup setup = published(4000);
-    setup.system.dispatch_frac = 1;
+    setup.options.dispatch_frac = 1;
     setup.card.fpga.dram_bytes = 1 << 20;
     struct outcome outcome = saturate(&setup, 1e6);
     cr_expect_gt(outcome.cache_hit_frac, 0.999);
@@ -312,10 +313,10 @@ Test(processor, cores_can_gather)
 {
     for (uint32_t cores = 1; cores <= 2; cores++) {
         struct setup setup = published(4000);
-        setup.system.dispatch_frac = 0;
-        setup.system.gather_cores = cores;
-        setup.system.in_flight = 4096;
-        setup.system.station = 65536;
+        setup.options.dispatch_frac = 0;
+        setup.options.gather_cores = cores;
+        setup.options.in_flight = 4096;
+        setup.options.station = 65536;
         mix(&setup, 0.9, 0.1);
         saturate(&setup, 300e3);
         mix(&setup, 1, 0);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/kvdirect/equations.h"
+#include "models/kvdirect/config.h"
 #include "models/kvdirect/processor.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
@@ -27,7 +27,7 @@ struct node_nic {
 
 struct simulation {
     const struct kvc_scenario *scenario;
-    struct kvc_kvdirect_options system;
+    const struct kvc_kvdirect_config *config;
     struct kvc_kvdirect_store *store;
     struct kvc_source *source;
     struct node_nic *nics;
@@ -132,7 +132,7 @@ static void monitor_main(void *data)
 
 static void name_host(const struct simulation *simulation, uint32_t number, char *name, size_t size)
 {
-    uint32_t nics = (uint32_t)simulation->system.nics;
+    uint32_t nics = simulation->config->nics;
     snprintf(name, size, "node%u-nic%u", number / nics, number % nics);
 }
 
@@ -142,17 +142,17 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
     struct kvc_source_params params = {
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
-        .sockets = (uint32_t)simulation->system.nics,
+        .sockets = simulation->config->nics,
         .seed = seed,
         .hash_seed = KVC_KVDIRECT_HASH_SEED,
-        .frame_requests = kvc_kvdirect_packet_requests(scenario),
+        .frame_requests = simulation->config->mean.packet_requests,
     };
     simulation->source = kvc_source_create(&params, diag);
     if (simulation->source == NULL) {
         return diag->status;
     }
     simulation->slice_ns = scenario->workload.arrival == KVC_ARRIVAL_CLOSED
-                               ? fmin(slice_ns, 2 * kvc_nic_of(&scenario->node)->latency_ns)
+                               ? fmin(slice_ns, 2 * simulation->config->card.nic->latency_ns)
                                : slice_ns;
     simulation->nics = kvc_array_of(simulation->store->shard_count, sizeof(*simulation->nics));
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
@@ -160,8 +160,8 @@ static enum kvc_status open_simulation(struct simulation *simulation, uint64_t s
         struct node_nic *nic = &simulation->nics[i];
         nic->simulation = simulation;
         nic->number = i;
-        kvc_kvdirect_processor_open(&nic->processor, scenario, &simulation->system, simulation->store,
-                                    simulation->source, i, params.frame_requests, seed);
+        kvc_kvdirect_processor_open(&nic->processor, scenario, simulation->store, simulation->source, i,
+                                    params.frame_requests, seed);
         name_host(simulation, i, name, sizeof(name));
         kvc_timeline_row(simulation->timeline, i, 0, name, "processor");
     }
@@ -213,7 +213,7 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     };
     double measured_ns = simulation->recorder.until_ns - simulation->recorder.from_ns;
     for (int i = 0; i < STAGES; i++) {
-        if (i == GATHER && simulation->system.gather_cores == 0) {
+        if (i == GATHER && simulation->config->gather_cores == 0) {
             continue;
         }
         double utilization_frac =
@@ -307,9 +307,9 @@ static void report_model(const struct simulation *simulation, const struct sums 
 {
     struct kvc_metrics *model = &result->model;
     double decoded = (double)sums->counts.decoded;
-    kvc_metrics_set(model, "index_frac", simulation->system.index_frac);
-    kvc_metrics_set(model, "inline_bytes", (double)simulation->system.inline_bytes);
-    kvc_metrics_set(model, "dispatch_frac", simulation->system.dispatch_frac);
+    kvc_metrics_set(model, "index_frac", simulation->config->index_frac);
+    kvc_metrics_set(model, "inline_bytes", simulation->config->inline_bytes);
+    kvc_metrics_set(model, "dispatch_frac", simulation->config->dispatch_frac);
     set_ratio(model, "collided_frac", (double)sums->counts.collided, decoded);
     set_ratio(model, "merged_frac", (double)sums->counts.forwarded, decoded);
     set_ratio(model, "writebacks_per_op", (double)sums->counts.writebacks, decoded);
@@ -335,7 +335,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     report_stages(simulation, result);
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
-    result->watts_mean = kvc_kvdirect_watts(simulation->scenario);
+    result->watts_mean = simulation->config->watts;
     kvc_bottleneck_find(result);
     result->requests_simulated = sums.counts.decoded;
     if (simulation->store->refused > 0) {
@@ -359,7 +359,7 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct k
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
     *simulation = (struct simulation){.scenario = scenario,
-                                      .system = kvc_kvdirect_resolve(scenario),
+                                      .config = kvc_kvdirect_config_of(scenario),
                                       .store = store,
                                       .timeline = context->timeline,
                                       .progress = context->progress};

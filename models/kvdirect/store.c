@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/kvdirect/equations.h"
-#include "models/kvdirect/options.h"
+#include "models/kvdirect/config.h"
 #include "sim/base/clock.h"
-#include "sim/devices/pcie.h"
-#include "sim/devices/fpga.h"
 #include "sim/workload/source.h"
 
 enum {
@@ -39,11 +36,12 @@ static double scaled_bytes(const struct kvc_scenario *scenario, double bytes, ui
 
 double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
 {
-    uint64_t rate = kvc_kvdirect_sample_rate(scenario);
-    double table_bytes = scaled_bytes(scenario, kvc_kvdirect_nic_bytes(scenario), rate);
-    double cache_bytes = scaled_bytes(scenario, kvc_fpga_of(&scenario->node)->dram_bytes, rate);
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    uint64_t rate = config->sample_rate;
+    double table_bytes = scaled_bytes(scenario, config->nic_bytes, rate);
+    double cache_bytes = scaled_bytes(scenario, config->card.fpga->dram_bytes, rate);
     /* of a cache's line its tag, and while it is filled a time */
-    return kvc_kvdirect_shards(scenario) *
+    return config->shards *
            (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES * (sizeof(uint32_t) + sizeof(float)));
 }
 
@@ -71,14 +69,14 @@ void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                      struct kvc_diag *diag)
 {
-    struct kvc_kvdirect_options system = kvc_kvdirect_resolve(scenario);
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_table_params params = {
-        .bytes = (uint64_t)scaled_bytes(scenario, kvc_kvdirect_nic_bytes(scenario), store->sample_rate),
-        .hash_index_frac = system.index_frac,
-        .inline_bytes = (uint32_t)system.inline_bytes,
+        .bytes = (uint64_t)scaled_bytes(scenario, config->nic_bytes, store->sample_rate),
+        .hash_index_frac = config->index_frac,
+        .inline_bytes = config->inline_bytes,
         .seed = KVC_KVDIRECT_HASH_SEED,
     };
-    double dram_bytes = kvc_fpga_of(&scenario->node)->dram_bytes;
+    double dram_bytes = config->card.fpga->dram_bytes;
     if (dram_bytes > 0) {
         dram_bytes = scaled_bytes(scenario, dram_bytes, store->sample_rate);
     }
@@ -90,8 +88,8 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
         struct kvc_kvdirect_shard *shard = &store->shards[i];
         shard->table = kvc_kvdirect_table_create(&params);
         if (shard->table == NULL ||
-            !kvc_kvdirect_dispatch_open(&shard->dispatch, system.dispatch_frac, dram_bytes,
-                                        (uint32_t)kvc_pcie_of(&scenario->node)->endpoints)) {
+            !kvc_kvdirect_dispatch_open(&shard->dispatch, config->dispatch_frac, dram_bytes,
+                                        (uint32_t)config->card.pcie->endpoints)) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a NIC's %.3g GiB: %s",
                                  ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));
@@ -241,7 +239,7 @@ static void use_line(struct walk *walk, uint32_t number, uint64_t line, float si
 static void fill_block(struct walk *walk, uint32_t number)
 {
     struct kvc_kvdirect_shard *shard = &walk->store->shards[number];
-    const double put_frac = kvc_kvdirect_put_frac(walk->scenario);
+    const double put_frac = kvc_kvdirect_config_of(walk->scenario)->mean.put_frac;
     if (shard->dispatch.cacheable_frac == 0) {
         return;
     }
@@ -294,12 +292,12 @@ static void close_walk(struct walk *walk)
 static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
-    const struct kvc_kvdirect_options *system = scenario->system;
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct walk *walk = calloc(1, sizeof(*walk));
     struct kvc_source_params params = {
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
-        .sockets = (uint32_t)system->nics,
+        .sockets = config->nics,
         .hash_seed = KVC_KVDIRECT_HASH_SEED,
         .frame_requests = 1,
     };
@@ -318,7 +316,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     }
     if (status == KVC_OK) {
         walk_keys(walk, progress, "preload", put_block);
-        if (kvc_fpga_of(&scenario->node)->dram_bytes > 0) {
+        if (config->card.fpga->dram_bytes > 0) {
             walk_keys(walk, progress, "fill the caches", fill_block);
         }
     }
@@ -350,8 +348,8 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
     if (made == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
-    made->shard_count = kvc_kvdirect_shards(scenario);
-    made->sample_rate = kvc_kvdirect_sample_rate(scenario);
+    made->shard_count = kvc_kvdirect_config_of(scenario)->shards;
+    made->sample_rate = kvc_kvdirect_config_of(scenario)->sample_rate;
     made->hot_keys = hot_keys(scenario, made->sample_rate);
     enum kvc_status status = create_shards(scenario, made, diag);
     if (status == KVC_OK) {

@@ -11,8 +11,8 @@
 #include "sim/base/diag.h"
 #include "sim/workload/workload.h"
 
-/* Share of GETs that hit in the long run, over `capacity` items. Exact (1, or the preloaded share) where
- * nothing is ever evicted. */
+/* Share of the GETs that hit in the long run, in a cache of `capacity` items under CLOCK, by Che's
+ * approximation of LRU. Exact (1, or the preloaded share) if nothing is ever evicted. */
 double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity);
 
 /* What GETs find: misses; and of the hits those that had to look at their item's reference bit, and those

@@ -7,10 +7,7 @@
 #include "models/megakv/cache.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/launch.h"
-#include "models/megakv/options.h"
-#include "sim/workload/batch.h"
 #include "sim/workload/reuse.h"
-#include "sim/workload/sizes.h"
 
 /* Of a request's entries in its batch: 32-bit signatures, hashes and locations (sec. 4.1), a pointer to the
  * request. */
@@ -21,11 +18,6 @@ enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
 /* Of a batch's row: key, its length, hash, location and time; and what passes the caches with a GET of the
  * smallest items that are calibrated, 8 bytes of key and 8 of value: its packet of 16 bytes, row and line. */
 enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8, CALIBRATED_PASSING_BYTES = 16 + ROW_BYTES + LINE_BYTES };
-
-double kvc_megakv_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes)
-{
-    return ceil((KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes) / dram->line_bytes);
-}
 
 /* What a workload uses at random, and how it comes back to that: worked out once for all laws of the same
  * footprints. */
@@ -50,13 +42,13 @@ static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_c
 }
 
 /* The items that it reads. */
-static struct use items_of(const struct kvc_scenario *scenario, const struct kvc_megakv_means *means)
+static struct use items_of(const struct kvc_scenario *scenario)
 {
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double keys = (double)scenario->workload.keys;
-    return (struct use){
-        .workload = &scenario->workload,
-        .reuse = {.bytes_per_key = means->item_bytes,
-                  .footprint_bytes = means->item_bytes * keys / kvc_scenario_shards(scenario)}};
+    return (struct use){.workload = &scenario->workload,
+                        .reuse = {.bytes_per_key = config->means.item_bytes,
+                                  .footprint_bytes = config->means.item_bytes * keys / config->shards}};
 }
 
 /* The places that it writes: where the CLOCK hand is, whatever the key. `uniform`: the workload without its
@@ -71,13 +63,13 @@ static struct use places_of(const struct kvc_workload *uniform, double slab_byte
 /* The index's lines. On a thread it shares its caches with what passes through them, packets, rows of batches
  * and items: between two accesses to a line more than the index's own lines. As much of it as came with the
  * smallest items is in the laws. */
-static struct use index_of(const struct kvc_scenario *scenario, const struct kvc_megakv_means *means)
+static struct use index_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv_options *system = scenario->system;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct use use = {.workload = &scenario->workload,
-                      .reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = system->index_bytes}};
-    double passing_bytes = means->request_bytes + ROW_BYTES + means->dram_bytes;
-    if (system->index_on == KVC_MEGAKV_INDEX_ON_THREAD) {
+                      .reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = config->index_bytes}};
+    double passing_bytes = config->means.request_bytes + ROW_BYTES + config->means.dram_bytes;
+    if (config->index_on == KVC_MEGAKV_INDEX_ON_THREAD) {
         use.reuse.stream_bytes = fmax(passing_bytes - CALIBRATED_PASSING_BYTES, 0) /
                                  (1 + (double)CALIBRATED_PASSING_BYTES / LINE_BYTES);
     }
@@ -86,9 +78,9 @@ static struct use index_of(const struct kvc_scenario *scenario, const struct kvc
 
 static double high_load(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv_options *system = scenario->system;
-    double keys = (double)scenario->workload.keys / kvc_scenario_shards(scenario);
-    double load_frac = fmin(keys / (system->index_bytes / SLOT_BYTES), 1);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    double keys = (double)scenario->workload.keys / config->shards;
+    double load_frac = fmin(keys / (config->index_bytes / SLOT_BYTES), 1);
     return (load_frac - KVC_MEGAKV_USUAL_LOAD_FRAC) /
            (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
 }
@@ -103,8 +95,8 @@ static double measured_threads(const struct kvc_megakv_cost_curve *curve, double
 static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages,
                           struct use *lines)
 {
-    double searches = measured_threads(&stages->search_high_load, costs->streams);
-    double inserts = measured_threads(&stages->insert_high_load, costs->streams);
+    double searches = measured_threads(&stages->search_high_load, costs->config->streams);
+    double inserts = measured_threads(&stages->insert_high_load, costs->config->streams);
     costs->search_high_load = curve_of(lines, &stages->search_high_load, searches);
     costs->search_usual = curve_of(lines, &stages->search, searches);
     costs->insert_high_load = curve_of(lines, &stages->insert_high_load, inserts);
@@ -113,31 +105,21 @@ static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megak
 
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv_cost_profile *stages = kvc_megakv_cost_profile_of(&scenario->node);
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_costs costs = {.cpu = kvc_cpu_of(&scenario->node),
-                                     .dram = kvc_dram_of(&scenario->node),
-                                     .gpu = kvc_gpu_of(&scenario->node),
-                                     .nic = kvc_nic_of(&scenario->node),
-                                     .pcie = kvc_pcie_of(&scenario->node),
-                                     .api = system.api,
-                                     .clock = kvc_megakv_clock(scenario),
-                                     .streams = (uint32_t)system.streams,
-                                     .on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD,
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_megakv_cost_profile *stages = config->cost_profile;
+    const struct kvc_megakv_means *means = &config->means;
+    struct kvc_megakv_costs costs = {.config = config,
+                                     .clock = config->clock,
                                      .measured = kvc_megakv_cost_profile_is_measured(stages),
                                      .slowest_sender = 1};
-    double streams = (double)system.streams, threads = streams;
+    double streams = config->streams, threads = config->senders;
     if (!costs.measured) {
         return costs;
     }
-    if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
-        threads = fmin(threads, (double)costs.cpu->cores - 1);
-    }
-    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
     struct kvc_workload uniform = scenario->workload;
     uniform.popularity = KVC_POPULARITY_UNIFORM;
-    struct use items = items_of(scenario, &means), places = places_of(&uniform, system.slab_bytes),
-               lines = index_of(scenario, &means);
+    struct use items = items_of(scenario), places = places_of(&uniform, config->slab_bytes),
+               lines = index_of(scenario);
     struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, threads, NULL);
     struct kvc_curve slowest = curve_of(&items, &stages->read_slowest, threads);
     costs.receive = kvc_megakv_cost_curve_by_size(&stages->receive, threads, NULL);
@@ -148,30 +130,17 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     costs.read_half_marked = curve_of(&items, &stages->read_half_marked, threads);
     costs.read_marked = curve_of(&items, &stages->read_marked, threads);
     costs.read_half_missed = curve_of(&items, &stages->read_half_missed, threads);
-    costs.slowest_sender =
-        fmax(kvc_curve_at(&slowest, means.touched_bytes) / kvc_curve_at(&costs.read, means.touched_bytes), 1);
+    costs.slowest_sender = fmax(
+        kvc_curve_at(&slowest, means->touched_bytes) / kvc_curve_at(&costs.read, means->touched_bytes), 1);
     costs.drain = kvc_megakv_cost_curve_by_size(&stages->drain, streams, NULL);
     costs.search = curve_of(&lines, &stages->search, streams);
     costs.search_miss = curve_of(&lines, &stages->search_miss, streams);
     costs.insert = curve_of(&lines, &stages->insert, streams);
     set_high_load(&costs, stages, &lines);
-    double slots = floor(system.slab_bytes / means.item_bytes);
-    costs.lookup_mix =
-        kvc_megakv_cache_lookup_mix(&scenario->workload, kvc_scenario_shards(scenario) * slots);
+    double slots = floor(config->slab_bytes / means->item_bytes);
+    costs.lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
     costs.high_load = high_load(scenario);
     return costs;
-}
-
-double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes)
-{
-    uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
-    uint32_t apart = kvc_megakv_slab_item_bytes(key_bytes, value_bytes), lines = 0, places = 0, begin = 0;
-    do { /* until an item begins with a line again */
-        lines += (begin + bytes + LINE_BYTES - 1) / LINE_BYTES;
-        places++;
-        begin = (begin + apart) % LINE_BYTES;
-    } while (begin != 0);
-    return lines == places ? bytes : (double)LINE_BYTES * lines / places;
 }
 
 static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
@@ -187,26 +156,18 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes)
 {
-    const struct kvc_dram *dram = costs->dram;
+    const struct kvc_dram *dram = costs->config->dram;
     if (costs->measured) {
         return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
     }
     double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
-    struct kvc_cpu_cost cost = {.compute_ns = costs->cpu->packet_ns,
+    struct kvc_cpu_cost cost = {.compute_ns = costs->config->cpu->packet_ns,
                                 .stall_ns = kvc_dram_stream_ns(dram, job_bytes)};
     if (op == KVC_OP_SET) {
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
                          kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes));
     }
     return cost;
-}
-
-static double response_payload(int api, int outcome, uint32_t key_bytes, uint32_t value_bytes)
-{
-    if (outcome != KVC_MEGAKV_HIT) {
-        return 0;
-    }
-    return api == KVC_MEGAKV_GETK ? key_bytes + value_bytes : value_bytes;
 }
 
 /* SETs and DELETEs cost a sender nothing that could be measured; a wrong key costs as much as an item without
@@ -258,24 +219,25 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
                                          const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
-    const struct kvc_dram *dram = costs->dram;
-    int api = costs->api;
+    const struct kvc_dram *dram = costs->config->dram;
+    enum kvc_megakv_api api = costs->config->api;
     if (costs->measured) {
         return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
     }
-    struct kvc_cpu_cost cost = {.compute_ns = costs->cpu->packet_ns};
+    struct kvc_cpu_cost cost = {.compute_ns = costs->config->cpu->packet_ns};
     if (outcome != KVC_MEGAKV_DONE) {
         cost.stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES);
     }
     if (outcome == KVC_MEGAKV_HIT) {
-        cost.stall_ns += kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes)) +
-                         kvc_dram_stream_ns(dram, response_payload(api, outcome, key_bytes, value_bytes));
+        cost.stall_ns +=
+            kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes)) +
+            kvc_dram_stream_ns(dram, kvc_megakv_response_payload(api, outcome, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
         cost.stall_ns += kvc_dram_object_ns(dram, 1);
     }
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
-        cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(costs->cpu);
+        cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(costs->config->cpu);
     }
     return cost;
 }
@@ -294,12 +256,13 @@ static double by_load_ns(const struct kvc_megakv_costs *costs, double ns, const 
 static double measured_search_ns(const struct kvc_megakv_costs *costs, double jobs, double hit_frac,
                                  double drained)
 {
+    bool on_thread = costs->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     double drain_ns = drained > 0 ? kvc_curve_at(&costs->drain, drained) : 0;
-    double in_turn = costs->on_thread ? jobs : jobs / costs->streams; /* on a thread one after the other */
+    double in_turn = on_thread ? jobs : jobs / costs->config->streams; /* on a thread one after the other */
     double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
                        (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
     search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_high_load, in_turn);
-    return costs->on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
+    return on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
 }
 
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
@@ -311,96 +274,10 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megak
                    : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs), &costs->insert_usual,
                                 &costs->insert_high_load, jobs);
     }
-    struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, costs->streams, stats);
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&costs->gpu->clocks[costs->clock], kernel);
-    return kvc_gpu_launch_ns(costs->gpu, costs->pcie, fit, &work);
-}
-
-double kvc_megakv_request_bytes(const struct kvc_nic *nic, int op, uint32_t key_bytes, uint32_t value_bytes)
-{
-    return (double)nic->request_header_bytes + key_bytes + (op == KVC_OP_SET ? value_bytes : 0);
-}
-
-double kvc_megakv_response_bytes(const struct kvc_nic *nic, int api, int outcome, uint32_t key_bytes,
-                                 uint32_t value_bytes)
-{
-    return (double)nic->response_header_bytes + response_payload(api, outcome, key_bytes, value_bytes);
-}
-
-/* A key of every so many, for means over all keys. */
-struct sample {
-    double weight;
-    uint8_t key_bytes;
-    uint32_t value_bytes;
-};
-
-enum { SAMPLES_MAX = 4096 };
-
-/* Returns how many there are; one where all keys are alike. */
-static uint32_t sample_sizes(const struct kvc_workload *workload, struct sample *sample)
-{
-    struct kvc_sizes *sizes = kvc_sizes_create(workload);
-    if (sizes == NULL) {
-        kvc_out_of_memory("the size distribution");
-    }
-    uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : SAMPLES_MAX;
-    for (uint32_t i = 0; i < samples; i++) {
-        uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);
-        sample[i].weight = 1.0 / samples;
-        kvc_sizes_fill(sizes, &key_id, 1, &sample[i].key_bytes, &sample[i].value_bytes);
-    }
-    kvc_sizes_free(sizes);
-    return samples;
-}
-
-static double frac_of(const struct kvc_workload *workload, int op)
-{
-    return op == KVC_OP_GET   ? workload->get_frac
-           : op == KVC_OP_SET ? workload->set_frac
-                              : workload->delete_frac;
-}
-
-static int outcome_of(int op)
-{
-    return op == KVC_OP_GET ? KVC_MEGAKV_HIT : KVC_MEGAKV_DONE;
-}
-
-double kvc_megakv_item_bytes_mean(const struct kvc_workload *workload)
-{
-    struct sample sample[SAMPLES_MAX];
-    uint32_t samples = sample_sizes(workload, sample);
-    double bytes = 0;
-    for (uint32_t i = 0; i < samples; i++) {
-        bytes += kvc_megakv_slab_item_bytes(sample[i].key_bytes, sample[i].value_bytes) * sample[i].weight;
-    }
-    return bytes;
-}
-
-struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
-    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
-    const struct kvc_megakv_options *system = scenario->system;
-    struct kvc_megakv_means means = {0};
-    struct sample sample[SAMPLES_MAX];
-    uint32_t samples = sample_sizes(workload, sample);
-    for (uint32_t i = 0; i < samples; i++) {
-        uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
-        means.item_bytes += kvc_megakv_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
-        means.touched_bytes += kvc_megakv_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
-        for (int op = 0; op < KVC_OP_COUNT; op++) {
-            double weight = frac_of(workload, op) * sample[i].weight;
-            means.request_bytes += weight * kvc_megakv_request_bytes(nic, op, key_bytes, value_bytes);
-            means.response_bytes +=
-                weight * kvc_megakv_response_bytes(nic, system->api, outcome_of(op), key_bytes, value_bytes);
-            if (op != KVC_OP_DELETE) {
-                means.dram_bytes +=
-                    weight * kvc_megakv_item_lines(dram, key_bytes, value_bytes) * dram->line_bytes;
-            }
-        }
-    }
-    return means;
+    const struct kvc_megakv_config *config = costs->config;
+    struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, config->streams, stats);
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], kernel);
+    return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
 }
 
 static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double weight)
@@ -413,18 +290,19 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
                                                       const struct kvc_megakv_costs *costs)
 {
     struct kvc_megakv_mean_costs means = {0};
-    struct sample sample[SAMPLES_MAX];
-    uint32_t samples = sample_sizes(&scenario->workload, sample);
-    double frame_requests = kvc_megakv_frame_requests(scenario);
+    struct kvc_megakv_size_sample sample[KVC_MEGAKV_SIZE_SAMPLES_MAX];
+    uint32_t samples = kvc_megakv_sample_sizes(&scenario->workload, sample);
+    double frame_requests = costs->config->frame_requests;
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
-            double weight = frac_of(&scenario->workload, op) * sample[i].weight;
+            double weight = kvc_megakv_op_frac(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
             double missed_frac = op == KVC_OP_GET ? costs->lookup_mix.missed_frac : 0;
             add_cost(&means.send,
-                     kvc_megakv_send_cost(costs, &costs->lookup_mix, outcome_of(op), key_bytes, value_bytes),
+                     kvc_megakv_send_cost(costs, &costs->lookup_mix, kvc_megakv_usual_outcome(op), key_bytes,
+                                          value_bytes),
                      weight * (1 - missed_frac));
             add_cost(&means.send,
                      kvc_megakv_send_cost(costs, &costs->lookup_mix, KVC_MEGAKV_MISS, key_bytes, value_bytes),
@@ -432,12 +310,4 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
         }
     }
     return means;
-}
-
-uint32_t kvc_megakv_frame_requests(const struct kvc_scenario *scenario)
-{
-    uint64_t asked = scenario->workload.frame_requests;
-    return asked > 0 ? (uint32_t)asked
-                     : kvc_nic_messages_per_frame(kvc_nic_of(&scenario->node),
-                                                  kvc_megakv_means_of(scenario).request_bytes);
 }

@@ -17,36 +17,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/index.h"
 #include "models/megakv/cache.h"
+#include "models/megakv/config.h"
 #include "models/megakv/launch.h"
 #include "sim/base/curve.h"
-#include "sim/devices/cpu.h"
-#include "sim/devices/dram.h"
-#include "sim/devices/gpu.h"
-#include "sim/devices/nic.h"
-#include "sim/devices/pcie.h"
-#include "kernels/index.h"
 #include "sim/scenario.h"
-
-/* Outcome of a request at its sender. */
-enum kvc_megakv_outcome {
-    KVC_MEGAKV_HIT,
-    KVC_MEGAKV_MISS,     /* no location found */
-    KVC_MEGAKV_MISMATCH, /* a location was found, but the item is another key or was evicted */
-    KVC_MEGAKV_DONE,     /* SET or DELETE */
-    KVC_MEGAKV_OUTCOMES,
-};
 
 /* Unit costs, as far as a scenario settles them. */
 struct kvc_megakv_costs {
-    const struct kvc_cpu *cpu;
-    const struct kvc_dram *dram;
-    const struct kvc_gpu *gpu;
-    const struct kvc_nic *nic;
-    const struct kvc_pcie *pcie;
-    int api; /* enum kvc_megakv_api */
-    uint32_t clock, streams;
-    bool on_thread;        /* index_on = "thread" */
+    const struct kvc_megakv_config *config;
+    uint32_t clock;        /* Clock pair of the GPU, which the closed form varies. */
     bool measured;         /* the curves are the costs, by what kvc_stages says */
     double pass_ns;        /* of the CLOCK hand, an item */
     double high_load;      /* the index: 0 as much as the laws say, 1 as much as the fuller ones do */
@@ -76,37 +57,11 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
                             double hit_frac, double drained, const struct kvc_index_stats *stats);
 
-/* The bytes that measured costs of an item go by: its own within one line; else those of the lines that it
- * lies in, on average over the places of its size class. Memory delivers lines. */
-double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
-
-/* Lines of an item with its header. */
-double kvc_megakv_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes);
-
-/* Bytes of a request and of a response inside a frame. */
-double kvc_megakv_request_bytes(const struct kvc_nic *nic, int op, uint32_t key_bytes, uint32_t value_bytes);
-double kvc_megakv_response_bytes(const struct kvc_nic *nic, int api, int outcome, uint32_t key_bytes,
-                                 uint32_t value_bytes);
-
-/* Mean bytes of an item's size class over all keys of the workload. */
-double kvc_megakv_item_bytes_mean(const struct kvc_workload *workload);
-
-/* Means over the workload's operations and keys (all GETs hit), for the closed form and for frame packing. */
-struct kvc_megakv_means {
-    double request_bytes, response_bytes;
-    double item_bytes;    /* of the size class */
-    double touched_bytes; /* kvc_megakv_touched_bytes */
-    double dram_bytes;    /* moved between memory and cores per request */
-};
-struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_scenario *scenario);
-
+/* Mean costs of a request over the workload's operations and keys. */
 struct kvc_megakv_mean_costs {
     struct kvc_cpu_cost receive, send;
 };
 struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario,
                                                       const struct kvc_megakv_costs *costs);
-
-/* Requests that saturating and open-loop clients put into a frame. */
-uint32_t kvc_megakv_frame_requests(const struct kvc_scenario *scenario);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"
 #include "models/megakv/run_fixture.h"
@@ -18,7 +18,8 @@ enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_megakv_options system;
+    struct kvc_megakv_options options;
+    struct kvc_megakv_config config;
     struct kvc_test_devices devices;
 };
 
@@ -38,18 +39,18 @@ static void per_job(struct kvc_megakv_cost_curve *curve, double ns)
 static struct setup shared(uint64_t cores)
 {
     struct setup setup = {
-        .system = {.cycle_ns = 100e3,
-                   .delay = 2,
-                   .api = KVC_MEGAKV_GET,
-                   .feed = KVC_MEGAKV_MEMORY,
-                   .admission = KVC_MEGAKV_ADMIT_ALL,
-                   .index_on = KVC_MEGAKV_INDEX_ON_THREAD,
-                   .threads = KVC_MEGAKV_SHARED_THREADS,
-                   .buffers = 3,
-                   .streams = 2,
-                   .index_bytes = 2 << 20,
-                   .slab_bytes = 32 << 20,
-                   .max_displacements = 100},
+        .options = {.cycle_ns = 100e3,
+                    .delay = 2,
+                    .api = KVC_MEGAKV_GET,
+                    .feed = KVC_MEGAKV_MEMORY,
+                    .admission = KVC_MEGAKV_ADMIT_ALL,
+                    .index_on = KVC_MEGAKV_INDEX_ON_THREAD,
+                    .threads = KVC_MEGAKV_SHARED_THREADS,
+                    .buffers = 3,
+                    .streams = 2,
+                    .index_bytes = 2 << 20,
+                    .slab_bytes = 32 << 20,
+                    .max_displacements = 100},
         .devices = {.cpu = {.cores = cores, .threads_per_core = 1, .clock_hz = 1e9},
                     .dram = {.line_bytes = 64, .bytes_per_s = 1e12},
                     .gpu = {.memory_bytes = 1e10,
@@ -94,7 +95,7 @@ static struct setup shared(uint64_t cores)
 static struct setup own(void)
 {
     struct setup setup = shared(5);
-    setup.system.threads = KVC_MEGAKV_OWN_THREADS;
+    setup.options.threads = KVC_MEGAKV_OWN_THREADS;
     return setup;
 }
 
@@ -107,8 +108,9 @@ static void offer(struct setup *setup, double mops)
 static struct kvc_result *simulate(struct setup *setup, const char *timeline)
 {
     struct kvc_diag diag = {0};
-    setup->scenario.system = &setup->system;
+    setup->scenario.options = &setup->options;
     kvc_test_connect(&setup->scenario.node, &setup->devices);
+    kvc_test_resolve(&setup->scenario, &setup->config);
     cr_assert_eq(kvc_megakv_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
     return kvc_test_simulate(&setup->scenario, timeline);
 }
@@ -139,7 +141,7 @@ static struct kvc_result *expect_throughput(struct setup *setup, double mops)
 Test(measured, below_saturation_the_load_is_served)
 {
     struct setup setup = shared(3);
-    setup.system.cycle_ns = 200e3;
+    setup.options.cycle_ns = 200e3;
     offer(&setup, 20);
     struct kvc_result *result = expect_throughput(&setup, 20);
     cr_expect_eq(result->dropped, 0);
@@ -229,8 +231,8 @@ static void expect_search_us(int index_on, double drain_job_ns, double expected_
     struct setup setup = own();
     struct kvc_result closed_form = {0};
     struct kvc_diag diag = {0};
-    setup.system.index_on = index_on;
-    setup.system.cycle_ns = 200e3;
+    setup.options.index_on = index_on;
+    setup.options.cycle_ns = 200e3;
     setup.scenario.workload.get_frac = setup.scenario.workload.set_frac = 0.5;
     setup.devices.costs.drain = (struct kvc_megakv_cost_curve){0};
     per_job(&setup.devices.costs.drain, drain_job_ns);
@@ -268,10 +270,11 @@ Test(measured, a_high_load_index_is_compared_at_its_own_number_of_streams)
 {
     struct setup setup = own();
     struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
-    setup.scenario.system = &setup.system;
+    setup.scenario.options = &setup.options;
     kvc_test_connect(&setup.scenario.node, &setup.devices);
-    setup.system.index_on = KVC_MEGAKV_INDEX_ON_GPU;
+    setup.options.index_on = KVC_MEGAKV_INDEX_ON_GPU;
     setup.scenario.workload.keys = (uint64_t)(KVC_MEGAKV_HIGH_LOAD_FRAC * (2 << 20) / 8);
+    kvc_test_resolve(&setup.scenario, &setup.config);
     for (double slower = 1; slower <= 2; slower++) {
         profile->search = profile->search_high_load = (struct kvc_megakv_cost_curve){0};
         per_job_of(&profile->search, 1, 1);
@@ -325,7 +328,7 @@ static uint32_t read_pairs(const char *path, struct pair *pairs)
 static uint32_t simulate_pairs(struct setup *setup, struct pair *pairs)
 {
     char folder[] = "/tmp/kvc_measured_XXXXXX", path[64];
-    setup->system.cycle_ns = 400e3;
+    setup->options.cycle_ns = 400e3;
     offer(setup, 12);
     cr_assert_not_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/timeline.json", folder);
@@ -409,7 +412,7 @@ Test(measured, own_threads_are_as_many_as_they_are)
     kvc_test_forget_wall(few);
     kvc_test_forget_wall(many);
     cr_expect_eq(memcmp(few, many, sizeof(*few)), 0);
-    setup.system.threads = KVC_MEGAKV_SHARED_THREADS;
+    setup.options.threads = KVC_MEGAKV_SHARED_THREADS;
     struct kvc_result *sharing = simulate(&setup, NULL);
     kvc_test_forget_wall(sharing);
     cr_expect_neq(memcmp(few, sharing, sizeof(*few)), 0);

@@ -2,6 +2,7 @@
  * store system on heterogeneous CPU-GPU cluster", VLDB J. 26(5), 2017. */
 #include "models/megakv/megakv.h"
 
+#include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
@@ -46,6 +47,8 @@ const struct kvc_model kvc_megakv_model = {
     .options = &kvc_megakv_option_table,
     .has_sockets = true,
     .devices = devices,
+    .config_bytes = sizeof(struct kvc_megakv_config),
+    .resolve = kvc_megakv_resolve,
     .check = kvc_megakv_check,
     .memory_bytes = kvc_megakv_store_bytes,
     .predict = kvc_megakv_predict,

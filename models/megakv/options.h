@@ -4,9 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/base/option.h"
-#include "sim/scenario.h"
 
 /* Sizes of the pipeline. */
 enum {
@@ -59,20 +57,5 @@ struct kvc_megakv_options {
 };
 
 extern const struct kvc_option_table kvc_megakv_option_table;
-
-/* What the options' ranges cannot say: cores, clock pair, GPU memory, power-of-two index. */
-enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
-
-/* The scenario's own parameters with every "auto" resolved. */
-struct kvc_megakv_options kvc_megakv_resolve(const struct kvc_scenario *scenario);
-
-/* Memory of all indexes and slabs of the cluster, nothing sampled. */
-double kvc_megakv_full_bytes(const struct kvc_scenario *scenario);
-
-/* The sample_rate that the scenario asks for, "auto" resolved: 1 when full, 0 when off. */
-uint64_t kvc_megakv_sample_rate(const struct kvc_scenario *scenario);
-
-/* Index into gpu.clocks of the clock pair. */
-uint32_t kvc_megakv_clock(const struct kvc_scenario *scenario);
 
 #endif

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/megakv/cache.h"
 #include "models/megakv/costs.h"
-#include "models/megakv/options.h"
 #include "models/megakv/range.h"
 #include "models/megakv/store.h"
 #include "sim/metrics/bottleneck.h"
@@ -25,14 +23,12 @@ enum {
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv_options *system = scenario->system;
-    return (struct kvc_megakv_load){scenario->workload.get_frac, (unsigned)system->delay};
+    return (struct kvc_megakv_load){scenario->workload.get_frac, kvc_megakv_config_of(scenario)->delay};
 }
 
-struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
-                                        const struct kvc_megakv_costs *costs, uint32_t clock)
+struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, uint32_t clock)
 {
-    const struct kvc_gpu_clock *pair = &costs->gpu->clocks[clock];
+    const struct kvc_gpu_clock *pair = &costs->config->gpu->clocks[clock];
     struct kvc_megakv_costs at_clock = *costs;
     double low = costs->measured ? MEASURED_FEW : FEW, high = costs->measured ? MEASURED_MANY : MANY,
            ns[2][2];
@@ -40,7 +36,7 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
         return (struct kvc_megakv_fit){pair->search.ns_per_op, pair->search.base_ns, pair->insert.ns_per_op,
                                        pair->insert.base_ns};
     }
-    double hit_frac = kvc_megakv_hit_frac(scenario);
+    double hit_frac = costs->config->hit_frac;
     at_clock.clock = clock;
     for (int kernel = KVC_MEGAKV_KERNEL_SEARCH; kernel <= KVC_MEGAKV_KERNEL_INSERT; kernel++) {
         double few_ns = kvc_megakv_launch_ns(&at_clock, kernel, low, hit_frac, 0, NULL);
@@ -49,15 +45,6 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
         ns[kernel][1] = few_ns - ns[kernel][0] * low;
     }
     return (struct kvc_megakv_fit){ns[0][0], ns[0][1], ns[1][0], ns[1][1]};
-}
-
-double kvc_megakv_hit_frac(const struct kvc_scenario *scenario)
-{
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    double shards = kvc_scenario_shards(scenario);
-    double slots = system.index_bytes / 8;
-    double items = floor(system.slab_bytes / kvc_megakv_item_bytes_mean(&scenario->workload));
-    return kvc_megakv_cache_hit_frac(&scenario->workload, shards * fmin(slots, items));
 }
 
 /* Requests per ns of a hardware thread whose sibling works on the same requests: v (c (1 + v c') + s) = 1. */
@@ -77,63 +64,53 @@ static double wire_rate(const struct kvc_nic *nic, double message_bytes)
     return messages / kvc_nic_wire_ns(nic, messages * message_bytes, 1);
 }
 
-/* Senders that work at the same time. */
-static double senders_at_once(const struct kvc_scenario *scenario)
-{
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    return system.threads == KVC_MEGAKV_SHARED_THREADS
-               ? fmin((double)kvc_cpu_of(&scenario->node)->cores - 1, (double)system.streams)
-               : (double)system.streams;
-}
-
 /* threads = "shared": the first core launches, and then receives until the cycle is over; where the launch of
  * what it received in a cycle takes longer than that, it receives for another cycle all the same. The senders
  * have the other cores, as far as there are that many senders. */
-static void share_cores(const struct kvc_scenario *scenario, const struct kvc_megakv_mean_costs *mean,
+static void share_cores(const struct kvc_megakv_config *config, const struct kvc_megakv_mean_costs *mean,
                         const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
                         struct kvc_megakv_limits *limits)
 {
-    double cycle_ns = ((const struct kvc_megakv_options *)scenario->system)->cycle_ns;
+    double cycle_ns = config->cycle_ns;
     double p_insert = 1 - load->search_frac;
     double base_ns = (load->search_frac > 0 ? fit->search_base_ns : 0) +
                      (p_insert > 0 ? fit->insert_base_ns / load->delay : 0);
     double receive_ns = mean->receive.compute_ns + mean->receive.stall_ns;
     double index_ns = fit->search_ns_per_op * load->search_frac + fit->insert_ns_per_op * p_insert;
-    double streams = (double)kvc_megakv_resolve(scenario).streams;
     bool kept = base_ns + cycle_ns / receive_ns * index_ns < cycle_ns;
     limits->receivers = limits->gpu = kept ? (1 - base_ns / cycle_ns) / (receive_ns + index_ns)
                                            : 1 / (receive_ns * (1 + base_ns / cycle_ns) + index_ns);
-    limits->senders *= senders_at_once(scenario) / streams;
+    limits->senders *= config->senders / config->streams;
 }
 
 struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario,
                                               const struct kvc_megakv_costs *costs)
 {
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, kvc_megakv_clock(scenario));
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(costs, config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
-    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    const struct kvc_megakv_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
-    bool siblings = kvc_cpu_of(&scenario->node)->threads_per_core > 1;
-    bool network = system.feed == KVC_MEGAKV_NETWORK;
+    bool siblings = config->cpu->threads_per_core > 1;
+    bool network = config->feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
-        .gpu = kvc_megakv_speed_max(&fit, &load, system.cycle_ns),
-        .receivers = (double)system.streams * thread_rate(mean.receive, mean.send, siblings),
-        .senders = (double)system.streams * thread_rate(mean.send, mean.receive, siblings),
-        .rx = network ? wire_rate(costs->nic, means.request_bytes) : INFINITY,
-        .tx = network ? wire_rate(costs->nic, means.response_bytes) : INFINITY,
+        .gpu = kvc_megakv_speed_max(&fit, &load, config->cycle_ns),
+        .receivers = config->streams * thread_rate(mean.receive, mean.send, siblings),
+        .senders = config->streams * thread_rate(mean.send, mean.receive, siblings),
+        .rx = network ? wire_rate(config->nic, means->request_bytes) : INFINITY,
+        .tx = network ? wire_rate(config->nic, means->response_bytes) : INFINITY,
     };
     /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its
      * asymptote. */
-    if (limits.gpu <= 0 || system.admission == KVC_MEGAKV_ADMIT_ALL) {
+    if (limits.gpu <= 0 || config->admission == KVC_MEGAKV_ADMIT_ALL) {
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
     }
-    if (system.threads == KVC_MEGAKV_OWN_THREADS &&
-        system.streams > 1) { /* the scheduler waits for all of them */
+    if (config->threads == KVC_MEGAKV_OWN_THREADS &&
+        config->streams > 1) { /* the scheduler waits for all of them */
         limits.senders /= costs->slowest_sender;
     }
-    if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
-        share_cores(scenario, &mean, &fit, &load, &limits);
+    if (config->threads == KVC_MEGAKV_SHARED_THREADS) {
+        share_cores(config, &mean, &fit, &load, &limits);
     }
     limits.lowest =
         fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
@@ -189,14 +166,13 @@ static void latency(const struct cycle_times *times, uint64_t delay, double *mea
 static struct cycle_times times_of(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                                    double speed, double cycle_ns)
 {
-    const struct kvc_nic *nic = costs->nic;
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_nic *nic = config->nic;
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
-    struct kvc_megakv_means means = kvc_megakv_means_of(scenario);
+    const struct kvc_megakv_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
-    double stream_speed = speed / senders_at_once(scenario);
-    double stretch =
-        kvc_cpu_of(&scenario->node)->threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
+    double stream_speed = speed / config->senders;
+    double stretch = config->cpu->threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
     double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
     /* those that read so many items at a time answer when the last is read */
@@ -205,21 +181,21 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
         .cycle_ns = cycle_ns,
         .search_ns =
             kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_SEARCH, load.search_frac * speed * cycle_ns,
-                                 kvc_megakv_hit_frac(scenario), inserts / load.delay, NULL),
+                                 config->hit_frac, inserts / load.delay, NULL),
         .insert_ns = kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_INSERT, inserts, 1, 0, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
-    if (system.feed == KVC_MEGAKV_NETWORK) {
-        double requests = kvc_nic_messages_per_frame(nic, means.request_bytes);
-        double responses = kvc_nic_messages_per_frame(nic, means.response_bytes);
-        uint32_t queues = (uint32_t)system.streams;
-        double frame_ns = kvc_nic_wire_ns(nic, responses * means.response_bytes, queues);
+    if (config->feed == KVC_MEGAKV_NETWORK) {
+        double requests = kvc_nic_messages_per_frame(nic, means->request_bytes);
+        double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
+        uint32_t queues = config->streams;
+        double frame_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, queues);
         /* a batch is through when its responses have left */
         times.batch_send_ns = fmax(times.batch_send_ns, frame_ns / responses * stream_speed * cycle_ns);
-        times.fixed_ns += 2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means.request_bytes, queues) +
-                          frame_ns + requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) +
-                          responses / 2 * send_ns;
+        times.fixed_ns +=
+            2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means->request_bytes, queues) + frame_ns +
+            requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) + responses / 2 * send_ns;
     }
     return times;
 }
@@ -228,6 +204,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
 static double offered_speed(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                             double lowest, double share)
 {
+    const struct kvc_megakv_config *config = costs->config;
     const struct kvc_workload *workload = &scenario->workload;
     double speed = lowest;
     if (workload->arrival != KVC_ARRIVAL_CLOSED) {
@@ -236,9 +213,8 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
     /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
     for (int i = 0; i < 32; i++) {
         double mean_ns, p95_ns;
-        struct cycle_times times =
-            times_of(scenario, costs, speed, ((const struct kvc_megakv_options *)scenario->system)->cycle_ns);
-        latency(&times, ((const struct kvc_megakv_options *)scenario->system)->delay, &mean_ns, &p95_ns);
+        struct cycle_times times = times_of(scenario, costs, speed, config->cycle_ns);
+        latency(&times, config->delay, &mean_ns, &p95_ns);
         speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
     }
     return speed;
@@ -253,14 +229,15 @@ static void add_stage(struct kvc_result *result, const char *name, const char *d
 static void add_clock_metrics(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                               struct kvc_result *result, double speed)
 {
-    double cycle_ns = ((const struct kvc_megakv_options *)scenario->system)->cycle_ns;
+    const struct kvc_gpu *gpu = costs->config->gpu;
+    double cycle_ns = costs->config->cycle_ns;
     struct kvc_megakv_load delayed = kvc_megakv_load_of(scenario), together = {delayed.search_frac, 1};
     if (delayed.delay < 2) {
         delayed.delay = 2;
     }
-    for (uint32_t i = 0; i < costs->gpu->clock_count; i++) {
-        const struct kvc_gpu_clock *clock = &costs->gpu->clocks[i];
-        struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, costs, i);
+    for (uint32_t i = 0; i < gpu->clock_count; i++) {
+        const struct kvc_gpu_clock *clock = &gpu->clocks[i];
+        struct kvc_megakv_fit fit = kvc_megakv_fit_of(costs, i);
         const struct {
             const char *name;
             double value;
@@ -285,26 +262,26 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
 static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
                                     const struct kvc_megakv_limits *limits)
 {
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     bool full = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
-                system.admission == KVC_MEGAKV_ADMIT_ALL && system.threads == KVC_MEGAKV_OWN_THREADS &&
+                config->admission == KVC_MEGAKV_ADMIT_ALL && config->threads == KVC_MEGAKV_OWN_THREADS &&
                 limits->senders == limits->lowest && limits->receivers > limits->senders;
-    return full ? KVC_MEGAKV_ROWS_MAX * (double)system.streams / limits->senders : 0;
+    return full ? KVC_MEGAKV_ROWS_MAX * config->streams / limits->senders : 0;
 }
 
 /* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch:
  * as many as the receivers take in (admission all), or no more than of the scenario's cycle, which lowers the
  * speed. */
-static double kept_cycle_ns(const struct kvc_megakv_options *system, const struct kvc_megakv_fit *fit,
+static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct kvc_megakv_fit *fit,
                             const struct kvc_megakv_load *load, double *speed)
 {
-    if (kvc_megakv_feasible(fit, load, system->cycle_ns, *speed * (1 - 1e-9))) {
-        return system->cycle_ns;
+    if (kvc_megakv_feasible(fit, load, config->cycle_ns, *speed * (1 - 1e-9))) {
+        return config->cycle_ns;
     }
-    if (system->admission == KVC_MEGAKV_ADMIT_ALL) {
+    if (config->admission == KVC_MEGAKV_ADMIT_ALL) {
         return kvc_megakv_cycle_min_ns(fit, load, fmin(*speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
     }
-    double rows = *speed * system->cycle_ns, cycles = load->delay >= 2 ? 2 : 1;
+    double rows = *speed * config->cycle_ns, cycles = load->delay >= 2 ? 2 : 1;
     double busy_ns = kvc_megakv_busiest_ns(fit, load, 1, rows) +
                      (cycles - 1) * kvc_megakv_search_ns(fit, load->search_frac * rows);
     *speed = rows / (busy_ns / cycles);
@@ -315,24 +292,24 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
                                    struct kvc_diag *diag)
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, &costs, kvc_megakv_clock(scenario));
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(&costs, config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario, &costs);
     double mean_ns, p95_ns, share = fullest_share(scenario);
     double speed = offered_speed(scenario, &costs, limits.lowest, share);
     double cycle_ns =
-        fmax(kept_cycle_ns(&system, &fit, &load, &speed), full_buffers_cycle_ns(scenario, &limits));
+        fmax(kept_cycle_ns(config, &fit, &load, &speed), full_buffers_cycle_ns(scenario, &limits));
     struct cycle_times times = times_of(scenario, &costs, speed, cycle_ns);
-    latency(&times, system.delay, &mean_ns, &p95_ns);
+    latency(&times, config->delay, &mean_ns, &p95_ns);
 
     result->throughput_mops = speed / share * 1e3;
     result->latency_mean_us = mean_ns / 1e3;
     result->latency_p95_us = p95_ns / 1e3;
     add_stage(result, "rx", "nic", speed / limits.rx);
     add_stage(result, "receive", "cpu", speed / limits.receivers);
-    add_stage(result, "index", "gpu", (times.search_ns + times.insert_ns / (double)system.delay) / cycle_ns);
+    add_stage(result, "index", "gpu", (times.search_ns + times.insert_ns / config->delay) / cycle_ns);
     add_stage(result, "send", "cpu", speed / limits.senders);
     add_stage(result, "tx", "nic", speed / limits.tx);
     kvc_bottleneck_find(result);
@@ -343,7 +320,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     kvc_metrics_set(&result->model, "t_insert_us", times.insert_ns / 1e3);
     kvc_metrics_set(&result->model, "t_max_us", busiest_ns / 1e3);
     kvc_metrics_set(&result->model, "cycle_us", cycle_ns / 1e3);
-    kvc_metrics_set(&result->model, "hit_frac", kvc_megakv_hit_frac(scenario));
+    kvc_metrics_set(&result->model, "hit_frac", config->hit_frac);
     kvc_metrics_set(&result->model, "hottest_socket_share_frac", share);
     kvc_metrics_set(&result->model, "gpu_limit_mops", limits.gpu * 1e3);
     kvc_metrics_set(&result->model, "receivers_limit_mops", limits.receivers * 1e3);
@@ -352,11 +329,11 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     kvc_metrics_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
     add_clock_metrics(scenario, &costs, result, speed);
     kvc_metrics_set(&result->model, "feasible",
-                    kvc_megakv_feasible(&fit, &load, system.cycle_ns, speed * (1 - 1e-9)));
-    if (cycle_ns > system.cycle_ns * (1 + 1e-9)) {
+                    kvc_megakv_feasible(&fit, &load, config->cycle_ns, speed * (1 - 1e-9)));
+    if (cycle_ns > config->cycle_ns * (1 + 1e-9)) {
         kvc_result_note(
             result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
-            system.cycle_ns / 1e3, cycle_ns / 1e3);
+            config->cycle_ns / 1e3, cycle_ns / 1e3);
     }
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
         kvc_result_note(result,

@@ -9,8 +9,7 @@
 
 /* The fit of the scenario's clock pair, or, for a GPU without one, the line through two mechanistic launches.
  */
-struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_scenario *scenario,
-                                        const struct kvc_megakv_costs *costs, uint32_t clock);
+struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, uint32_t clock);
 
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario);
 
@@ -21,10 +20,6 @@ struct kvc_megakv_limits {
 };
 struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario,
                                               const struct kvc_megakv_costs *costs);
-
-/* Share of GETs that hit: 1 while everything preloaded fits, else by Che's approximation of an LRU-like cache
- * (CLOCK). */
-double kvc_megakv_hit_frac(const struct kvc_scenario *scenario);
 
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag);

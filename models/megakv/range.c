@@ -3,10 +3,7 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/megakv/cost_profile.h"
-#include "models/megakv/costs.h"
-#include "models/megakv/options.h"
-#include "sim/devices/cpu.h"
+#include "models/megakv/config.h"
 
 /* Lines between measured points go on a little beyond them. */
 static const double beyond = 1.25;
@@ -24,35 +21,30 @@ static void note(struct kvc_result *result, const char *what, double found, doub
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
                            struct kvc_result *result)
 {
-    const struct kvc_megakv_cost_profile *profile = kvc_megakv_cost_profile_of(&scenario->node);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_megakv_cost_profile *profile = config->cost_profile;
     const struct kvc_workload *workload = &scenario->workload;
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
     if (!kvc_megakv_cost_profile_is_measured(profile)) {
         return;
     }
     struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&profile->receive),
                                  items = kvc_megakv_cost_range_of(&profile->read),
                                  launches = kvc_megakv_cost_range_of(&profile->search);
-    double mib = 0x1p20, item_bytes = kvc_megakv_item_bytes_mean(&scenario->workload);
-    double items_bytes = item_bytes * (double)workload->keys / kvc_scenario_shards(scenario);
+    double mib = 0x1p20, item_bytes = config->means.item_bytes;
+    double items_bytes = item_bytes * (double)workload->keys / config->shards;
     double largest = kvc_megakv_touched_bytes(kvc_workload_key_bytes_max(workload),
                                               kvc_workload_value_bytes_max(workload));
-    note(result, "frames", kvc_megakv_frame_requests(scenario), frames.size_low, frames.size_high,
-         " requests");
+    note(result, "frames", config->frame_requests, frames.size_low, frames.size_high, " requests");
     note(result, "items", largest, items.size_low, items.size_high, " B");
     note(result, "item memory", items_bytes / mib, items.footprint_low / mib, items.footprint_high / mib,
          " MiB");
-    note(result, "an index", system.index_bytes / mib, launches.footprint_low / mib,
+    note(result, "an index", config->index_bytes / mib, launches.footprint_low / mib,
          launches.footprint_high / mib, " MiB");
-    double threads = (double)system.streams;
-    if (system.threads == KVC_MEGAKV_SHARED_THREADS) {
-        threads = fmin(threads, (double)kvc_cpu_of(&scenario->node)->cores - 1);
-    }
-    note(result, "senders at once", threads, items.threads_low, items.threads_high, "");
-    bool on_thread = system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+    note(result, "senders at once", config->senders, items.threads_low, items.threads_high, "");
+    bool on_thread = config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     if (jobs_per_search > 0) {
         note(result, on_thread ? "launches" : "launches in each stream",
-             on_thread ? jobs_per_search : jobs_per_search / (double)system.streams, launches.size_low,
+             on_thread ? jobs_per_search : jobs_per_search / config->streams, launches.size_low,
              launches.size_high, " searches");
     }
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/run_fixture.h"
 
 /* Points at the corners of a range. */
@@ -22,7 +22,8 @@ enum { STREAMS = 3 };
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_megakv_options system;
+    struct kvc_megakv_options options;
+    struct kvc_megakv_config config;
     struct kvc_test_devices devices;
 };
 
@@ -33,11 +34,11 @@ static struct setup *inside(void)
     struct setup *setup = calloc(1, sizeof(*setup));
     cr_assert_not_null(setup);
     setup->scenario = (struct kvc_scenario){
-        .system = &setup->system,
+        .options = &setup->options,
         .node = {.sockets = 1},
         .cluster = {.nodes = 1},
         .workload = {.keys = 100000, .key_bytes = 8, .value_bytes = 8, .get_frac = 1, .frame_requests = 20}};
-    setup->system =
+    setup->options =
         (struct kvc_megakv_options){.streams = STREAMS, .index_bytes = 0x1p21, .slab_bytes = 0x1p25};
     setup->devices.cpu = (struct kvc_cpu){.cores = 9, .threads_per_core = 1};
     setup->devices.dram = (struct kvc_dram){.line_bytes = 64};
@@ -50,17 +51,19 @@ static struct setup *inside(void)
 
 static const double jobs = STREAMS * 5000;
 
-static void expect_none(const struct setup *setup, double jobs_per_search)
+static void expect_none(struct setup *setup, double jobs_per_search)
 {
     struct kvc_result *result = calloc(1, sizeof(*result));
+    kvc_test_resolve(&setup->scenario, &setup->config);
     kvc_megakv_note_range(&setup->scenario, jobs_per_search, result);
     cr_expect_eq(result->note_count, 0, "%s", result->note[0]);
     free(result);
 }
 
-static void expect_one(const struct setup *setup, double jobs_per_search, const char *note)
+static void expect_one(struct setup *setup, double jobs_per_search, const char *note)
 {
     struct kvc_result *result = calloc(1, sizeof(*result));
+    kvc_test_resolve(&setup->scenario, &setup->config);
     kvc_megakv_note_range(&setup->scenario, jobs_per_search, result);
     cr_expect_eq(result->note_count, 1, "%s: %u notes, %s", note, result->note_count, result->note[0]);
     cr_expect(strstr(result->note[0], note) != NULL, "found \"%s\", not \"%s\"", result->note[0], note);
@@ -124,11 +127,11 @@ Test(range, item_memory)
 Test(range, index)
 {
     struct setup *setup = inside();
-    setup->system.index_bytes = 0x1p23;
+    setup->options.index_bytes = 0x1p23;
     expect_none(setup, jobs);
-    setup->system.index_bytes = 0x1p24;
+    setup->options.index_bytes = 0x1p24;
     expect_one(setup, jobs, "an index of 16 MiB, measured were 1 .. 8 MiB");
-    setup->system.index_bytes = 0x1p19;
+    setup->options.index_bytes = 0x1p19;
     expect_one(setup, jobs, "an index of 0.5 MiB");
     free(setup);
 }
@@ -136,15 +139,15 @@ Test(range, index)
 Test(range, senders)
 {
     struct setup *setup = inside();
-    setup->system.streams = 5;
+    setup->options.streams = 5;
     expect_none(setup, jobs);
-    setup->system.streams = 6;
+    setup->options.streams = 6;
     expect_one(setup, jobs, "senders at once of 6, measured were 2 .. 4");
-    setup->system.threads = KVC_MEGAKV_SHARED_THREADS;
+    setup->options.threads = KVC_MEGAKV_SHARED_THREADS;
     expect_one(setup, jobs, "senders at once of 6");
     setup->devices.cpu.cores = 5; /* six on four cores */
     expect_none(setup, jobs);
-    setup->system.streams = 1;
+    setup->options.streams = 1;
     expect_one(setup, jobs, "senders at once of 1");
     free(setup);
 }
@@ -157,7 +160,7 @@ Test(range, launches)
     expect_one(setup, STREAMS * 799, "launches in each stream of 799 searches");
     expect_none(setup, STREAMS * 800);
     expect_none(setup, STREAMS * 40000);
-    setup->system.index_on = KVC_MEGAKV_INDEX_ON_THREAD; /* searches one stream after the other */
+    setup->options.index_on = KVC_MEGAKV_INDEX_ON_THREAD; /* searches one stream after the other */
     expect_one(setup, 40001, "launches of 4e+04 searches");
     expect_none(setup, 0); /* a load without GETs has none */
     free(setup);
@@ -169,8 +172,9 @@ Test(range, a_note_for_each_quantity)
     struct kvc_result *result = calloc(1, sizeof(*result));
     setup->scenario.workload.frame_requests = 1000;
     setup->scenario.workload.value_bytes = 5000;
-    setup->system.index_bytes = 0x1p30;
-    setup->system.streams = 8;
+    setup->options.index_bytes = 0x1p30;
+    setup->options.streams = 8;
+    kvc_test_resolve(&setup->scenario, &setup->config);
     kvc_megakv_note_range(&setup->scenario, 1e6, result);
     cr_expect_eq(result->note_count, 6);
     free(result);

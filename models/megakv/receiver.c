@@ -49,7 +49,7 @@ static double behind_ns(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double least_ns = INFINITY;
-    for (uint64_t i = 0; i < simulation->system.delay; i++) {
+    for (uint64_t i = 0; i < simulation->config->delay; i++) {
         least_ns = fmin(least_ns, pipeline->waited_ns[i]);
     }
     return least_ns;
@@ -61,8 +61,8 @@ double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
     double rows = simulation->admit_rows;
     /* A sender that needs longer than a cycle for its batch would make the scheduler wait for a buffer; one
      * that is behind catches up. */
-    if (simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE) {
-        double cycle_ns = simulation->system.cycle_ns;
+    if (simulation->config->admission == KVC_MEGAKV_ADMIT_CYCLE) {
+        double cycle_ns = simulation->config->cycle_ns;
         rows = fmin(rows, (cycle_ns - fmin(behind_ns(pipeline), cycle_ns / 2)) / pipeline->pace_ns);
     }
     return fmax(rows, 1);
@@ -78,7 +78,7 @@ static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
     double took_ns = items * simulation->costs.pass_ns;
     double until_ns = pipeline->receive_core->free_ns + took_ns;
     pipeline->receive_core->free_ns = until_ns;
-    for (uint32_t i = 0; i < simulation->streams && took_ns > simulation->system.cycle_ns; i++) {
+    for (uint32_t i = 0; i < simulation->streams && took_ns > simulation->config->cycle_ns; i++) {
         struct kvc_megakv_core *core = socket->pipelines[i].receive_core;
         core->free_ns = fmax(core->free_ns, until_ns);
     }
@@ -161,7 +161,7 @@ static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struc
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     struct kvc_cpu_cost cost =
-        kvc_megakv_receive_cost(&simulation->costs, simulation->frame_requests, batch->op[row],
+        kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, batch->op[row],
                                 batch->key_bytes[row], batch->value_bytes[row]);
     return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
 }
@@ -178,7 +178,7 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
         return bytes;
     }
     for (uint32_t i = first; i < batch->count; i++) {
-        bytes += kvc_megakv_request_bytes(simulation->costs.nic, batch->op[i], batch->key_bytes[i],
+        bytes += kvc_megakv_request_bytes(simulation->config->nic, batch->op[i], batch->key_bytes[i],
                                           batch->value_bytes[i]);
     }
     return bytes;
@@ -190,8 +190,8 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
                              const struct frame_mix *mix, double *arrived_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    const struct kvc_nic *nic = simulation->costs.nic;
-    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
+    const struct kvc_nic *nic = simulation->config->nic;
+    bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
     double wire_ns =
         network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
@@ -268,7 +268,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
     pipeline->receive_core->free_ns = through_ns;
-    pipeline->receive_compute_ns += simulation->costs.cpu->packet_ns * pipeline->receive_stretch * count;
+    pipeline->receive_compute_ns += simulation->config->cpu->packet_ns * pipeline->receive_stretch * count;
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
     if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
         simulation->received += count;
@@ -292,7 +292,7 @@ static uint32_t drain(struct kvc_megakv_socket *socket, double until_ns, struct 
 static bool has_room(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    return pipeline->filling->batch->count + simulation->frame_requests <= simulation->buffer_rows;
+    return pipeline->filling->batch->count + simulation->config->frame_requests <= simulation->buffer_rows;
 }
 
 /* Saturating clients: each receiver takes frames as fast as it can, or evenly at the speed that is admitted.
@@ -356,13 +356,13 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
     double elapsed_ns = now_ns - pipeline->swapped_ns;
-    bool shared = simulation->costs.cpu->threads_per_core > 1 && elapsed_ns > 0;
+    bool shared = simulation->config->cpu->threads_per_core > 1 && elapsed_ns > 0;
     pipeline->receive_stretch = shared ? kvc_smt_stretch(pipeline->send_compute_ns / elapsed_ns) : 1;
     pipeline->send_stretch = shared ? kvc_smt_stretch(pipeline->receive_compute_ns / elapsed_ns) : 1;
     pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
     pipeline->swapped_ns = now_ns;
-    pipeline->frame_step_ns = simulation->system.admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
-                                  ? simulation->system.cycle_ns / kvc_megakv_admitted(pipeline)
+    pipeline->frame_step_ns = simulation->config->admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
+                                  ? simulation->config->cycle_ns / kvc_megakv_admitted(pipeline)
                                   : 0;
     if (!simulation->fixed_sizes) {
         return;
@@ -370,11 +370,11 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
              value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->frame_requests, op,
-                                                           key_bytes, value_bytes);
+        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(
+            &simulation->costs, simulation->config->frame_requests, op, key_bytes, value_bytes);
         pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
         pipeline->request_bytes[op] =
-            kvc_megakv_request_bytes(simulation->costs.nic, op, key_bytes, value_bytes);
+            kvc_megakv_request_bytes(simulation->config->nic, op, key_bytes, value_bytes);
     }
 }
 

@@ -66,7 +66,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
                           uint32_t number, uint32_t key_stride)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    uint32_t buffers = (uint32_t)simulation->system.buffers;
+    uint32_t buffers = simulation->config->buffers;
     pipeline->socket = socket;
     pipeline->number = number;
     for (uint32_t i = 0; i < buffers; i++) {
@@ -76,7 +76,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->filling = pipeline->free_stack[buffers - 1];
     pipeline->receive_core = simulation->shared ? &socket->first_core : &pipeline->own_receive_core;
     if (simulation->shared) {
-        pipeline->send_core = &socket->send_cores[number % (simulation->costs.cpu->cores - 1)];
+        pipeline->send_core = &socket->send_cores[number % (simulation->config->cpu->cores - 1)];
     }
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
@@ -84,7 +84,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->pace_ns = simulation->first_pace_ns;
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->lookup_mix = simulation->costs.lookup_mix;
-    pipeline->started_ns = kvc_array_of(simulation->costs.nic->ring_frames, sizeof(*pipeline->started_ns));
+    pipeline->started_ns = kvc_array_of(simulation->config->nic->ring_frames, sizeof(*pipeline->started_ns));
 }
 
 static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
@@ -113,7 +113,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->launch_gate = kvc_gate_create(0);
     socket->done_gate = kvc_gate_create(0);
     if (simulation->shared) {
-        socket->send_cores = kvc_array_of(simulation->costs.cpu->cores - 1, sizeof(*socket->send_cores));
+        socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }
     socket->pipelines = kvc_array_of(simulation->streams, sizeof(*socket->pipelines));
     kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
@@ -148,11 +148,10 @@ static void close_socket(struct kvc_megakv_socket *socket)
  */
 static double rows_of_equation_4(const struct kvc_megakv_simulation *simulation)
 {
-    const struct kvc_megakv_options *system = &simulation->system;
-    struct kvc_megakv_fit fit =
-        kvc_megakv_fit_of(simulation->scenario, &simulation->costs, simulation->clock);
+    const struct kvc_megakv_config *config = simulation->config;
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(&simulation->costs, config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(simulation->scenario);
-    return kvc_megakv_speed_max(&fit, &load, system->cycle_ns) * system->cycle_ns / (double)system->streams;
+    return kvc_megakv_speed_max(&fit, &load, config->cycle_ns) * config->cycle_ns / config->streams;
 }
 
 static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation, uint64_t seed,
@@ -161,20 +160,18 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     const struct kvc_scenario *scenario = simulation->scenario;
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     simulation->costs = kvc_megakv_costs_of(scenario);
-    simulation->shared = simulation->system.threads == KVC_MEGAKV_SHARED_THREADS;
-    simulation->on_thread = simulation->system.index_on == KVC_MEGAKV_INDEX_ON_THREAD;
-    simulation->frame_requests = kvc_megakv_frame_requests(scenario);
+    simulation->shared = simulation->config->threads == KVC_MEGAKV_SHARED_THREADS;
+    simulation->on_thread = simulation->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     simulation->admit_rows = rows_of_equation_4(simulation);
     simulation->paced = simulation->admit_rows >= 1;
-    if (!simulation->paced || simulation->system.admission == KVC_MEGAKV_ADMIT_ALL ||
+    if (!simulation->paced || simulation->config->admission == KVC_MEGAKV_ADMIT_ALL ||
         simulation->admit_rows > KVC_MEGAKV_ROWS_MAX) {
         simulation->admit_rows = KVC_MEGAKV_ROWS_MAX;
     }
     /* a full cycle's rows, as many again that wait for the next one, and a frame at either end */
-    simulation->buffer_rows = 2 * (uint32_t)simulation->admit_rows + 4 * simulation->frame_requests;
+    simulation->buffer_rows = 2 * (uint32_t)simulation->admit_rows + 4 * simulation->config->frame_requests;
     simulation->fixed_sizes =
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
-    simulation->hit_frac = kvc_megakv_hit_frac(scenario);
     simulation->first_pace_ns =
         simulation->streams / kvc_megakv_limits_of(scenario, &simulation->costs).senders;
 
@@ -184,7 +181,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
         .sockets = (uint32_t)scenario->node.sockets,
         .seed = seed,
         .hash_seed = KVC_MEGAKV_HASH_SEED,
-        .frame_requests = simulation->frame_requests,
+        .frame_requests = simulation->config->frame_requests,
     };
     simulation->source = kvc_source_create(&params, diag);
     if (simulation->source == NULL) {
@@ -202,7 +199,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     simulation->column_a = kvc_array_of(rows, sizeof(*simulation->column_a));
     simulation->column_b = kvc_array_of(rows, sizeof(*simulation->column_b));
     simulation->response = kvc_array_of(KVC_MEGAKV_RESPONSE_BYTES, 1);
-    simulation->overflow = kvc_batch_create(2 * simulation->frame_requests, key_stride);
+    simulation->overflow = kvc_batch_create(2 * simulation->config->frame_requests, key_stride);
     if (simulation->overflow == NULL) {
         kvc_out_of_memory("a frame");
     }
@@ -210,8 +207,7 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     for (uint32_t i = 0; i < simulation->socket_count; i++) {
         open_socket(simulation, i, seed, key_stride);
     }
-    return kvc_recorder_open(&simulation->recorder,
-                             simulation->system.cycle_ns * (double)simulation->system.delay,
+    return kvc_recorder_open(&simulation->recorder, simulation->config->cycle_ns * simulation->config->delay,
                              scenario->run.warmup_ns, scenario->run.duration_ns, diag);
 }
 
@@ -241,7 +237,7 @@ static bool idle(const struct kvc_megakv_simulation *simulation)
         const struct kvc_megakv_socket *socket = &simulation->sockets[s];
         for (uint32_t p = 0; p < simulation->streams; p++) {
             const struct kvc_megakv_pipeline *pipeline = &socket->pipelines[p];
-            for (uint32_t b = 0; b < simulation->system.buffers; b++) {
+            for (uint32_t b = 0; b < simulation->config->buffers; b++) {
                 if (pipeline->buffers[b].batch->count > 0) {
                     return false;
                 }
@@ -303,7 +299,7 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
     struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof(*hosts));
     for (uint32_t i = 0; i < shards; i++) {
         snprintf(hosts[2 * i].name, sizeof(hosts->name), "node%u-socket%u", i / sockets, i % sockets);
-        hosts[2 * i].cores = (uint32_t)kvc_cpu_of(&scenario->node)->cores;
+        hosts[2 * i].cores = (uint32_t)kvc_megakv_config_of(scenario)->cpu->cores;
         snprintf(hosts[2 * i + 1].name, sizeof(hosts->name), "node%u-socket%u-gpu", i / sockets, i % sockets);
         hosts[2 * i + 1].cores = 1;
     }
@@ -329,10 +325,10 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     const double *busy_ns = recorder->busy_ns;
     double measured_ns = recorder->until_ns - recorder->from_ns, batched = (double)simulation->batched;
     double gpus = simulation->socket_count, threads = gpus * simulation->streams;
-    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
+    bool network = simulation->config->feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
     double index_ns = busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT];
     double send_cores =
-        simulation->shared ? fmin((double)simulation->costs.cpu->cores - 1, threads) : threads;
+        simulation->shared ? fmin((double)simulation->config->cpu->cores - 1, threads) : threads;
     if (network) {
         add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
     }
@@ -370,7 +366,7 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
 static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_scenario *scenario = simulation->scenario;
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(scenario, &simulation->costs, simulation->clock);
+    struct kvc_megakv_fit fit = kvc_megakv_fit_of(&simulation->costs, simulation->config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     double launches = (double)simulation->launches, sockets = simulation->socket_count;
     double span_ns = simulation->last_launch_ns - simulation->first_launch_ns;
@@ -378,7 +374,7 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
     double late_frac = launches > 0 ? (double)simulation->late_launches / launches : 0;
     double speed = result->throughput_mops / 1e3 / sockets;
     double needed_ns = kvc_megakv_cycle_min_ns(&fit, &load, speed);
-    kvc_metrics_set(&result->model, "cycle_us", simulation->system.cycle_ns / 1e3);
+    kvc_metrics_set(&result->model, "cycle_us", simulation->config->cycle_ns / 1e3);
     kvc_metrics_set(&result->model, "cycle_effective_us", effective_ns / 1e3);
     kvc_metrics_set(&result->model, "cycle_needed_us", needed_ns / 1e3);
     kvc_metrics_set(&result->model, "launches_late_frac", late_frac);
@@ -386,13 +382,13 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
         &result->model, "overrun_mean_us",
         simulation->late_launches > 0 ? simulation->late_ns / (double)simulation->late_launches / 1e3 : 0);
     kvc_metrics_set(&result->model, "overrun_max_us", simulation->late_ns_max / 1e3);
-    if (late_frac > 0.01 && effective_ns > simulation->system.cycle_ns * 1.001) {
+    if (late_frac > 0.01 && effective_ns > simulation->config->cycle_ns * 1.001) {
         kvc_result_note(
             result,
             "the cycle of %.4g us was not kept: %.3g %% of the launches were late, the mean cycle was %.4g "
             "us "
             "(at this speed T_S + T_max needs %.4g us); latencies are those of the stretched cycle",
-            simulation->system.cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
+            simulation->config->cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
     }
 }
 
@@ -464,13 +460,13 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
                         simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
     }
 
-    double dram_rate = kvc_megakv_means_of(scenario).dram_bytes * (double)simulation->completed /
+    double dram_rate = simulation->config->means.dram_bytes * (double)simulation->completed /
                        simulation->socket_count / measured_ns * 1e9;
-    kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / simulation->costs.dram->bytes_per_s);
-    if (dram_rate > simulation->costs.dram->bytes_per_s) {
+    kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / simulation->config->dram->bytes_per_s);
+    if (dram_rate > simulation->config->dram->bytes_per_s) {
         kvc_result_note(result,
                         "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
-                        dram_rate / 1e9, simulation->costs.dram->bytes_per_s / 1e9);
+                        dram_rate / 1e9, simulation->config->dram->bytes_per_s / 1e9);
     }
     if (result->dropped > 0) {
         kvc_result_note(result,
@@ -495,10 +491,9 @@ enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc
     simulation->scenario = scenario;
     simulation->store = store;
     simulation->timeline = context->timeline;
-    simulation->system = kvc_megakv_resolve(scenario);
-    simulation->streams = (uint32_t)simulation->system.streams;
-    simulation->clock = kvc_megakv_clock(scenario);
-    simulation->socket_count = kvc_scenario_shards(scenario);
+    simulation->config = kvc_megakv_config_of(scenario);
+    simulation->streams = simulation->config->streams;
+    simulation->socket_count = simulation->config->shards;
     kvc_rng_init(&seeds, scenario->run.seed, "replica", context->replica);
 
     enum kvc_status status = open_engine(scenario, context->platform_path, diag);

@@ -25,6 +25,13 @@ static enum kvc_status run(const struct kvc_scenario *scenario, const char *path
     return status;
 }
 
+void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_megakv_config *config)
+{
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_megakv_resolve(scenario, config, &diag), KVC_OK, "%s", diag.message);
+    scenario->config = config;
+}
+
 struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const char *timeline)
 {
     struct kvc_result *result = calloc(1, sizeof(*result));

@@ -2,7 +2,7 @@
 #ifndef KVC_MODELS_MEGAKV_RUN_FIXTURE_H
 #define KVC_MODELS_MEGAKV_RUN_FIXTURE_H
 
-#include "models/megakv/cost_profile.h"
+#include "models/megakv/config.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
@@ -33,6 +33,10 @@ static inline void kvc_test_connect(struct kvc_node *node, struct kvc_test_devic
         node->device[i] = list[i];
     }
 }
+
+/* Resolves the scenario's options into `config`, which the scenario then points to. A failure fails the test.
+ */
+void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_megakv_config *config);
 
 /* Simulates in a child (one engine per process) and brings the result back, to be freed. `timeline`: file for
  * what happened when; NULL: none. A simulation that fails fails the test. */

@@ -5,13 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run_fixture.h"
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_megakv_options system;
+    struct kvc_megakv_options options;
+    struct kvc_megakv_config config;
     struct kvc_test_devices devices;
 };
 
@@ -19,14 +20,14 @@ struct setup {
 static struct setup small(void)
 {
     return (struct setup){
-        .system = {.cycle_ns = 100e3,
-                   .delay = 2,
-                   .api = KVC_MEGAKV_GETK,
-                   .buffers = 3,
-                   .streams = 4,
-                   .index_bytes = 8 << 20,
-                   .slab_bytes = 64 << 20,
-                   .max_displacements = 100},
+        .options = {.cycle_ns = 100e3,
+                    .delay = 2,
+                    .api = KVC_MEGAKV_GETK,
+                    .buffers = 3,
+                    .streams = 4,
+                    .index_bytes = 8 << 20,
+                    .slab_bytes = 64 << 20,
+                    .max_displacements = 100},
         .devices = {.cpu = {.cores = 5,
                             .threads_per_core = 2,
                             .clock_hz = 1e9,
@@ -58,8 +59,9 @@ static struct setup small(void)
 
 static struct kvc_result *simulate(struct setup *setup)
 {
-    setup->scenario.system = &setup->system;
+    setup->scenario.options = &setup->options;
     kvc_test_connect(&setup->scenario.node, &setup->devices);
+    kvc_test_resolve(&setup->scenario, &setup->config);
     return kvc_test_simulate(&setup->scenario, NULL);
 }
 
@@ -102,7 +104,7 @@ Test(run, nothing_is_busier_than_always)
 Test(run, receiver_is_an_m_d_1_queue)
 {
     struct setup setup = small();
-    setup.system.streams = 1;
+    setup.options.streams = 1;
     setup.devices.cpu.cores = 3;
     setup.devices.cpu.threads_per_core = 1;
     setup.scenario.workload.preload_frac = 0; /* all GETs miss, so that the sender keeps up */
@@ -110,7 +112,7 @@ Test(run, receiver_is_an_m_d_1_queue)
     setup.scenario.workload.set_frac = 0;
     setup.scenario.workload.frame_requests = 1;
     setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
-    setup.system.admission = KVC_MEGAKV_ADMIT_ALL;
+    setup.options.admission = KVC_MEGAKV_ADMIT_ALL;
     for (int step = 3; step <= 9; step += 3) {
         double busy = step / 10.0, service_ns = 10;
         setup.scenario.workload.rate_mops = busy / service_ns * 1e3;
@@ -166,7 +168,7 @@ Test(run, longer_cycles_carry_more)
     struct setup setup = small();
     double before = 0;
     for (int step = 0; step < 3; step++) {
-        setup.system.cycle_ns = 24e3 + 3e3 * step;
+        setup.options.cycle_ns = 24e3 + 3e3 * step;
         struct kvc_result *result = simulate(&setup), *closed_form = calloc(1, sizeof(*closed_form));
         struct kvc_diag diag = {0};
         cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
@@ -186,7 +188,7 @@ Test(run, longer_cycles_carry_more)
 Test(run, an_infeasible_cycle_is_reported)
 {
     struct setup setup = small();
-    setup.system.cycle_ns = 15e3; /* (2 * 10 + 20) / 2 = 20 us are needed without any load */
+    setup.options.cycle_ns = 15e3; /* (2 * 10 + 20) / 2 = 20 us are needed without any load */
     struct kvc_result *result = simulate(&setup);
     cr_expect_gt(kvc_test_metric(result, "cycle_effective_us"), 20);
     cr_expect_gt(kvc_test_metric(result, "launches_late_frac"), 0.3);
@@ -202,9 +204,9 @@ Test(run, an_infeasible_cycle_is_reported)
 Test(run, get_is_slower_than_getk)
 {
     struct setup setup = small();
-    setup.system.cycle_ns = 400e3; /* the senders are the limit */
+    setup.options.cycle_ns = 400e3; /* the senders are the limit */
     struct kvc_result *getk = simulate(&setup);
-    setup.system.api = KVC_MEGAKV_GET;
+    setup.options.api = KVC_MEGAKV_GET;
     struct kvc_result *get = simulate(&setup);
     /* 10 cycles of 1 ns on 95 % of requests that cost a sender 100 ns, acknowledgements 10 ns */
     cr_expect_float_eq(get->throughput_mops / getk->throughput_mops, 95.5 / 105, 0.02);
@@ -217,7 +219,7 @@ Test(run, get_is_slower_than_getk)
 Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
 {
     struct setup setup = small();
-    setup.system.slab_bytes = 16 << 20;
+    setup.options.slab_bytes = 16 << 20;
     setup.scenario.workload.keys = 2000000;
     setup.scenario.workload.get_frac = 0.5;
     setup.scenario.workload.set_frac = 0.5;
@@ -235,8 +237,8 @@ Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
     cr_expect(full_frac > 0.3 && full_frac < 0.95, "%g", full_frac);
     cr_expect_float_eq(sampled_frac, full_frac, 0.005, "sampled %.4f, full %.4f", sampled_frac, full_frac);
     /* Che's approximation describes LRU; CLOCK and the batches make it a rougher guide */
-    cr_expect_float_eq(kvc_megakv_hit_frac(&setup.scenario), full_frac, 0.03, "closed form %.4f, full %.4f",
-                       kvc_megakv_hit_frac(&setup.scenario), full_frac);
+    cr_expect_float_eq(setup.config.hit_frac, full_frac, 0.03, "closed form %.4f, full %.4f",
+                       setup.config.hit_frac, full_frac);
     free(full);
     free(sampled);
 }

@@ -71,7 +71,7 @@ void kvc_megakv_scheduler_main(void *data)
     struct kvc_megakv_simulation *simulation = socket->simulation;
     double due_ns = 0;
     for (uint64_t cycle = 1;; cycle++) {
-        due_ns += simulation->system.cycle_ns;
+        due_ns += simulation->config->cycle_ns;
         kvc_engine_sleep_until_ns(due_ns);
         /* No swap without a free buffer in every pipeline: senders that lag, or a GPU that does, hold the
          * launch back. */
@@ -81,12 +81,12 @@ void kvc_megakv_scheduler_main(void *data)
         double now_ns = kvc_engine_now_ns();
         kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
         /* Launches are due on a grid: one that is a little late does not delay those behind it. */
-        if (now_ns - due_ns >= simulation->system.cycle_ns) {
+        if (now_ns - due_ns >= simulation->config->cycle_ns) {
             due_ns = now_ns;
         }
         kvc_megakv_receive(socket, now_ns);
         launch_search(socket, now_ns);
-        if (cycle % simulation->system.delay == 0) {
+        if (cycle % simulation->config->delay == 0) {
             launch_insert(socket);
         }
         if (simulation->on_thread) {
@@ -94,7 +94,7 @@ void kvc_megakv_scheduler_main(void *data)
         }
         /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
         double end_ns = kvc_engine_now_ns();
-        if (simulation->shared && end_ns >= due_ns + simulation->system.cycle_ns) {
+        if (simulation->shared && end_ns >= due_ns + simulation->config->cycle_ns) {
             due_ns = end_ns;
         }
     }
@@ -181,7 +181,7 @@ static double hit_frac_since(const struct kvc_megakv_socket *socket, const struc
 {
     const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
     if (now->searches == before->searches) {
-        return socket->simulation->hit_frac;
+        return socket->simulation->config->hit_frac;
     }
     return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
 }

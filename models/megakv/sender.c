@@ -54,7 +54,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
 /* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
 static int drawn_outcome(struct kvc_megakv_socket *socket)
 {
-    double hit_frac = socket->simulation->hit_frac;
+    double hit_frac = socket->simulation->config->hit_frac;
     if (socket->outcomes_known > 0) {
         hit_frac = (double)socket->outcomes_hit / (double)socket->outcomes_known;
     }
@@ -105,7 +105,7 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
                        uint32_t last)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    const struct kvc_nic *nic = simulation->costs.nic;
+    const struct kvc_nic *nic = simulation->config->nic;
     double start_ns = fmax(ready_ns, pipeline->tx_free_ns);
     double wire_ns = kvc_nic_wire_ns(nic, bytes, simulation->streams);
     pipeline->tx_free_ns = start_ns + wire_ns;
@@ -129,8 +129,8 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
         kvc_megakv_send_cost(&simulation->costs, &pipeline->lookup_mix, outcome, key_bytes, value_bytes);
     return (struct response){
         .cost_ns = (cost.compute_ns * pipeline->send_stretch + cost.stall_ns) * pipeline->slowness,
-        .bytes = kvc_megakv_response_bytes(simulation->costs.nic, simulation->system.api, outcome, key_bytes,
-                                           value_bytes),
+        .bytes = kvc_megakv_response_bytes(simulation->config->nic, simulation->config->api, outcome,
+                                           key_bytes, value_bytes),
     };
 }
 
@@ -212,9 +212,9 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
     const struct kvc_batch *batch = buffer->batch;
-    bool network = simulation->system.feed == KVC_MEGAKV_NETWORK;
+    bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
     /* from memory, responses are not framed: every row is answered when it is through */
-    double room = network ? kvc_nic_payload_bytes(simulation->costs.nic) : 0, frame_bytes = 0;
+    double room = network ? kvc_nic_payload_bytes(simulation->config->nic) : 0, frame_bytes = 0;
     struct response fixed[KVC_MEGAKV_OUTCOMES];
     for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++) {
         fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
@@ -330,7 +330,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         return;
     }
     double now_ns = kvc_engine_now_ns();
-    pipeline->waited_ns[pipeline->batches++ % simulation->system.delay] = now_ns - buffer->searched_ns;
+    pipeline->waited_ns[pipeline->batches++ % simulation->config->delay] = now_ns - buffer->searched_ns;
     if (socket->shard != NULL) {
         read_items(pipeline, buffer);
     }
@@ -345,7 +345,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
     kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,
                        through_ns - now_ns, batch->count);
-    pipeline->send_compute_ns += simulation->costs.cpu->packet_ns * pipeline->send_stretch * batch->count;
+    pipeline->send_compute_ns += simulation->config->cpu->packet_ns * pipeline->send_stretch * batch->count;
     /* The buffer's responses must have left before it is filled again. */
     double free_ns = fmax(through_ns, pipeline->tx_free_ns);
     pipeline->pace_ns = (free_ns - now_ns) / batch->count;

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/megakv/config.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/equations.h"
-#include "models/megakv/options.h"
 #include "models/megakv/store.h"
 #include "sim/engine.h"
 #include "sim/metrics/recorder.h"
@@ -141,20 +141,18 @@ struct kvc_megakv_launches {
 
 struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
-    struct kvc_megakv_options system; /* resolved */
+    const struct kvc_megakv_config *config;
     struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
     struct kvc_source *source;
     struct kvc_megakv_socket *sockets;
-    uint32_t socket_count, streams, clock;
-    uint32_t frame_requests;
+    uint32_t socket_count, streams;
     double admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
     bool paced;        /* eq. (4) gives a limit */
     bool shared;       /* threads = "shared" */
     bool on_thread;    /* index_on = "thread" */
     uint32_t buffer_rows;
     bool fixed_sizes;
-    double hit_frac;      /* functional = "off" */
     double first_pace_ns; /* of every sender, before its first batch: the closed form's */
     struct kvc_recorder recorder;
     struct kvc_timeline *timeline;

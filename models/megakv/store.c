@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/megakv/costs.h"
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "sim/base/clock.h"
 #include "sim/workload/source.h"
 
@@ -28,15 +27,16 @@ static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
  * share. */
 static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
-    double shards = kvc_scenario_shards(scenario);
-    return 1.25 * (double)hot_keys(scenario, rate) / shards * kvc_megakv_item_bytes_mean(&scenario->workload);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    double shards = config->shards;
+    return 1.25 * (double)hot_keys(scenario, rate) / shards * config->means.item_bytes;
 }
 
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
 {
-    uint64_t rate = kvc_megakv_sample_rate(scenario);
-    double shards = kvc_scenario_shards(scenario);
-    return rate > 0 ? kvc_megakv_full_bytes(scenario) / (double)rate + shards * hot_bytes(scenario, rate) : 0;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    uint64_t rate = config->sample_rate;
+    return rate > 0 ? config->full_bytes / (double)rate + config->shards * hot_bytes(scenario, rate) : 0;
 }
 
 void kvc_megakv_store_free(struct kvc_megakv_store *store)
@@ -203,11 +203,11 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_megakv_store *store,
                                      struct kvc_diag *diag)
 {
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double rate = (double)store->sample_rate;
     /* The slab store would round up, by as much as a small sample's whole size. */
     double slabs = fmax(
-        round((system.slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_MEGAKV_SLAB_BYTES),
+        round((config->slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_MEGAKV_SLAB_BYTES),
         1);
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
@@ -217,8 +217,8 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
     memset(store->value, 0x5a, kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_megakv_cuckoo_params params = {
-            .bytes = (uint64_t)fmax(system.index_bytes / rate, 64),
-            .max_displacements = (uint32_t)system.max_displacements,
+            .bytes = (uint64_t)fmax(config->index_bytes / rate, 64),
+            .max_displacements = config->max_displacements,
             .seed = i,
         };
         store->shards[i].index = kvc_megakv_cuckoo_create(&params);
@@ -226,7 +226,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
             kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
-                                 (system.index_bytes + system.slab_bytes) / rate / 0x1p30, strerror(errno));
+                                 (config->index_bytes + config->slab_bytes) / rate / 0x1p30, strerror(errno));
         }
     }
     return KVC_OK;
@@ -252,7 +252,7 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
     made->shard_count = kvc_scenario_shards(scenario);
-    made->sample_rate = kvc_megakv_sample_rate(scenario);
+    made->sample_rate = kvc_megakv_config_of(scenario)->sample_rate;
     made->hot_keys = made->sample_rate > 0 ? hot_keys(scenario, made->sample_rate) : 0;
     if (made->sample_rate > 0) {
         status = create_shards(scenario, made, diag);

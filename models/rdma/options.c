@@ -1,11 +1,8 @@
 #include "models/rdma/options.h"
 
-#include "sim/workload/batch.h"
+#include <stddef.h>
 
 static const char *const sides[] = {"one", "two", NULL};
-
-/* An address, a length and a key of the memory region: what an RDMA read or atomic names. */
-enum { RDMA_REQUEST_BYTES = 16 };
 
 #define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
     {                                                                                                        \
@@ -54,53 +51,3 @@ const struct kvc_option_table kvc_rdma_option_table = {.name = "system",
                                                        .rows = rows,
                                                        .count = sizeof(rows) / sizeof(*rows),
                                                        .size = sizeof(struct kvc_rdma_options)};
-
-enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
-{
-    const struct kvc_workload *workload = &scenario->workload;
-    if (scenario->cluster.nodes != 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, rdma models one server",
-                             (unsigned long long)scenario->cluster.nodes);
-    }
-    if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: found %s, rdma takes saturate or an open load",
-                             workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients");
-    }
-    if (workload->frame_requests > 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.per_frame: found %llu, an RDMA message is one request",
-                             (unsigned long long)workload->frame_requests);
-    }
-    return KVC_OK;
-}
-
-enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma_options *system, int op)
-{
-    if (system->sides == KVC_RDMA_TWO_SIDED || op == KVC_OP_DELETE) {
-        return KVC_RDMA_CORE;
-    }
-    if (op == KVC_OP_GET) {
-        return KVC_RDMA_NIC;
-    }
-    return system->atomics ? KVC_RDMA_KEY : KVC_RDMA_CORE;
-}
-
-double kvc_rdma_messages_of(const struct kvc_rdma_options *system, int op)
-{
-    return kvc_rdma_unit_of(system, op) == KVC_RDMA_NIC ? (double)system->reads : 1;
-}
-
-double kvc_rdma_request_bytes(const struct kvc_rdma_options *system, int op, uint32_t key_bytes,
-                              uint32_t value_bytes)
-{
-    if (kvc_rdma_unit_of(system, op) != KVC_RDMA_CORE) {
-        return RDMA_REQUEST_BYTES;
-    }
-    return key_bytes + (op == KVC_OP_SET ? (double)value_bytes : 0);
-}
-
-double kvc_rdma_response_bytes(const struct kvc_rdma_options *system, int op, uint32_t value_bytes)
-{
-    return op == KVC_OP_GET || (op == KVC_OP_SET && system->atomics) ? (double)value_bytes : 0;
-}

@@ -8,11 +8,10 @@
 #ifndef KVC_MODELS_RDMA_OPTIONS_H
 #define KVC_MODELS_RDMA_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/base/option.h"
-#include "sim/scenario.h"
 
 enum kvc_rdma_sides { KVC_RDMA_ONE_SIDED, KVC_RDMA_TWO_SIDED };
 
@@ -29,19 +28,5 @@ struct kvc_rdma_options {
 };
 
 extern const struct kvc_option_table kvc_rdma_option_table;
-
-enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
-
-/* Where an operation is worked on. */
-enum kvc_rdma_unit { KVC_RDMA_NIC, KVC_RDMA_KEY, KVC_RDMA_CORE };
-enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma_options *system, int op);
-
-/* Messages that an operation sends to the server. */
-double kvc_rdma_messages_of(const struct kvc_rdma_options *system, int op);
-
-/* Bytes of one of them, and of its answer, without headers. */
-double kvc_rdma_request_bytes(const struct kvc_rdma_options *system, int op, uint32_t key_bytes,
-                              uint32_t value_bytes);
-double kvc_rdma_response_bytes(const struct kvc_rdma_options *system, int op, uint32_t value_bytes);
 
 #endif

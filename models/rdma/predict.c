@@ -2,54 +2,38 @@
 
 #include <math.h>
 
-#include "sim/devices/nic.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/batch.h"
-#include "sim/workload/popularity_blocks.h"
 
 /* ns that an operation takes of each resource, means over the mix; of cores and keys, of the busiest one. */
 struct loads {
     double receive_ns, message_ns, core_ns, key_ns, send_ns, latency_ns;
 };
 
-static double largest_share(const struct kvc_workload *workload)
+static void add_load(struct loads *loads, const struct kvc_rdma_config *config, enum kvc_op op, double share)
 {
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block first;
-    kvc_popularity_blocks_open(&blocks, workload);
-    kvc_popularity_blocks_next(&blocks, &first);
-    kvc_popularity_blocks_close(&blocks);
-    return first.mass / first.keys;
-}
-
-static void add_load(struct loads *loads, const struct kvc_scenario *scenario, int op, double share)
-{
-    const struct kvc_rdma_options *system = scenario->system;
-    const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_nic *nic = kvc_nic_of(&scenario->node);
-    uint32_t key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload));
-    uint32_t value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload));
-    double messages = kvc_rdma_messages_of(system, op);
-    double receive_ns = kvc_nic_wire_ns(nic, kvc_rdma_request_bytes(system, op, key_bytes, value_bytes), 1);
-    double send_ns = kvc_nic_wire_ns(nic, kvc_rdma_response_bytes(system, op, value_bytes), 1);
-    double popular = largest_share(workload), unit_ns = system->read_ns;
+    const struct kvc_nic *nic = config->nic;
+    uint32_t key_bytes = config->key_bytes, value_bytes = config->value_bytes;
+    double messages = kvc_rdma_messages_of(config, op);
+    double receive_ns = kvc_nic_wire_ns(nic, kvc_rdma_request_bytes(config, op, key_bytes, value_bytes), 1);
+    double send_ns = kvc_nic_wire_ns(nic, kvc_rdma_response_bytes(config, op, value_bytes), 1);
+    double popular = config->largest_share, unit_ns = config->read_ns;
     loads->receive_ns += share * messages * receive_ns;
     loads->send_ns += share * messages * send_ns;
-    loads->message_ns += share * messages * 1e3 / system->message_mops;
-    switch (kvc_rdma_unit_of(system, op)) {
+    loads->message_ns += share * messages * config->message_ns;
+    switch (kvc_rdma_unit_of(config, op)) {
     case KVC_RDMA_NIC:
         break;
     case KVC_RDMA_KEY:
-        unit_ns = fmax(unit_ns, 1e3 / system->atomic_mops);
-        loads->key_ns += share * popular * 1e3 / system->atomic_mops;
+        unit_ns = fmax(unit_ns, config->atomic_ns);
+        loads->key_ns += share * popular * config->atomic_ns;
         break;
     case KVC_RDMA_CORE:
-        unit_ns = 1e3 / system->core_mops;
-        loads->core_ns += share * fmax(1.0 / (double)system->cores, popular) * unit_ns;
+        unit_ns = config->core_ns;
+        loads->core_ns += share * fmax(1.0 / config->cores, popular) * unit_ns;
         break;
     }
-    loads->latency_ns += share * messages *
-                         (2 * nic->latency_ns + receive_ns + 1e3 / system->message_mops + unit_ns + send_ns);
+    loads->latency_ns +=
+        share * messages * (2 * nic->latency_ns + receive_ns + config->message_ns + unit_ns + send_ns);
 }
 
 enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -57,16 +41,16 @@ enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc
 {
     (void)diag; /* what could be wrong was checked when the scenario was loaded */
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_rdma_options *system = scenario->system;
+    const struct kvc_rdma_config *config = kvc_rdma_config_of(scenario);
     struct loads loads = {0};
-    add_load(&loads, scenario, KVC_OP_GET, workload->get_frac);
-    add_load(&loads, scenario, KVC_OP_SET, workload->set_frac);
-    add_load(&loads, scenario, KVC_OP_DELETE, workload->delete_frac);
+    add_load(&loads, config, KVC_OP_GET, workload->get_frac);
+    add_load(&loads, config, KVC_OP_SET, workload->set_frac);
+    add_load(&loads, config, KVC_OP_DELETE, workload->delete_frac);
     double slowest_ns = fmax(fmax(loads.receive_ns, loads.send_ns),
                              fmax(loads.message_ns, fmax(loads.core_ns, loads.key_ns)));
     double per_ns = 1 / slowest_ns;
     if (workload->arrival == KVC_ARRIVAL_SATURATE) {
-        per_ns = fmin(per_ns, (double)system->outstanding / loads.latency_ns);
+        per_ns = fmin(per_ns, config->outstanding / loads.latency_ns);
     } else {
         per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
     }

@@ -2,7 +2,7 @@
 #ifndef KVC_MODELS_RDMA_PREDICT_H
 #define KVC_MODELS_RDMA_PREDICT_H
 
-#include "models/rdma/options.h"
+#include "models/rdma/config.h"
 #include "sim/metrics/result.h"
 
 enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,

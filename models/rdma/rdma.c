@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/rdma/options.h"
+#include "models/rdma/config.h"
 #include "models/rdma/predict.h"
 #include "models/rdma/server.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
-#include "sim/devices/nic.h"
 #include "sim/engine.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/metrics/recorder.h"
@@ -186,6 +185,8 @@ const struct kvc_model kvc_rdma_model = {
     .paper = "as Li et al., SOSP 2017, compare with",
     .options = &kvc_rdma_option_table,
     .devices = devices,
+    .config_bytes = sizeof(struct kvc_rdma_config),
+    .resolve = kvc_rdma_resolve,
     .check = kvc_rdma_check,
     .memory_bytes = memory_bytes,
     .predict = kvc_rdma_predict,

@@ -21,16 +21,13 @@ struct kvc_rdma_operation {
 void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scenario *scenario,
                           struct kvc_source *source)
 {
-    const struct kvc_rdma_options *system = scenario->system;
+    const struct kvc_rdma_config *config = kvc_rdma_config_of(scenario);
     uint64_t keys = scenario->workload.keys < KEYS_MAX ? scenario->workload.keys : KEYS_MAX;
-    *server = (struct kvc_rdma_server){.scenario = scenario,
-                                       .nic = kvc_nic_of(&scenario->node),
-                                       .system = *system,
-                                       .source = source,
-                                       .keys = keys};
+    *server =
+        (struct kvc_rdma_server){.scenario = scenario, .config = config, .source = source, .keys = keys};
     server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
-    server->core_free_ns = kvc_array_of(system->cores, sizeof(*server->core_free_ns));
-    server->core_busy_ns = kvc_array_of(system->cores, sizeof(*server->core_busy_ns));
+    server->core_free_ns = kvc_array_of(config->cores, sizeof(*server->core_free_ns));
+    server->core_busy_ns = kvc_array_of(config->cores, sizeof(*server->core_busy_ns));
     server->key_free_ns = kvc_array_of(keys, sizeof(*server->key_free_ns));
     if (server->batch == NULL) {
         kvc_out_of_memory("a request of a workload with %llu keys", (unsigned long long)keys);
@@ -81,42 +78,41 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
         .hash = batch->hash[0],
         .key_id = batch->key_id[0],
         .value_bytes = batch->value_bytes[0],
-        .messages = (uint32_t)kvc_rdma_messages_of(&server->system, batch->op[0]),
+        .messages = kvc_rdma_messages_of(server->config, batch->op[0]),
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
     };
     server->offered++;
-    kvc_events_add(&server->events, operation->sent_ns + server->nic->latency_ns, ARRIVES, 0, number);
+    kvc_events_add(&server->events, operation->sent_ns + server->config->nic->latency_ns, ARRIVES, 0, number);
     return true;
 }
 
 /* A message is at the server's end of the wire. */
 static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t number)
 {
-    const struct kvc_rdma_options *system = &server->system;
+    const struct kvc_rdma_config *config = server->config;
     const struct kvc_rdma_operation *operation = &server->operation[number];
     double bytes =
-        kvc_rdma_request_bytes(system, operation->op, operation->key_bytes, operation->value_bytes);
+        kvc_rdma_request_bytes(config, operation->op, operation->key_bytes, operation->value_bytes);
     double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, now_ns,
-                               kvc_nic_wire_ns(server->nic, bytes, 1));
-    time_ns =
-        kvc_serve(&server->message_free_ns, &server->message_busy_ns, time_ns, 1e3 / system->message_mops);
-    switch (kvc_rdma_unit_of(system, operation->op)) {
+                               kvc_nic_wire_ns(server->config->nic, bytes, 1));
+    time_ns = kvc_serve(&server->message_free_ns, &server->message_busy_ns, time_ns, config->message_ns);
+    switch (kvc_rdma_unit_of(config, operation->op)) {
     case KVC_RDMA_NIC:
-        time_ns += system->read_ns;
+        time_ns += config->read_ns;
         break;
     case KVC_RDMA_KEY: {
         uint64_t key = operation->key_id % server->keys;
-        double others_ns = 0, read_ns = time_ns + system->read_ns;
+        double others_ns = 0, read_ns = time_ns + config->read_ns;
         time_ns = kvc_serve(&server->key_free_ns[key], key == 0 ? &server->key_busy_ns : &others_ns, time_ns,
-                            1e3 / system->atomic_mops);
+                            config->atomic_ns);
         time_ns = fmax(time_ns, read_ns);
         break;
     }
     case KVC_RDMA_CORE: {
-        uint64_t core = (operation->hash >> 32) * system->cores >> 32;
-        time_ns = kvc_serve(&server->core_free_ns[core], &server->core_busy_ns[core], time_ns,
-                            1e3 / system->core_mops);
+        uint64_t core = (operation->hash >> 32) * config->cores >> 32;
+        time_ns =
+            kvc_serve(&server->core_free_ns[core], &server->core_busy_ns[core], time_ns, config->core_ns);
         break;
     }
     }
@@ -141,9 +137,9 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
 /* The answer to a message goes onto the wire; the client may have another one to send. */
 static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns, uint32_t number)
 {
-    const struct kvc_nic *nic = server->nic;
+    const struct kvc_nic *nic = server->config->nic;
     struct kvc_rdma_operation *operation = &server->operation[number];
-    double bytes = kvc_rdma_response_bytes(&server->system, operation->op, operation->value_bytes);
+    double bytes = kvc_rdma_response_bytes(server->config, operation->op, operation->value_bytes);
     double done_ns =
         kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns, kvc_nic_wire_ns(nic, bytes, 1)) +
         nic->latency_ns;
@@ -160,7 +156,7 @@ static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns
 double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server)
 {
     double most_ns = 0;
-    for (uint64_t core = 0; core < server->system.cores; core++) {
+    for (uint64_t core = 0; core < server->config->cores; core++) {
         most_ns = fmax(most_ns, server->core_busy_ns[core]);
     }
     return most_ns;
@@ -169,7 +165,7 @@ double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server)
 void kvc_rdma_server_advance(struct kvc_rdma_server *server, double until_ns)
 {
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    while (saturates && server->operations - server->free_count < server->system.outstanding) {
+    while (saturates && server->operations - server->free_count < server->config->outstanding) {
         if (!send_request(server, 0, until_ns)) {
             break;
         }

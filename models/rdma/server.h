@@ -8,17 +8,15 @@
 
 #include <stdint.h>
 
-#include "models/rdma/options.h"
+#include "models/rdma/config.h"
 #include "sim/base/events.h"
-#include "sim/devices/nic.h"
 #include "sim/workload/source.h"
 
 struct kvc_rdma_operation;
 
 struct kvc_rdma_server {
     const struct kvc_scenario *scenario;
-    const struct kvc_nic *nic;
-    struct kvc_rdma_options system;
+    const struct kvc_rdma_config *config;
     struct kvc_source *source;
     struct kvc_batch *batch; /* of one request */
     struct kvc_events events;

@@ -7,7 +7,8 @@
 
 struct setup {
     struct kvc_scenario scenario;
-    struct kvc_rdma_options system;
+    struct kvc_rdma_options options;
+    struct kvc_rdma_config config;
     struct kvc_nic nic;
 };
 
@@ -15,15 +16,15 @@ struct setup {
 static struct setup published(uint64_t keys)
 {
     return (struct setup){
-        .system = {.sides = KVC_RDMA_ONE_SIDED,
-                   .atomics = true,
-                   .reads = 2,
-                   .cores = 16,
-                   .core_mops = 7.9,
-                   .message_mops = 150,
-                   .atomic_mops = 2.24,
-                   .read_ns = 500,
-                   .outstanding = 1024},
+        .options = {.sides = KVC_RDMA_ONE_SIDED,
+                    .atomics = true,
+                    .reads = 2,
+                    .cores = 16,
+                    .core_mops = 7.9,
+                    .message_mops = 150,
+                    .atomic_mops = 2.24,
+                    .read_ns = 500,
+                    .outstanding = 1024},
         .nic = {.ports = 1,
                 .bytes_per_s = 5e9,
                 .mtu_bytes = 1500,
@@ -38,8 +39,10 @@ static struct setup published(uint64_t keys)
 
 static void connect(struct setup *setup)
 {
-    setup->scenario.system = &setup->system;
+    setup->scenario.options = &setup->options;
     setup->scenario.node.device[0] = (struct kvc_device){&kvc_nic_kind, &setup->nic};
+    cr_assert_eq(kvc_rdma_resolve(&setup->scenario, &setup->config, NULL), KVC_OK);
+    setup->scenario.config = &setup->config;
 }
 
 struct outcome {
@@ -78,7 +81,7 @@ static struct outcome simulate(struct setup *setup)
         server.answers = 0;
     }
     if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) {
-        cr_expect_eq(server.offered - answered, setup->system.outstanding);
+        cr_expect_eq(server.offered - answered, setup->options.outstanding);
     }
     kvc_rdma_server_close(&server);
     kvc_source_free(source);
@@ -95,8 +98,8 @@ static void expect_mops(struct setup *setup, double mops)
     cr_expect_float_eq(result.throughput_mops, mops, 0.02 * mops, "closed form: %g, not %g",
                        result.throughput_mops, mops);
     if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) { /* Little's law */
-        cr_expect_float_eq(outcome.mean_ns * outcome.mops / 1e3, (double)setup->system.outstanding,
-                           0.03 * (double)setup->system.outstanding);
+        cr_expect_float_eq(outcome.mean_ns * outcome.mops / 1e3, (double)setup->options.outstanding,
+                           0.03 * (double)setup->options.outstanding);
     }
 }
 
@@ -112,7 +115,7 @@ Test(rdma, atomics_on_a_key_are_one_after_the_other)
 Test(rdma, a_key_has_one_core)
 {
     struct setup setup = published(1);
-    setup.system.sides = KVC_RDMA_TWO_SIDED;
+    setup.options.sides = KVC_RDMA_TWO_SIDED;
     expect_mops(&setup, 7.9);
 }
 
@@ -136,7 +139,7 @@ Test(rdma, a_get_takes_two_round_trips)
     struct setup setup = published(1000);
     setup.scenario.workload.get_frac = 1;
     setup.scenario.workload.set_frac = 0;
-    setup.system.outstanding = 1;
+    setup.options.outstanding = 1;
     double read_ns = 2000 + 104 / 5.0 + 1e3 / 150 + 500 + 96 / 5.0;
     cr_expect_float_eq(simulate(&setup).mean_ns, 2 * read_ns, 1e-3 * read_ns);
 }

@@ -21,7 +21,8 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     free(loaded->parameters.entry);
     free(loaded->provenance.entry);
     free(loaded->warning);
-    free(loaded->scenario.system);
+    kvc_scenario_unresolve(&loaded->scenario);
+    free(loaded->scenario.options);
     kvc_node_free(&loaded->scenario.node);
     free(loaded);
 }
@@ -75,9 +76,9 @@ static enum kvc_status fail_check(const struct kvc_decoder *decoder, const char 
     return kvc_decode_fail(decoder, path, "%s", inner->message);
 }
 
-static enum kvc_status check_scenario(const struct kvc_decoder *decoder)
+static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
 {
-    const struct kvc_scenario *scenario = &decoder->loaded->scenario;
+    struct kvc_scenario *scenario = &decoder->loaded->scenario;
     struct kvc_diag inner = {0};
     if (kvc_workload_check(&scenario->workload, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
@@ -85,7 +86,8 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder)
     if (kvc_run_check(&scenario->run, scenario->workload.keys, &inner) != KVC_OK) {
         return fail_check(decoder, "run", &inner);
     }
-    if (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK) {
+    if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||
+        (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {
         return fail_check(decoder, "system", &inner);
     }
     return KVC_OK;
@@ -157,7 +159,7 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
         status = kvc_load_sweep(decoder, 2, &decoder->loaded->sweep);
     }
     if (status == KVC_OK) {
-        status = check_scenario(decoder);
+        status = resolve_and_check(decoder);
     }
     if (status == KVC_OK) {
         status = check_sweep(decoder, &decoder->loaded->sweep);

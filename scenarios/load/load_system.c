@@ -75,15 +75,15 @@ enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, str
         return status;
     }
     const struct kvc_option_table *options = scenario->model->options;
-    scenario->system = calloc(1, options->size);
-    if (scenario->system == NULL) {
+    scenario->options = calloc(1, options->size);
+    if (scenario->options == NULL) {
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
     }
-    kvc_option_table_set_defaults(options, scenario->system);
+    kvc_option_table_set_defaults(options, scenario->options);
     status = kvc_decode_table(
         decoder, -1,
         &(struct kvc_table){
-            .path = "system", .options = options, .object = scenario->system, .extra = extra});
+            .path = "system", .options = options, .object = scenario->options, .extra = extra});
     if (status == KVC_OK) {
         lua_pop(decoder->lua, 1);
     }

@@ -16,14 +16,14 @@ unsigned kvc_fake_prepared, kvc_fake_ran;
 
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_fake *fake = scenario->system;
+    const struct kvc_fake *fake = scenario->options;
     return fake->memory_bytes;
 }
 
 static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag)
 {
-    const struct kvc_fake *fake = scenario->system;
+    const struct kvc_fake *fake = scenario->options;
     (void)diag;
     result->throughput_mops = fake->rate_mops;
     result->latency_mean_us = 10;
@@ -89,7 +89,7 @@ static void simulate(uint64_t *cells, struct kvc_rng *rng, struct kvc_result *re
 
 static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
-    const struct kvc_fake *fake = context->scenario->system;
+    const struct kvc_fake *fake = context->scenario->options;
     struct kvc_result *result = context->result;
     struct kvc_rng rng;
     enum kvc_status status = context->replica == 1 ? have_accident(fake->accident, diag) : KVC_OK;
@@ -140,7 +140,7 @@ static const struct kvc_model fake_model = {
 
 struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded)
 {
-    return loaded->scenario.system;
+    return loaded->scenario.options;
 }
 
 static void add_parameter(struct kvc_parameters *list, const char *path, const char *value, bool bare,
@@ -161,7 +161,7 @@ struct kvc_loaded *kvc_fake_loaded(uint32_t replicas)
     fake->rate_mops = 100;
     strcpy(loaded->scenario.name, "fake");
     loaded->scenario.model = &fake_model;
-    loaded->scenario.system = fake;
+    loaded->scenario.options = fake;
     loaded->scenario.cluster.nodes = 1;
     loaded->scenario.run.replicas = replicas;
     loaded->scenario.run.seed = 42;

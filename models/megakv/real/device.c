@@ -76,7 +76,7 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
 
 #include "kernels/cuda.h"
 #include "kernels/megakv/cuckoo_cuda.h"
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "sim/workload/source.h"
 
 enum { BLOCK = 1 << 16 };
@@ -208,9 +208,9 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
                                                   struct kvc_megakv_shard *shard, struct kvc_diag *diag)
 {
     struct kvc_cuda_device gpu;
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    struct kvc_megakv_cuckoo_params params = {.bytes = (uint64_t)system.index_bytes,
-                                              .max_displacements = (uint32_t)system.max_displacements};
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    struct kvc_megakv_cuckoo_params params = {.bytes = (uint64_t)config->index_bytes,
+                                              .max_displacements = config->max_displacements};
     if (!kvc_cuda_device(&gpu)) {
         return no_gpu(diag);
     }

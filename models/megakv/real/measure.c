@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/real/report.h"
 #include "models/megakv/real/threads.h"
 #include "validate/probes/noise.h"
@@ -16,31 +16,31 @@ static const double warmup_least_ns = 50e6;
 
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    const struct kvc_megakv_options *system = scenario->system;
-    if (kvc_scenario_shards(scenario) != 1) {
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    if (config->shards != 1) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "found %u sockets in all; a measurement allows one: node.sockets = 1, cluster.nodes = 1",
-            kvc_scenario_shards(scenario));
+            config->shards);
     }
-    if (system->feed != KVC_MEGAKV_MEMORY) {
+    if (config->feed != KVC_MEGAKV_MEMORY) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.feed: found \"network\"; a measurement allows \"memory\", packets that lie in memory");
     }
-    if (system->admission != KVC_MEGAKV_ADMIT_ALL) {
+    if (config->admission != KVC_MEGAKV_ADMIT_ALL) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.admission: found \"cycle\"; a measurement allows \"all\", since real receivers take "
             "what they can");
     }
-    if (kvc_megakv_sample_rate(scenario) != 1) {
+    if (config->sample_rate != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.functional: a measurement allows \"full\"");
     }
-    if (kvc_megakv_resolve(scenario).streams > KVC_MEGAKV_REAL_PIPELINES_MAX) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO, "system.streams: found %llu; a measurement allows at most %d",
-            (unsigned long long)kvc_megakv_resolve(scenario).streams, KVC_MEGAKV_REAL_PIPELINES_MAX);
+    if (config->streams > KVC_MEGAKV_REAL_PIPELINES_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.streams: found %u; a measurement allows at most %d", config->streams,
+                             KVC_MEGAKV_REAL_PIPELINES_MAX);
     }
     uint32_t needed = kvc_megakv_real_threads_cores(scenario), cores = kvc_pin_cores();
     if (needed > cores) {
@@ -72,7 +72,7 @@ static enum kvc_status check_values(const struct kvc_megakv_real_node *node, str
  * CLOCK would favour them. */
 static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 {
-    uint64_t share = FEEDS_BYTES_MAX / kvc_megakv_resolve(scenario).streams;
+    uint64_t share = FEEDS_BYTES_MAX / kvc_megakv_config_of(scenario)->streams;
     return share < FEED_BYTES_MAX ? share : FEED_BYTES_MAX;
 }
 
@@ -81,8 +81,8 @@ static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_m
                                  const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                  struct kvc_diag *diag)
 {
-    const struct kvc_megakv_options *system = scenario->system;
-    bool on_gpu = system->index_on == KVC_MEGAKV_INDEX_ON_GPU;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    bool on_gpu = config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
     enum kvc_status status = kvc_megakv_store_create(scenario, progress, store, diag);
     if (status == KVC_OK && on_gpu) {
         status = kvc_megakv_real_device_move_index(scenario, &(*store)->shards[0], diag);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/megakv/costs.h"
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "sim/base/clock.h"
 
 static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
@@ -57,7 +56,7 @@ static enum kvc_status open_feeds(struct kvc_megakv_real_node *node, const struc
                                   uint64_t feed_bytes, struct kvc_diag *diag)
 {
     struct kvc_megakv_real_feed feeds[KVC_MEGAKV_REAL_PIPELINES_MAX];
-    uint32_t asked = kvc_megakv_frame_requests(scenario);
+    uint32_t asked = kvc_megakv_config_of(scenario)->frame_requests;
     uint32_t frame_requests =
         asked < KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX ? asked : KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX;
     enum kvc_status status = kvc_megakv_real_feeds_create(scenario, KVC_MEGAKV_HASH_SEED, frame_requests,
@@ -72,19 +71,19 @@ enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
                                           const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
                                           bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag)
 {
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     memset(node, 0, sizeof(*node));
     node->shard = shard;
     node->on_gpu = on_gpu;
-    node->cycle_ns = node->due_ns = system.cycle_ns;
-    node->delay = system.delay;
-    node->count = (uint32_t)(system.streams < KVC_MEGAKV_REAL_PIPELINES_MAX ? system.streams
-                                                                            : KVC_MEGAKV_REAL_PIPELINES_MAX);
+    node->cycle_ns = node->due_ns = config->cycle_ns;
+    node->delay = config->delay;
+    node->count =
+        (config->streams < KVC_MEGAKV_REAL_PIPELINES_MAX ? config->streams : KVC_MEGAKV_REAL_PIPELINES_MAX);
     node->saturating = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     node->queues = kvc_megakv_real_device_queues_create(on_gpu, node->count);
     bool opened = node->queues != NULL && open_jobs(node);
     for (uint32_t i = 0; opened && i < node->count; i++) {
-        opened = open_pipeline(node, scenario, i, (uint32_t)system.buffers);
+        opened = open_pipeline(node, scenario, i, config->buffers);
     }
     if (!opened) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u pipelines", node->count);

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "sim/base/clock.h"
 
 enum { KEYS = 10000, PIPELINES = 2, FEED_BYTES = 1 << 19 };
 
 struct fixture {
     struct kvc_scenario scenario;
-    struct kvc_megakv_options system;
+    struct kvc_megakv_options options;
+    struct kvc_megakv_config config;
     struct kvc_megakv_store *store;
     struct kvc_megakv_real_node *node;
 };
@@ -21,13 +22,13 @@ struct fixture {
 static void describe(struct fixture *fixture, double set_frac, double delete_frac)
 {
     memset(fixture, 0, sizeof(*fixture));
-    kvc_option_table_set_defaults(&kvc_megakv_option_table, &fixture->system);
+    kvc_option_table_set_defaults(&kvc_megakv_option_table, &fixture->options);
     kvc_option_table_set_defaults(&kvc_workload_option_table, &fixture->scenario.workload);
-    fixture->system.streams = PIPELINES;
-    fixture->system.index_bytes = 1 << 20;
-    fixture->system.slab_bytes = 64 << 20;
-    fixture->system.cycle_ns = 200e3;
-    fixture->scenario.system = &fixture->system;
+    fixture->options.streams = PIPELINES;
+    fixture->options.index_bytes = 1 << 20;
+    fixture->options.slab_bytes = 64 << 20;
+    fixture->options.cycle_ns = 200e3;
+    fixture->scenario.options = &fixture->options;
     fixture->scenario.node.sockets = fixture->scenario.cluster.nodes = 1;
     fixture->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
     fixture->scenario.workload.keys = KEYS;
@@ -43,6 +44,8 @@ static void open_fixture(struct fixture *fixture)
     struct kvc_diag diag = {0};
     fixture->node = calloc(1, sizeof(*fixture->node));
     cr_assert_not_null(fixture->node);
+    cr_assert_eq(kvc_megakv_resolve(&fixture->scenario, &fixture->config, &diag), KVC_OK, "%s", diag.message);
+    fixture->scenario.config = &fixture->config;
     cr_assert_eq(kvc_megakv_store_create(&fixture->scenario, NULL, &fixture->store, &diag), KVC_OK, "%s",
                  diag.message);
     cr_assert_eq(kvc_megakv_real_node_open(fixture->node, &fixture->scenario, &fixture->store->shards[0],

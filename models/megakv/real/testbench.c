@@ -31,21 +31,23 @@ uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load
     return FRAME_BYTES > bytes ? FRAME_BYTES / bytes : 1;
 }
 
-static void describe(struct kvc_megakv_testbench *testbench, uint32_t frame_requests)
+static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t frame_requests,
+                                struct kvc_diag *diag)
 {
     const struct kvc_megakv_testbench_options *params = &testbench->params;
     uint32_t item_bytes = kvc_megakv_slab_item_bytes(KVC_MEGAKV_TESTBENCH_KEY_BYTES, params->value_bytes);
-    kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->system);
+    kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->options);
     testbench->keys = (uint64_t)(full_frac * params->slab_bytes / item_bytes);
     testbench->index_bytes = exp2(ceil(log2((double)testbench->keys * 8 * slots_per_key)));
-    testbench->system.streams = params->pipelines;
-    testbench->system.buffers = 4; /* One being filled, one launched, one answered and a free one. */
-    testbench->system.slab_bytes = params->slab_bytes;
-    testbench->system.index_bytes = testbench->index_bytes;
-    for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
+    testbench->options.streams = params->pipelines;
+    testbench->options.buffers = 4; /* One being filled, one launched, one answered and a free one. */
+    testbench->options.slab_bytes = params->slab_bytes;
+    testbench->options.index_bytes = testbench->index_bytes;
+    enum kvc_status status = KVC_OK;
+    for (int load = 0; status == KVC_OK && load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         struct kvc_scenario *scenario = &testbench->scenario[load];
         kvc_option_table_set_defaults(&kvc_workload_option_table, &scenario->workload);
-        scenario->system = &testbench->system;
+        scenario->options = &testbench->options;
         scenario->node.sockets = scenario->cluster.nodes = 1;
         scenario->run = (struct kvc_run){.functional = KVC_FUNCTIONAL_FULL, .seed = 1, .replicas = 1};
         scenario->workload.keys = testbench->keys;
@@ -61,7 +63,10 @@ static void describe(struct kvc_megakv_testbench *testbench, uint32_t frame_requ
             frame_requests > 0 ? frame_requests
                                : kvc_megakv_testbench_frame_requests((enum kvc_megakv_testbench_load)load,
                                                                      params->value_bytes);
+        status = kvc_megakv_resolve(scenario, &testbench->config[load], diag);
+        scenario->config = &testbench->config[load];
     }
+    return status;
 }
 
 /* Bytes of packets for each pipeline: about one GET for every key within limits, and SETs that no cache
@@ -84,9 +89,11 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
     memset(testbench, 0, sizeof(*testbench));
     testbench->params = *params;
     testbench->pool = pool;
-    describe(testbench, frame_requests);
-    enum kvc_status status = kvc_megakv_store_create(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS], NULL,
-                                                     &testbench->store, diag);
+    enum kvc_status status = describe(testbench, frame_requests, diag);
+    if (status == KVC_OK) {
+        status = kvc_megakv_store_create(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS], NULL,
+                                         &testbench->store, diag);
+    }
     if (status == KVC_OK && params->on_gpu) {
         status = kvc_megakv_real_device_move_index(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS],
                                                    &testbench->store->shards[0], diag);

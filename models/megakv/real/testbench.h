@@ -6,7 +6,7 @@
 #ifndef KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 #define KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/real/node.h"
 #include "validate/probes/thread_pool.h"
 
@@ -70,7 +70,8 @@ struct kvc_megakv_testbench {
     struct kvc_megakv_testbench_options params;
     double index_bytes; /* Size of the index [bytes]. */
     uint64_t keys;      /* Keys of the store. */
-    struct kvc_megakv_options system;
+    struct kvc_megakv_options options;
+    struct kvc_megakv_config config[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_scenario scenario[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_megakv_store *store;
     struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* Both work on the same store. */

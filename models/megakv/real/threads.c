@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/real/pipeline.h"
 #include "sim/base/clock.h"
-#include "sim/devices/cpu.h"
 #include "validate/probes/pin.h"
 
 enum { CORES_MAX = 1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX };
@@ -29,9 +28,9 @@ struct core {
 
 uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario)
 {
-    struct kvc_megakv_options system = kvc_megakv_resolve(scenario);
-    return system.threads == KVC_MEGAKV_SHARED_THREADS ? (uint32_t)kvc_cpu_of(&scenario->node)->cores
-                                                       : 1 + 2 * (uint32_t)system.streams;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    return config->threads == KVC_MEGAKV_SHARED_THREADS ? (uint32_t)config->cpu->cores
+                                                        : 1 + 2 * config->streams;
 }
 
 static void give(struct core *core, kvc_megakv_real_task_fn *step, void *data)
@@ -46,8 +45,9 @@ static void give(struct core *core, kvc_megakv_real_task_fn *step, void *data)
 static uint32_t deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
                            struct core *cores)
 {
-    bool shared = ((const struct kvc_megakv_options *)scenario->system)->threads == KVC_MEGAKV_SHARED_THREADS;
-    uint32_t senders = shared ? (uint32_t)kvc_cpu_of(&scenario->node)->cores - 1 : node->count, count = 1;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    bool shared = config->threads == KVC_MEGAKV_SHARED_THREADS;
+    uint32_t senders = shared ? (uint32_t)config->cpu->cores - 1 : node->count, count = 1;
     node->shared = shared;
     node->receive_cores = shared ? 1 : node->count;
     node->send_cores = senders < node->count ? senders : node->count;

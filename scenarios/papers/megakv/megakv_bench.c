@@ -9,9 +9,8 @@
  *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/examples/megakv.lua */
 #include <string.h>
 
-#include "models/megakv/options.h"
 #include "models/megakv/run.h"
-#include "models/megakv/costs.h"
+#include "models/megakv/config.h"
 #include "scenarios/load/load.h"
 #include "sim/base/data_dir.h"
 #include "sim/base/clock.h"
@@ -88,7 +87,7 @@ static double bare_run(const struct kvc_scenario *scenario, struct kvc_megakv_st
         .sockets = (uint32_t)scenario->node.sockets,
         .seed = seed,
         .hash_seed = KVC_MEGAKV_HASH_SEED,
-        .frame_requests = kvc_megakv_frame_requests(scenario),
+        .frame_requests = kvc_megakv_config_of(scenario)->frame_requests,
     };
     struct bare *bare = calloc(1, sizeof(*bare));
     bare->source = kvc_source_create(&params, &diag);

@@ -1,0 +1,305 @@
+#include "models/kvdirect/config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/kvdirect/table.h"
+#include "models/kvdirect/dispatch.h"
+#include "models/kvdirect/layout.h"
+
+enum { BLOCK_BYTES = 512 };
+
+/* Reach of the table's 31-bit pointers [bytes]. */
+static const double nic_bytes_max = 0x1p36;
+
+/* Shorter latencies would make clients overtake the slices in which NICs are simulated [ns]. */
+static const double closed_latency_min_ns = 100;
+
+uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes)
+{
+    switch (config->update) {
+    case KVC_KVDIRECT_PUT:
+    case KVC_KVDIRECT_ADD:
+        return value_bytes;
+    case KVC_KVDIRECT_UPDATE:
+    case KVC_KVDIRECT_REDUCE:
+    case KVC_KVDIRECT_FILTER:
+        return config->delta_vector ? value_bytes : config->element_bytes;
+    }
+    KVC_BUG("no update %d", (int)config->update);
+}
+
+uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes)
+{
+    switch (config->update) {
+    case KVC_KVDIRECT_PUT:
+        return 0;
+    case KVC_KVDIRECT_UPDATE:
+        return config->returns_vector ? value_bytes : 0;
+    case KVC_KVDIRECT_REDUCE:
+        return config->element_bytes;
+    case KVC_KVDIRECT_ADD:
+    case KVC_KVDIRECT_FILTER:
+        return value_bytes;
+    }
+    KVC_BUG("no update %d", (int)config->update);
+}
+
+/* Refuses scenarios that the layout and the equations cannot work with. */
+static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
+    uint32_t pair_bytes = kvc_workload_key_bytes_max(workload) + kvc_workload_value_bytes_max(workload);
+    if (!kvc_pcie_has_packets(pcie)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.pcie: \"%s\" does not state packets (endpoints, generation, ...), which "
+                             "kvdirect needs",
+                             pcie->name);
+    }
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: found a trace, whose pairs may be larger than the %d bytes of "
+            "kvdirect's largest slab",
+            KVC_KVDIRECT_TABLE_PAIR_MAX);
+    }
+    if (pair_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload: found pairs of up to %u bytes, the largest slab holds %d", pair_bytes,
+                             KVC_KVDIRECT_TABLE_PAIR_MAX);
+    }
+    return KVC_OK;
+}
+
+static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options)
+{
+    config->nics = (uint32_t)options->nics;
+    config->dispatch_frac = options->dispatch_frac;
+    config->engine = (enum kvc_kvdirect_engine)options->engine;
+    config->gather_cores = (uint32_t)options->gather_cores;
+    config->update = (enum kvc_kvdirect_update)options->update;
+    config->element_bytes = (uint32_t)options->element_bytes;
+    config->delta = (int64_t)options->delta;
+    config->delta_vector = options->delta_vector;
+    config->returns_vector = options->returns_vector;
+    config->in_flight = (uint32_t)options->in_flight;
+    config->station = (uint32_t)options->station;
+    config->nic_bytes = floor(options->memory_bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
+static uint64_t sample_rate_of(const struct kvc_run *run, double all_bytes)
+{
+    uint64_t rate = 1;
+    if (run->functional != KVC_FUNCTIONAL_SAMPLED) {
+        return 1;
+    }
+    if (run->sample_rate > 0) {
+        return run->sample_rate;
+    }
+    while (all_bytes / (double)rate > run->sample_bytes) {
+        rate *= 2;
+    }
+    return rate;
+}
+
+static double pair_bytes_of(const struct kvc_workload *workload)
+{
+    return ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
+}
+
+/* Index fraction and inline threshold, and the accesses that an operation then takes. */
+static void set_layout(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options,
+                       const struct kvc_workload *workload)
+{
+    double keys = workload->preload_frac * (double)workload->keys;
+    double bytes = config->nic_bytes * config->shards, pair_bytes = pair_bytes_of(workload);
+    struct kvc_kvdirect_layout layout = kvc_kvdirect_best_layout(
+        keys, bytes, (uint32_t)fmax(pair_bytes, 1), options->index_frac, (uint32_t)options->inline_bytes);
+    config->index_frac = layout.index_frac;
+    config->inline_bytes = layout.inline_bytes;
+    config->buckets = bytes * layout.index_frac / KVC_KVDIRECT_LINE_BYTES;
+    config->cache_lines = config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES * config->shards;
+    config->mean.accesses =
+        kvc_kvdirect_accesses_of(keys, config->buckets, layout.inline_bytes, (uint32_t)pair_bytes);
+}
+
+/* Bytes of the mean request and response, and how many of them share a packet. */
+static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_workload *workload)
+{
+    struct kvc_kvdirect_operation_mean *mean = &config->mean;
+    const struct kvc_nic *nic = config->card.nic;
+    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
+    double sent = kvc_kvdirect_sent_bytes(config, (uint32_t)ceil(value));
+    double returned = kvc_kvdirect_returned_bytes(config, (uint32_t)ceil(value));
+    mean->put_frac =
+        workload->delete_frac + (kvc_kvdirect_update_writes(config->update) ? workload->set_frac : 0);
+    mean->request_bytes = (double)nic->request_header_bytes + key + workload->set_frac * sent;
+    mean->response_bytes =
+        (double)nic->response_header_bytes + workload->get_frac * value + workload->set_frac * returned;
+    mean->packet_requests =
+        workload->frame_requests > 0
+            ? (uint32_t)workload->frame_requests
+            : kvc_nic_messages_per_frame(nic, fmax(mean->request_bytes, mean->response_bytes));
+}
+
+static double best_dispatch(const struct kvc_kvdirect_config *config, const struct kvc_workload *workload)
+{
+    if (config->card.fpga->dram_bytes <= 0) {
+        return 0;
+    }
+    struct kvc_kvdirect_reuse *reuse = malloc(sizeof(*reuse));
+    if (reuse == NULL) {
+        kvc_out_of_memory("the reuse of cached lines");
+    }
+    kvc_kvdirect_reuse_of(workload, &config->mean.accesses, config->buckets, config->cache_lines, reuse);
+    double dispatch_frac = kvc_kvdirect_best_dispatch(&config->card, &config->mean, reuse);
+    free(reuse);
+    return dispatch_frac;
+}
+
+enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
+{
+    struct kvc_kvdirect_config *config = into;
+    const struct kvc_kvdirect_options *options = scenario->options;
+    const struct kvc_node *node = &scenario->node;
+    enum kvc_status status = check_inputs(scenario, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    *config = (struct kvc_kvdirect_config){.card = {kvc_pcie_of(node), kvc_fpga_of(node), kvc_nic_of(node)},
+                                           .shards = (uint32_t)(scenario->cluster.nodes * options->nics)};
+    set_options(config, options);
+    status = kvc_kvdirect_lambda_compile("v + d", "add", &config->add, diag);
+    if (status == KVC_OK && kvc_kvdirect_update_has_vectors(config->update)) {
+        status = kvc_kvdirect_lambda_compile(options->lambda, "system.lambda", &config->lambda, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    config->sample_rate = sample_rate_of(&scenario->run, config->nic_bytes * config->shards);
+    set_layout(config, options, &scenario->workload);
+    set_messages(config, &scenario->workload);
+    if (config->dispatch_frac < 0) {
+        config->dispatch_frac = best_dispatch(config, &scenario->workload);
+    }
+    config->watts = options->idle_w > 0
+                        ? (double)scenario->cluster.nodes *
+                              (options->idle_w + (double)options->nics * config->card.fpga->power_w)
+                        : 0;
+    return KVC_OK;
+}
+
+static enum kvc_status check_card(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct kvc_kvdirect_options *options = scenario->options;
+    const struct kvc_pcie *pcie = config->card.pcie;
+    uint64_t lanes = config->nics * pcie->endpoints * pcie->lanes;
+    if (lanes > options->lanes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.nics: found %u with %llu links of %llu lanes each, the processors have "
+                             "%llu lanes",
+                             config->nics, (unsigned long long)pcie->endpoints,
+                             (unsigned long long)pcie->lanes, (unsigned long long)options->lanes);
+    }
+    if (config->nic_bytes > nic_bytes_max) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.memory: found %.4g GiB for each NIC, its 31-bit pointers reach %.0f",
+                             config->nic_bytes / 0x1p30, nic_bytes_max / 0x1p30);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_run(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_nic *nic = kvc_kvdirect_config_of(scenario)->card.nic;
+    if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.functional: found \"off\", kvdirect runs \"full\" or \"sampled\"; kvcast predict "
+            "answers without its tables");
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && nic->latency_ns < closed_latency_min_ns) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.nic.latency: found %g ns, clients that wait for responses need %g ns or more",
+            nic->latency_ns, closed_latency_min_ns);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_vectors(const struct kvc_kvdirect_config *config,
+                                     const struct kvc_workload *workload,
+                                     const struct kvc_kvdirect_options *options, struct kvc_diag *diag)
+{
+    uint32_t element = config->element_bytes;
+    if ((element & (element - 1)) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.element: found %u bytes, allowed: 1, 2, 4 or 8",
+                             element);
+    }
+    if (workload->sizes != KVC_SIZES_FIXED || workload->value_bytes % element != 0 ||
+        workload->value_bytes == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.value: found %llu bytes, vectors are whole elements of %u bytes",
+                             (unsigned long long)workload->value_bytes, element);
+    }
+    if (config->lambda.uses_sum != (config->update == KVC_KVDIRECT_REDUCE)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.lambda: found \"%.80s\" for system.update = \"%s\"; a reduction needs s, "
+            "nothing else knows it",
+            options->lambda, kvc_kvdirect_update_name(config->update));
+    }
+    return KVC_OK;
+}
+
+/* Values that the update of SETs can work on. */
+static enum kvc_status check_update(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
+    if (config->update == KVC_KVDIRECT_ADD && (workload->sizes != KVC_SIZES_FIXED || value_bytes != 8)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.update = \"add\": found values of %u bytes, allowed: all of 8",
+                             value_bytes);
+    }
+    return kvc_kvdirect_update_has_vectors(config->update)
+               ? check_vectors(config, workload, scenario->options, diag)
+               : KVC_OK;
+}
+
+/* Whether the tables have room for all keys. */
+static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct kvc_kvdirect_options *options = scenario->options;
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_kvdirect_table_params params = {.bytes = (uint64_t)config->nic_bytes,
+                                                     .hash_index_frac = config->index_frac,
+                                                     .inline_bytes = config->inline_bytes};
+    double pair_bytes = pair_bytes_of(workload);
+    double room = (double)kvc_kvdirect_table_capacity_of(&params, (uint32_t)pair_bytes) * config->shards;
+    double keys = workload->preload_frac * (double)workload->keys;
+    if (keys > room) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.index: found %.4g of %.4g GiB as hash index, which leaves room for at most "
+            "%.4g pairs of %.0f bytes; workload.keys are %.4g",
+            config->index_frac, options->memory_bytes / 0x1p30, room, pair_bytes, keys);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    enum kvc_status status = check_card(scenario, diag);
+    if (status == KVC_OK) {
+        status = check_run(scenario, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_update(scenario, diag);
+    }
+    return status == KVC_OK ? check_room(scenario, diag) : status;
+}

@@ -1,0 +1,65 @@
+/* KV-Direct's configuration: its options with every "auto" settled, its devices, and what follows from them
+ * and the workload. */
+#ifndef KVC_MODELS_KVDIRECT_CONFIG_H
+#define KVC_MODELS_KVDIRECT_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/kvdirect/equations.h"
+#include "models/kvdirect/lambda.h"
+#include "models/kvdirect/options.h"
+#include "sim/base/diag.h"
+#include "sim/scenario.h"
+
+struct kvc_kvdirect_config {
+    struct kvc_kvdirect_card card; /* Devices of a NIC, owned by the scenario. */
+
+    /* The options (models/kvdirect/options.h), settled. */
+    uint32_t nics;
+    double index_frac;
+    uint32_t inline_bytes;
+    double dispatch_frac;
+    enum kvc_kvdirect_engine engine;
+    uint32_t gather_cores;
+    enum kvc_kvdirect_update update;
+    struct kvc_kvdirect_lambda lambda; /* The user's function; empty without vectors. */
+    struct kvc_kvdirect_lambda add;    /* The function of a fetch-and-add: v + d. */
+    uint32_t element_bytes;
+    int64_t delta;
+    bool delta_vector;
+    bool returns_vector;
+    uint32_t in_flight;
+    uint32_t station;
+
+    /* What follows. */
+    uint32_t shards;      /* NICs of all nodes, each with a shard of the keys. */
+    double nic_bytes;     /* Host memory of one NIC's table if nothing is sampled [bytes]. */
+    uint64_t sample_rate; /* One key in this many is kept: 1 all. */
+    double buckets;       /* Buckets of all hash indexes. */
+    double cache_lines;   /* Lines that the DRAM of all NICs holds. */
+    struct kvc_kvdirect_operation_mean mean; /* The mean operation. */
+    double watts;                            /* Power of all nodes at work; 0: unknown [W]. */
+};
+
+/* The configuration of a resolved scenario. */
+static inline const struct kvc_kvdirect_config *kvc_kvdirect_config_of(const struct kvc_scenario *scenario)
+{
+    return scenario->config;
+}
+
+/* Bytes that the request of a SET carries beside the key, and bytes that its response carries. A filter
+ * counts as returning the whole vector. */
+uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
+uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
+
+/* Resolves the scenario's options; `config` is a struct kvc_kvdirect_config. KVC_ERR_SCENARIO: a PCIe device
+ * without packets, pairs that no slab holds, or a lambda that does not compile. */
+enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *config,
+                                     struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express: lanes, memory of a NIC, vectors, and that the keys
+ * fit. */
+enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+#endif

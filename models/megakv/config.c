@@ -1,0 +1,214 @@
+#include "models/megakv/config.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/megakv/slab.h"
+#include "models/megakv/cache.h"
+
+enum { SHARED_STREAMS_MAX = 64, SLOT_BYTES = 8 };
+
+/* Two clocks are the same if they differ by less than this [Hz]. */
+static const double same_hz = 5e5;
+
+static uint64_t streams_max(const struct kvc_cpu *cpu, enum kvc_megakv_threads threads)
+{
+    if (threads == KVC_MEGAKV_SHARED_THREADS) {
+        return cpu->cores > 1 ? SHARED_STREAMS_MAX : 0;
+    }
+    return (cpu->cores - 1) * cpu->threads_per_core / 2;
+}
+
+/* As many pipelines as the cores hold; where tasks share cores, one for each sender's core. */
+static uint64_t streams_auto(const struct kvc_cpu *cpu, enum kvc_megakv_threads threads)
+{
+    uint64_t most = streams_max(cpu, threads), senders = cpu->cores - 1;
+    return threads == KVC_MEGAKV_SHARED_THREADS && most > senders ? senders : most;
+}
+
+/* Room for all keys and a tenth more, and for at least a few slabs. */
+static double slab_bytes_auto(const struct kvc_workload *workload, double shards, double item_bytes)
+{
+    return fmax(ceil(1.1 * (double)workload->keys / shards * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
+}
+
+static uint64_t sample_rate_of(const struct kvc_run *run, double full_bytes)
+{
+    if (run->functional == KVC_FUNCTIONAL_FULL) {
+        return 1;
+    }
+    if (run->functional == KVC_FUNCTIONAL_OFF) {
+        return 0;
+    }
+    if (run->sample_rate > 0) {
+        return run->sample_rate;
+    }
+    uint64_t rate = 1;
+    while (full_bytes / (double)rate > run->sample_bytes) {
+        rate *= 2;
+    }
+    return rate;
+}
+
+/* Returns gpu->clock_count if the GPU has no pair with this core clock. */
+static uint32_t clock_of(const struct kvc_gpu *gpu, double core_hz)
+{
+    uint32_t clock = 0;
+    while (core_hz > 0 && clock < gpu->clock_count && fabs(gpu->clocks[clock].core_hz - core_hz) >= same_hz) {
+        clock++;
+    }
+    return clock;
+}
+
+static double senders_of(const struct kvc_megakv_config *config)
+{
+    double streams = config->streams;
+    return config->threads == KVC_MEGAKV_SHARED_THREADS ? fmin((double)config->cpu->cores - 1, streams)
+                                                        : streams;
+}
+
+static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
+{
+    double slots = config->index_bytes / SLOT_BYTES;
+    double items = floor(config->slab_bytes / config->means.item_bytes);
+    return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
+}
+
+static void set_options(struct kvc_megakv_config *config, const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv_options *options = scenario->options;
+    config->cycle_ns = options->cycle_ns;
+    config->delay = (uint32_t)options->delay;
+    config->api = (enum kvc_megakv_api)options->api;
+    config->feed = (enum kvc_megakv_feed)options->feed;
+    config->admission = (enum kvc_megakv_admission)options->admission;
+    config->index_on = (enum kvc_megakv_index_on)options->index_on;
+    config->threads = (enum kvc_megakv_threads)options->threads;
+    config->streams =
+        (uint32_t)(options->streams > 0 ? options->streams : streams_auto(config->cpu, config->threads));
+    config->buffers = (uint32_t)options->buffers;
+    config->index_bytes = options->index_bytes;
+    config->max_displacements = (uint32_t)options->max_displacements;
+    config->clock = config->gpu != NULL ? clock_of(config->gpu, options->gpu_core_hz) : 0;
+    config->means = kvc_megakv_means_of(&scenario->workload, config->dram, config->nic, config->api);
+    config->slab_bytes =
+        options->slab_bytes > 0
+            ? options->slab_bytes
+            : slab_bytes_auto(&scenario->workload, kvc_scenario_shards(scenario), config->means.item_bytes);
+}
+
+enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
+{
+    (void)diag;
+    struct kvc_megakv_config *config = into;
+    const struct kvc_node *node = &scenario->node;
+    const struct kvc_workload *workload = &scenario->workload;
+    *config = (struct kvc_megakv_config){.cpu = kvc_cpu_of(node),
+                                         .dram = kvc_dram_of(node),
+                                         .gpu = kvc_gpu_of(node),
+                                         .nic = kvc_nic_of(node),
+                                         .pcie = kvc_pcie_of(node),
+                                         .cost_profile = kvc_megakv_cost_profile_of(node),
+                                         .shards = kvc_scenario_shards(scenario)};
+    set_options(config, scenario);
+    config->frame_requests = workload->frame_requests > 0
+                                 ? (uint32_t)workload->frame_requests
+                                 : kvc_nic_messages_per_frame(config->nic, config->means.request_bytes);
+    config->full_bytes = config->shards * (config->index_bytes + config->slab_bytes);
+    config->sample_rate = sample_rate_of(&scenario->run, config->full_bytes);
+    config->senders = senders_of(config);
+    config->hit_frac = hit_frac_of(config, workload);
+    return KVC_OK;
+}
+
+static enum kvc_status check_clock(const struct kvc_megakv_config *config, double core_hz,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_gpu *gpu = config->gpu;
+    char allowed[256] = "";
+    if (gpu->clock_count == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
+    }
+    for (uint32_t i = 0; i < gpu->clock_count; i++) {
+        size_t used = strlen(allowed);
+        snprintf(allowed + used, sizeof(allowed) - used, "%s%.0fMHz", i > 0 ? ", " : "",
+                 gpu->clocks[i].core_hz / 1e6);
+    }
+    if (config->clock == gpu->clock_count) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
+                             core_hz / 1e6, gpu->name, allowed);
+    }
+    if (gpu->clocks[config->clock].search.ns_per_op <= 0 && gpu->sectors_per_s <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
+                             gpu->name, gpu->clocks[config->clock].core_hz / 1e6);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_threads(const struct kvc_megakv_config *config, struct kvc_diag *diag)
+{
+    uint64_t most = streams_max(config->cpu, config->threads);
+    if (most == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two "
+                             "for a pipeline (or 2 with "
+                             "system.threads = \"shared\")",
+                             (unsigned long long)config->cpu->cores);
+    }
+    if (config->streams > most) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.streams: found %u, the cpu has room for 1 .. %llu pipelines beside the scheduler",
+            config->streams, (unsigned long long)most);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_memory(const struct kvc_megakv_config *config,
+                                    const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    uint64_t index = (uint64_t)config->index_bytes;
+    if ((index & (index - 1)) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.index: found %llu bytes, allowed is a power of two",
+                             (unsigned long long)index);
+    }
+    if (config->index_bytes > config->gpu->memory_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.index: found %.3g GiB, gpu \"%s\" has %.3g GiB",
+                             config->index_bytes / 0x1p30, config->gpu->name,
+                             config->gpu->memory_bytes / 0x1p30);
+    }
+    if (kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(workload),
+                                   kvc_workload_value_bytes_max(workload)) == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.value: found %u bytes, the slab store holds up to %d",
+                             kvc_workload_value_bytes_max(workload), KVC_MEGAKV_SLAB_VALUE_MAX);
+    }
+    if (config->sample_rate > 1 && index / config->sample_rate < 4096) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.sample_rate: found %llu, which leaves less than 4 KiB of the index of system.index",
+            (unsigned long long)config->sample_rate);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    if (!kvc_pcie_has_copies(config->pcie)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.pcie: \"%s\" does not state bulk copies (h2d, d2h, latency), which megakv needs",
+            config->pcie->name);
+    }
+    enum kvc_status status = check_threads(config, diag);
+    if (status == KVC_OK) {
+        status = check_memory(config, &scenario->workload, diag);
+    }
+    const struct kvc_megakv_options *options = scenario->options;
+    return status == KVC_OK ? check_clock(config, options->gpu_core_hz, diag) : status;
+}

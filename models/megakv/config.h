@@ -1,0 +1,64 @@
+/* Mega-KV's configuration: its options with every "auto" settled, its devices, and what follows from them and
+ * the workload. */
+#ifndef KVC_MODELS_MEGAKV_CONFIG_H
+#define KVC_MODELS_MEGAKV_CONFIG_H
+
+#include <stdint.h>
+
+#include "models/megakv/cost_profile.h"
+#include "models/megakv/options.h"
+#include "models/megakv/sizes.h"
+#include "sim/base/diag.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/pcie.h"
+#include "sim/scenario.h"
+
+struct kvc_megakv_config {
+    /* Devices of a node, owned by the scenario. A testbench has none: it is the machine that it runs on. */
+    const struct kvc_cpu *cpu;
+    const struct kvc_dram *dram;
+    const struct kvc_gpu *gpu;
+    const struct kvc_nic *nic;
+    const struct kvc_pcie *pcie;
+    const struct kvc_megakv_cost_profile *cost_profile;
+
+    /* The options (models/megakv/options.h), settled. */
+    double cycle_ns;
+    uint32_t delay;
+    enum kvc_megakv_api api;
+    enum kvc_megakv_feed feed;
+    enum kvc_megakv_admission admission;
+    enum kvc_megakv_index_on index_on;
+    enum kvc_megakv_threads threads;
+    uint32_t streams;
+    uint32_t buffers;
+    double index_bytes;
+    double slab_bytes;
+    uint32_t max_displacements;
+    uint32_t clock; /* Clock pair in gpu->clocks; gpu->clock_count if it has no such pair. */
+
+    /* What follows. */
+    uint32_t shards;               /* Sockets of the whole cluster. */
+    uint32_t frame_requests;       /* Requests that saturating and open-loop clients put into a frame. */
+    uint64_t sample_rate;          /* One key in this many is kept: 1 all, 0 none (functional = "off"). */
+    double full_bytes;             /* Indexes and slabs of the cluster if every key is kept [bytes]. */
+    double senders;                /* Senders of a socket that work at the same time. */
+    double hit_frac;               /* Share of the GETs that hit in the long run. */
+    struct kvc_megakv_means means; /* Mean sizes. */
+};
+
+/* The configuration of a resolved scenario. */
+static inline const struct kvc_megakv_config *kvc_megakv_config_of(const struct kvc_scenario *scenario)
+{
+    return scenario->config;
+}
+
+/* Resolves the scenario's options; `config` is a struct kvc_megakv_config. */
+enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express: PCIe device, cores, clock pair, GPU memory, the
+ * size of the index, values that the slab store holds. */
+enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,29 @@
+#include "models/model.h"
+
+#include <stdlib.h>
+
+enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_model *model = scenario->model;
+    kvc_scenario_unresolve(scenario);
+    if (model->config_bytes == 0) {
+        return KVC_OK;
+    }
+    void *config = calloc(1, model->config_bytes);
+    if (config == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the configuration of %s", model->name);
+    }
+    enum kvc_status status = model->resolve(scenario, config, diag);
+    if (status != KVC_OK) {
+        free(config);
+        return status;
+    }
+    scenario->config = config;
+    return KVC_OK;
+}
+
+void kvc_scenario_unresolve(struct kvc_scenario *scenario)
+{
+    free((void *)scenario->config);
+    scenario->config = NULL;
+}
