@@ -9,18 +9,18 @@
 #include "models/megakv/launch.h"
 #include "sim/workload/reuse.h"
 
-/* Of a request's entries in its batch: 32-bit signatures, hashes and locations (sec. 4.1), a pointer to the
+/* A request's entries in its batch: 32-bit signature, hash and location (sec. 4.1), and a pointer to the
  * request. */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
 
 enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
 
-/* Of a batch's row: key, its length, hash, location and time; and what passes the caches with a GET of the
- * smallest items that are calibrated, 8 bytes of key and 8 of value: its packet of 16 bytes, row and line. */
+/* A row of a batch holds key, key length, hash, location and time. A GET of the smallest calibrated item, 8
+ * bytes of key and 8 of value, passes a packet of 16 bytes, a row and a line through the caches. */
 enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8, CALIBRATED_PASSING_BYTES = 16 + ROW_BYTES + LINE_BYTES };
 
-/* What a workload uses at random, and how it comes back to that: worked out once for all laws of the same
- * footprints. */
+/* Memory that a workload accesses at random, and its reuse there. The shares are computed once for all cost
+ * curves with the same footprints. */
 struct use {
     const struct kvc_workload *workload;
     struct kvc_reuse reuse;
@@ -41,7 +41,7 @@ static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_c
     return kvc_megakv_cost_curve_by_size(curve, threads, use->share);
 }
 
-/* The items that it reads. */
+/* The items that senders read. */
 static struct use items_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -51,8 +51,8 @@ static struct use items_of(const struct kvc_scenario *scenario)
                                   .footprint_bytes = config->means.item_bytes * keys / config->shards}};
 }
 
-/* The places that it writes: where the CLOCK hand is, whatever the key. `uniform`: the workload without its
- * popularity. */
+/* The places that receivers write. They follow the CLOCK hand, not the key, so `uniform` is the workload
+ * without its popularity. */
 static struct use places_of(const struct kvc_workload *uniform, double slab_bytes)
 {
     return (struct use){
@@ -60,9 +60,9 @@ static struct use places_of(const struct kvc_workload *uniform, double slab_byte
         .reuse = {.bytes_per_key = slab_bytes / (double)uniform->keys, .footprint_bytes = slab_bytes}};
 }
 
-/* The index's lines. On a thread it shares its caches with what passes through them, packets, rows of batches
- * and items: between two accesses to a line more than the index's own lines. As much of it as came with the
- * smallest items is in the laws. */
+/* The lines of the index. An index on a thread shares the caches with the packets, rows and items that pass
+ * through them between two accesses to a line. The cost curves already contain what the smallest items bring
+ * along. */
 static struct use index_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -85,7 +85,7 @@ static double high_load(const struct kvc_scenario *scenario)
            (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
 }
 
-/* The number of threads nearest to `threads` for which the law was measured. */
+/* The number of threads nearest to `threads` that the curve was measured with. */
 static double measured_threads(const struct kvc_megakv_cost_curve *curve, double threads)
 {
     struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(curve);
@@ -170,10 +170,8 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
     return cost;
 }
 
-/* SETs and DELETEs cost a sender nothing that could be measured; a wrong key costs as much as an item without
- * a value. */
-/* Hits that look at their item's reference bit. Between the shares that set it for which this was measured:
- * none, half of them, all. */
+/* Cost of a hit that looks at its item's reference bit, interpolated between the shares of hits that set the
+ * bit for which it was measured: none, half, all. */
 static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes, double marked_frac)
 {
     const struct kvc_curve *other = marked_frac < 0.5 ? &costs->read_checked : &costs->read_marked;
@@ -181,8 +179,8 @@ static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes
     return (1 - others) * kvc_curve_at(&costs->read_half_marked, bytes) + others * kvc_curve_at(other, bytes);
 }
 
-/* What hits and misses cost because nobody knows which comes next: up to what was measured for one half of
- * each. */
+/* Extra cost of hits and misses in random order, which no core can predict. It is largest at one half of each,
+ * where it was measured. */
 static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, double missed_frac)
 {
     double half_ns = kvc_curve_at(&costs->read_half_missed, bytes);
@@ -190,6 +188,7 @@ static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, do
     return fmax(half_ns - known_ns, 0) * 2 * fmin(missed_frac, 1 - missed_frac);
 }
 
+/* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value. */
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
                                               const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)
@@ -242,8 +241,7 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     return cost;
 }
 
-/* What a launch of the usual load takes for the scenario's: as many times longer or shorter as the laws say
- * of the fuller index. */
+/* Scales a duration at the normal load to the scenario's load, by the ratio of the two measured curves. */
 static double by_load_ns(const struct kvc_megakv_costs *costs, double ns, const struct kvc_curve *usual,
                          const struct kvc_curve *high_load, double jobs)
 {
@@ -251,14 +249,14 @@ static double by_load_ns(const struct kvc_megakv_costs *costs, double ns, const 
     return usual_ns > 0 ? ns * fmax(1 + costs->high_load * (ratio - 1), 0) : ns;
 }
 
-/* A thread takes the index jobs when it has searched, while a GPU goes on with a launch that has been handed
- * over; the handing over of few jobs is all that their launch costs. */
+/* A thread drains the index jobs after its search. The scheduler of a GPU drains them while the GPU searches,
+ * once it has handed the launch over; the shortest measured launch is the cost of handing over. */
 static double measured_search_ns(const struct kvc_megakv_costs *costs, double jobs, double hit_frac,
                                  double drained)
 {
     bool on_thread = costs->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     double drain_ns = drained > 0 ? kvc_curve_at(&costs->drain, drained) : 0;
-    double in_turn = on_thread ? jobs : jobs / costs->config->streams; /* on a thread one after the other */
+    double in_turn = on_thread ? jobs : jobs / costs->config->streams; /* A thread serves the streams in turn. */
     double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
                        (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
     search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_high_load, in_turn);
