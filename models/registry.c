@@ -1,11 +1,12 @@
 #include "models/registry.h"
 
 #include <stddef.h>
-#include <string.h>
 
+#include "models/dido/presets.h"
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"
+#include "models/megakv/presets.h"
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
@@ -29,28 +30,15 @@ const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_nic_kind,
     &kvc_pcie_kind,
     &kvc_megakv_cost_profile_kind,
-    NULL, /* ends the list */
+    NULL,
 };
 
 _Static_assert(sizeof(kvc_device_kinds) / sizeof(*kvc_device_kinds) - 1 <= KVC_DEVICE_KINDS_MAX,
                "the loader's lists of keys hold KVC_DEVICE_KINDS_MAX kinds");
 
-const struct kvc_model *kvc_model_find(const char *name)
-{
-    for (size_t i = 0; kvc_models[i] != NULL; i++) {
-        if (strcmp(kvc_models[i]->name, name) == 0) {
-            return kvc_models[i];
-        }
-    }
-    return NULL;
-}
-
-const struct kvc_device_kind *kvc_device_kind_find(const char *name)
-{
-    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
-        if (strcmp(kvc_device_kinds[i]->name, name) == 0) {
-            return kvc_device_kinds[i];
-        }
-    }
-    return NULL;
-}
+const struct kvc_workload_preset *const kvc_workload_preset_lists[] = {
+    kvc_megakv_presets,
+    kvc_dido_presets,
+    kvc_workload_presets,
+    NULL,
+};

@@ -1,12 +1,14 @@
-/* The registry lists the stores and the kinds of devices that this build knows.
+/* The registry lists the stores, the kinds of devices and the workload presets that this build knows.
  *
- * The loader, the command line and the machine files iterate over these two lists; nothing else names a store
- * or a kind. A new store or device adds its line to models/registry.c. */
+ * The loader, the command line and the machine files iterate over these lists; nothing else names a store or
+ * a kind. A new store or device adds its line to models/registry.c. A program that defines the lists itself,
+ * as one of the tests does, has those stores and devices only. */
 #ifndef KVC_MODELS_REGISTRY_H
 #define KVC_MODELS_REGISTRY_H
 
 #include "models/model.h"
 #include "sim/devices/device.h"
+#include "sim/workload/presets.h"
 
 /* All stores, NULL-terminated. */
 extern const struct kvc_model *const kvc_models[];
@@ -21,5 +23,8 @@ extern const struct kvc_device_kind *const kvc_device_kinds[];
 
 /* Finds a kind by its name. Returns NULL if there is none. */
 const struct kvc_device_kind *kvc_device_kind_find(const char *name);
+
+/* All lists of workload presets, NULL-terminated. Each list ends in an entry whose name is NULL. */
+extern const struct kvc_workload_preset *const kvc_workload_preset_lists[];
 
 #endif

@@ -11,7 +11,6 @@
 #include "scenarios/load/sections.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
-#include "sim/workload/presets.h"
 
 static const struct kvc_usage usage = {
     .command = "describe",
@@ -320,7 +319,7 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
 {
     struct kvc_workload workload = {0};
     kvc_option_table_set_defaults(&kvc_workload_option_table, &workload);
-    kvc_workload_apply_preset(&workload, preset->name, NULL);
+    kvc_workload_preset_apply(preset, &workload);
     if (json != NULL) {
         json_t *object = json_pack("{s:s, s:s}", "name", preset->name, "source", preset->source);
         if (preset->has_sizes) {
@@ -391,8 +390,11 @@ static int report_unknown(const char *name)
     for (size_t i = 0; kvc_models[i] != NULL && count < NAMES_MAX; i++) {
         names[count++] = kvc_models[i]->name;
     }
-    for (size_t i = 0; kvc_workload_presets[i].name != NULL && count < NAMES_MAX; i++) {
-        names[count++] = kvc_workload_presets[i].name;
+    for (size_t i = 0; kvc_workload_preset_lists[i] != NULL; i++) {
+        const struct kvc_workload_preset *preset = kvc_workload_preset_lists[i];
+        for (; preset->name != NULL && count < NAMES_MAX; preset++) {
+            names[count++] = preset->name;
+        }
     }
     kvc_hardware_list(&profiles);
     for (size_t i = 0; i < profiles.count && count < NAMES_MAX; i++) {
@@ -413,7 +415,7 @@ static int describe(const char *name, const char *json)
     if (find_topic(name, NULL, &topic, what)) {
         return describe_topic(&topic, NULL, json);
     }
-    const struct kvc_workload_preset *preset = kvc_workload_preset_find(name);
+    const struct kvc_workload_preset *preset = kvc_workload_preset_find(kvc_workload_preset_lists, name);
     if (preset != NULL) {
         return describe_preset(preset, json);
     }

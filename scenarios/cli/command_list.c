@@ -11,7 +11,6 @@
 #include "scenarios/load/hardware.h"
 #include "scenarios/cli/print.h"
 #include "sim/base/data_dir.h"
-#include "sim/workload/presets.h"
 
 static const struct kvc_usage usage = {
     .command = "list",
@@ -84,8 +83,11 @@ static void add_hardware(struct group *group)
 
 static void add_presets(struct group *group)
 {
-    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL; preset++) {
-        add(group, preset->name, preset->source);
+    for (size_t i = 0; kvc_workload_preset_lists[i] != NULL; i++) {
+        const struct kvc_workload_preset *preset = kvc_workload_preset_lists[i];
+        for (; preset->name != NULL; preset++) {
+            add(group, preset->name, preset->source);
+        }
     }
 }
 

@@ -8,9 +8,9 @@
 
 #include <lua.h>
 
+#include "models/registry.h"
 #include "scenarios/load/hardware.h"
 #include "scenarios/load/sections.h"
-#include "sim/workload/presets.h"
 #include "sim/workload/workload.h"
 
 enum { WORKLOAD_ROWS_MAX = 32 };
@@ -51,15 +51,17 @@ static enum kvc_status apply_preset(const struct kvc_decoder *decoder, const cha
 {
     char name[KVC_PROFILE_NAME_MAX];
     struct kvc_diag inner = {0};
+    const struct kvc_workload_preset *preset;
     struct kvc_workload before = *workload;
     enum kvc_status status = kvc_decode_text(decoder, path, "the name of a preset", name, sizeof(name));
     if (status != KVC_OK) {
         return status;
     }
-    if (kvc_workload_apply_preset(workload, name, &inner) != KVC_OK) {
+    if (kvc_workload_preset_choose(kvc_workload_preset_lists, name, &preset, &inner) != KVC_OK) {
         return kvc_decode_fail(decoder, path, "%s", inner.message);
     }
-    note_preset(presets, &before, workload, kvc_workload_preset_find(name));
+    kvc_workload_preset_apply(preset, workload);
+    note_preset(presets, &before, workload, preset);
     return KVC_OK;
 }
 

@@ -1,9 +1,10 @@
 /** @file
- * Named parts of workloads, such as the data sets of the papers and the operation mixes of YCSB.
+ * Named parts of workloads, such as the data set of a paper or an operation mix of YCSB.
  *
- * Key and value sizes megakv-a to megakv-d come from Mega-KV (VLDB J. 26(5), 2017, sec. 8.1), dido-k8 to
- * dido-k128 from DIDO (ICDE 2017, sec. V.A), the Facebook pools from Atikoglu et al. (SIGMETRICS 2012;
- * sim/workload/sizes.h), and the mixes ycsb-a to ycsb-c from YCSB (SoCC 2010). */
+ * This module has the presets that several publications share. Those of a single store are in the store's own
+ * folder, and the registry (models/registry.h) lists all of them. The shared ones are the Facebook pools from
+ * Atikoglu et al. (SIGMETRICS 2012; sim/workload/sizes.h) and the mixes ycsb-a to ycsb-c from YCSB (SoCC
+ * 2010). */
 #ifndef KVC_SIM_WORKLOAD_PRESETS_H
 #define KVC_SIM_WORKLOAD_PRESETS_H
 
@@ -15,7 +16,7 @@
 
 /** A named part of a workload. Several presets combine, for example a data set and an operation mix. */
 struct kvc_workload_preset {
-    const char *name;     /**< "megakv-a", "ycsb-b", "facebook-etc", ... */
+    const char *name;     /**< "ycsb-b", "facebook-etc", ... */
     const char *source;   /**< The publication that its numbers come from. */
     bool has_sizes;       /**< The preset sets `sizes` and, if these are fixed, the two sizes below. */
     int sizes;            /**< enum kvc_size_set. */
@@ -27,15 +28,24 @@ struct kvc_workload_preset {
     double delete_frac;   /**< Share of DELETE requests, 0 to 1. */
 };
 
-/** All presets. The name of the last entry is NULL. */
+/** Initialises the fields of a preset whose keys all have one size and whose values all have one size. */
+#define KVC_PRESET_FIXED_SIZES(key, value)                                                                   \
+    .has_sizes = true, .sizes = KVC_SIZES_FIXED, .key_bytes = (key), .value_bytes = (value)
+
+/** The shared presets. The name of the last entry is NULL. */
 extern const struct kvc_workload_preset kvc_workload_presets[];
 
-/** Returns the preset `name`, or NULL if there is none. */
-const struct kvc_workload_preset *kvc_workload_preset_find(const char *name);
+/** Returns the preset `name`, or NULL if there is none. `lists` is an array of lists that ends in NULL; each
+ * list ends in an entry whose name is NULL. */
+const struct kvc_workload_preset *kvc_workload_preset_find(const struct kvc_workload_preset *const *lists,
+                                                           const char *name);
 
-/** Sets the fields that the preset `name` defines and leaves the others alone. An unknown name is an error
- * (KVC_ERR_SCENARIO) whose message suggests the nearest name. */
-enum kvc_status kvc_workload_apply_preset(struct kvc_workload *workload, const char *name,
-                                          struct kvc_diag *diag);
+/** Finds the preset `name`. An unknown name is an error (KVC_ERR_SCENARIO) whose message suggests the nearest
+ * name, or shows all names if none is near. */
+enum kvc_status kvc_workload_preset_choose(const struct kvc_workload_preset *const *lists, const char *name,
+                                           const struct kvc_workload_preset **preset, struct kvc_diag *diag);
+
+/** Sets the fields that the preset defines and leaves the others alone. */
+void kvc_workload_preset_apply(const struct kvc_workload_preset *preset, struct kvc_workload *workload);
 
 #endif

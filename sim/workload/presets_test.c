@@ -11,50 +11,52 @@ static const struct kvc_workload valid = {.keys = 1000,
                                           .delete_frac = 0.05,
                                           .preload_frac = 1};
 
+static const struct kvc_workload_preset own[] = {
+    {.name = "own-small", .source = "none", KVC_PRESET_FIXED_SIZES(16, 64)},
+    {.name = "own-large", .source = "none", KVC_PRESET_FIXED_SIZES(32, 512)},
+    {.name = NULL},
+};
+
+static const struct kvc_workload_preset *const lists[] = {own, kvc_workload_presets, NULL};
+
+static void apply(struct kvc_workload *workload, const char *name)
+{
+    const struct kvc_workload_preset *preset;
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_workload_preset_choose(lists, name, &preset, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_workload_preset_find(lists, name), preset);
+    kvc_workload_preset_apply(preset, workload);
+}
+
 Test(presets, combine_and_leave_other_fields_alone)
 {
     struct kvc_workload workload = valid;
-    struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "megakv-c", &diag), KVC_OK);
+    apply(&workload, "own-large");
     cr_assert_eq(workload.key_bytes, 32);
     cr_assert_eq(workload.value_bytes, 512);
     cr_assert_eq(workload.get_frac, 0.9);
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "ycsb-a", &diag), KVC_OK);
+    apply(&workload, "ycsb-a");
     cr_assert_eq(workload.key_bytes, 32);
     cr_assert_eq(workload.get_frac, 0.5);
     cr_assert_eq(workload.set_frac, 0.5);
     cr_assert_eq(workload.delete_frac, 0);
     cr_assert_eq(workload.keys, 1000);
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "facebook-etc", &diag), KVC_OK);
+    apply(&workload, "facebook-etc");
     cr_assert_eq(workload.sizes, KVC_SIZES_ETC);
     cr_assert_float_eq(workload.get_frac / workload.set_frac, 30, 1e-12);
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "dido-k32", &diag), KVC_OK);
+    apply(&workload, "own-small");
     cr_assert_eq(workload.sizes, KVC_SIZES_FIXED);
-    cr_assert_eq(workload.value_bytes, 256);
-}
-
-Test(presets, make_valid_workloads)
-{
-    int count = 0;
-    for (const struct kvc_workload_preset *preset = kvc_workload_presets; preset->name != NULL;
-         preset++, count++) {
-        struct kvc_workload workload = valid;
-        struct kvc_diag diag = {0};
-        cr_assert_eq(kvc_workload_preset_find(preset->name), preset);
-        cr_assert_eq(kvc_workload_apply_preset(&workload, preset->name, &diag), KVC_OK);
-        cr_assert_eq(kvc_workload_check(&workload, &diag), KVC_OK, "%s: %s", preset->name, diag.message);
-        cr_assert_gt(strlen(preset->source), 0);
-        cr_assert(preset->has_sizes || preset->has_mix);
-    }
-    cr_assert_eq(count, 16);
+    cr_assert_eq(workload.value_bytes, 64);
 }
 
 Test(presets, with_unknown_names_are_refused_and_the_nearest_is_named)
 {
-    struct kvc_workload workload = valid;
+    const struct kvc_workload_preset *preset;
     struct kvc_diag diag = {0};
-    cr_assert_null(kvc_workload_preset_find("megakv-e"));
-    cr_assert_eq(kvc_workload_apply_preset(&workload, "megakvb", &diag), KVC_ERR_SCENARIO);
-    cr_assert_not_null(strstr(diag.message, "did you mean \"megakv-"), "%s", diag.message);
-    cr_assert_eq(workload.key_bytes, 8);
+    cr_assert_null(kvc_workload_preset_find(lists, "own-medium"));
+    cr_assert_eq(kvc_workload_preset_choose(lists, "ownlarge", &preset, &diag), KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, "did you mean \"own-large\""), "%s", diag.message);
+    diag = (struct kvc_diag){0};
+    cr_assert_eq(kvc_workload_preset_choose(lists, "zzzzzzzzzzzz", &preset, &diag), KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, "allowed: own-small, own-large, ycsb-a, "), "%s", diag.message);
 }
