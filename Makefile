@@ -15,7 +15,7 @@ CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|b
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
 	cmake --build --preset release
-	build/release/scenarios/kvcast run scenarios/examples/megakv.lua --out out
+	build/release/scenarios/kvcast run scenarios/examples/first.lua --out out
 
 # Warnings are errors here.
 test: build/ci/build.ninja

@@ -17,5 +17,5 @@ dpkg-deb -f "$deb" Depends | grep -q libsimgrid || fail "the .deb does not depen
 dpkg-deb -x "$deb" "$folder/root"
 cd "$folder"
 root=$folder/root/usr
-"$root/bin/kvcast" check "$root/share/kvcast/scenarios/examples/megakv.lua" >/dev/null || fail "the packed program"
+"$root/bin/kvcast" check "$root/share/kvcast/scenarios/examples/first.lua" >/dev/null || fail "the packed program"
 [ -s "$root/share/man/man1/kvcast.1" ] || fail "the .deb has no man page"

@@ -40,7 +40,7 @@ kvcast() {
 
 case $(kvcast --version) in kvcast\ [0-9]*.[0-9]*.[0-9]*) ;; *) fail "--version" ;; esac
 kvcast list >list.txt
-for name in megakv tesla-k40c ycsb-b scenarios/examples/megakv.lua scenarios/papers/megakv/fig12.lua "$prefix/share/kvcast"; do
+for name in megakv tesla-k40c ycsb-b scenarios/examples/first.lua scenarios/papers/megakv/fig12.lua "$prefix/share/kvcast"; do
     grep -qF -- "$name" list.txt || fail "kvcast list does not name $name"
 done
 kvcast describe tesla-k40c | grep -q memory || fail "kvcast describe of a profile"
@@ -53,7 +53,7 @@ return {
   run = { warmup = "1ms", duration = "1ms" },
 }
 LUA
-kvcast check "$prefix/share/kvcast/scenarios/examples/megakv.lua" >/dev/null || fail "kvcast check"
+kvcast check "$prefix/share/kvcast/scenarios/examples/first.lua" >/dev/null || fail "kvcast check"
 kvcast run small.lua --out out --quiet >/dev/null || fail "kvcast run"
 [ -s out/result.json ] || fail "kvcast run leaves no result"
 if command -v gnuplot >/dev/null; then

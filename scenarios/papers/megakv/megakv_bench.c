@@ -6,7 +6,7 @@
  * per request, the ratio (target: at most 1.3), requests per second (target: at least 10 M/s), and the shares
  * of source, kernels and SimGrid.
  *
- *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/examples/megakv.lua */
+ *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/examples/first.lua */
 #include <string.h>
 
 #include "models/megakv/run.h"
@@ -133,7 +133,7 @@ static void bare_runs(const struct kvc_scenario *scenario, struct kvc_megakv_sto
 int main(int argc, char **argv)
 {
     char example[PATH_MAX];
-    kvc_data_path("scenarios/examples/megakv.lua", example);
+    kvc_data_path("scenarios/examples/first.lua", example);
     const char *path = argc > 1 ? argv[1] : example;
     struct kvc_diag diag = {0};
     struct kvc_overrides overrides = {0};
