@@ -1,0 +1,6 @@
+-- A single server at half load. Its mean latency is that of an M/D/1 queue: 1 us of service and 0.5 us of waiting.
+return {
+  system = { kind = "toy" },
+  workload = { keys = 1000, preset = "ycsb-b", arrival = { poisson_mops = 0.5 } },
+  run = { warmup = "1ms", duration = "100ms" },
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# One store is one folder: through the registries alone, every command works with a store and a device of this folder,
+# and their answers are those of queueing theory. Usage: toy_test.sh KVCAST_TOY
+toy=$(realpath "$(dirname "$0")")
+source "$toy/../cli_testing.sh"
+
+# The program finds its data where KVCAST_DATA says, in the layout of the source tree.
+export KVCAST_DATA=$folder/data
+mkdir -p data/scenarios/examples data/validate/papers
+ln -s "$toy/hardware" data/scenarios/hardware
+ln -s "$toy/../../../plots" data/plots
+cp "$toy/toy.lua" data/scenarios/examples/
+cp -r "$toy/papers/toy" data/validate/papers/
+cp "$toy/toy.lua" .
+
+says() { # PATTERN COMMAND...: the command succeeds and a line of its output matches
+    local pattern=$1
+    shift
+    "$@" >said 2>&1 </dev/null || fail "$*: $(cat said)"
+    grep -qE -- "$pattern" said || fail "$*: no line like \"$pattern\": $(head -5 said)"
+}
+
+number() { # FILE KEY: the number of a key in a JSON document, or the first one of its table
+    sed -n "/\"$2\": {/{n;s/.*: \([0-9.e+-]*\),*$/\1/p;q}; s/.*\"$2\": \([0-9.e+-]*\),*$/\1/p" "$1" | head -1
+}
+
+near() { # WHAT FOUND EXPECTED TOLERANCE: |found / expected - 1| <= tolerance
+    awk -v found="$2" -v expected="$3" -v tolerance="$4" \
+        'BEGIN { error = found / expected - 1; exit !(found != "" && error <= tolerance && -error <= tolerance) }' ||
+        fail "$1: found \"$2\", expected $3 within $4"
+}
+
+# The loader knows the store, its options and its device, and tells where a mistake is.
+says 'system.work +1 +default' "$kvcast" check toy.lua
+says 'node.toydev.speed +1Mops +made up' "$kvcast" check toy.lua
+says 'system.work +2 +--set' "$kvcast" check toy.lua --set system.work=2
+says 'node.toydev.speed +2Mops +--set' "$kvcast" check toy.lua --set node.toydev.speed=2
+refuse() { # PATTERN SYSTEM NODE: a scenario with these tables in lines 2 and 3
+    printf 'return {\n  system = { kind = "toy"%s },\n  node = { %s },\n}\n' "$2" "$3" >refused.lua
+    expect 2 "$1" "$kvcast" check refused.lua
+}
+refuse 'refused.lua:2: unknown key "wrok" in system; did you mean "work"' ', wrok = 1' ''
+refuse 'refused.lua:2: system.work: found 0, allowed: a number, from 0.001 to 1000' ', work = 0' ''
+refuse 'refused.lua:3: unknown key "toydve" in node; did you mean "toydev"' '' 'toydve = "toydev-1mops"'
+refuse 'refused.lua:3: node.toydev.speed: found "2GB"' '' 'toydev = { speed = "2GB" }'
+refuse 'refused.lua:3: .*no hardware profile "toydev-2mops"; did you mean "toydev-1mops"' '' 'toydev = "toydev-2mops"'
+expect 2 'cluster.nodes: found 2, allowed: 1' "$kvcast" check toy.lua --set cluster.nodes=2
+expect 2 'no measured runtime' "$kvcast" measure toy.lua
+
+# So do the commands that describe what there is.
+says '^ *toy +the smallest store' "$kvcast" list systems
+says '^ *toydev-1mops +toydev +device that serves' "$kvcast" list hardware
+says 'examples/toy.lua +A single server at half load' "$kvcast" list scenarios
+says '^ *work +number +0.001 .. 1000 +1 ' "$kvcast" describe toy
+says '^ *toydev +text .* toy$' "$kvcast" describe node
+says '^ *speed +Mops +1Kops .. 1Gops ' "$kvcast" describe toydev
+says 'Units of work per second' "$kvcast" describe node.toydev.speed
+says '^ *speed +1Mops +made up' "$kvcast" describe toydev-1mops
+says 'node.* has these devices' "$kvcast" --help=markdown
+
+# A single server: throughput is the smaller of load and capacity, latency is that of an M/D/1 queue.
+"$kvcast" run toy.lua --quiet --json run.json >run.txt || fail "run: $(cat run.txt)"
+near "run, throughput" "$(number run.json throughput_mops)" 0.5 0.02
+near "run, mean latency" "$(number run.json latency_us)" 1.5 0.03
+[ "$(number run.json activities)" -gt 50000 ] || fail "the engine had nothing to do"
+"$kvcast" run toy.lua --quiet --set workload.arrival.poisson_mops=3 --set run.duration=10ms --json over.json >run.txt ||
+    fail "run: $(cat run.txt)"
+near "overload, throughput" "$(number over.json throughput_mops)" 1 0.001
+"$kvcast" predict toy.lua --json predict.json >predict.txt || fail "predict: $(cat predict.txt)"
+near "predict, mean latency" "$(number predict.json latency_us)" 1.5 1e-9
+for jobs in 1 2; do
+    "$kvcast" run toy.lua --quiet --set run.replicas=2 --jobs $jobs --out jobs$jobs >/dev/null || fail "run --jobs $jobs"
+done
+cmp jobs1/latency.hgrm jobs2/latency.hgrm || fail "results depend on the number of jobs"
+
+sed 's/^  run = .*/  run = { warmup = "1ms", duration = "1ms" },\n  sweep = { ["node.toydev.speed"] = { 1, 2 }, ["system.work"] = { 1, 4 } },/
+     s/arrival = .* }/arrival = "saturate" }/' toy.lua >sweep.lua
+"$kvcast" sweep sweep.lua --quiet --out swept >sweep.txt || fail "sweep: $(cat sweep.txt)"
+while IFS=, read -r speed work mops; do
+    near "sweep, speed $speed and work $work" "$mops" "$(awk "BEGIN { print $speed / $work }")" 0.01
+done < <(tail -n +2 swept/sweep.csv | cut -d, -f2-4)
+[ "$(wc -l <swept/sweep.csv)" -eq 5 ] || fail "swept/sweep.csv has not 4 points"
+
+# Published values, here those of the formulas, are scored; a miss is a regression.
+says 'predictions: 5,.* 0 missed, 0 regressed' "$kvcast" validate toy --quiet
+sed -i 's/latency_mean_us,1.5,,,0.03/latency_mean_us,1.8,,,0.03/' data/validate/papers/toy/cases.csv
+"$kvcast" validate toy --quiet >missed.txt
+[ $? -eq 1 ] || fail "a miss is no regression: $(cat missed.txt)"
+
+# The shared code needs no store: none is in the program.
+for store in "$toy"/../../../models/*/; do
+    ! nm "$kvcast" | grep -q " kvc_$(basename "$store")_" || fail "the program contains $(basename "$store")"
+done
+
+finish
