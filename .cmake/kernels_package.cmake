@@ -9,7 +9,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/kvcast)
 # Internal headers are called so, say "internal to" in the comment at their top, or belong to tests and benchmarks. They
 # are installed only where a public header includes them.
 file(GLOB_RECURSE candidates RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS kernels/*.h)
-list(FILTER candidates EXCLUDE REGEX "(_internal|_fixture|bench|access_baselines)\\.h$")
+list(FILTER candidates EXCLUDE REGEX "(_internal|_fixture|bench)\\.h$")
 if(NOT KVCAST_HAVE_CUDA)
   list(FILTER candidates EXCLUDE REGEX "(_cuda|/cuda_probe)\\.h$")
 endif()

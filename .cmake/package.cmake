@@ -48,7 +48,7 @@ set(CPACK_PACKAGE_VENDOR "the kvcast authors")
 set(CPACK_PACKAGE_CONTACT "the kvcast authors <kvcast@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "forecasts the performance of in-memory key-value stores")
 set(CPACK_PACKAGE_DESCRIPTION
-  "kvcast simulates heterogeneous in-memory key-value stores (CPUs, GPUs, FPGAs, RDMA) from a description of the\n\
+  "kvcast simulates heterogeneous in-memory key-value stores (CPUs, GPUs, FPGAs, NICs) from a description of the\n\
  store, its machines and its load. It answers with throughput, latency, power and the bottleneck.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})

@@ -1,5 +1,6 @@
 /** @file
- * Memory accesses per operation of the two hash tables that KV-Direct is compared with.
+ * Memory accesses per operation of the two hash tables that KV-Direct is compared with. Internal to the
+ * benchmark of its table.
  *
  * KV-Direct (SOSP 2017), fig. 11 and sec. 5.1.1, compares with MemC3's bucket cuckoo hashing and FaRM's
  * chained associative hopscotch hashing. Keys are inline and compared in parallel, values are in slabs. Here

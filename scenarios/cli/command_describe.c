@@ -17,9 +17,9 @@ static const struct kvc_usage usage = {
     .positional = "NAME",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Describes a system (megakv), a hardware profile (tesla-k40c), a workload preset (ycsb-b), a "
+    .help = "Describes a system, a hardware profile or a workload preset (kvcast list shows their names), a "
             "section of\n"
-            "scenarios (run, node, workload, gpu, ...) or one option (system.cycle, run.duration).",
+            "scenarios (run, node, workload, gpu, ...) or one option (run.duration).",
     .takes = KVC_TAKES_JSON,
 };
 

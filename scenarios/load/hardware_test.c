@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/megakv/cost_profile.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/gpu.h"
 
@@ -27,8 +26,7 @@ Test(hardware, gives_every_hardware_number_a_source)
         snprintf(path, sizeof(path), "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
         cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
                      diag.line, diag.message);
-        bool derived = kind == &kvc_megakv_cost_profile_kind &&
-                       !kvc_megakv_cost_profile_is_measured(kvc_megakv_cost_profile_of(&node));
+        bool derived = strcmp(profiles.name[i], "derived-costs") == 0;
         cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
                      loaded.provenance.count);
         for (uint32_t j = 0; j < loaded.provenance.count; j++) {
@@ -122,93 +120,18 @@ Test(hardware, refuses_bad_machine_files)
     }
 }
 
-/* What a node with the file as `key` is refused for, and where in the file. */
-static void refuses_in_profile(const char *key, const char *profile, int line, const char *message)
-{
-    struct kvc_loaded *loaded;
-    struct kvc_diag diag;
-    char text[128], path[96];
-    snprintf(text, sizeof(text), "return { system = { kind = 'megakv' }, node = { %s = 'm.lua' } }", key);
-    snprintf(path, sizeof(path), "%s/m.lua", kvc_test_folder);
-    kvc_test_write_file("m.lua", profile);
-    cr_expect_eq(kvc_test_load(text, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "accepted: %s", profile);
-    cr_expect(strcmp(diag.file, path) == 0 && diag.line == line && strstr(diag.message, message) != NULL,
-              "found %s:%d: %s\nexpected %s:%d: %s", diag.file, diag.line, diag.message, path, line, message);
-}
-
 Test(hardware, refuses_absurd_machines)
 {
-    refuses_in_profile("machine",
-                       "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
-                       "  cpu = { cores = { 2, source = 'x' }, threads_per_core = { 1, source = 'x' },\n    "
-                       "clock = { '0GHz', source = 'x' } } }",
-                       3, "cpu.clock: found \"0GHz\", allowed: a frequency");
-    refuses_in_profile("machine", "return { kind = 'gpu' }", 1,
-                       "kind: found \"gpu\", needed is a profile of kind \"machine\"");
-    refuses_in_profile("machine", "return { kind = 'cpu' }", 1,
-                       "kind: found \"cpu\", needed is a profile of kind \"machine\"");
-    refuses_in_profile("machine", "return {\n system = { kind = 'megakv' } }", 1, "kind: found");
-    refuses_in_profile("machine", "return 5", 1, "must return a table");
-}
-
-#define POINT(text) "{ size = 8, footprint = '1MiB', " text ", source = 'x' }"
-#define LAW(name) "  " name " = { " POINT("time = '5ns'") " },\n"
-#define MOST_LAWS                                                                                            \
-    LAW("receive")                                                                                           \
-    LAW("write")                                                                                             \
-    LAW("pass")                                                                                              \
-    LAW("read_checked")                                                                                      \
-    LAW("read_half_marked")                                                                                  \
-    LAW("read_marked")                                                                                       \
-    LAW("read_half_missed")                                                                                  \
-    LAW("read_slowest")                                                                                      \
-    LAW("search") LAW("search_high_load") LAW("drain") LAW("insert") LAW("insert_high_load")
-
-Test(hardware, takes_measured_costs)
-{
-    kvc_test_write_file("m.lua", "return { kind = 'megakv_costs', name = 'here',\n" MOST_LAWS LAW(
-                                     "search_miss") LAW("read") "}");
-    struct kvc_loaded *loaded =
-        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { megakv_costs = 'm.lua' } }", NULL);
-    const struct kvc_megakv_cost_profile *costs = kvc_megakv_cost_profile_of(&loaded->scenario.node);
-    cr_expect(kvc_megakv_cost_profile_is_measured(costs));
-    cr_assert_eq(costs->search_miss.count, 1);
-    cr_expect_eq(costs->search_miss.point[0].ns, 5);
-    cr_expect_eq(costs->search_miss.point[0].footprint_bytes, 0x1p20);
-    cr_expect_eq(costs->search_miss.point[0].threads, 1);
-    cr_expect_not_null(kvc_test_find(&loaded->provenance, "node.megakv_costs.search_miss.1.time"));
-    kvc_loaded_free(loaded);
-}
-
-Test(hardware, refuses_incomplete_costs)
-{
-    refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("read") "}", 1,
-                       "megakv_costs.search_miss is missing: allowed are all cost curves");
-    refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "}",
-                       2, "megakv_costs.receive is given, megakv_costs.read is not");
-    refuses_in_profile("machine",
-                       "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
-                       "megakv_costs = {\n" MOST_LAWS LAW("read") "} }",
-                       2, "megakv_costs.search_miss is missing");
-    refuses_in_profile(
-        "megakv_costs",
-        "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
-                                                                         "    " POINT("time = '-5ns'") " } }",
-        17, "read.1.time: found \"-5ns\", allowed: a time");
-    refuses_in_profile(
-        "megakv_costs",
-        "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
-            "search_miss") "  read = {\n"
-                           "    " POINT("time = '5ns'") ", " POINT(
-                               "time = '6ns', threads = 2") ",\n"
-                                                            "    " POINT("time = '5ns', threads = 2") " } }",
-        16, "megakv_costs.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
-    refuses_in_profile("megakv_costs",
-                       "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
-                           "search_miss") "  read = {\n"
-                                          "    { size = 8, time = { '5ns', source = 'x' } } } }",
-                       17, "read.1.size has no source");
-    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { megakv_costs = {\n"
-                     "    read = { { size = 1, time = '1ns' } } } } }",
-                     2, "node.megakv_costs.receive is missing");
+    kvc_test_refuses_in_profile(
+        "machine",
+        "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+        "  cpu = { cores = { 2, source = 'x' }, threads_per_core = { 1, source = 'x' },\n    "
+        "clock = { '0GHz', source = 'x' } } }",
+        3, "cpu.clock: found \"0GHz\", allowed: a frequency");
+    kvc_test_refuses_in_profile("machine", "return { kind = 'gpu' }", 1,
+                                "kind: found \"gpu\", needed is a profile of kind \"machine\"");
+    kvc_test_refuses_in_profile("machine", "return { kind = 'cpu' }", 1,
+                                "kind: found \"cpu\", needed is a profile of kind \"machine\"");
+    kvc_test_refuses_in_profile("machine", "return {\n system = { kind = 'megakv' } }", 1, "kind: found");
+    kvc_test_refuses_in_profile("machine", "return 5", 1, "must return a table");
 }

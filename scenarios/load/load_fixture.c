@@ -98,3 +98,16 @@ void kvc_test_expect_parameter(const struct kvc_loaded *loaded, const char *path
     cr_expect(strcmp(found->value, value) == 0 && found->bare == bare && strcmp(found->source, source) == 0,
               "%s: found %s%s from \"%s\"", path, found->value, found->bare ? " (bare)" : "", found->source);
 }
+
+void kvc_test_refuses_in_profile(const char *key, const char *profile, int line, const char *message)
+{
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    char text[128], path[96];
+    snprintf(text, sizeof(text), "return { system = { kind = 'megakv' }, node = { %s = 'm.lua' } }", key);
+    snprintf(path, sizeof(path), "%s/m.lua", kvc_test_folder);
+    kvc_test_write_file("m.lua", profile);
+    cr_expect_eq(kvc_test_load(text, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "accepted: %s", profile);
+    cr_expect(strcmp(diag.file, path) == 0 && diag.line == line && strstr(diag.message, message) != NULL,
+              "found %s:%d: %s\nexpected %s:%d: %s", diag.file, diag.line, diag.message, path, line, message);
+}

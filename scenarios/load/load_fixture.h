@@ -31,6 +31,10 @@ void kvc_test_refuses_set(const char *text, const char *set, int line, const cha
 /* The same for a scenario whose line 3 is `text`, inside of the returned table. */
 void kvc_test_refuses_line(const char *text, const char *part);
 
+/* Writes `profile` to m.lua and loads a scenario whose node.KEY names it, which must fail at `line` of m.lua.
+ */
+void kvc_test_refuses_in_profile(const char *key, const char *profile, int line, const char *part);
+
 /* Finds a value by its path. Returns NULL if there is none. */
 const struct kvc_parameter *kvc_test_find(const struct kvc_parameters *list, const char *path);
 

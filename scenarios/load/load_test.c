@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/megakv/cost_profile.h"
 #include "models/model.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
@@ -30,7 +29,6 @@ Test(load, fills_everything_from_defaults)
     cr_expect_float_eq(kvc_gpu_of(&scenario->node)->clocks[4].insert.base_ns, 282500, 1e-6);
     cr_expect_float_eq(kvc_nic_of(&scenario->node)->bytes_per_s, 5e9, 1e-3);
     cr_expect_float_eq(kvc_pcie_of(&scenario->node)->latency_ns, 1050, 1e-9);
-    cr_expect(!kvc_megakv_cost_profile_is_measured(kvc_megakv_cost_profile_of(&scenario->node)));
     cr_expect_str_eq(scenario->node.machine.name, "");
     cr_expect_eq(scenario->workload.popularity, KVC_POPULARITY_UNIFORM);
     cr_expect_eq(scenario->workload.arrival, KVC_ARRIVAL_SATURATE);

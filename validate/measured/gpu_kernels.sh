@@ -52,7 +52,8 @@ if [ $sanitize = yes ]; then
     exit
 fi
 run_tests gpu_tests.txt
-for bench in index_cuda_bench megakv/cuckoo_cuda_bench memcachedgpu/get_cuda_bench; do
+benches=$(cd $build/kernels && ls -d *_cuda_bench */*_cuda_bench)
+for bench in $benches; do
     name=$(basename $bench)
     $build/kernels/$bench 2>&1 | tee "$out/$name.part"
     mv "$out/$name.part" "$out/$name.txt"

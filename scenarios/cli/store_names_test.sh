@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Only a store's own folders and the registries name a store. This looks for the names of the folders models/*/ and
+# kernels/*/, also with hyphens as in key-value, in code, strings and paths. Comments may name a store, and so may data
+# (.lua, .csv, .json) and docs (.md). Tests may use a store's scenarios: strings in C and shell tests are free, C code
+# is not. A store's own folders are all that bear its name, such as models/NAME, kernels/NAME and scenarios/papers/NAME.
+# Usage: store_names_test.sh SOURCE [NAME...]    NAME: further stores to look for
+set -euo pipefail
+source=$(realpath "$1")
+shift
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+registries='models/registry.c|kernels/index_kinds.c|kernels/index_kinds_cuda.c'
+
+# Prints FILE:LINE: TEXT where a name stands alone or next to characters that are no letters, as in kvc_NAME_run.
+cat >"$folder/find.awk" <<'AWK'
+BEGIN {
+    gsub(/[a-z]/, "&-?", names)
+    gsub(/-\?( |$)/, "|", names)
+    sub(/\|$/, "", names)
+    pattern = "(^|[^a-z])(" names ")([^a-z]|$)"
+}
+function code_of(line,    code, quote, i, one, two) { # without comments, in tests also without strings
+    for (i = 1; i <= length(line); i++) {
+        one = substr(line, i, 1)
+        two = substr(line, i, 2)
+        if (in_comment) {
+            if (two == "*/") { in_comment = 0; i++ }
+        } else if (quote == "" && two == "/*") {
+            in_comment = 1
+            i++
+        } else if (quote == "" && two == "//") {
+            break
+        } else {
+            if (quote == "" || !is_test || line ~ /^#include/) { code = code one }
+            if (quote != "" && one == "\\") { i++ }
+            else if (quote == one) { quote = "" }
+            else if (quote == "" && (one == "\"" || one == "'")) { quote = one }
+        }
+    }
+    return code
+}
+FNR == 1 {
+    is_c = FILENAME ~ /\.(c|h|cc|hh|cu|cuh)$/
+    is_test = FILENAME ~ /_(test|fixture)\.[a-z]+$/
+    in_comment = 0
+    if (tolower(FILENAME) ~ pattern) { print FILENAME ": its name" }
+}
+is_c && (/\/\*/ || /\*\// || tolower($0) ~ pattern) { if (tolower(code_of($0)) ~ pattern) { print FILENAME ":" FNR ": " $0 } }
+!is_c && tolower($0) ~ pattern {
+    text = $0
+    sub(/(^|[ \t])#.*/, "", text)
+    if (tolower(text) ~ pattern) { print FILENAME ":" FNR ": " $0 }
+}
+AWK
+
+offenders() { # TREE [NAME...]: prints every place that names a store
+    local tree=$1 names own=() name
+    shift
+    cd "$tree"
+    names=$(printf '%s\n' models/*/ kernels/*/ "$@" | sed 's#/$##; s#.*/##' | sort -u | tr '\n' ' ')
+    for name in $names; do
+        own+=(-o -name "$name")
+    done
+    find * .cmake .ci \( -name build "${own[@]}" \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \
+        -o -name '*.cu' -o -name '*.cuh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name Makefile -o -name '*.gp' \
+        -o -name '*.sh' -o -path .ci/run \) -print |
+        grep -vE "_test(_[a-z]+|ing)?\.sh$|^($registries)$" | sort | xargs awk -v names="$names" -f "$folder/find.awk"
+}
+
+# The search itself works: a tree with a store that is called redkv has these offenders.
+tree=$folder/tree
+mkdir -p "$tree"/{.ci,.cmake,models/redkv,kernels/redkv,sim,scenarios/papers/redkv}
+cd "$tree"
+echo 'int kvc_redkv_run(void);' | tee models/redkv/run.h models/registry.c kernels/redkv/a.c scenarios/papers/redkv/b.c >sim/call.c
+printf '%s\n' '/* As Red-KV does. */' 'int a; /* One word,' ' * redkv */ int b; // redkv' 'int predkv, redkvs;' >sim/comment.c
+printf '%s\n' '/* none */ const char *text = "\"/* Red-KV";' >sim/string.c
+printf '%s\n' 'load("redkv");' '#include "models/redkv/run.h"' >sim/a_test.c
+echo 'int x;' >sim/redkv_tools.h
+printf '%s\n' '# redkv' 'add(sim/redkv) # here' >CMakeLists.txt
+echo 'run redkv.lua' | tee sim/a_test.sh sim/a_testing.sh sim/run.lua >.ci/run
+expected='.ci/run:1 CMakeLists.txt:2 sim/a_test.c:2 sim/call.c:1 sim/redkv_tools.h sim/string.c:1'
+found=$(offenders "$tree" | sed 's/^\([^:]*\(:[0-9]*\)\{0,1\}\):.*/\1/' | xargs)
+[ "$found" = "$expected" ] || { printf 'FAILED: the search finds %s\ninstead of %s\n' "$found" "$expected"; exit 1; }
+
+found=$(offenders "$source" "$@")
+[ -z "$found" ] || { printf 'FAILED: these places name a store outside its folders:\n%s\n' "$found"; exit 1; }
