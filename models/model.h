@@ -19,24 +19,13 @@
 #include "sim/base/option.h"
 #include "sim/base/progress.h"
 #include "sim/metrics/result.h"
-#include "sim/metrics/timeline.h"
+#include "sim/run/context.h"
 #include "sim/scenario.h"
 
 /* A device that a store looks at. */
 struct kvc_model_device {
     const struct kvc_device_kind *kind;
     const char *profile; /* Profile of the hardware library for a node that names none: "tesla-k40c". */
-};
-
-/* What the simulation of one replica gets. */
-struct kvc_run_context {
-    const struct kvc_scenario *scenario;
-    void *state;                         /* The store that `prepare` built; the run changes it. */
-    uint32_t replica;                    /* Number of this replica, from 0. It selects the random streams. */
-    struct kvc_timeline *timeline;       /* Where the run draws its activities; NULL: nowhere. */
-    const struct kvc_progress *progress; /* May be NULL. */
-    const char *platform_path; /* Where SimGrid's platform file stays, see kvc_engine_open; NULL: nowhere. */
-    struct kvc_result *result; /* Comes zeroed; the run fills it. */
 };
 
 struct kvc_probed_machine;

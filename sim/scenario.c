@@ -102,3 +102,30 @@ enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct k
     }
     return KVC_OK;
 }
+
+uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes)
+{
+    if (run->functional != KVC_FUNCTIONAL_SAMPLED) {
+        return run->functional == KVC_FUNCTIONAL_FULL ? 1 : 0;
+    }
+    if (run->sample_rate > 0) {
+        return run->sample_rate;
+    }
+    uint64_t rate = 1;
+    while (full_bytes / (double)rate > run->sample_bytes) {
+        rate *= 2;
+    }
+    return rate;
+}
+
+struct kvc_source_params kvc_scenario_source(const struct kvc_scenario *scenario, uint32_t sockets,
+                                             uint64_t hash_seed)
+{
+    return (struct kvc_source_params){
+        .workload = &scenario->workload,
+        .nodes = (uint32_t)scenario->cluster.nodes,
+        .sockets = sockets,
+        .hash_seed = hash_seed,
+        .frame_requests = 1,
+    };
+}

@@ -88,19 +88,10 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvd
     config->nic_bytes = floor(options->memory_bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
+/* "off" has a closed form, but no run. */
 static uint64_t sample_rate_of(const struct kvc_run *run, double all_bytes)
 {
-    uint64_t rate = 1;
-    if (run->functional != KVC_FUNCTIONAL_SAMPLED) {
-        return 1;
-    }
-    if (run->sample_rate > 0) {
-        return run->sample_rate;
-    }
-    while (all_bytes / (double)rate > run->sample_bytes) {
-        rate *= 2;
-    }
-    return rate;
+    return run->functional == KVC_FUNCTIONAL_OFF ? 1 : kvc_run_sample_rate(run, all_bytes);
 }
 
 static double pair_bytes_of(const struct kvc_workload *workload)

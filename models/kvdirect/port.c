@@ -89,20 +89,11 @@ bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until
 static void add_answers(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_packet *packet,
                         double done_ns)
 {
-    struct kvc_kvdirect_answers *answers = &processor->answers;
     const struct kvc_batch *batch = packet->batch;
-    if (answers->count + batch->count > answers->capacity) {
-        answers->capacity = 2 * (answers->count + batch->count);
-        answers->sent_ns = kvc_array_grown(answers->sent_ns, answers->capacity, sizeof(*answers->sent_ns));
-        answers->done_ns = kvc_array_grown(answers->done_ns, answers->capacity, sizeof(*answers->done_ns));
-        answers->outcome = kvc_array_grown(answers->outcome, answers->capacity, sizeof(*answers->outcome));
-        answers->client = kvc_array_grown(answers->client, answers->capacity, sizeof(*answers->client));
-    }
+    struct kvc_answers *answers = &processor->answers;
+    kvc_answers_reserve(answers, batch->count);
     for (uint32_t i = 0; i < batch->count; i++) {
-        answers->sent_ns[answers->count] = batch->sent_ns[i];
-        answers->done_ns[answers->count] = done_ns;
-        answers->outcome[answers->count] = packet->outcome[i];
-        answers->client[answers->count++] = batch->client[i];
+        kvc_answers_add(answers, batch->sent_ns[i], done_ns, packet->outcome[i], batch->client[i]);
     }
 }
 

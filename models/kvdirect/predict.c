@@ -54,16 +54,6 @@ static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, d
     return merged;
 }
 
-static double fullest_share(const struct kvc_scenario *scenario)
-{
-    const struct kvc_source_params params = {.workload = &scenario->workload,
-                                             .nodes = (uint32_t)scenario->cluster.nodes,
-                                             .sockets = kvc_kvdirect_config_of(scenario)->nics,
-                                             .hash_seed = KVC_KVDIRECT_HASH_SEED,
-                                             .frame_requests = 1};
-    return kvc_hottest_shard_frac(&params);
-}
-
 static void add_metrics(const struct kvc_kvdirect_config *config, const struct kvc_kvdirect_loads *loads,
                         double share, struct kvc_result *result)
 {
@@ -102,7 +92,8 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_reuse reuse;
     const struct kvc_nic *nic = config->card.nic;
-    double share = fullest_share(scenario), merged = 0, per_ns = 0;
+    const struct kvc_source_params source = kvc_kvdirect_source_of(scenario);
+    double share = kvc_hottest_shard_frac(&source), merged = 0, per_ns = 0;
     struct kvc_kvdirect_loads loads = {0};
     kvc_kvdirect_reuse_of(&scenario->workload, &config->mean.accesses, config->buckets, config->cache_lines,
                           &reuse);

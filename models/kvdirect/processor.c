@@ -42,7 +42,7 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
             (int32_t)(operations - 1 - processor->free_operations);
         processor->free_operations++;
     }
-    if (store->sample_rate > 1) {
+    if (store->sampling.rate > 1) {
         processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof(*processor->shape));
     }
     kvc_kvdirect_table_set_trace(processor->shard->table, &processor->trace);
@@ -62,10 +62,7 @@ void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
     free(processor->operation);
     free(processor->free_operation);
     free(processor->shape);
-    free(processor->answers.sent_ns);
-    free(processor->answers.done_ns);
-    free(processor->answers.outcome);
-    free(processor->answers.client);
+    kvc_answers_free(&processor->answers);
 }
 
 /* ---- operations ---- */
@@ -244,8 +241,8 @@ static void fill_operation(struct kvc_kvdirect_processor *processor, struct kvc_
     operation->row = row;
     operation->op = batch->op[row];
     operation->sequence = processor->counts.decoded;
-    operation->kept = kvc_kvdirect_store_keeps(processor->store, batch->key_id[row]);
-    operation->hot = batch->key_id[row] < processor->store->hot_keys;
+    operation->kept = kvc_sampling_keeps_key(&processor->store->sampling, batch->key_id[row]);
+    operation->hot = batch->key_id[row] < processor->store->sampling.hot_keys;
     operation->forwarded = operation->write_back = operation->present = false;
     operation->key_bytes = batch->key_bytes[row];
     operation->value_bytes = (uint16_t)batch->value_bytes[row];

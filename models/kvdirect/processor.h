@@ -19,6 +19,7 @@
 #include "models/kvdirect/station.h"
 #include "models/kvdirect/store.h"
 #include "sim/devices/nic.h"
+#include "sim/run/answers.h"
 #include "sim/scenario.h"
 #include "sim/workload/source.h"
 
@@ -28,14 +29,6 @@ enum kvc_kvdirect_outcome {
     KVC_KVDIRECT_MISS,
     KVC_KVDIRECT_SET_DONE,
     KVC_KVDIRECT_DELETE_DONE
-};
-
-/* Rows that were answered since they were last taken, in order of done_ns. */
-struct kvc_kvdirect_answers {
-    uint32_t count, capacity;
-    double *sent_ns, *done_ns;
-    uint8_t *outcome; /* enum kvc_kvdirect_outcome */
-    uint32_t *client;
 };
 
 /* Since the processor began. */
@@ -98,8 +91,8 @@ struct kvc_kvdirect_processor {
     double advanced_ns;
     double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
     struct kvc_kvdirect_shape
-        *shape; /* accesses of recent operations, per kind: for keys that are not kept */
-    struct kvc_kvdirect_answers answers;
+        *shape;                 /* accesses of recent operations, per kind: for keys that are not kept */
+    struct kvc_answers answers; /* outcome: enum kvc_kvdirect_outcome */
     struct kvc_kvdirect_counts counts;
     void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* NULL: nobody */
     void *watch_data;

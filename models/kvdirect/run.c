@@ -6,56 +6,27 @@
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/processor.h"
 #include "sim/base/array.h"
-#include "sim/base/clock.h"
-#include "sim/engine.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/metrics/recorder.h"
+#include "sim/run/replica.h"
+#include "sim/run/slices.h"
 
-/* How long a NIC goes on by itself. Clients that wait for responses must not be overtaken: what they send
- * because of a response needs the way back and forth. */
+/* Longest slice: how long a NIC goes on by itself. */
 static const double slice_ns = 4000;
 static const double window_ns = 50000;
 
 enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, SEND, STAGES };
 
-struct node_nic {
-    struct simulation *simulation;
-    struct kvc_kvdirect_processor processor;
-    uint32_t number;
-    double busy_ns[STAGES]; /* when its last slice ended */
-};
-
 struct simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_kvdirect_config *config;
     struct kvc_kvdirect_store *store;
-    struct kvc_source *source;
-    struct node_nic *nics;
-    struct kvc_recorder recorder;
-    struct kvc_timeline *timeline;
-    const struct kvc_progress *progress;
-    double slice_ns;
-    double busy_ns[STAGES]; /* of all NICs, in the measured time */
-    uint64_t outcome[KVC_KVDIRECT_DELETE_DONE + 1];
-    uint64_t completed;
+    struct kvc_kvdirect_processor *processors; /* One per NIC. */
+    struct kvc_slice_server *servers;          /* The same NICs, as the engine sees them. */
+    struct kvc_slices slices;
+    struct kvc_replica replica;
 };
 
 /* ---- what happens ---- */
-
-static void record(struct simulation *simulation, struct kvc_kvdirect_answers *answers, double now_ns)
-{
-    uint32_t first, last;
-    kvc_recorder_latencies(&simulation->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
-    kvc_recorder_completions(&simulation->recorder, now_ns, answers->done_ns, answers->count, &first, &last);
-    for (uint32_t i = first; i < last; i++) {
-        simulation->outcome[answers->outcome[i]]++;
-    }
-    simulation->completed += last - first;
-    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
-        kvc_source_complete(simulation->source, answers->client, answers->done_ns, answers->count);
-    }
-    answers->count = 0;
-}
 
 /* Of the tags and credits that are the limit, or of a direction of a link, whichever is busier. */
 static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
@@ -71,61 +42,26 @@ static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
     return most_ns;
 }
 
-static void note_busy(struct node_nic *nic, double now_ns)
+static void set_busy(const void *data, double *busy_ns)
 {
-    struct simulation *simulation = nic->simulation;
-    const struct kvc_kvdirect_processor *processor = &nic->processor;
+    const struct kvc_kvdirect_processor *processor = data;
     const struct kvc_kvdirect_counts *counts = &processor->counts;
     const struct kvc_kvdirect_memory_engine *memory = &processor->memory;
-    const double busy_ns[STAGES] = {
-        [RECEIVE] = counts->receive_busy_ns,
-        [DECODE] = counts->decode_busy_ns,
-        [ACCESS] = counts->access_busy_ns,
-        [PCIE] = pcie_busy_ns(memory),
-        [GATHER] = memory->gather.busy_ns / fmax(memory->gather.cores, 1),
-        [DRAM] = memory->dram_busy_ns,
-        [SEND] = counts->send_busy_ns,
-    };
-    bool measured = now_ns > simulation->recorder.from_ns && now_ns <= simulation->recorder.until_ns;
-    for (int i = 0; i < STAGES; i++) {
-        if (measured) {
-            simulation->busy_ns[i] += busy_ns[i] - nic->busy_ns[i];
-        }
-        nic->busy_ns[i] = busy_ns[i];
-    }
+    busy_ns[RECEIVE] = counts->receive_busy_ns;
+    busy_ns[DECODE] = counts->decode_busy_ns;
+    busy_ns[ACCESS] = counts->access_busy_ns;
+    busy_ns[PCIE] = pcie_busy_ns(memory);
+    busy_ns[GATHER] = memory->gather.busy_ns / fmax(memory->gather.cores, 1);
+    busy_ns[DRAM] = memory->dram_busy_ns;
+    busy_ns[SEND] = counts->send_busy_ns;
 }
 
-static void nic_main(void *data)
+static uint64_t advance(void *data, double until_ns)
 {
-    struct node_nic *nic = data;
-    struct simulation *simulation = nic->simulation;
-    for (uint64_t slice = 1;; slice++) {
-        double now_ns = (double)slice * simulation->slice_ns;
-        kvc_engine_sleep_until_ns(now_ns);
-        uint64_t decoded = nic->processor.counts.decoded;
-        kvc_kvdirect_processor_advance(&nic->processor, now_ns);
-        kvc_timeline_event(simulation->timeline, nic->number, 0, "operations", now_ns - simulation->slice_ns,
-                           simulation->slice_ns, nic->processor.counts.decoded - decoded);
-        note_busy(nic, now_ns);
-        record(simulation, &nic->processor.answers, now_ns);
-    }
-}
-
-/* Wakes once a window: is the warm-up over, is the run? */
-static void monitor_main(void *data)
-{
-    struct simulation *simulation = data;
-    struct kvc_recorder *recorder = &simulation->recorder;
-    for (uint64_t window = 1;; window++) {
-        kvc_engine_sleep_until_ns((double)window * recorder->window_ns);
-        double now_ns = kvc_engine_now_ns();
-        if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(simulation->source, NULL) != KVC_OK) {
-            kvc_engine_stop();
-        }
-        kvc_progress_report(simulation->progress, isfinite(recorder->from_ns) ? "measure" : "warm up",
-                            isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns
-                                                        : 0);
-    }
+    struct kvc_kvdirect_processor *processor = data;
+    uint64_t decoded = processor->counts.decoded;
+    kvc_kvdirect_processor_advance(processor, until_ns);
+    return processor->counts.decoded - decoded;
 }
 
 /* ---- from the scenario to the answer ---- */
@@ -136,51 +72,17 @@ static void name_host(const struct simulation *simulation, uint32_t number, char
     snprintf(name, size, "node%u-nic%u", number / nics, number % nics);
 }
 
-static enum kvc_status open_simulation(struct simulation *simulation, uint64_t seed, struct kvc_diag *diag)
+/* Clients that wait for responses send again because of them: such a request must not arrive in a slice that
+ * is already simulated. */
+static double slice_ns_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_scenario *scenario = simulation->scenario;
-    struct kvc_source_params params = {
-        .workload = &scenario->workload,
-        .nodes = (uint32_t)scenario->cluster.nodes,
-        .sockets = simulation->config->nics,
-        .seed = seed,
-        .hash_seed = KVC_KVDIRECT_HASH_SEED,
-        .frame_requests = simulation->config->mean.packet_requests,
-    };
-    simulation->source = kvc_source_create(&params, diag);
-    if (simulation->source == NULL) {
-        return diag->status;
-    }
-    simulation->slice_ns = scenario->workload.arrival == KVC_ARRIVAL_CLOSED
-                               ? fmin(slice_ns, 2 * simulation->config->card.nic->latency_ns)
-                               : slice_ns;
-    simulation->nics = kvc_array_of(simulation->store->shard_count, sizeof(*simulation->nics));
-    for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
-        char name[KVC_NAME_MAX];
-        struct node_nic *nic = &simulation->nics[i];
-        nic->simulation = simulation;
-        nic->number = i;
-        kvc_kvdirect_processor_open(&nic->processor, scenario, simulation->store, simulation->source, i,
-                                    params.frame_requests, seed);
-        name_host(simulation, i, name, sizeof(name));
-        kvc_timeline_row(simulation->timeline, i, 0, name, "processor");
-    }
-    return kvc_recorder_open(&simulation->recorder, window_ns, scenario->run.warmup_ns,
-                             scenario->run.duration_ns, diag);
+    return scenario->workload.arrival == KVC_ARRIVAL_CLOSED
+               ? fmin(slice_ns, 2 * kvc_kvdirect_config_of(scenario)->card.nic->latency_ns)
+               : slice_ns;
 }
 
-static void close_simulation(struct simulation *simulation)
-{
-    for (uint32_t i = 0; i < simulation->store->shard_count && simulation->nics != NULL; i++) {
-        kvc_kvdirect_processor_close(&simulation->nics[i].processor);
-    }
-    free(simulation->nics);
-    kvc_source_free(simulation->source);
-    kvc_recorder_close(&simulation->recorder);
-}
-
-static enum kvc_status open_engine(const struct simulation *simulation, const char *platform_path,
-                                   struct kvc_diag *diag)
+static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
+                                    struct kvc_diag *diag)
 {
     uint32_t count = simulation->store->shard_count;
     struct kvc_engine_host *hosts = kvc_array_of(count, sizeof(*hosts));
@@ -188,20 +90,52 @@ static enum kvc_status open_engine(const struct simulation *simulation, const ch
         name_host(simulation, i, hosts[i].name, sizeof(hosts[i].name));
         hosts[i].cores = 1;
     }
-    enum kvc_status status = kvc_engine_open(platform_path, hosts, count, diag);
+    struct kvc_replica_options options = {.hosts = hosts,
+                                          .host_count = count,
+                                          .source = kvc_kvdirect_source_of(context->scenario),
+                                          .window_ns = window_ns};
+    options.source.frame_requests = simulation->config->mean.packet_requests;
+    enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     free(hosts);
     return status;
 }
 
-static void spawn_all(struct simulation *simulation)
+static void open_nics(struct simulation *simulation)
 {
-    char host[KVC_NAME_MAX];
-    for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
-        name_host(simulation, i, host, sizeof(host));
-        kvc_engine_spawn("nic", host, nic_main, &simulation->nics[i]);
+    const struct kvc_scenario *scenario = simulation->scenario;
+    struct kvc_replica *replica = &simulation->replica;
+    uint32_t count = simulation->store->shard_count,
+             packet_requests = simulation->config->mean.packet_requests;
+    simulation->slices =
+        (struct kvc_slices){.replica = replica, .slice_ns = slice_ns_of(scenario), .stages = STAGES};
+    simulation->processors = kvc_array_of(count, sizeof(*simulation->processors));
+    simulation->servers = kvc_array_of(count, sizeof(*simulation->servers));
+    for (uint32_t i = 0; i < count; i++) {
+        char name[KVC_NAME_MAX];
+        struct kvc_kvdirect_processor *processor = &simulation->processors[i];
+        kvc_kvdirect_processor_open(processor, scenario, simulation->store, replica->source, i,
+                                    packet_requests, replica->seed);
+        simulation->servers[i] = (struct kvc_slice_server){.slices = &simulation->slices,
+                                                           .number = i,
+                                                           .answers = &processor->answers,
+                                                           .advance = advance,
+                                                           .busy = set_busy,
+                                                           .data = processor};
+        name_host(simulation, i, name, sizeof(name));
+        kvc_timeline_row(replica->context->timeline, i, 0, name, "processor");
+        kvc_engine_spawn("nic", name, kvc_slice_server_main, &simulation->servers[i]);
     }
-    name_host(simulation, 0, host, sizeof(host));
-    kvc_engine_spawn("monitor", host, monitor_main, simulation);
+}
+
+static void close_simulation(struct simulation *simulation)
+{
+    for (uint32_t i = 0; i < simulation->store->shard_count && simulation->processors != NULL; i++) {
+        kvc_kvdirect_processor_close(&simulation->processors[i]);
+    }
+    free(simulation->processors);
+    free(simulation->servers);
+    kvc_replica_close(&simulation->replica);
+    free(simulation);
 }
 
 static void report_stages(const struct simulation *simulation, struct kvc_result *result)
@@ -211,17 +145,11 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
         [PCIE] = {"pcie", "pcie"},      [GATHER] = {"gather", "cpu"},  [DRAM] = {"dram", "fpga"},
         [SEND] = {"send", "nic"},
     };
-    double measured_ns = simulation->recorder.until_ns - simulation->recorder.from_ns;
-    for (int i = 0; i < STAGES; i++) {
-        if (i == GATHER && simulation->config->gather_cores == 0) {
-            continue;
+    for (uint32_t i = 0; i < STAGES; i++) {
+        if (i != GATHER || simulation->config->gather_cores > 0) {
+            kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1],
+                                    simulation->store->shard_count, result);
         }
-        double utilization_frac =
-            fmin(simulation->busy_ns[i] / simulation->store->shard_count / measured_ns, 1);
-        struct kvc_stage_result *stage =
-            kvc_result_add_stage(result, names[i][0], names[i][1], utilization_frac);
-        stage->busy_s = simulation->busy_ns[i] * 1e-9;
-        stage->served = simulation->completed;
     }
 }
 
@@ -237,7 +165,7 @@ static struct sums sum_up(const struct simulation *simulation)
 {
     struct sums sums = {0};
     for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
-        const struct kvc_kvdirect_processor *processor = &simulation->nics[i].processor;
+        const struct kvc_kvdirect_processor *processor = &simulation->processors[i];
         const struct kvc_kvdirect_counts *counts = &processor->counts;
         const struct kvc_kvdirect_shard *shard = processor->shard;
         sums.counts.decoded += counts->decoded;
@@ -325,13 +253,13 @@ static void report(struct simulation *simulation, struct kvc_result *result)
 {
     struct sums sums = sum_up(simulation);
     result->offered = sums.counts.decoded;
-    result->completed = simulation->completed;
-    result->hits = simulation->outcome[KVC_KVDIRECT_HIT];
-    result->misses = simulation->outcome[KVC_KVDIRECT_MISS];
+    result->completed = simulation->slices.completed;
+    result->hits = simulation->slices.outcome[KVC_KVDIRECT_HIT];
+    result->misses = simulation->slices.outcome[KVC_KVDIRECT_MISS];
     result->gets = result->hits + result->misses;
-    result->sets = simulation->outcome[KVC_KVDIRECT_SET_DONE];
-    result->deletes = simulation->outcome[KVC_KVDIRECT_DELETE_DONE];
-    kvc_recorder_report(&simulation->recorder, result);
+    result->sets = simulation->slices.outcome[KVC_KVDIRECT_SET_DONE];
+    result->deletes = simulation->slices.outcome[KVC_KVDIRECT_DELETE_DONE];
+    kvc_recorder_report(&simulation->replica.recorder, result);
     report_stages(simulation, result);
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
@@ -349,38 +277,26 @@ static void report(struct simulation *simulation, struct kvc_result *result)
 
 enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
-    double started_s = kvc_clock_wall_s();
-    const struct kvc_scenario *scenario = context->scenario;
     struct kvc_kvdirect_store *store = context->state;
-    struct kvc_result *result = context->result;
-    struct kvc_rng seeds;
+    char monitor_host[KVC_NAME_MAX];
     struct simulation *simulation = calloc(1, sizeof(*simulation));
     if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
-    *simulation = (struct simulation){.scenario = scenario,
-                                      .config = kvc_kvdirect_config_of(scenario),
-                                      .store = store,
-                                      .timeline = context->timeline,
-                                      .progress = context->progress};
-    kvc_rng_init(&seeds, scenario->run.seed, "replica", context->replica);
-    enum kvc_status status = open_engine(simulation, context->platform_path, diag);
+    simulation->scenario = context->scenario;
+    simulation->config = kvc_kvdirect_config_of(context->scenario);
+    simulation->store = store;
+    enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
-        status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
+        open_nics(simulation);
+        name_host(simulation, 0, monitor_host, sizeof(monitor_host));
+        status = kvc_replica_run(&simulation->replica, monitor_host, diag);
     }
     if (status == KVC_OK) {
-        spawn_all(simulation);
-        kvc_engine_run();
-        status = kvc_source_error(simulation->source, diag);
-    }
-    if (status == KVC_OK) {
-        report(simulation, result);
-        result->activities = kvc_engine_activities();
-        result->engine_wall_s = kvc_engine_wall_s();
-        result->preload_wall_s = store->preload_wall_s;
-        result->wall_s = kvc_clock_wall_s() - started_s;
+        report(simulation, context->result);
+        context->result->preload_wall_s = store->preload_wall_s;
+        kvc_replica_report(&simulation->replica);
     }
     close_simulation(simulation);
-    free(simulation);
     return status;
 }

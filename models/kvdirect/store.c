@@ -7,24 +7,24 @@
 
 #include "models/kvdirect/config.h"
 #include "sim/base/clock.h"
+#include "sim/run/preload.h"
 #include "sim/workload/source.h"
 
 enum {
-    BLOCK_KEYS = 4096,
     BLOCK_BYTES = 512,
-    /* Under Zipf's law the key that stands for the next stratum has 1/64 of the most popular key's share. */
-    HOT_STRATA = 64,
     ALIKE_SHARE = 256, /* ranks closer than this share count as equally popular */
 };
 
+struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario)
+{
+    return kvc_scenario_source(scenario, kvc_kvdirect_config_of(scenario)->nics, KVC_KVDIRECT_HASH_SEED);
+}
+
+/* The caches' hit ratio depends on popular keys under Zipf's law only. */
 static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    if (rate == 1 || workload->popularity != KVC_POPULARITY_ZIPF) {
-        return 0;
-    }
-    uint64_t hot = HOT_STRATA * rate, most = workload->keys / 2 / rate * rate;
-    return hot < most ? hot : most;
+    return workload->popularity == KVC_POPULARITY_ZIPF ? kvc_sampling_hot_keys(workload->keys, rate) : 0;
 }
 
 /* Of a NIC, scaled down; hot keys have memory of their own, as much for each as an average key has. */
@@ -71,14 +71,14 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_table_params params = {
-        .bytes = (uint64_t)scaled_bytes(scenario, config->nic_bytes, store->sample_rate),
+        .bytes = (uint64_t)scaled_bytes(scenario, config->nic_bytes, store->sampling.rate),
         .hash_index_frac = config->index_frac,
         .inline_bytes = config->inline_bytes,
         .seed = KVC_KVDIRECT_HASH_SEED,
     };
     double dram_bytes = config->card.fpga->dram_bytes;
     if (dram_bytes > 0) {
-        dram_bytes = scaled_bytes(scenario, dram_bytes, store->sample_rate);
+        dram_bytes = scaled_bytes(scenario, dram_bytes, store->sampling.rate);
     }
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
     if (store->shards == NULL) {
@@ -98,15 +98,13 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
     return KVC_OK;
 }
 
-/* What goes through all keys that the store keeps, a block at a time. */
-struct walk {
+/* What the keys of a block are used for. */
+struct filler {
     const struct kvc_scenario *scenario;
     struct kvc_kvdirect_store *store;
-    struct kvc_source *source;
-    struct kvc_batch *batch;
-    uint32_t shard_of[BLOCK_KEYS], row[BLOCK_KEYS];
-    struct kvc_kvdirect_table_op op[BLOCK_KEYS];
-    uint8_t value[BLOCK_KEYS][KVC_KVDIRECT_TABLE_PAIR_MAX];
+    struct kvc_preload *preload;
+    struct kvc_kvdirect_table_op op[KVC_PRELOAD_KEYS_MAX];
+    uint8_t value[KVC_PRELOAD_KEYS_MAX][KVC_KVDIRECT_TABLE_PAIR_MAX];
     /* to fill the caches */
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
@@ -115,118 +113,53 @@ struct walk {
     float **since; /* per shard and place: how long ago its line was used; 0: never */
 };
 
-/* Keys that the store keeps, all most popular ones and one of each further stratum, are numbered: places. */
-static uint64_t places_of(const struct walk *walk, uint64_t keys)
+/* One operation per key of the visit. */
+static void set_operations(struct filler *filler, const struct kvc_preload_visit *visit, uint8_t verb)
 {
-    const struct kvc_kvdirect_store *store = walk->store;
-    uint64_t hot = store->hot_keys < keys ? store->hot_keys : keys;
-    return hot + (keys - hot) / store->sample_rate;
-}
-
-/* Keys of the places [first, end), at most a block. */
-static void gather(struct walk *walk, uint64_t first, uint64_t end)
-{
-    const struct kvc_kvdirect_store *store = walk->store;
-    uint64_t rate = store->sample_rate, hot = store->hot_keys;
-    walk->batch->count = 0;
-    if (rate == 1) {
-        kvc_source_keys(walk->source, first, (uint32_t)(end - first), walk->batch);
-    } else {
-        for (uint64_t place = first; place < end; place++) {
-            uint64_t key_id = place < hot ? place : kvc_sampling_key(hot / rate + place - hot, rate);
-            kvc_source_keys(walk->source, key_id, 1, walk->batch);
-        }
-    }
-    for (uint32_t i = 0; i < walk->batch->count; i++) {
-        walk->shard_of[i] = kvc_source_shard(walk->source, walk->batch->hash[i]);
-    }
-}
-
-typedef void walk_fn(struct walk *walk, uint32_t shard);
-
-static bool coprime(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a == 1;
-}
-
-/* Blocks in an order that has nothing to do with popularity: where a key lies in its chain depends on when it
- * came. */
-static void walk_keys(struct walk *walk, const struct kvc_progress *progress, const char *step,
-                      walk_fn *visit)
-{
-    const struct kvc_workload *workload = &walk->scenario->workload;
-    uint64_t places = places_of(walk, (uint64_t)(workload->preload_frac * (double)workload->keys));
-    uint64_t blocks = (places + BLOCK_KEYS - 1) / BLOCK_KEYS;
-    uint64_t stride = (uint64_t)(0.618 * (double)blocks) + 1; /* the golden section spreads them */
-    while (!coprime(stride, blocks)) {
-        stride++;
-    }
-    for (uint64_t i = 0; i < blocks; i++) {
-        uint64_t first = (i + blocks / 2) * stride % blocks * BLOCK_KEYS;
-        gather(walk, first, first + BLOCK_KEYS < places ? first + BLOCK_KEYS : places);
-        for (uint32_t shard = 0; shard < walk->store->shard_count; shard++) {
-            visit(walk, shard);
-        }
-        kvc_progress_report(progress, step, (double)(i + 1) / (double)blocks);
-    }
-}
-
-/* The block's operations on one shard; their number. row[i]: of operation i. */
-static uint32_t gather_operations(struct walk *walk, uint32_t number, uint8_t verb)
-{
-    const struct kvc_batch *batch = walk->batch;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (walk->shard_of[i] != number) {
-            continue;
-        }
+    const struct kvc_batch *batch = visit->batch;
+    for (uint32_t i = 0; i < visit->count; i++) {
+        uint32_t row = visit->row[i];
         if (verb == KVC_KVDIRECT_TABLE_PUT) {
-            kvc_kvdirect_first_value(batch->hash[i], walk->value[count], batch->value_bytes[i]);
+            kvc_kvdirect_first_value(batch->hash[row], filler->value[i], batch->value_bytes[row]);
         }
-        walk->op[count] = (struct kvc_kvdirect_table_op){.verb = verb,
-                                                         .key = batch->keys + (size_t)i * batch->key_stride,
-                                                         .key_bytes = batch->key_bytes[i],
-                                                         .value = walk->value[count],
-                                                         .value_bytes = (uint16_t)batch->value_bytes[i]};
-        walk->row[count++] = i;
+        filler->op[i] = (struct kvc_kvdirect_table_op){.verb = verb,
+                                                       .key = batch->keys + (size_t)row * batch->key_stride,
+                                                       .key_bytes = batch->key_bytes[row],
+                                                       .value = filler->value[i],
+                                                       .value_bytes = (uint16_t)batch->value_bytes[row]};
     }
-    return count;
 }
 
-static void put_block(struct walk *walk, uint32_t number)
+static void put_keys(void *data, const struct kvc_preload_visit *visit)
 {
-    struct kvc_kvdirect_shard *shard = &walk->store->shards[number];
-    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_TABLE_PUT);
-    kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
+    struct filler *filler = data;
+    struct kvc_kvdirect_shard *shard = &filler->store->shards[visit->shard];
+    set_operations(filler, visit, KVC_KVDIRECT_TABLE_PUT);
+    kvc_kvdirect_table_run(shard->table, filler->op, visit->count, &shard->stats);
 }
 
 /* Relative; of neighbours in rank that hardly differ, that of the first one. */
-static double popularity(struct walk *walk, uint64_t key_id)
+static double popularity(struct filler *filler, uint64_t key_id)
 {
-    const struct kvc_workload *workload = &walk->scenario->workload;
+    const struct kvc_workload *workload = &filler->scenario->workload;
     if (workload->popularity != KVC_POPULARITY_ZIPF) {
         return 1;
     }
-    if (key_id < walk->popular_id || key_id - walk->popular_id > walk->popular_id / ALIKE_SHARE) {
-        walk->popular_id = key_id;
-        walk->popularity = pow((double)key_id + 1, -workload->zipf_s);
+    if (key_id < filler->popular_id || key_id - filler->popular_id > filler->popular_id / ALIKE_SHARE) {
+        filler->popular_id = key_id;
+        filler->popularity = pow((double)key_id + 1, -workload->zipf_s);
     }
-    return walk->popularity;
+    return filler->popularity;
 }
 
 /* The line is used `since` ago: its place holds it, unless another line that belongs there was used later. */
-static void use_line(struct walk *walk, uint32_t number, uint64_t line, float since, bool changed)
+static void use_line(struct filler *filler, uint32_t number, uint64_t line, float since, bool changed)
 {
-    struct kvc_kvdirect_dispatch *dispatch = &walk->store->shards[number].dispatch;
+    struct kvc_kvdirect_dispatch *dispatch = &filler->store->shards[number].dispatch;
     if (!kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
         return;
     }
-    float *latest = &walk->since[number][line % dispatch->places];
+    float *latest = &filler->since[number][line % dispatch->places];
     if (*latest != 0 && *latest <= since) {
         return;
     }
@@ -236,91 +169,87 @@ static void use_line(struct walk *walk, uint32_t number, uint64_t line, float si
 
 /* With independent requests a key was last used an exponentially distributed time ago, of a mean inverse to
  * its popularity. Lines are newer than the host's as often as requests write. */
-static void fill_block(struct walk *walk, uint32_t number)
+static void fill_caches(void *data, const struct kvc_preload_visit *visit)
 {
-    struct kvc_kvdirect_shard *shard = &walk->store->shards[number];
-    const double put_frac = kvc_kvdirect_config_of(walk->scenario)->mean.put_frac;
+    struct filler *filler = data;
+    uint32_t number = visit->shard, count = visit->count, at = 0;
+    struct kvc_kvdirect_shard *shard = &filler->store->shards[number];
+    const double put_frac = kvc_kvdirect_config_of(filler->scenario)->mean.put_frac;
     if (shard->dispatch.cacheable_frac == 0) {
         return;
     }
-    uint32_t count = gather_operations(walk, number, KVC_KVDIRECT_TABLE_GET), at = 0;
-    walk->trace.count = 0;
-    kvc_kvdirect_table_set_trace(shard->table, &walk->trace);
-    kvc_kvdirect_table_run(shard->table, walk->op, count, &shard->stats);
+    set_operations(filler, visit, KVC_KVDIRECT_TABLE_GET);
+    filler->trace.count = 0;
+    kvc_kvdirect_table_set_trace(shard->table, &filler->trace);
+    kvc_kvdirect_table_run(shard->table, filler->op, count, &shard->stats);
     kvc_kvdirect_table_set_trace(shard->table, NULL);
-    if (walk->trace.short_of_memory) {
+    if (filler->trace.short_of_memory) {
         kvc_out_of_memory("the accesses of %u operations", count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        double mean = 1 / popularity(walk, walk->batch->key_id[walk->row[i]]);
-        float since = (float)kvc_rng_exponential(&walk->rng, mean);
-        bool changed = kvc_rng_unit(&walk->rng) < put_frac;
-        for (; at < walk->trace.count && walk->trace.access[at].operation == i; at++) {
-            const struct kvc_kvdirect_table_access *access = &walk->trace.access[at];
+        double mean = 1 / popularity(filler, visit->batch->key_id[visit->row[i]]);
+        float since = (float)kvc_rng_exponential(&filler->rng, mean);
+        bool changed = kvc_rng_unit(&filler->rng) < put_frac;
+        for (; at < filler->trace.count && filler->trace.access[at].operation == i; at++) {
+            const struct kvc_kvdirect_table_access *access = &filler->trace.access[at];
             uint32_t lines = (access->bytes + KVC_KVDIRECT_LINE_BYTES - 1u) / KVC_KVDIRECT_LINE_BYTES;
             for (uint32_t l = 0; l < lines; l++) {
-                use_line(walk, number, access->line + l, since, changed);
+                use_line(filler, number, access->line + l, since, changed);
             }
         }
     }
 }
 
-static bool open_times(struct walk *walk)
+static bool open_times(struct filler *filler)
 {
-    struct kvc_kvdirect_store *store = walk->store;
-    walk->since = calloc(store->shard_count, sizeof(*walk->since));
-    bool ok = walk->since != NULL;
+    struct kvc_kvdirect_store *store = filler->store;
+    filler->since = calloc(store->shard_count, sizeof(*filler->since));
+    bool ok = filler->since != NULL;
     for (uint32_t i = 0; i < store->shard_count && ok; i++) {
-        walk->since[i] = calloc(store->shards[i].dispatch.places + 1, sizeof(**walk->since));
-        ok = walk->since[i] != NULL;
+        filler->since[i] = calloc(store->shards[i].dispatch.places + 1, sizeof(**filler->since));
+        ok = filler->since[i] != NULL;
     }
     return ok;
 }
 
-static void close_walk(struct walk *walk)
+static void free_filler(struct filler *filler)
 {
-    for (uint32_t i = 0; i < walk->store->shard_count && walk->since != NULL; i++) {
-        free(walk->since[i]);
+    for (uint32_t i = 0; i < filler->store->shard_count && filler->since != NULL; i++) {
+        free(filler->since[i]);
     }
-    free(walk->since);
-    free(walk->trace.access);
-    kvc_source_free(walk->source);
-    kvc_batch_free(walk->batch);
-    free(walk);
+    free(filler->since);
+    free(filler->trace.access);
+    kvc_preload_free(filler->preload);
+    free(filler);
 }
 
+/* The blocks come in an order that has nothing to do with popularity: where a key lies in its chain depends
+ * on when it came. */
 static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
-    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    struct walk *walk = calloc(1, sizeof(*walk));
-    struct kvc_source_params params = {
-        .workload = &scenario->workload,
-        .nodes = (uint32_t)scenario->cluster.nodes,
-        .sockets = config->nics,
-        .hash_seed = KVC_KVDIRECT_HASH_SEED,
-        .frame_requests = 1,
-    };
-    if (walk == NULL) {
+    struct filler *filler = calloc(1, sizeof(*filler));
+    const struct kvc_source_params params = kvc_kvdirect_source_of(scenario);
+    if (filler == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
     }
-    walk->scenario = scenario;
-    walk->store = store;
-    walk->source = kvc_source_create(&params, diag);
-    walk->batch = kvc_batch_create(BLOCK_KEYS, kvc_workload_key_stride(&scenario->workload));
-    kvc_rng_init(&walk->rng, scenario->run.seed, "kvdirect.fill", 0);
-    walk->popular_id = UINT64_MAX;
-    enum kvc_status status = walk->source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (walk->batch == NULL || !open_times(walk))) {
+    filler->scenario = scenario;
+    filler->store = store;
+    filler->preload = kvc_preload_create(&params, &store->sampling, diag);
+    kvc_rng_init(&filler->rng, scenario->run.seed, "kvdirect.fill", 0);
+    filler->popular_id = UINT64_MAX;
+    enum kvc_status status = filler->preload != NULL ? KVC_OK : diag->status;
+    if (status == KVC_OK && !open_times(filler)) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
     }
     if (status == KVC_OK) {
-        walk_keys(walk, progress, "preload", put_block);
-        if (config->card.fpga->dram_bytes > 0) {
-            walk_keys(walk, progress, "fill the caches", fill_block);
+        kvc_preload_walk(filler->preload, KVC_PRELOAD_SPREAD, progress, "preload", put_keys, filler);
+        if (kvc_kvdirect_config_of(scenario)->card.fpga->dram_bytes > 0) {
+            kvc_preload_walk(filler->preload, KVC_PRELOAD_SPREAD, progress, "fill the caches", fill_caches,
+                             filler);
         }
     }
-    close_walk(walk);
+    free_filler(filler);
     return status;
 }
 
@@ -349,8 +278,8 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
     made->shard_count = kvc_kvdirect_config_of(scenario)->shards;
-    made->sample_rate = kvc_kvdirect_config_of(scenario)->sample_rate;
-    made->hot_keys = hot_keys(scenario, made->sample_rate);
+    made->sampling.rate = kvc_kvdirect_config_of(scenario)->sample_rate;
+    made->sampling.hot_keys = hot_keys(scenario, made->sampling.rate);
     enum kvc_status status = create_shards(scenario, made, diag);
     if (status == KVC_OK) {
         status = preload(scenario, progress, made, diag);

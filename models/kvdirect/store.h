@@ -26,9 +26,9 @@ struct kvc_kvdirect_shard {
 struct kvc_kvdirect_store {
     uint32_t shard_count;
     struct kvc_kvdirect_shard *shards;
-    uint64_t sample_rate, hot_keys;
-    double utilization_frac; /* bytes of all pairs over all memory, after preloading */
-    uint64_t refused;        /* pairs that found no memory when preloading */
+    struct kvc_sampling sampling; /* the most popular keys are kept whole only under Zipf popularity */
+    double utilization_frac;      /* bytes of all pairs over all memory, after preloading */
+    uint64_t refused;             /* pairs that found no memory when preloading */
     double preload_wall_s;
 };
 
@@ -41,11 +41,8 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
                                           const struct kvc_progress *progress,
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag);
 
-static inline bool kvc_kvdirect_store_keeps(const struct kvc_kvdirect_store *store, uint64_t key_id)
-{
-    return store->sample_rate == 1 || key_id < store->hot_keys ||
-           kvc_sampling_keeps(key_id, store->sample_rate);
-}
+/* Returns the parameters of the scenario's request source: every NIC is a shard. */
+struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario);
 
 /* The value that a key has before the run. */
 void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes);

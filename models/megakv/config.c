@@ -34,24 +34,6 @@ static double slab_bytes_auto(const struct kvc_workload *workload, double shards
     return fmax(ceil(1.1 * (double)workload->keys / shards * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
 }
 
-static uint64_t sample_rate_of(const struct kvc_run *run, double full_bytes)
-{
-    if (run->functional == KVC_FUNCTIONAL_FULL) {
-        return 1;
-    }
-    if (run->functional == KVC_FUNCTIONAL_OFF) {
-        return 0;
-    }
-    if (run->sample_rate > 0) {
-        return run->sample_rate;
-    }
-    uint64_t rate = 1;
-    while (full_bytes / (double)rate > run->sample_bytes) {
-        rate *= 2;
-    }
-    return rate;
-}
-
 /* Returns gpu->clock_count if the GPU has no pair with this core clock. */
 static uint32_t clock_of(const struct kvc_gpu *gpu, double core_hz)
 {
@@ -117,7 +99,7 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *in
                                  ? (uint32_t)workload->frame_requests
                                  : kvc_nic_messages_per_frame(config->nic, config->means.request_bytes);
     config->full_bytes = config->shards * (config->index_bytes + config->slab_bytes);
-    config->sample_rate = sample_rate_of(&scenario->run, config->full_bytes);
+    config->sample_rate = kvc_run_sample_rate(&scenario->run, config->full_bytes);
     config->senders = senders_of(config);
     config->hit_frac = hit_frac_of(config, workload);
     return KVC_OK;

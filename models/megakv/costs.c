@@ -179,8 +179,8 @@ static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes
     return (1 - others) * kvc_curve_at(&costs->read_half_marked, bytes) + others * kvc_curve_at(other, bytes);
 }
 
-/* Extra cost of hits and misses in random order, which no core can predict. It is largest at one half of each,
- * where it was measured. */
+/* Extra cost of hits and misses in random order, which no core can predict. It is largest at one half of
+ * each, where it was measured. */
 static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, double missed_frac)
 {
     double half_ns = kvc_curve_at(&costs->read_half_missed, bytes);
@@ -188,7 +188,8 @@ static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, do
     return fmax(half_ns - known_ns, 0) * 2 * fmin(missed_frac, 1 - missed_frac);
 }
 
-/* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value. */
+/* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value.
+ */
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
                                               const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)
@@ -256,7 +257,8 @@ static double measured_search_ns(const struct kvc_megakv_costs *costs, double jo
 {
     bool on_thread = costs->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     double drain_ns = drained > 0 ? kvc_curve_at(&costs->drain, drained) : 0;
-    double in_turn = on_thread ? jobs : jobs / costs->config->streams; /* A thread serves the streams in turn. */
+    double in_turn =
+        on_thread ? jobs : jobs / costs->config->streams; /* A thread serves the streams in turn. */
     double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
                        (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
     search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_high_load, in_turn);

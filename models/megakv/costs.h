@@ -1,20 +1,19 @@
 /* Costs of a request on Mega-KV's receiver and sender threads, and of a launch on the device of the index.
  *
  * The closed form and the simulation share them. If the node's stages were measured (its cost profile), the
- * measured cost curves are charged, for the scenario's number of pipelines and amount of memory. Otherwise the
- * hardware profile gives the unit costs:
+ * measured cost curves are charged, for the scenario's number of pipelines and amount of memory. Otherwise
+ * the hardware profile gives the unit costs:
  *
  *   receiver  Every request costs the I/O and parsing of its packet (compute). Its index job, which is the
  *             signature and hash and for a SET the location, is written to the batch as a stream (stall).
  *             A SET also reads the payload from the packet as a stream and writes it to the item, whose first
  *             line is a random access (stall).
- *   sender    Every response costs the I/O of its packet (compute). A GET reads its location from the batch as
- *             a stream (stall). A GET that hits also reads the item's lines, the first one at random, and
- *             writes the response as a stream (stall). A GET that finds another key's item reads one line at
- *             random (stall).
- *             Under api = "get" both kinds of GET read a pointer to the request as a stream and fetch the
- *             request's key again to compare. Two cycles after parsing, the key has left the core's own
- *             caches, so this is one hit in the last-level cache (stall). SETs and DELETEs cost nothing else.
+ *   sender    Every response costs the I/O of its packet (compute). A GET reads its location from the batch
+ * as a stream (stall). A GET that hits also reads the item's lines, the first one at random, and writes the
+ * response as a stream (stall). A GET that finds another key's item reads one line at random (stall). Under
+ * api = "get" both kinds of GET read a pointer to the request as a stream and fetch the request's key again
+ * to compare. Two cycles after parsing, the key has left the core's own caches, so this is one hit in the
+ * last-level cache (stall). SETs and DELETEs cost nothing else.
  *
  * Not charged, because no cost is published or measured: computing signatures and hashes, allocation and the
  * CLOCK bitmap, stores into the NIC's rings. */
@@ -40,10 +39,13 @@ struct kvc_megakv_costs {
     double high_load;      /* Position between the two measured load factors: 0 is the normal one, 1 the high
                               one. */
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
-    struct kvc_megakv_lookup_mix lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
+    struct kvc_megakv_lookup_mix
+        lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
-        search, search_miss, drain, insert; /* As in the cost profile, for the scenario's threads and memory. */
-    /* The index at a high load, and at the normal load with the streams that the high load was measured with. */
+        search, search_miss, drain,
+        insert; /* As in the cost profile, for the scenario's threads and memory. */
+    /* The index at a high load, and at the normal load with the streams that the high load was measured with.
+     */
     struct kvc_curve search_high_load, search_usual, insert_high_load, insert_usual;
 };
 
@@ -59,9 +61,9 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
                                          const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
-/* Duration of one launch of all streams together; 0 jobs take 0. `hit_frac` is the share of searches that hit.
- * `drained` is the number of SETs and DELETEs whose index jobs the scheduler moves out of the batches once the
- * search has begun. `stats` is what the index has counted so far; NULL: nothing is known. */
+/* Duration of one launch of all streams together; 0 jobs take 0. `hit_frac` is the share of searches that
+ * hit. `drained` is the number of SETs and DELETEs whose index jobs the scheduler moves out of the batches
+ * once the search has begun. `stats` is what the index has counted so far; NULL: nothing is known. */
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
                             double hit_frac, double drained, const struct kvc_index_stats *stats);
 

@@ -117,16 +117,6 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     return limits;
 }
 
-static double fullest_share(const struct kvc_scenario *scenario)
-{
-    const struct kvc_source_params params = {.workload = &scenario->workload,
-                                             .nodes = (uint32_t)scenario->cluster.nodes,
-                                             .sockets = (uint32_t)scenario->node.sockets,
-                                             .hash_seed = KVC_MEGAKV_HASH_SEED,
-                                             .frame_requests = 1};
-    return kvc_hottest_shard_frac(&params);
-}
-
 /* What a socket at `speed` requests per ns does in a cycle. */
 struct cycle_times {
     double cycle_ns, search_ns, insert_ns, batch_send_ns;
@@ -297,7 +287,8 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(&costs, config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario, &costs);
-    double mean_ns, p95_ns, share = fullest_share(scenario);
+    const struct kvc_source_params source = kvc_megakv_source_of(scenario);
+    double mean_ns, p95_ns, share = kvc_hottest_shard_frac(&source);
     double speed = offered_speed(scenario, &costs, limits.lowest, share);
     double cycle_ns =
         fmax(kept_cycle_ns(config, &fit, &load, &speed), full_buffers_cycle_ns(scenario, &limits));

@@ -120,11 +120,11 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
             kvc_megakv_writes_erase(&socket->writes, simulation->evicted[i].hash,
                                     simulation->evicted[i].location);
         }
-        socket->writes.jobs += (double)evicted * (double)simulation->store->sample_rate;
+        socket->writes.jobs += (double)evicted * (double)simulation->store->sampling.rate;
         passed = socket->shard->slab_stats.clock_steps - passed;
-        pass_items(pipeline, (double)passed * (double)simulation->store->sample_rate);
+        pass_items(pipeline, (double)passed * (double)simulation->store->sampling.rate);
     }
-    simulation->kernel_ticks += kvc_clock_ticks() - started;
+    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
 }
 
 /* Rows of each operation in the frame. */
@@ -147,12 +147,13 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
 {
     const struct kvc_megakv_store *store = socket->simulation->store;
     const struct kvc_batch *batch = buffer->batch;
-    if (store->sample_rate <= 1) {
-        memset(buffer->sampled + first, store->sample_rate == 1, batch->count - first);
+    if (store->sampling.rate <= 1) {
+        memset(buffer->sampled + first, store->sampling.rate == 1, batch->count - first);
         return;
     }
     for (uint32_t i = first; i < batch->count; i++) {
-        buffer->sampled[i] = kvc_megakv_sampled(store, batch->key_id[i], &socket->thinning);
+        buffer->sampled[i] =
+            kvc_sampling_keeps_request(&store->sampling, batch->key_id[i], &socket->thinning);
     }
 }
 
@@ -203,7 +204,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         for (uint32_t i = first; i < batch->count; i++) {
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         }
-        kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
+        kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
         *arrived_ns = pipeline->rx_free_ns = start_ns;
         pipeline->next_frame_ns = start_ns + (batch->count - first) * pipeline->frame_step_ns;
         return start_ns;
@@ -211,7 +212,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, pipeline->rx_free_ns);
     *arrived_ns = wire_start_ns + wire_ns;
     double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
-    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);
+    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);
     pipeline->rx_free_ns = *arrived_ns;
     if (pipeline->frames >= nic->ring_frames && *slot_ns > *arrived_ns) {
         return NAN;
@@ -251,7 +252,7 @@ static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kv
 static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    struct kvc_recorder *recorder = &simulation->recorder;
+    struct kvc_recorder *recorder = &simulation->replica.recorder;
     struct kvc_megakv_buffer *buffer = pipeline->filling;
     struct kvc_batch *batch = buffer->batch;
     struct frame_mix mix = mix_of(batch, first);
@@ -283,9 +284,9 @@ static uint32_t drain(struct kvc_megakv_socket *socket, double until_ns, struct 
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
     uint64_t started = kvc_clock_ticks();
-    uint32_t drained = kvc_source_drain(simulation->source, socket->number, until_ns, batch);
-    simulation->source_ticks += kvc_clock_ticks() - started;
-    simulation->recorder.offered += drained;
+    uint32_t drained = kvc_source_drain(simulation->replica.source, socket->number, until_ns, batch);
+    simulation->replica.source_ticks += kvc_clock_ticks() - started;
+    simulation->replica.recorder.offered += drained;
     return drained;
 }
 
@@ -333,7 +334,7 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
         if (!has_room(pipeline)) {
             simulation->overflow->count = 0;
             uint32_t lost = drain(socket, until_ns, simulation->overflow);
-            simulation->recorder.dropped += lost;
+            simulation->replica.recorder.dropped += lost;
             if (lost == 0) {
                 return;
             }

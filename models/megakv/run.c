@@ -12,7 +12,7 @@
 
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
 {
-    const struct kvc_recorder *recorder = &simulation->recorder;
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
     if (now_ns < recorder->from_ns || now_ns >= recorder->until_ns) {
         return;
     }
@@ -97,9 +97,9 @@ static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
     free(pipeline->started_ns);
 }
 
-static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint64_t seed,
-                        uint32_t key_stride)
+static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint32_t key_stride)
 {
+    uint64_t seed = simulation->replica.seed;
     struct kvc_megakv_socket *socket = &simulation->sockets[number];
     socket->simulation = simulation;
     socket->number = number;
@@ -116,11 +116,11 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }
     socket->pipelines = kvc_array_of(simulation->streams, sizeof(*socket->pipelines));
-    kvc_timeline_row(simulation->timeline, number, 0, socket->host, "gpu");
+    kvc_timeline_row(simulation->replica.context->timeline, number, 0, socket->host, "gpu");
     for (uint32_t i = 0; i < simulation->streams; i++) {
         char row[32];
         snprintf(row, sizeof(row), "sender %u", i);
-        kvc_timeline_row(simulation->timeline, number, 1 + i, socket->host, row);
+        kvc_timeline_row(simulation->replica.context->timeline, number, 1 + i, socket->host, row);
         open_pipeline(&socket->pipelines[i], socket, i, key_stride);
     }
 }
@@ -154,11 +154,14 @@ static double rows_of_equation_4(const struct kvc_megakv_simulation *simulation)
     return kvc_megakv_speed_max(&fit, &load, config->cycle_ns) * config->cycle_ns / config->streams;
 }
 
-static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation, uint64_t seed,
-                                       struct kvc_diag *diag)
+static void settle(struct kvc_megakv_simulation *simulation, const struct kvc_run_context *context)
 {
-    const struct kvc_scenario *scenario = simulation->scenario;
-    uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
+    const struct kvc_scenario *scenario = context->scenario;
+    simulation->scenario = scenario;
+    simulation->store = context->state;
+    simulation->config = kvc_megakv_config_of(scenario);
+    simulation->streams = simulation->config->streams;
+    simulation->socket_count = simulation->config->shards;
     simulation->costs = kvc_megakv_costs_of(scenario);
     simulation->shared = simulation->config->threads == KVC_MEGAKV_SHARED_THREADS;
     simulation->on_thread = simulation->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
@@ -174,20 +177,11 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
     simulation->first_pace_ns =
         simulation->streams / kvc_megakv_limits_of(scenario, &simulation->costs).senders;
+}
 
-    struct kvc_source_params params = {
-        .workload = &scenario->workload,
-        .nodes = (uint32_t)scenario->cluster.nodes,
-        .sockets = (uint32_t)scenario->node.sockets,
-        .seed = seed,
-        .hash_seed = KVC_MEGAKV_HASH_SEED,
-        .frame_requests = simulation->config->frame_requests,
-    };
-    simulation->source = kvc_source_create(&params, diag);
-    if (simulation->source == NULL) {
-        return diag->status;
-    }
-
+static void open_simulation(struct kvc_megakv_simulation *simulation)
+{
+    uint32_t key_stride = kvc_workload_key_stride(&simulation->scenario->workload);
     size_t rows = simulation->buffer_rows;
     size_t jobs = rows > KVC_MEGAKV_ROWS_MAX ? rows : KVC_MEGAKV_ROWS_MAX;
     simulation->rows = kvc_array_of(rows, sizeof(*simulation->rows));
@@ -205,10 +199,8 @@ static enum kvc_status open_simulation(struct kvc_megakv_simulation *simulation,
     }
     simulation->sockets = kvc_array_of(simulation->socket_count, sizeof(*simulation->sockets));
     for (uint32_t i = 0; i < simulation->socket_count; i++) {
-        open_socket(simulation, i, seed, key_stride);
+        open_socket(simulation, i, key_stride);
     }
-    return kvc_recorder_open(&simulation->recorder, simulation->config->cycle_ns * simulation->config->delay,
-                             scenario->run.warmup_ns, scenario->run.duration_ns, diag);
 }
 
 static void close_simulation(struct kvc_megakv_simulation *simulation)
@@ -217,7 +209,6 @@ static void close_simulation(struct kvc_megakv_simulation *simulation)
         close_socket(&simulation->sockets[i]);
     }
     free(simulation->sockets);
-    kvc_source_free(simulation->source);
     kvc_batch_free(simulation->overflow);
     free(simulation->rows);
     free(simulation->hashes);
@@ -228,11 +219,13 @@ static void close_simulation(struct kvc_megakv_simulation *simulation)
     free(simulation->column_a);
     free(simulation->column_b);
     free(simulation->response);
-    kvc_recorder_close(&simulation->recorder);
+    kvc_replica_close(&simulation->replica);
+    free(simulation);
 }
 
-static bool idle(const struct kvc_megakv_simulation *simulation)
+static bool drained(const void *data)
 {
+    const struct kvc_megakv_simulation *simulation = data;
     for (uint32_t s = 0; s < simulation->socket_count; s++) {
         const struct kvc_megakv_socket *socket = &simulation->sockets[s];
         for (uint32_t p = 0; p < simulation->streams; p++) {
@@ -247,37 +240,7 @@ static bool idle(const struct kvc_megakv_simulation *simulation)
     return true;
 }
 
-struct monitor {
-    struct kvc_megakv_simulation *simulation;
-    const struct kvc_progress *progress;
-};
-
-/* Wakes once a window: is the warm-up over, is the run? */
-static void monitor_main(void *data)
-{
-    const struct monitor *monitor = data;
-    struct kvc_megakv_simulation *simulation = monitor->simulation;
-    struct kvc_recorder *recorder = &simulation->recorder;
-    for (uint64_t window = 1;; window++) {
-        kvc_engine_sleep_until_ns((double)window * recorder->window_ns);
-        double now_ns = kvc_engine_now_ns();
-        if (kvc_recorder_check(recorder, now_ns)) {
-            kvc_engine_stop();
-        }
-        if (kvc_source_error(simulation->source, NULL) != KVC_OK) {
-            kvc_engine_stop();
-        }
-        if (kvc_source_ended(simulation->source) && idle(simulation)) {
-            kvc_recorder_cut(recorder, now_ns);
-            kvc_engine_stop();
-        }
-        kvc_progress_report(monitor->progress, isfinite(recorder->from_ns) ? "measure" : "warm up",
-                            isfinite(recorder->from_ns) ? (now_ns - recorder->from_ns) / recorder->duration_ns
-                                                        : 0);
-    }
-}
-
-static void spawn_all(struct kvc_megakv_simulation *simulation, struct monitor *monitor)
+static void spawn_all(struct kvc_megakv_simulation *simulation)
 {
     for (uint32_t s = 0; s < simulation->socket_count; s++) {
         struct kvc_megakv_socket *socket = &simulation->sockets[s];
@@ -289,13 +252,13 @@ static void spawn_all(struct kvc_megakv_simulation *simulation, struct monitor *
             kvc_engine_spawn("sender", socket->host, kvc_megakv_sender_main, &socket->pipelines[p]);
         }
     }
-    kvc_engine_spawn("monitor", simulation->sockets[0].host, monitor_main, monitor);
 }
 
-static enum kvc_status open_engine(const struct kvc_scenario *scenario, const char *platform_path,
-                                   struct kvc_diag *diag)
+static enum kvc_status open_replica(struct kvc_megakv_simulation *simulation,
+                                    const struct kvc_run_context *context, struct kvc_diag *diag)
 {
-    uint32_t sockets = (uint32_t)scenario->node.sockets, shards = (uint32_t)scenario->cluster.nodes * sockets;
+    const struct kvc_scenario *scenario = context->scenario;
+    uint32_t sockets = (uint32_t)scenario->node.sockets, shards = simulation->socket_count;
     struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof(*hosts));
     for (uint32_t i = 0; i < shards; i++) {
         snprintf(hosts[2 * i].name, sizeof(hosts->name), "node%u-socket%u", i / sockets, i % sockets);
@@ -303,25 +266,32 @@ static enum kvc_status open_engine(const struct kvc_scenario *scenario, const ch
         snprintf(hosts[2 * i + 1].name, sizeof(hosts->name), "node%u-socket%u-gpu", i / sockets, i % sockets);
         hosts[2 * i + 1].cores = 1;
     }
-    enum kvc_status status = kvc_engine_open(platform_path, hosts, 2 * shards, diag);
+    struct kvc_replica_options options = {.hosts = hosts,
+                                          .host_count = 2 * shards,
+                                          .source = kvc_megakv_source_of(scenario),
+                                          .window_ns =
+                                              simulation->config->cycle_ns * simulation->config->delay};
+    options.source.frame_requests = simulation->config->frame_requests;
+    enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
+    simulation->replica.monitor.drained = drained;
+    simulation->replica.monitor.data = simulation;
     free(hosts);
     return status;
 }
 
-static struct kvc_stage_result *add_stage(struct kvc_result *result, const char *name, const char *device,
-                                          double busy_ns, double servers, double measured_ns, double mean_ns)
+static struct kvc_stage_result *add_stage(const struct kvc_megakv_simulation *simulation, const char *name,
+                                          const char *device, double busy_ns, double servers, double mean_ns,
+                                          struct kvc_result *result)
 {
     struct kvc_stage_result *stage =
-        kvc_result_add_stage(result, name, device, measured_ns > 0 ? busy_ns / servers / measured_ns : 0);
-    stage->busy_s = busy_ns * 1e-9;
-    stage->served = result->completed;
+        kvc_recorder_report_stage(&simulation->replica.recorder, name, device, busy_ns, servers, result);
     stage->mean_us = mean_ns * 1e-3;
     return stage;
 }
 
 static void report_stages(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_recorder *recorder = &simulation->recorder;
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
     const double *busy_ns = recorder->busy_ns;
     double measured_ns = recorder->until_ns - recorder->from_ns, batched = (double)simulation->batched;
     double gpus = simulation->socket_count, threads = gpus * simulation->streams;
@@ -330,20 +300,20 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     double send_cores =
         simulation->shared ? fmin((double)simulation->config->cpu->cores - 1, threads) : threads;
     if (network) {
-        add_stage(result, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, measured_ns, NAN);
+        add_stage(simulation, "rx", "nic", busy_ns[KVC_MEGAKV_RX], threads, NAN, result);
     }
     struct kvc_stage_result *receive =
-        add_stage(result, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], shared ? gpus : threads, measured_ns,
-                  simulation->receive_sum_ns / (double)simulation->received);
-    struct kvc_stage_result *index = add_stage(result, "index", simulation->on_thread ? "cpu" : "gpu",
-                                               index_ns, gpus, measured_ns, simulation->gpu_sum_ns / batched);
+        add_stage(simulation, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], shared ? gpus : threads,
+                  simulation->receive_sum_ns / (double)simulation->received, result);
+    struct kvc_stage_result *index = add_stage(simulation, "index", simulation->on_thread ? "cpu" : "gpu",
+                                               index_ns, gpus, simulation->gpu_sum_ns / batched, result);
     if (shared) {
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
     }
-    add_stage(result, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], send_cores, measured_ns,
-              simulation->send_sum_ns / batched);
+    add_stage(simulation, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], send_cores,
+              simulation->send_sum_ns / batched, result);
     if (network) {
-        add_stage(result, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, measured_ns, NAN);
+        add_stage(simulation, "tx", "nic", busy_ns[KVC_MEGAKV_TX], threads, NAN, result);
     }
     kvc_metrics_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
     kvc_metrics_set(&result->model, "gpu_search_utilization_frac",
@@ -417,7 +387,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
         rejected += (double)shard->rejected;
     }
     double searches = (double)index.searches, inserts = (double)index.inserts, reads = (double)slab.reads;
-    kvc_metrics_set(&result->kernel, "sample_rate", (double)store->sample_rate);
+    kvc_metrics_set(&result->kernel, "sample_rate", (double)store->sampling.rate);
     kvc_metrics_set(&result->kernel, "load_factor_frac", slots > 0 ? used / slots : NAN);
     kvc_metrics_set(&result->kernel, "lines_per_search",
                     searches > 0 ? (double)index.search_lines / searches : NAN);
@@ -437,7 +407,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
 static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_scenario *scenario = simulation->scenario;
-    const struct kvc_recorder *recorder = &simulation->recorder;
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
     double measured_ns = recorder->until_ns - recorder->from_ns;
     result->offered = recorder->offered;
     result->dropped = recorder->dropped;
@@ -447,7 +417,7 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
     result->gets = simulation->hits + simulation->misses;
     result->sets = simulation->sets;
     result->deletes = simulation->writes - simulation->sets;
-    kvc_recorder_report(&simulation->recorder, result);
+    kvc_recorder_report(&simulation->replica.recorder, result);
     report_stages(simulation, result);
     report_launches(&simulation->searched, "t_search_us", "jobs_per_search", result);
     report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", result);
@@ -477,46 +447,24 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
 
 enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
-    double started_s = kvc_clock_wall_s();
-    uint64_t started_ticks = kvc_clock_ticks();
-    const struct kvc_scenario *scenario = context->scenario;
-    struct kvc_megakv_store *store = context->state;
-    struct kvc_result *result = context->result;
     struct kvc_megakv_simulation *simulation = calloc(1, sizeof(*simulation));
-    struct monitor monitor = {simulation, context->progress};
-    struct kvc_rng seeds;
+    struct kvc_result *result = context->result;
     if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
-    simulation->scenario = scenario;
-    simulation->store = store;
-    simulation->timeline = context->timeline;
-    simulation->config = kvc_megakv_config_of(scenario);
-    simulation->streams = simulation->config->streams;
-    simulation->socket_count = simulation->config->shards;
-    kvc_rng_init(&seeds, scenario->run.seed, "replica", context->replica);
-
-    enum kvc_status status = open_engine(scenario, context->platform_path, diag);
+    settle(simulation, context);
+    enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
-        status = open_simulation(simulation, kvc_rng_u64(&seeds), diag);
-    }
-    if (status == KVC_OK) {
-        spawn_all(simulation, &monitor);
-        kvc_engine_run();
-        status = kvc_source_error(simulation->source, diag);
+        open_simulation(simulation);
+        spawn_all(simulation);
+        status = kvc_replica_run(&simulation->replica, simulation->sockets[0].host, diag);
     }
     if (status == KVC_OK) {
         report(simulation, result);
-        result->requests_simulated = simulation->recorder.offered;
-        result->activities = kvc_engine_activities();
-        result->engine_wall_s = kvc_engine_wall_s();
-        result->preload_wall_s = store->preload_wall_s;
-        result->wall_s = kvc_clock_wall_s() - started_s;
-        double tick_s = result->wall_s / (double)(kvc_clock_ticks() - started_ticks);
-        result->source_wall_s = (double)simulation->source_ticks * tick_s;
-        result->kernel_wall_s = (double)simulation->kernel_ticks * tick_s;
+        result->requests_simulated = simulation->replica.recorder.offered;
+        result->preload_wall_s = simulation->store->preload_wall_s;
+        kvc_replica_report(&simulation->replica);
     }
     close_simulation(simulation);
-    free(simulation);
     return status;
 }

@@ -114,7 +114,7 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
         if (socket->shard == NULL) {
             continue;
         }
-        if (buffer->gets == batch->count && simulation->store->sample_rate == 1) {
+        if (buffer->gets == batch->count && simulation->store->sampling.rate == 1) {
             kvc_index_search(socket->shard->index, batch->hash, batch->count, buffer->location,
                              &socket->shard->index_stats);
             continue;
@@ -130,7 +130,7 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
             buffer->location[simulation->rows[i]] = simulation->locations[i];
         }
     }
-    simulation->kernel_ticks += kvc_clock_ticks() - started;
+    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
     return gets;
 }
 
@@ -158,7 +158,7 @@ static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_wri
     }
     kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
                      &shard->index_stats);
-    simulation->kernel_ticks += kvc_clock_ticks() - started;
+    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
 }
 
 static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
@@ -190,7 +190,8 @@ static void count_launch(const struct kvc_megakv_simulation *simulation, struct 
                          double jobs, double duration_ns)
 {
     double now_ns = kvc_engine_now_ns();
-    if (jobs <= 0 || now_ns < simulation->recorder.from_ns || now_ns >= simulation->recorder.until_ns) {
+    if (jobs <= 0 || now_ns < simulation->replica.recorder.from_ns ||
+        now_ns >= simulation->replica.recorder.until_ns) {
         return;
     }
     launches->count++;
@@ -228,10 +229,10 @@ void kvc_megakv_gpu_main(void *data)
         }
         count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,
                      duration_ns);
-        kvc_recorder_busy(&simulation->recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT, start_ns,
-                          start_ns + duration_ns);
-        kvc_timeline_event(simulation->timeline, socket->number, 0, searching ? "search" : "insert", start_ns,
-                           duration_ns, (uint64_t)jobs);
+        kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,
+                          start_ns, start_ns + duration_ns);
+        kvc_timeline_event(simulation->replica.context->timeline, socket->number, 0,
+                           searching ? "search" : "insert", start_ns, duration_ns, (uint64_t)jobs);
         if (searching) {
             hand_to_senders(socket, launch);
         }

@@ -45,7 +45,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     struct kvc_megakv_slab_stats *stats = &pipeline->socket->shard->slab_stats;
     uint64_t checked = stats->checked, marked = stats->marked;
     kvc_megakv_slab_read(pipeline->socket->shard->slab, &reads, stats);
-    simulation->kernel_ticks += kvc_clock_ticks() - started;
+    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
     if (simulation->costs.measured) { /* others do not depend on it */
         note_lookup_mix(pipeline, buffer, stats->checked - checked, stats->marked - marked);
     }
@@ -77,7 +77,7 @@ static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_meg
 {
     const struct kvc_batch *batch = buffer->batch;
     uint8_t *outcome = socket->simulation->read_result;
-    bool all_sampled = socket->simulation->store->sample_rate == 1;
+    bool all_sampled = socket->simulation->store->sampling.rate == 1;
     /* HIT, ABSENT and MISMATCH have the values of their outcomes; CHANGED is a mismatch that came later. */
     for (uint32_t i = 0; i < batch->count; i++) {
         uint8_t found = outcome[i] < KVC_MEGAKV_MISMATCH ? outcome[i] : KVC_MEGAKV_MISMATCH;
@@ -109,7 +109,7 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
     double start_ns = fmax(ready_ns, pipeline->tx_free_ns);
     double wire_ns = kvc_nic_wire_ns(nic, bytes, simulation->streams);
     pipeline->tx_free_ns = start_ns + wire_ns;
-    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_TX, start_ns, pipeline->tx_free_ns);
+    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_TX, start_ns, pipeline->tx_free_ns);
     double done_ns = pipeline->tx_free_ns + nic->latency_ns;
     for (uint32_t i = first; i < last; i++) {
         simulation->done_ns[i] = done_ns;
@@ -282,7 +282,7 @@ static void record_stays(struct kvc_megakv_simulation *simulation, const struct 
                          double timed_sum_ns, uint32_t timed)
 {
     const struct kvc_batch *batch = buffer->batch;
-    const struct kvc_recorder *recorder = &simulation->recorder;
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
     uint32_t count = batch->count;
     if (simulation->done_ns[0] < recorder->from_ns || simulation->done_ns[count - 1] >= recorder->until_ns) {
         return;
@@ -305,8 +305,10 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     const uint8_t *outcome = simulation->read_result;
     const double *sent_ns, *done_ns;
     uint32_t first, last, timed = timed_rows(simulation, buffer, &sent_ns, &done_ns);
-    double timed_sum_ns = kvc_recorder_latencies(&simulation->recorder, now_ns, sent_ns, done_ns, timed);
-    kvc_recorder_completions(&simulation->recorder, now_ns, simulation->done_ns, batch->count, &first, &last);
+    double timed_sum_ns =
+        kvc_recorder_latencies(&simulation->replica.recorder, now_ns, sent_ns, done_ns, timed);
+    kvc_recorder_completions(&simulation->replica.recorder, now_ns, simulation->done_ns, batch->count, &first,
+                             &last);
     uint32_t hits = 0, writes = 0, sets = 0;
     for (uint32_t i = first; i < last; i++) {
         hits += outcome[i] == KVC_MEGAKV_HIT;
@@ -339,12 +341,12 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     double through_ns = send_rows(pipeline, buffer, now_ns, pace_ns);
     record(pipeline, buffer, now_ns);
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
-        kvc_source_complete(simulation->source, batch->client, simulation->done_ns, batch->count);
+        kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, batch->count);
     }
     double own_ns = simulation->shared ? buffer->gets * pace_ns : through_ns - now_ns;
-    kvc_recorder_busy(&simulation->recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
-    kvc_timeline_event(simulation->timeline, socket->number, 1 + pipeline->number, "send", now_ns,
-                       through_ns - now_ns, batch->count);
+    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
+    kvc_timeline_event(simulation->replica.context->timeline, socket->number, 1 + pipeline->number, "send",
+                       now_ns, through_ns - now_ns, batch->count);
     pipeline->send_compute_ns += simulation->config->cpu->packet_ns * pipeline->send_stretch * batch->count;
     /* The buffer's responses must have left before it is filled again. */
     double free_ns = fmax(through_ns, pipeline->tx_free_ns);

@@ -18,9 +18,7 @@
 #include "models/megakv/equations.h"
 #include "models/megakv/store.h"
 #include "sim/engine.h"
-#include "sim/metrics/recorder.h"
-#include "sim/metrics/timeline.h"
-#include "sim/workload/source.h"
+#include "sim/run/replica.h"
 
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
@@ -144,7 +142,7 @@ struct kvc_megakv_simulation {
     const struct kvc_megakv_config *config;
     struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
-    struct kvc_source *source;
+    struct kvc_replica replica;
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count, streams;
     double admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
@@ -153,9 +151,7 @@ struct kvc_megakv_simulation {
     bool on_thread;    /* index_on = "thread" */
     uint32_t buffer_rows;
     bool fixed_sizes;
-    double first_pace_ns; /* of every sender, before its first batch: the closed form's */
-    struct kvc_recorder recorder;
-    struct kvc_timeline *timeline;
+    double first_pace_ns;       /* of every sender, before its first batch: the closed form's */
     struct kvc_batch *overflow; /* frames that find their pipeline's buffer full */
     uint32_t *rows;             /* scratch of receiver.c and scheduler.c */
     uint64_t *hashes;
@@ -172,7 +168,6 @@ struct kvc_megakv_simulation {
     /* sums over the requests of whole frames and batches within the measured time, for stage means */
     double receive_sum_ns, batch_sum_ns, gpu_sum_ns, send_sum_ns, write_latency_sum_ns;
     uint64_t received, batched, written;
-    uint64_t source_ticks, kernel_ticks;
 };
 
 /* Receives everything that reached `socket`'s pipelines by until_ns; at the swap's time. */

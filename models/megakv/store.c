@@ -6,21 +6,11 @@
 
 #include "models/megakv/config.h"
 #include "sim/base/clock.h"
-#include "sim/workload/source.h"
+#include "sim/run/preload.h"
 
-enum {
-    PRELOAD_BLOCK = 4096,
-    PRELOAD_ROWS = PRELOAD_BLOCK + 1, /* a block of strata may begin and end inside one */
-};
-
-/* Strata of the most popular keys that a sampled store keeps whole. Under Zipf's law the key that stands for
- * the next stratum has about 1/HOT_STRATA of the share of requests that the most popular key has. */
-enum { HOT_STRATA = 64 };
-
-static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario)
 {
-    uint64_t hot = rate > 1 ? HOT_STRATA * rate : 0, keys = scenario->workload.keys / 2 / rate * rate;
-    return hot < keys ? hot : keys;
+    return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, KVC_MEGAKV_HASH_SEED);
 }
 
 /* Slab memory that the hot keys of a shard need; consistent hashing may give one a quarter more than its
@@ -29,7 +19,8 @@ static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double shards = config->shards;
-    return 1.25 * (double)hot_keys(scenario, rate) / shards * config->means.item_bytes;
+    return 1.25 * (double)kvc_sampling_hot_keys(scenario->workload.keys, rate) / shards *
+           config->means.item_bytes;
 }
 
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
@@ -94,108 +85,52 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
     return evicted_total;
 }
 
-/* Scratch of the preloader: one block of keys and its rows by shard. */
-struct preloader {
+/* Scratch of the preloader. */
+struct loader {
     struct kvc_megakv_store *store;
-    struct kvc_source *source;
-    struct kvc_batch *batch;
-    uint32_t rows[PRELOAD_ROWS], location[PRELOAD_ROWS], erase_location[PRELOAD_ROWS];
-    uint64_t hash[PRELOAD_ROWS];
-    uint16_t shard_of[PRELOAD_ROWS];
-    struct kvc_megakv_slab_evicted evicted[PRELOAD_ROWS];
+    uint32_t location[KVC_PRELOAD_KEYS_MAX], erase_location[KVC_PRELOAD_KEYS_MAX];
+    uint64_t hash[KVC_PRELOAD_KEYS_MAX];
+    struct kvc_megakv_slab_evicted evicted[KVC_PRELOAD_KEYS_MAX];
 };
 
-static void load_rows(struct preloader *loader, struct kvc_megakv_shard *shard, uint32_t count)
+/* Stores the keys of a visit, as a receiver and the GPU would. */
+static void load_keys(void *data, const struct kvc_preload_visit *visit)
 {
+    struct loader *loader = data;
+    struct kvc_megakv_shard *shard = &loader->store->shards[visit->shard];
     uint32_t inserts = 0;
-    uint32_t evicted = kvc_megakv_store_write(loader->store, shard, loader->batch, loader->rows, count,
+    uint32_t evicted = kvc_megakv_store_write(loader->store, shard, visit->batch, visit->row, visit->count,
                                               loader->location, loader->evicted);
     for (uint32_t i = 0; i < evicted; i++) {
         loader->hash[i] = loader->evicted[i].hash;
         loader->erase_location[i] = loader->evicted[i].location;
     }
     kvc_index_erase(shard->index, loader->hash, loader->erase_location, evicted, NULL, &shard->index_stats);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < visit->count; i++) {
         if (loader->location[i] == KVC_LOCATION_NONE) {
             continue;
         }
-        loader->hash[inserts] = loader->batch->hash[loader->rows[i]];
+        loader->hash[inserts] = visit->batch->hash[visit->row[i]];
         loader->location[inserts++] = loader->location[i];
     }
     kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
 }
 
-static void load_block(struct preloader *loader)
-{
-    const struct kvc_batch *batch = loader->batch;
-    uint16_t *shard_of = loader->shard_of;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        shard_of[i] = (uint16_t)kvc_source_shard(loader->source, batch->hash[i]);
-    }
-    for (uint32_t s = 0; s < loader->store->shard_count; s++) {
-        uint32_t count = 0;
-        for (uint32_t i = 0; i < batch->count; i++) {
-            loader->rows[count] = i;
-            count += shard_of[i] == s;
-        }
-        load_rows(loader, &loader->store->shards[s], count);
-    }
-}
-
-/* Keys of the block [first, first + count) that the store keeps. */
-static void gather_keys(struct preloader *loader, uint64_t first, uint32_t count)
-{
-    const struct kvc_megakv_store *store = loader->store;
-    uint64_t rate = store->sample_rate;
-    loader->batch->count = 0;
-    if (rate == 1 || first < store->hot_keys) {
-        kvc_source_keys(loader->source, first, count, loader->batch);
-        return;
-    }
-    for (uint64_t stratum = first / rate; stratum < (first + count + rate - 1) / rate; stratum++) {
-        uint64_t key_id = kvc_sampling_key(stratum, rate);
-        if (key_id >= first && key_id < first + count) {
-            kvc_source_keys(loader->source, key_id, 1, loader->batch);
-        }
-    }
-}
-
 static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                struct kvc_megakv_store *store, struct kvc_diag *diag)
 {
-    uint64_t keys = (uint64_t)(scenario->workload.preload_frac * (double)scenario->workload.keys);
-    uint64_t block = PRELOAD_BLOCK * store->sample_rate;
-    struct preloader *loader = calloc(1, sizeof(*loader));
-    struct kvc_source_params params = {
-        .workload = &scenario->workload,
-        .nodes = (uint32_t)scenario->cluster.nodes,
-        .sockets = (uint32_t)scenario->node.sockets,
-        .hash_seed = KVC_MEGAKV_HASH_SEED,
-        .frame_requests = 1,
-    };
+    const struct kvc_source_params params = kvc_megakv_source_of(scenario);
+    struct loader *loader = calloc(1, sizeof(*loader));
     if (loader == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
     }
     loader->store = store;
-    loader->source = kvc_source_create(&params, diag);
-    loader->batch = kvc_batch_create(PRELOAD_ROWS, kvc_workload_key_stride(&scenario->workload));
-    enum kvc_status status = loader->source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && loader->batch == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+    struct kvc_preload *walker = kvc_preload_create(&params, &store->sampling, diag);
+    enum kvc_status status = walker != NULL ? KVC_OK : diag->status;
+    if (status == KVC_OK) {
+        kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", load_keys, loader);
     }
-    for (uint64_t end = keys; end > 0 && status == KVC_OK;) {
-        /* hot keys are kept whole: blocks of their own size, so that a block never holds more than the batch
-         */
-        uint64_t span = end <= store->hot_keys ? PRELOAD_BLOCK : block;
-        uint64_t floor_id = end <= store->hot_keys ? 0 : store->hot_keys;
-        uint64_t first = end - floor_id > span ? end - span : floor_id;
-        gather_keys(loader, first, (uint32_t)(end - first));
-        load_block(loader);
-        end = first;
-        kvc_progress_report(progress, "preload", 1 - (double)end / (double)keys);
-    }
-    kvc_source_free(loader->source);
-    kvc_batch_free(loader->batch);
+    kvc_preload_free(walker);
     free(loader);
     return status;
 }
@@ -204,11 +139,11 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
                                      struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    double rate = (double)store->sample_rate;
+    double rate = (double)store->sampling.rate;
     /* The slab store would round up, by as much as a small sample's whole size. */
-    double slabs = fmax(
-        round((config->slab_bytes / rate + hot_bytes(scenario, store->sample_rate)) / KVC_MEGAKV_SLAB_BYTES),
-        1);
+    double slabs = fmax(round((config->slab_bytes / rate + hot_bytes(scenario, store->sampling.rate)) /
+                              KVC_MEGAKV_SLAB_BYTES),
+                        1);
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     if (store->shards == NULL || store->value == NULL) {
@@ -252,9 +187,9 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
     made->shard_count = kvc_scenario_shards(scenario);
-    made->sample_rate = kvc_megakv_config_of(scenario)->sample_rate;
-    made->hot_keys = made->sample_rate > 0 ? hot_keys(scenario, made->sample_rate) : 0;
-    if (made->sample_rate > 0) {
+    made->sampling.rate = kvc_megakv_config_of(scenario)->sample_rate;
+    made->sampling.hot_keys = kvc_sampling_hot_keys(scenario->workload.keys, made->sampling.rate);
+    if (made->sampling.rate > 0) {
         status = create_shards(scenario, made, diag);
         if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
             status = preload(scenario, progress, made, diag);

@@ -7,15 +7,14 @@
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/megakv/slab.h"
 #include "models/model.h"
-#include "sim/base/rng.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/sampling.h"
+#include "sim/workload/source.h"
 
 enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
 
@@ -30,8 +29,7 @@ struct kvc_megakv_shard {
 struct kvc_megakv_store {
     uint32_t shard_count;
     struct kvc_megakv_shard *shards; /* NULL: functional = "off" */
-    uint64_t sample_rate;            /* 1: every key */
-    uint64_t hot_keys;               /* ids below are thinned by request */
+    struct kvc_sampling sampling;    /* rate 0: functional = "off" */
     uint8_t *value;                  /* what SETs write; the first 8 bytes are the key's hash */
     double preload_wall_s;
 };
@@ -46,19 +44,8 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
                                         const struct kvc_progress *progress, struct kvc_megakv_store **store,
                                         struct kvc_diag *diag);
 
-/* Whether a request for this key runs through the real structures. `rng` thins the hot keys. */
-static inline bool kvc_megakv_sampled(const struct kvc_megakv_store *store, uint64_t key_id,
-                                      struct kvc_rng *rng)
-{
-    uint64_t rate = store->sample_rate;
-    if (rate == 1) {
-        return true;
-    }
-    if (key_id < store->hot_keys) {
-        return (kvc_rng_u64(rng) & (rate - 1)) == 0;
-    }
-    return kvc_sampling_keeps(key_id, rate);
-}
+/* Returns the parameters of the scenario's request source: every socket is a shard. */
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario);
 
 /* Writes the items of `count` rows of `batch` into the shard's slabs. location[i] is where row rows[i] went,
  * KVC_LOCATION_NONE without memory. Returns how many items were evicted for it (at most `count`). */

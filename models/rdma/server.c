@@ -43,9 +43,7 @@ void kvc_rdma_server_close(struct kvc_rdma_server *server)
     free(server->core_free_ns);
     free(server->core_busy_ns);
     free(server->key_free_ns);
-    free(server->sent_ns);
-    free(server->done_ns);
-    free(server->op);
+    kvc_answers_free(&server->answers);
 }
 
 static uint32_t new_operation(struct kvc_rdma_server *server)
@@ -122,15 +120,8 @@ static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t numbe
 static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t number)
 {
     const struct kvc_rdma_operation *operation = &server->operation[number];
-    if (server->answers == server->answer_room) {
-        server->answer_room = server->answer_room > 0 ? 2 * server->answer_room : 4096;
-        server->sent_ns = kvc_array_grown(server->sent_ns, server->answer_room, sizeof(*server->sent_ns));
-        server->done_ns = kvc_array_grown(server->done_ns, server->answer_room, sizeof(*server->done_ns));
-        server->op = kvc_array_grown(server->op, server->answer_room, sizeof(*server->op));
-    }
-    server->sent_ns[server->answers] = operation->sent_ns;
-    server->done_ns[server->answers] = done_ns;
-    server->op[server->answers++] = operation->op;
+    kvc_answers_reserve(&server->answers, 1);
+    kvc_answers_add(&server->answers, operation->sent_ns, done_ns, operation->op, 0);
     server->free_operation[server->free_count++] = number;
 }
 

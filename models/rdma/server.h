@@ -10,6 +10,7 @@
 
 #include "models/rdma/config.h"
 #include "sim/base/events.h"
+#include "sim/run/answers.h"
 #include "sim/workload/source.h"
 
 struct kvc_rdma_operation;
@@ -28,10 +29,7 @@ struct kvc_rdma_server {
     uint64_t keys; /* places of key_free_ns; beyond them keys share one */
     /* since it was opened; key: the most popular one */
     double receive_busy_ns, message_busy_ns, key_busy_ns, send_busy_ns;
-    /* answered since they were last taken, in order of done_ns */
-    uint32_t answers, answer_room;
-    double *sent_ns, *done_ns;
-    uint8_t *op;
+    struct kvc_answers answers; /* The outcome is the operation, enum kvc_op. */
     uint64_t offered;
 };
 

@@ -70,15 +70,15 @@ static struct outcome simulate(struct setup *setup)
     uint64_t measured = 0, answered = 0;
     for (double now_ns = 4000; now_ns <= UNTIL_NS; now_ns += 4000) {
         kvc_rdma_server_advance(&server, now_ns);
-        for (uint32_t i = 0; i < server.answers; i++) {
-            cr_assert_geq(server.done_ns[i], last_ns);
-            cr_assert_gt(server.done_ns[i], server.sent_ns[i]);
-            last_ns = server.done_ns[i];
-            sum_ns += last_ns >= FROM_NS ? last_ns - server.sent_ns[i] : 0;
+        for (uint32_t i = 0; i < server.answers.count; i++) {
+            cr_assert_geq(server.answers.done_ns[i], last_ns);
+            cr_assert_gt(server.answers.done_ns[i], server.answers.sent_ns[i]);
+            last_ns = server.answers.done_ns[i];
+            sum_ns += last_ns >= FROM_NS ? last_ns - server.answers.sent_ns[i] : 0;
             measured += last_ns >= FROM_NS;
         }
-        answered += server.answers;
-        server.answers = 0;
+        answered += server.answers.count;
+        server.answers.count = 0;
     }
     if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) {
         cr_expect_eq(server.offered - answered, setup->options.outstanding);

@@ -201,6 +201,18 @@ void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns)
     recorder->until_ns = fmin(recorder->until_ns, now_ns);
 }
 
+struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *recorder, const char *name,
+                                                   const char *device, double busy_ns, double servers,
+                                                   struct kvc_result *result)
+{
+    double measured_ns = recorder->until_ns - recorder->from_ns;
+    struct kvc_stage_result *stage =
+        kvc_result_add_stage(result, name, device, measured_ns > 0 ? busy_ns / servers / measured_ns : 0);
+    stage->busy_s = busy_ns * 1e-9;
+    stage->served = result->completed;
+    return stage;
+}
+
 static void report_windows(const struct kvc_recorder *recorder, struct kvc_result *result)
 {
     uint32_t first = (uint32_t)ceil(recorder->from_ns / recorder->window_ns - 1e-9);

@@ -69,6 +69,12 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns);
 /** Ends the measured time now, for example because a trace has ended. */
 void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns);
 
+/** Adds a stage to a result whose `completed` is set. busy_ns is its busy time within the measured time,
+ * summed over the `servers` that share the work [ns]. */
+struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *recorder, const char *name,
+                                                   const char *device, double busy_ns, double servers,
+                                                   struct kvc_result *result);
+
 /** Sets the histogram, throughput, windows, simulated time and warm-up time of a result. `result->completed`
  * must be set before. If no steady state was found, a note says so. */
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result);

@@ -1,0 +1,24 @@
+#include "sim/run/answers.h"
+
+#include "sim/base/array.h"
+
+void kvc_answers_free(struct kvc_answers *answers)
+{
+    free(answers->sent_ns);
+    free(answers->done_ns);
+    free(answers->outcome);
+    free(answers->client);
+}
+
+void kvc_answers_reserve(struct kvc_answers *answers, uint32_t count)
+{
+    if (answers->count + count <= answers->capacity) {
+        return;
+    }
+    uint32_t capacity = 2 * (answers->count + count);
+    answers->sent_ns = kvc_array_grown(answers->sent_ns, capacity, sizeof(*answers->sent_ns));
+    answers->done_ns = kvc_array_grown(answers->done_ns, capacity, sizeof(*answers->done_ns));
+    answers->outcome = kvc_array_grown(answers->outcome, capacity, sizeof(*answers->outcome));
+    answers->client = kvc_array_grown(answers->client, capacity, sizeof(*answers->client));
+    answers->capacity = capacity;
+}

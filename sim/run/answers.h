@@ -1,0 +1,37 @@
+/** @file
+ * Requests that a simulated server has answered since they were last recorded. */
+#ifndef KVC_SIM_RUN_ANSWERS_H
+#define KVC_SIM_RUN_ANSWERS_H
+
+#include <stdint.h>
+
+enum { KVC_OUTCOMES_MAX = 8 /**< Outcomes that a store may distinguish. */ };
+
+/** A list of answers in ascending order of done_ns. A zeroed list is empty. */
+struct kvc_answers {
+    uint32_t count;    /**< Answers in the list. */
+    uint32_t capacity; /**< Answers that it has room for. */
+    double *sent_ns;   /**< When the request was sent [ns]. */
+    double *done_ns;   /**< When the response reached the client [ns]. */
+    uint8_t *outcome;  /**< What became of it, in the store's own terms; below KVC_OUTCOMES_MAX. */
+    uint32_t *client;  /**< The client that sent it, see struct kvc_batch. */
+};
+
+/** Frees the arrays of a list, not the struct. */
+void kvc_answers_free(struct kvc_answers *answers);
+
+/** Makes room for `count` more answers. If memory is short, the program ends (kvc_out_of_memory). */
+void kvc_answers_reserve(struct kvc_answers *answers, uint32_t count);
+
+/** Adds an answer. The list must have room. */
+static inline void kvc_answers_add(struct kvc_answers *answers, double sent_ns, double done_ns,
+                                   uint8_t outcome, uint32_t client)
+{
+    uint32_t i = answers->count++;
+    answers->sent_ns[i] = sent_ns;
+    answers->done_ns[i] = done_ns;
+    answers->outcome[i] = outcome;
+    answers->client[i] = client;
+}
+
+#endif

@@ -1,0 +1,29 @@
+#include "sim/run/monitor.h"
+
+#include <math.h>
+
+#include "sim/engine.h"
+
+void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
+{
+    struct kvc_recorder *recorder = monitor->recorder;
+    if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(monitor->source, NULL) != KVC_OK) {
+        kvc_engine_stop();
+    }
+    if (monitor->drained != NULL && kvc_source_ended(monitor->source) && monitor->drained(monitor->data)) {
+        kvc_recorder_cut(recorder, now_ns);
+        kvc_engine_stop();
+    }
+    bool measuring = isfinite(recorder->from_ns);
+    kvc_progress_report(monitor->progress, measuring ? "measure" : "warm up",
+                        measuring ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
+}
+
+void kvc_monitor_main(void *data)
+{
+    const struct kvc_monitor *monitor = data;
+    for (uint64_t window = 1;; window++) {
+        kvc_engine_sleep_until_ns((double)window * monitor->recorder->window_ns);
+        kvc_monitor_look(monitor, kvc_engine_now_ns());
+    }
+}

@@ -1,0 +1,34 @@
+/** @file
+ * Watches a simulation: ends the warm-up and the run, and reports progress.
+ *
+ * A monitor looks at the simulation once per window of the recorder. It runs as an actor of its own, or an
+ * actor of the store calls kvc_monitor_look(). */
+#ifndef KVC_SIM_RUN_MONITOR_H
+#define KVC_SIM_RUN_MONITOR_H
+
+#include <stdbool.h>
+
+#include "sim/base/progress.h"
+#include "sim/metrics/recorder.h"
+#include "sim/workload/source.h"
+
+/** A monitor. */
+struct kvc_monitor {
+    struct kvc_recorder *recorder;       /**< Decides when the warm-up and the run are over. */
+    const struct kvc_source *source;     /**< Its errors end the run. */
+    const struct kvc_progress *progress; /**< Listener; may be NULL. */
+    /** Returns whether the store has answered all requests that it received. Once the source has ended, this
+     * ends the run. NULL: never. */
+    bool (*drained)(const void *data);
+    const void *data; /**< Handed to drained(). */
+};
+
+/** Looks at the simulation at now_ns, the current time. Ends the simulation (kvc_engine_stop) if the measured
+ * time has passed, the source has failed, or everything is drained; then it does not return. Only an actor
+ * may call this. */
+void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns);
+
+/** The body of an actor that looks at the end of every window. `monitor` is a struct kvc_monitor. */
+void kvc_monitor_main(void *monitor);
+
+#endif

@@ -1,0 +1,146 @@
+#include "sim/run/preload.h"
+
+#include <stdbool.h>
+
+enum {
+    BLOCK_KEYS = KVC_PRELOAD_KEYS_MAX - 1, /* A block that begins and ends inside a stratum has one more. */
+};
+
+struct kvc_preload {
+    struct kvc_source *source;
+    struct kvc_batch *batch;
+    struct kvc_sampling sampling;
+    uint64_t keys; /* Keys to walk over, sampled or not. */
+    uint32_t shards;
+    uint32_t shard_of[KVC_PRELOAD_KEYS_MAX];
+    uint32_t row[KVC_PRELOAD_KEYS_MAX];
+};
+
+/* One walk. */
+struct walk {
+    struct kvc_preload *preload;
+    const struct kvc_progress *progress;
+    const char *step;
+    void (*visit)(void *data, const struct kvc_preload_visit *visit);
+    void *data;
+};
+
+void kvc_preload_free(struct kvc_preload *preload)
+{
+    if (preload == NULL) {
+        return;
+    }
+    kvc_source_free(preload->source);
+    kvc_batch_free(preload->batch);
+    free(preload);
+}
+
+struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,
+                                       const struct kvc_sampling *sampling, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = params->workload;
+    bool trace = workload->arrival == KVC_ARRIVAL_TRACE;
+    struct kvc_preload *preload = calloc(1, sizeof(*preload));
+    if (preload == NULL) {
+        kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+        return NULL;
+    }
+    preload->sampling = *sampling;
+    preload->keys = trace ? 0 : (uint64_t)(workload->preload_frac * (double)workload->keys);
+    preload->shards = params->nodes * params->sockets;
+    preload->source = kvc_source_create(params, diag);
+    preload->batch = kvc_batch_create(KVC_PRELOAD_KEYS_MAX, kvc_workload_key_stride(workload));
+    if (preload->source != NULL && preload->batch == NULL) {
+        kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+    }
+    if (preload->source == NULL || preload->batch == NULL) {
+        kvc_preload_free(preload);
+        return NULL;
+    }
+    return preload;
+}
+
+/* Visits the keys `first` to end - 1, which contain at most a block's keys of the sample. */
+static void visit_block(const struct walk *walk, uint64_t first, uint64_t end)
+{
+    struct kvc_preload *preload = walk->preload;
+    struct kvc_batch *batch = preload->batch;
+    batch->count = 0;
+    kvc_sampling_add_keys(&preload->sampling, preload->source, first, end, batch);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        preload->shard_of[i] = kvc_source_shard(preload->source, batch->hash[i]);
+    }
+    for (uint32_t shard = 0; shard < preload->shards; shard++) {
+        struct kvc_preload_visit visit = {.shard = shard, .batch = batch, .row = preload->row};
+        for (uint32_t i = 0; i < batch->count; i++) {
+            preload->row[visit.count] = i;
+            visit.count += preload->shard_of[i] == shard;
+        }
+        if (visit.count > 0) {
+            walk->visit(walk->data, &visit);
+        }
+    }
+}
+
+static void walk_popular_last(const struct walk *walk)
+{
+    const struct kvc_preload *preload = walk->preload;
+    uint64_t hot = preload->sampling.hot_keys, rate = preload->sampling.rate;
+    for (uint64_t end = preload->keys, first; end > 0; end = first) {
+        /* All hot keys are kept, so their blocks span fewer ids. No block contains hot and other keys. */
+        uint64_t span = end <= hot ? BLOCK_KEYS : BLOCK_KEYS * rate;
+        uint64_t lowest = end <= hot ? 0 : hot;
+        first = end - lowest > span ? end - span : lowest;
+        visit_block(walk, first, end);
+        kvc_progress_report(walk->progress, walk->step, 1 - (double)first / (double)preload->keys);
+    }
+}
+
+static bool coprime(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a == 1;
+}
+
+/* The keys of the sample are numbered: first all hot keys, then one key of each further whole stratum.
+ * Returns the lowest key id that belongs to a number. */
+static uint64_t first_id(const struct kvc_sampling *sampling, uint64_t number)
+{
+    uint64_t hot = sampling->hot_keys;
+    return number < hot ? number : hot + (number - hot) * sampling->rate;
+}
+
+static void walk_spread(const struct walk *walk)
+{
+    const struct kvc_sampling *sampling = &walk->preload->sampling;
+    uint64_t keys = walk->preload->keys, hot = sampling->hot_keys < keys ? sampling->hot_keys : keys;
+    uint64_t numbers = hot + (keys - hot) / sampling->rate;
+    uint64_t blocks = (numbers + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    uint64_t stride = (uint64_t)(0.618 * (double)blocks) + 1;
+    while (!coprime(stride, blocks)) {
+        stride++;
+    }
+    for (uint64_t i = 0; i < blocks; i++) {
+        uint64_t first = (i + blocks / 2) * stride % blocks * BLOCK_KEYS;
+        uint64_t end = first + BLOCK_KEYS < numbers ? first + BLOCK_KEYS : numbers;
+        visit_block(walk, first_id(sampling, first), first_id(sampling, end));
+        kvc_progress_report(walk->progress, walk->step, (double)(i + 1) / (double)blocks);
+    }
+}
+
+void kvc_preload_walk(struct kvc_preload *preload, enum kvc_preload_order order,
+                      const struct kvc_progress *progress, const char *step,
+                      void (*visit)(void *data, const struct kvc_preload_visit *visit), void *data)
+{
+    const struct walk walk = {
+        .preload = preload, .progress = progress, .step = step, .visit = visit, .data = data};
+    if (order == KVC_PRELOAD_POPULAR_LAST) {
+        walk_popular_last(&walk);
+    } else {
+        walk_spread(&walk);
+    }
+}

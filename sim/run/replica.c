@@ -1,0 +1,56 @@
+#include "sim/run/replica.h"
+
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+
+enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_run_context *context,
+                                 const struct kvc_replica_options *options, struct kvc_diag *diag)
+{
+    const struct kvc_run *run = &context->scenario->run;
+    struct kvc_source_params source = options->source;
+    struct kvc_rng seeds;
+    kvc_rng_init(&seeds, run->seed, "replica", context->replica);
+    *replica = (struct kvc_replica){.context = context,
+                                    .seed = kvc_rng_u64(&seeds),
+                                    .opened_ticks = kvc_clock_ticks(),
+                                    .opened_s = kvc_clock_wall_s()};
+    enum kvc_status status =
+        kvc_engine_open(context->platform_path, options->hosts, options->host_count, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    source.seed = replica->seed;
+    replica->source = kvc_source_create(&source, diag);
+    if (replica->source == NULL) {
+        return diag != NULL ? diag->status : KVC_ERR_RUNTIME;
+    }
+    replica->monitor = (struct kvc_monitor){
+        .recorder = &replica->recorder, .source = replica->source, .progress = context->progress};
+    return kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
+}
+
+void kvc_replica_close(struct kvc_replica *replica)
+{
+    kvc_source_free(replica->source);
+    kvc_recorder_close(&replica->recorder);
+}
+
+enum kvc_status kvc_replica_run(struct kvc_replica *replica, const char *monitor_host, struct kvc_diag *diag)
+{
+    if (monitor_host != NULL) {
+        kvc_engine_spawn("monitor", monitor_host, kvc_monitor_main, &replica->monitor);
+    }
+    kvc_engine_run();
+    return kvc_source_error(replica->source, diag);
+}
+
+void kvc_replica_report(const struct kvc_replica *replica)
+{
+    struct kvc_result *result = replica->context->result;
+    result->activities = kvc_engine_activities();
+    result->engine_wall_s = kvc_engine_wall_s();
+    result->wall_s = kvc_clock_wall_s() - replica->opened_s;
+    double tick_s = result->wall_s / (double)(kvc_clock_ticks() - replica->opened_ticks);
+    result->source_wall_s = (double)replica->source_ticks * tick_s;
+    result->kernel_wall_s = (double)replica->kernel_ticks * tick_s;
+}

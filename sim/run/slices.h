@@ -1,0 +1,53 @@
+/** @file
+ * Servers that simulate themselves slice by slice.
+ *
+ * A server whose parts depend on nothing outside, such as a NIC, keeps its own event queue
+ * (sim/base/events.h), which is much faster than an actor per part. The engine wakes its actor at the end of
+ * every slice; the actor then processes all events of the slice and records the answers. A slice must be
+ * shorter than the time in which a response can cause a new request to arrive. */
+#ifndef KVC_SIM_RUN_SLICES_H
+#define KVC_SIM_RUN_SLICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/metrics/result.h"
+#include "sim/run/answers.h"
+#include "sim/run/replica.h"
+
+/** What the sliced servers of a simulation share, and their sums. */
+struct kvc_slices {
+    struct kvc_replica *replica; /**< The replica they belong to. */
+    double slice_ns;             /**< Length of a slice [ns]. */
+    uint32_t stages;             /**< Stages of a server, at most KVC_RECORDER_STAGES_MAX. */
+    /** Whether the actor calls kvc_monitor_look() in the first slice of every window, because the monitor has
+     * no actor. Only for a single server. */
+    bool looks;
+    double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage in the slices that were measured [ns]. */
+    uint64_t completed;                      /**< Requests completed within the measured time. */
+    uint64_t outcome[KVC_OUTCOMES_MAX];      /**< These requests by outcome. */
+};
+
+/** One server. */
+struct kvc_slice_server {
+    struct kvc_slices *slices;
+    uint32_t number;             /**< Its process in the timeline; the row is the thread 0. */
+    struct kvc_answers *answers; /**< Filled by advance(), emptied after every slice. */
+    /** Processes everything that happens until until_ns. Returns the number of operations that the timeline
+     * shows for this slice. */
+    uint64_t (*advance)(void *data, double until_ns);
+    /** Sets the busy time of every stage since the run began [ns]. A stage may count a job when it starts. */
+    void (*busy)(const void *data, double *busy_ns);
+    void *data;                                     /**< Handed to advance() and busy(). */
+    double busy_before_ns[KVC_RECORDER_STAGES_MAX]; /**< What busy() said after the last slice [ns]. */
+};
+
+/** The body of a server's actor. `server` is a struct kvc_slice_server. */
+void kvc_slice_server_main(void *server);
+
+/** Adds a stage to a result whose `completed` is set. `servers` is the number of servers that the stage's
+ * busy time is spread over. The utilization is at most 1, also if a job reaches beyond the measured time. */
+void kvc_slices_report_stage(const struct kvc_slices *slices, uint32_t stage, const char *name,
+                             const char *device, double servers, struct kvc_result *result);
+
+#endif
