@@ -1,0 +1,87 @@
+#include "sim/workload/sampling.h"
+
+#include <criterion/criterion.h>
+
+#include "sim/workload/source_fixture.h"
+
+enum { KEYS = 100000, RATE = 16 };
+
+static const struct kvc_sampling warm = {.rate = RATE, .hot_keys = 64 * RATE};
+
+Test(sampling, keeps_at_most_half_of_the_keys_hot)
+{
+    cr_expect_eq(kvc_sampling_hot_keys(KEYS, 0), 0);
+    cr_expect_eq(kvc_sampling_hot_keys(KEYS, 1), 0);
+    cr_expect_eq(kvc_sampling_hot_keys(KEYS, RATE), 64 * RATE);
+    cr_expect_eq(kvc_sampling_hot_keys(1000, RATE), 496); /* 500, rounded down to whole strata. */
+}
+
+Test(sampling, keeps_one_key_of_every_stratum)
+{
+    const struct kvc_sampling sampling = {.rate = RATE};
+    for (uint64_t stratum = 0; stratum < KEYS / RATE; stratum++) {
+        uint64_t kept = kvc_sampling_key(stratum, RATE);
+        cr_assert_eq(kept / RATE, stratum);
+        for (uint64_t key_id = stratum * RATE; key_id < (stratum + 1) * RATE; key_id++) {
+            cr_assert_eq(kvc_sampling_keeps_key(&sampling, key_id), key_id == kept);
+        }
+    }
+}
+
+Test(sampling, keeps_all_hot_keys)
+{
+    uint64_t kept = 0;
+    for (uint64_t key_id = 0; key_id < KEYS; key_id++) {
+        bool keeps = kvc_sampling_keeps_key(&warm, key_id);
+        cr_assert(keeps || key_id >= warm.hot_keys);
+        kept += keeps;
+    }
+    cr_expect_eq(kept, warm.hot_keys + (KEYS - warm.hot_keys) / RATE);
+}
+
+Test(sampling, of_requests_thins_the_hot_keys)
+{
+    enum { REQUESTS = 100000 };
+    struct kvc_rng rng;
+    uint64_t hot = 0;
+    kvc_rng_init(&rng, 1, "thinning", 0);
+    for (int i = 0; i < REQUESTS; i++) {
+        hot += kvc_sampling_keeps_request(&warm, 0, &rng);
+    }
+    cr_expect_float_eq((double)hot / REQUESTS, 1.0 / RATE, 0.005);
+    for (uint64_t key_id = warm.hot_keys; key_id < KEYS; key_id++) {
+        cr_assert_eq(kvc_sampling_keeps_request(&warm, key_id, &rng), kvc_sampling_keeps_key(&warm, key_id));
+    }
+    const struct kvc_sampling all = {.rate = 1};
+    cr_expect(kvc_sampling_keeps_request(&all, 0, &rng));
+}
+
+/* Checks that ranges of keys add exactly the keys of the sample in them. */
+static void check_ranges(const struct kvc_sampling *sampling)
+{
+    const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
+    struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, KEYS);
+    uint64_t ends[] = {0, 1, 500, 1000, 1024, 1025, 1050, 3000, KEYS - 1, KEYS};
+    for (size_t i = 1; i < sizeof(ends) / sizeof(*ends); i++) {
+        uint32_t row = 0;
+        batch->count = 0;
+        kvc_sampling_add_keys(sampling, source, ends[i - 1], ends[i], batch);
+        for (uint64_t key_id = ends[i - 1]; key_id < ends[i]; key_id++) {
+            if (kvc_sampling_keeps_key(sampling, key_id)) {
+                cr_assert_lt(row, batch->count);
+                cr_assert_eq(batch->key_id[row++], key_id);
+            }
+        }
+        cr_assert_eq(row, batch->count);
+    }
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+Test(sampling, adds_the_keys_of_a_range_in_order)
+{
+    check_ranges(&warm);
+    check_ranges(&(struct kvc_sampling){.rate = 1});
+    check_ranges(&(struct kvc_sampling){.rate = RATE});
+}
