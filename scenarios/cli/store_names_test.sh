@@ -2,7 +2,8 @@
 # Only a store's own folders and the registries name a store. This looks for the names of the folders models/*/ and
 # kernels/*/, also with hyphens as in key-value, in code, strings and paths. Comments may name a store, and so may data
 # (.lua, .csv, .json) and docs (.md). Tests may use a store's scenarios: strings in C and shell tests are free, C code
-# is not. A store's own folders are all that bear its name, such as models/NAME, kernels/NAME and scenarios/papers/NAME.
+# is not; the last lines of the output list these tests. A store's own folders are all that bear its name, such as
+# models/NAME, kernels/NAME and scenarios/papers/NAME.
 # Usage: store_names_test.sh SOURCE [NAME...]    NAME: further stores to look for
 set -euo pipefail
 source=$(realpath "$1")
@@ -11,7 +12,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 registries='models/registry.c|kernels/index_kinds.c|kernels/index_kinds_cuda.c'
 
-# Prints FILE:LINE: TEXT where a name stands alone or next to characters that are no letters, as in kvc_NAME_run.
+# Prints FILE:LINE: TEXT where a name stands alone or next to characters that are no letters, as in kvc_NAME_run. Tests
+# that use a store rightfully go to the file `tests`.
 cat >"$folder/find.awk" <<'AWK'
 BEGIN {
     gsub(/[a-z]/, "&-?", names)
@@ -41,16 +43,18 @@ function code_of(line,    code, quote, i, one, two) { # without comments, in tes
 }
 FNR == 1 {
     is_c = FILENAME ~ /\.(c|h|cc|hh|cu|cuh)$/
-    is_test = FILENAME ~ /_(test|fixture)\.[a-z]+$/
+    is_test = FILENAME ~ /_(test|fixture)\.[a-z]+$|_test(_[a-z]+|ing)?\.sh$/
     in_comment = 0
     if (tolower(FILENAME) ~ pattern) { print FILENAME ": its name" }
 }
-is_c && (/\/\*/ || /\*\// || tolower($0) ~ pattern) { if (tolower(code_of($0)) ~ pattern) { print FILENAME ":" FNR ": " $0 } }
-!is_c && tolower($0) ~ pattern {
+!is_c && !is_test && tolower($0) ~ pattern {
     text = $0
     sub(/(^|[ \t])#.*/, "", text)
     if (tolower(text) ~ pattern) { print FILENAME ":" FNR ": " $0 }
 }
+is_c && (/\/\*/ || /\*\// || tolower($0) ~ pattern) && tolower(code_of($0)) ~ pattern { print FILENAME ":" FNR ": " $0 }
+is_test && tolower($0) ~ pattern { uses[FILENAME] }
+END { for (file in uses) { print file >tests } }
 AWK
 
 offenders() { # TREE [NAME...]: prints every place that names a store
@@ -64,7 +68,7 @@ offenders() { # TREE [NAME...]: prints every place that names a store
     find * .cmake .ci \( -name build "${own[@]}" \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \
         -o -name '*.cu' -o -name '*.cuh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name Makefile -o -name '*.gp' \
         -o -name '*.sh' -o -path .ci/run \) -print |
-        grep -vE "_test(_[a-z]+|ing)?\.sh$|^($registries)$" | sort | xargs awk -v names="$names" -f "$folder/find.awk"
+        grep -vE "^($registries)$" | sort | xargs awk -v names="$names" -v tests="$folder/tests" -f "$folder/find.awk"
 }
 
 # The search itself works: a tree with a store that is called redkv has these offenders.
@@ -81,6 +85,12 @@ echo 'run redkv.lua' | tee sim/a_test.sh sim/a_testing.sh sim/run.lua >.ci/run
 expected='.ci/run:1 CMakeLists.txt:2 sim/a_test.c:2 sim/call.c:1 sim/redkv_tools.h sim/string.c:1'
 found=$(offenders "$tree" | sed 's/^\([^:]*\(:[0-9]*\)\{0,1\}\):.*/\1/' | xargs)
 [ "$found" = "$expected" ] || { printf 'FAILED: the search finds %s\ninstead of %s\n' "$found" "$expected"; exit 1; }
+[ "$(sort "$folder/tests" | xargs)" = 'sim/a_test.c sim/a_test.sh sim/a_testing.sh' ] || { echo "FAILED: the list of tests"; exit 1; }
+rm "$folder/tests"
 
 found=$(offenders "$source" "$@")
 [ -z "$found" ] || { printf 'FAILED: these places name a store outside its folders:\n%s\n' "$found"; exit 1; }
+if [ -s "$folder/tests" ]; then
+    printf 'These tests name a store:\n'
+    sort "$folder/tests"
+fi

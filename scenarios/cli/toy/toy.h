@@ -19,9 +19,15 @@ struct kvc_toydev {
     double speed_mops; /* Units of work per time [million/s]. */
 };
 
-/* The options of the store. */
+/* The options of the store, as the user writes them. */
 struct kvc_toy_options {
     double work; /* Units of work that a request costs the device. */
+};
+
+/* What follows from the options, the node and the workload. */
+struct kvc_toy_config {
+    double request_ns;       /* Time that the device takes for a request [ns]. */
+    uint32_t frame_requests; /* Requests per frame; 1 unless the user says more. */
 };
 
 extern const struct kvc_device_kind kvc_toydev_kind;
