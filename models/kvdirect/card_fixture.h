@@ -1,4 +1,4 @@
-/* KV-Direct's card as published, for tests (sources: scenarios/hardware/catapult-*.lua). */
+/* KV-Direct's NIC as published, for tests. scenarios/hardware/catapult-*.lua states the sources. */
 #ifndef KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 #define KVC_MODELS_KVDIRECT_CARD_FIXTURE_H
 
@@ -6,7 +6,7 @@
 
 #include "models/kvdirect/config.h"
 
-/* The devices of the card. */
+/* Devices of the NIC. */
 struct kvc_test_card {
     struct kvc_pcie pcie;
     struct kvc_fpga fpga;
@@ -51,7 +51,7 @@ static inline void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_kv
     scenario->config = config;
 }
 
-/* A node with the card, which must outlive it. */
+/* A node with these devices, which must outlive it. */
 static inline struct kvc_node kvc_test_card_node(struct kvc_test_card *card)
 {
     return (struct kvc_node){.device = {{&kvc_pcie_kind, &card->pcie},

@@ -60,14 +60,14 @@ static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct 
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "workload.arrival: found a trace, whose pairs may be larger than the %d bytes of "
-            "kvdirect's largest slab",
+            "workload.arrival: found a trace, allowed is a load whose pairs fit kvdirect's largest slab of %d bytes",
             KVC_KVDIRECT_TABLE_PAIR_MAX);
     }
     if (pair_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload: found pairs of up to %u bytes, the largest slab holds %d", pair_bytes,
-                             KVC_KVDIRECT_TABLE_PAIR_MAX);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload: found pairs of up to %u bytes, allowed are up to %d, the largest slab", pair_bytes,
+            KVC_KVDIRECT_TABLE_PAIR_MAX);
     }
     return KVC_OK;
 }
@@ -188,16 +188,18 @@ static enum kvc_status check_card(const struct kvc_scenario *scenario, struct kv
     const struct kvc_pcie *pcie = config->card.pcie;
     uint64_t lanes = config->nics * pcie->endpoints * pcie->lanes;
     if (lanes > options->lanes) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.nics: found %u with %llu links of %llu lanes each, the processors have "
-                             "%llu lanes",
-                             config->nics, (unsigned long long)pcie->endpoints,
-                             (unsigned long long)pcie->lanes, (unsigned long long)options->lanes);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.nics: found %u NICs with %llu links of %llu lanes each, allowed are %llu "
+            "lanes in all (system.lanes)",
+            config->nics, (unsigned long long)pcie->endpoints, (unsigned long long)pcie->lanes,
+            (unsigned long long)options->lanes);
     }
     if (config->nic_bytes > nic_bytes_max) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.memory: found %.4g GiB for each NIC, its 31-bit pointers reach %.0f",
-                             config->nic_bytes / 0x1p30, nic_bytes_max / 0x1p30);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.memory: found %.4g GiB for each NIC, allowed are %.0f GiB, the reach of its 31-bit pointers",
+            config->nic_bytes / 0x1p30, nic_bytes_max / 0x1p30);
     }
     return KVC_OK;
 }
@@ -208,13 +210,13 @@ static enum kvc_status check_run(const struct kvc_scenario *scenario, struct kvc
     if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found \"off\", kvdirect runs \"full\" or \"sampled\"; kvcast predict "
-            "answers without its tables");
+            "run.functional: found \"off\", allowed: \"full\" or \"sampled\"; kvcast predict answers without the "
+            "tables");
     }
     if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && nic->latency_ns < closed_latency_min_ns) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "node.nic.latency: found %g ns, clients that wait for responses need %g ns or more",
+            "node.nic.latency: found %g ns, allowed with workload.arrival.clients are %g ns or more",
             nic->latency_ns, closed_latency_min_ns);
     }
     return KVC_OK;
@@ -231,15 +233,15 @@ static enum kvc_status check_vectors(const struct kvc_kvdirect_config *config,
     }
     if (workload->sizes != KVC_SIZES_FIXED || workload->value_bytes % element != 0 ||
         workload->value_bytes == 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.value: found %llu bytes, vectors are whole elements of %u bytes",
-                             (unsigned long long)workload->value_bytes, element);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.value: found %llu bytes, allowed is a multiple of system.element, %u bytes",
+            (unsigned long long)workload->value_bytes, element);
     }
     if (config->lambda.uses_sum != (config->update == KVC_KVDIRECT_REDUCE)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "system.lambda: found \"%.80s\" for system.update = \"%s\"; a reduction needs s, "
-            "nothing else knows it",
+            "system.lambda: found \"%.80s\" for system.update = \"%s\"; a reduction must use s, other updates must not",
             options->lambda, kvc_kvdirect_update_name(config->update));
     }
     return KVC_OK;
@@ -252,9 +254,10 @@ static enum kvc_status check_update(const struct kvc_scenario *scenario, struct 
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     if (config->update == KVC_KVDIRECT_ADD && (workload->sizes != KVC_SIZES_FIXED || value_bytes != 8)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.update = \"add\": found values of %u bytes, allowed: all of 8",
-                             value_bytes);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.update = \"add\": found values of up to %u bytes, allowed: all values of 8 bytes",
+            value_bytes);
     }
     return kvc_kvdirect_update_has_vectors(config->update)
                ? check_vectors(config, workload, scenario->options, diag)
@@ -277,7 +280,7 @@ static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kv
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.index: found %.4g of %.4g GiB as hash index, which leaves room for at most "
-            "%.4g pairs of %.0f bytes; workload.keys are %.4g",
+            "%.4g pairs of %.0f bytes; workload.keys asks for %.4g",
             config->index_frac, options->memory_bytes / 0x1p30, room, pair_bytes, keys);
     }
     return KVC_OK;

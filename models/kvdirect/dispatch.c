@@ -34,13 +34,13 @@ void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_
     dispatch->place[line % dispatch->places] = changed ? tag | changed_bit : tag;
 }
 
-/* Slabs begin at even lines, so neighbours would not share the links evenly. */
+/* Picks the link by hash, because slabs begin at even lines and would load the links unevenly. */
 static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
 {
     return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
 }
 
-/* `bytes` of the line, all of it or a part. */
+/* The step for `bytes` of a cacheable line, which may be a part of it. */
 static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispatch, uint64_t line,
                                             uint32_t bytes, bool write)
 {
@@ -67,7 +67,7 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      struct kvc_kvdirect_step *step)
 {
     uint32_t count = 0, left = access->bytes;
-    struct kvc_kvdirect_step *host = NULL; /* the DMA operation that the line before belongs to */
+    struct kvc_kvdirect_step *host = NULL; /* The DMA operation of the line before. */
     for (uint64_t line = access->line; left > 0; line++) {
         uint32_t bytes = left < KVC_KVDIRECT_LINE_BYTES ? left : KVC_KVDIRECT_LINE_BYTES;
         left -= bytes;

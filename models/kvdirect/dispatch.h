@@ -1,12 +1,14 @@
-/* KV-Direct's DRAM load dispatcher: which memory accesses go to the NIC's own DRAM, and what they find there.
+/* KV-Direct's DRAM load dispatcher decides which memory accesses go to the NIC's own DRAM, and models what
+ * they find there.
  *
- * Source: KV-Direct (SOSP 2017), sec. 3.3.4 and sec. 4. A share l of host memory, by a hash of the line's
- * address, may be cached in the NIC's DRAM; the rest is always read and written over PCIe. The cache has one
- * place for each line (a direct map), 64 bytes, written back when another line takes its place; its tag and
- * dirty bit lie in spare bits of the line, so that looking is a read of the DRAM.
+ * Source: KV-Direct (SOSP 2017), sec. 3.3.4 and 4. A fraction l of the host memory, selected by a hash of the
+ * line's address, may be cached in the NIC's DRAM. The rest is always accessed over PCIe. The cache is a
+ * direct map of 64-byte lines. It writes a changed line back when another line takes its place. Tag and dirty
+ * bit lie in spare bits of the line, so looking a line up is a read of the DRAM.
  *
- * Functional alone: `kvc_kvdirect_dispatch` turns an access of the table into steps, which memory.h gives
- * their time. The cache's state follows the order of these calls. */
+ * This part knows no time: kvc_kvdirect_dispatch_steps() turns an access of the table into steps, and the
+ * memory engine (memory_engine.h) gives them their time. The cache's state follows the order of these calls.
+ */
 #ifndef KVC_MODELS_KVDIRECT_DISPATCH_H
 #define KVC_MODELS_KVDIRECT_DISPATCH_H
 
@@ -19,54 +21,55 @@
 enum { KVC_KVDIRECT_LINE_BYTES = 64 };
 
 enum kvc_kvdirect_step_kind {
-    KVC_KVDIRECT_HOST_READ,   /* DMA */
-    KVC_KVDIRECT_HOST_WRITE,  /* DMA */
-    KVC_KVDIRECT_CACHE_READ,  /* a hit: the NIC's DRAM is read */
-    KVC_KVDIRECT_CACHE_FETCH, /* a miss: it is read in vain, the line comes by DMA and is stored */
-    KVC_KVDIRECT_CACHE_WRITE, /* it is read for the tag and written */
+    KVC_KVDIRECT_HOST_READ,   /* A DMA read. */
+    KVC_KVDIRECT_HOST_WRITE,  /* A DMA write. */
+    KVC_KVDIRECT_CACHE_READ,  /* A hit: a read of the NIC's DRAM. */
+    KVC_KVDIRECT_CACHE_FETCH, /* A miss: a read of the DRAM in vain, then a DMA read whose line is stored. */
+    KVC_KVDIRECT_CACHE_WRITE, /* A read of the DRAM for the tag, then a write. */
     KVC_KVDIRECT_STEP_KINDS,
 };
 
-/* Part of an access; all parts of one are under way at the same time. */
+/* A part of an access. All parts of an access are under way at the same time. */
 struct kvc_kvdirect_step {
-    uint8_t kind;     /* enum kvc_kvdirect_step_kind */
-    bool evicts;      /* a line of the cache goes to the host */
-    bool fetches;     /* CACHE_WRITE of a part of a line that is not there: it comes first */
-    bool ends_access; /* the last part */
+    uint8_t kind;     /* enum kvc_kvdirect_step_kind. */
+    bool evicts;      /* A changed line of the cache goes to the host. */
+    bool fetches;     /* CACHE_WRITE of a part of a line that the cache lacks: the line is fetched first. */
+    bool ends_access; /* The last part of its access. */
     uint16_t endpoint;
     uint16_t bytes;
 };
 
 struct kvc_kvdirect_cache_stats {
-    uint64_t lines;      /* of all accesses */
-    uint64_t cacheable;  /* of them */
-    uint64_t hits;       /* of those: found */
-    uint64_t writebacks; /* lines evicted that were newer than the host's */
+    uint64_t lines;      /* Lines of all accesses. */
+    uint64_t cacheable;  /* Lines that may be cached. */
+    uint64_t hits;       /* Cacheable lines that were found. */
+    uint64_t writebacks; /* Evicted lines that were newer than the host's copy. */
 };
 
 struct kvc_kvdirect_dispatch {
-    double cacheable_frac;    /* l */
-    uint64_t cacheable_below; /* of the line's hash */
+    double cacheable_frac;    /* l. */
+    uint64_t cacheable_below; /* A line is cacheable if its hash is below this. */
     bool all_cacheable;
     uint64_t places;
-    uint32_t *place; /* tag + 1, and the highest bit where it is newer than the host's; 0: empty */
-    uint32_t endpoints;
+    uint32_t *place; /* Tag + 1, with the highest bit set if the line is newer than the host's; 0: empty. */
+    uint32_t endpoints; /* PCIe links. */
     struct kvc_kvdirect_cache_stats stats;
 };
 
-/* A cache of `dram_bytes` (0: none, nothing is cacheable). False: no memory. */
+/* Opens a cache of `dram_bytes`; 0: no line is cacheable. Returns false if memory is lacking. */
 bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
                                 double dram_bytes, uint32_t endpoints);
 void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch);
 
+/* Tells whether a line may be cached. */
 bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line);
 
-/* Puts a line into the cache, as it would be after a long run. */
+/* Puts a line into the cache, as a long run would have done. */
 void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed);
 
-enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* of an access: 512 bytes may begin within a line */
+enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes may begin within a line. */
 
-/* Steps of one access; how many. */
+/* Fills up to KVC_KVDIRECT_STEPS_MAX steps of one access and returns their number. */
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      const struct kvc_kvdirect_table_access *access,
                                      struct kvc_kvdirect_step *step);

@@ -13,7 +13,7 @@ static uint32_t steps_of(struct kvc_kvdirect_dispatch *dispatch, uint32_t line, 
     return count;
 }
 
-/* Nothing is cacheable: a slab of any size is one DMA operation. */
+/* If no line is cacheable, a slab of any size is one DMA operation. */
 Test(dispatch, without_a_cache_everything_goes_to_the_host)
 {
     struct kvc_kvdirect_dispatch dispatch;
@@ -56,7 +56,7 @@ Test(dispatch, a_share_of_the_lines_is_cacheable)
     }
 }
 
-/* Four places: lines 1, 5 and 9 share one. */
+/* The cache has four places, and lines 1, 5 and 9 share one. */
 Test(dispatch, a_place_holds_the_line_used_last)
 {
     struct kvc_kvdirect_dispatch dispatch;
@@ -71,11 +71,11 @@ Test(dispatch, a_place_holds_the_line_used_last)
     cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH, "another place");
     steps_of(&dispatch, 5, 64, true, step);
     cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_WRITE);
-    cr_expect_not(step[0].evicts, "line 1 is as the host has it");
+    cr_expect_not(step[0].evicts, "line 1 equals the host's copy");
     cr_expect_not(step[0].fetches, "all of line 5 is written");
     steps_of(&dispatch, 9, 20, true, step);
     cr_expect(step[0].evicts, "line 5 is newer than the host's");
-    cr_expect(step[0].fetches, "20 bytes are a part of line 9");
+    cr_expect(step[0].fetches, "20 bytes are only a part of line 9");
     steps_of(&dispatch, 9, 20, true, step);
     cr_expect_not(step[0].fetches);
     cr_expect_not(step[0].evicts);
@@ -88,7 +88,7 @@ Test(dispatch, a_place_holds_the_line_used_last)
     kvc_kvdirect_dispatch_close(&dispatch);
 }
 
-/* Lines of a slab that lie side by side and are not cacheable are one operation. */
+/* Adjacent lines of a slab that are not cacheable form one operation. */
 Test(dispatch, neighbours_on_the_host_are_one_operation)
 {
     struct kvc_kvdirect_dispatch dispatch;

@@ -8,16 +8,16 @@
 #include "models/kvdirect/dispatch.h"
 #include "sim/workload/popularity_blocks.h"
 
-enum { BLOCKS_MAX = 4096 }; /* of keys; 2^32 are 1500 */
+enum { BLOCKS_MAX = 4096 }; /* Popularity blocks; 2^32 keys make 1500. */
 
 /* ---- the cache ---- */
 
-/* Keys used within t requests, over all keys, with its first two derivatives of what is left. */
+/* Fraction of the keys not used within t requests, and its first two derivatives. */
 struct unused {
     double frac, first, second;
 };
 
-/* The keys in blocks, once for all times that are looked at. */
+/* The popularity blocks, computed once for all times t. */
 struct popularities {
     uint32_t count;
     double keys;
@@ -58,9 +58,9 @@ static struct unused unused_after(const struct popularities *all, double request
     return unused;
 }
 
-/* A line whose keys are asked for with probability P is used again, t requests later, with density
- * P exp(-P t); it is still there if none of the other lines that belong to its place was used since. Summed
- * over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into buckets at random. */
+/* A line whose keys are requested with probability P is reused after t requests with density P exp(-P t). It
+ * is still cached if none of the other lines of its place was used since. Summed over all lines, P^2 exp(-P
+ * t) is the second derivative of exp(-P t). Keys fall into buckets at random. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
                            double buckets, double places, struct kvc_kvdirect_reuse *reuse)
 {
@@ -72,7 +72,7 @@ void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc
     for (uint32_t i = 0; i < reuse->steps; i++) {
         double requests = exp(first + (i + 0.5) * step);
         struct unused unused = unused_after(all, requests);
-        double left = exp(-mean * (1 - unused.frac)); /* of the buckets: no key was used */
+        double left = exp(-mean * (1 - unused.frac)); /* Fraction of the buckets without a used key. */
         double bucket_density =
             buckets * left * (mean * mean * unused.first * unused.first + mean * unused.second);
         double slab_density = keys * unused.second;
@@ -91,7 +91,7 @@ double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double disp
     return fmin(hit, 1);
 }
 
-/* ---- an operation's share of each resource ---- */
+/* ---- time of each resource ---- */
 
 /* Time that a message takes of the wire, with its share of the packet. */
 static double wire_ns(const struct kvc_nic *nic, double packet_requests, double message_bytes)
@@ -115,10 +115,11 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     double written_lines = writes * used_lines;
     double read_lines = bucket_reads + slab_reads * slab_lines;
     double misses = read_lines * l * (1 - hit);
-    /* neighbours that the host has are one DMA operation; of a slab there is one for each run of them */
+    /* Adjacent lines that are not cacheable form one DMA operation, so a slab needs one for each run of them.
+     */
     double slab_runs = (1 - l) * (1 + fmax(slab_lines - 1, 0) * l);
     double host_reads = bucket_reads * (1 - l) + slab_reads * slab_runs + misses;
-    /* lines are newer than the host's as often as operations write; a write follows the read of its line */
+    /* A line is newer than the host's as often as operations write. A write follows the read of its line. */
     double evicted = misses * mean->put_frac;
     double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
     double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVDIRECT_LINE_BYTES;

@@ -1,9 +1,9 @@
-/* KV-Direct's closed form: what the NIC's DRAM serves, what each resource takes of an operation (how often
- * memory is accessed: layout.h).
+/* KV-Direct's closed form: hit ratio of the NIC's DRAM, and the time that an operation takes of each
+ * resource.
  *
- * Source: KV-Direct (SOSP 2017), sec. 2.4, 3.3.4 and 5.2.2. The paper takes the hit probability of the
- * cache as log(cache) / log(cacheable corpus); here it is the exact sum over the keys of a direct map in
- * which each place holds the line that was used last. */
+ * Source: KV-Direct (SOSP 2017), sec. 2.4, 3.3.4 and 5.2.2. The paper estimates the hit ratio of the cache as
+ * log(cache) / log(cacheable corpus). Here it is the exact sum over the keys for a direct map in which each
+ * place holds the line that was used last. The number of memory accesses comes from layout.h. */
 #ifndef KVC_MODELS_KVDIRECT_EQUATIONS_H
 #define KVC_MODELS_KVDIRECT_EQUATIONS_H
 
@@ -15,28 +15,29 @@
 #include "sim/devices/pcie.h"
 #include "sim/workload/workload.h"
 
-/* Hit probability of the cache for an access, by l. Filled once, it answers for any l. */
+/* Reuse of cached lines, from which the hit ratio follows for any l. */
 enum { KVC_KVDIRECT_REUSE_STEPS = 1024 };
 struct kvc_kvdirect_reuse {
     uint32_t steps;
-    double weight[KVC_KVDIRECT_REUSE_STEPS]; /* of accesses whose line was used so long ago */
-    double lines[KVC_KVDIRECT_REUSE_STEPS];  /* other lines used since */
-    double places;
+    double weight[KVC_KVDIRECT_REUSE_STEPS]; /* Share of the accesses with this reuse time. */
+    double lines[KVC_KVDIRECT_REUSE_STEPS];  /* Other lines used since then. */
+    double places;                           /* Lines of all caches. */
 };
 
-/* `places`: lines of all caches together. */
+/* `buckets` are those of all hash indexes, `places` the lines of all caches. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
                            double buckets, double places, struct kvc_kvdirect_reuse *reuse);
 
-/* h(l), 0..1; l above 0. */
+/* Hit ratio h(l) of a cacheable access, 0 to 1, for l above 0. */
 double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac);
 
-/* What one operation takes of a NIC, ns, at a dispatch ratio. */
+/* Time that one operation takes of each resource of a NIC [ns]. */
 struct kvc_kvdirect_loads {
-    double clock_ns;  /* of the decoder: one operation a clock */
-    double access_ns; /* of the memory access engine: one access a clock */
+    double clock_ns;  /* The decoder: one operation a clock. */
+    double access_ns; /* The memory access engine: one access a clock. */
     double pcie_ns, dram_ns, receive_ns, send_ns;
-    double hit_frac, merged_frac;
+    double hit_frac;    /* Hit ratio of cacheable accesses. */
+    double merged_frac; /* Operations that need no memory, because their key is in flight. */
 };
 
 /* Devices of a programmable NIC. */
@@ -54,6 +55,7 @@ struct kvc_kvdirect_operation_mean {
     uint32_t packet_requests;             /* Requests that a client packs into a packet. */
 };
 
+/* Loads at the dispatch ratio l = `dispatch_frac`. */
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *card,
                                                 const struct kvc_kvdirect_operation_mean *mean,
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,

@@ -5,9 +5,8 @@
 
 #include "models/kvdirect/card_fixture.h"
 
-/* N lines that are used alike, C places, a share l of the lines cacheable: a place holds one of x = l N / C
- * lines on average, Poisson distributed, and the next use is of the line that it holds with (1 - exp(-x)) /
- * x. */
+/* N equally popular lines compete for C places, and a fraction l of them is cacheable. x = l N / C lines
+ * share a place on average, Poisson distributed, and the next use hits with probability (1 - exp(-x)) / x. */
 Test(equations, uniform_hits_are_those_of_a_direct_map)
 {
     const struct kvc_workload workload = {.keys = 100000, .popularity = KVC_POPULARITY_UNIFORM};
@@ -55,7 +54,7 @@ struct setup {
     struct kvc_kvdirect_config config;
 };
 
-/* KV-Direct's card, its memory half full of 10-byte pairs. */
+/* KV-Direct's NIC with its memory half full of 10-byte pairs. */
 static struct setup published(void)
 {
     return (struct setup){

@@ -1,3 +1,4 @@
+/* What an operation of a KV-Direct processor does to the table, and to a value in the station. */
 #include <string.h>
 
 #include "models/kvdirect/pipeline.h"
@@ -14,13 +15,13 @@ static struct kvc_kvdirect_step *room_for_steps(struct kvc_kvdirect_operation *o
     return operation->step + operation->steps;
 }
 
-/* Accesses of an operation on a key that the tables do not have: those of a recent one of its kind. */
+/* Copies the accesses of a recent operation of the same kind, for a key that the table does not keep. */
 static void take_shape(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
 {
     const struct kvc_kvdirect_shape *shape =
         &processor->shape[operation->write_back ? KVC_OP_SET : operation->op];
     uint64_t known = shape->count < KVC_KVDIRECT_SHAPES ? shape->count : KVC_KVDIRECT_SHAPES;
-    if (known == 0) { /* the first ones of a run: a read of a bucket that nothing has cached */
+    if (known == 0) { /* The first operations of a run read one uncached bucket. */
         *room_for_steps(operation) = (struct kvc_kvdirect_step){
             .kind = KVC_KVDIRECT_HOST_READ, .ends_access = true, .bytes = KVC_KVDIRECT_LINE_BYTES};
         operation->steps = 1;
@@ -77,7 +78,7 @@ struct vector_update {
     struct kvc_kvdirect_operation *operation;
 };
 
-/* The vector in the table, and a copy of what it becomes. */
+/* Updates the vector in the table and copies the result. */
 static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
 {
     const struct vector_update *update = data;
@@ -87,7 +88,7 @@ static bool update_vector(void *data, uint8_t *value, uint32_t bytes)
     return true;
 }
 
-/* A PUT that found no memory: the pair is as it was, if there was one. */
+/* Restores the old pair, if there was one, after a PUT that found no memory. */
 static void take_old_value(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                            struct kvc_kvdirect_table_op *op)
 {
@@ -102,7 +103,7 @@ static void take_old_value(struct kvc_kvdirect_processor *processor, struct kvc_
     operation->value_bytes = op->result == KVC_KVDIRECT_TABLE_OK ? op->value_bytes : operation->value_bytes;
 }
 
-/* Runs the operation in the real table; what it found is in operation->present and ->value. */
+/* Runs the operation in the real table and sets operation->present and ->value. */
 static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                          double now_ns)
 {

@@ -40,7 +40,7 @@ static uint32_t new_batch(struct kvc_kvdirect_gather *gather)
     return number;
 }
 
-/* The core that is free first takes the batch. */
+/* The core that becomes free first takes the batch. */
 static void give_to_core(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t number)
 {
     uint32_t first = 0;
@@ -60,7 +60,7 @@ void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, 
 {
     if (gather->filling == NONE) {
         gather->filling = (int32_t)new_batch(gather);
-        /* `unit` tells batches apart that use the same place one after the other */
+        /* `unit` tells batches apart that reuse the same entry. */
         kvc_events_add(gather->events, now_ns + KVC_KVDIRECT_GATHER_BATCH * gather->access_ns,
                        gather->wait_kind, (uint16_t)gather->batch[gather->filling].number,
                        (uint32_t)gather->filling);

@@ -1,5 +1,5 @@
-/* KV-Direct as a model: see Li et al., "KV-Direct: High-Performance In-Memory Key-Value Store with
- * Programmable NIC", SOSP 2017. */
+/* KV-Direct's entry in the registry. The design is that of Li et al., "KV-Direct: High-Performance In-Memory
+ * Key-Value Store with Programmable NIC", SOSP 2017. */
 #include "models/kvdirect/kvdirect.h"
 
 #include "models/kvdirect/config.h"

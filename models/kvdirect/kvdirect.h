@@ -1,3 +1,4 @@
+/* The KV-Direct store. */
 #ifndef KVC_MODELS_KVDIRECT_KVDIRECT_H
 #define KVC_MODELS_KVDIRECT_KVDIRECT_H
 

@@ -33,9 +33,9 @@ enum verb {
     MOST,
 };
 
-/* ---- the compiler ---- */
+/* ---- compiler ---- */
 
-/* Lua's binary operators, longest spelling first among those that begin alike; swapped: > and >=. */
+/* Lua's binary operators. Those that begin alike are listed longest first. > and >= swap their operands. */
 static const struct binary {
     const char *spelling;
     uint8_t verb;
@@ -65,7 +65,7 @@ static uint8_t fail(struct compiler *compiler, const char *problem)
     if (!compiler->failed) {
         kvc_diag_fail(
             compiler->diag, KVC_ERR_SCENARIO,
-            "%s: %s at \"%.20s\" of \"%.80s\"; allowed: v, d, s, whole numbers, + - * // %% & | ~ << >>, "
+            "%s: %s at \"%.20s\" of \"%.80s\"; allowed: v, d, s, integers, + - * // %% & | ~ << >>, "
             "comparisons, and, or, not, min, max",
             compiler->what, problem, *compiler->at != '\0' ? compiler->at : "(end)", compiler->text);
     }
@@ -94,7 +94,7 @@ static void skip_space(struct compiler *compiler)
     }
 }
 
-/* Takes `spelling` if it stands here; words end where a letter does not follow. */
+/* Consumes `spelling` if it comes next. A word must not continue with another letter, digit or _. */
 static bool accept(struct compiler *compiler, const char *spelling)
 {
     size_t bytes = strlen(spelling);
@@ -118,7 +118,7 @@ static uint8_t number(struct compiler *compiler)
     errno = 0;
     int64_t value = strtoll(compiler->at, &end, 0);
     if (errno != 0 || *end == '.' || *end == 'e' || *end == 'E' || isalpha((unsigned char)*end)) {
-        return fail(compiler, "no whole number");
+        return fail(compiler, "expected an integer");
     }
     compiler->at = end;
     return emit(compiler, NUMBER, 0, 0, value);
@@ -127,15 +127,15 @@ static uint8_t number(struct compiler *compiler)
 static uint8_t call_of_two(struct compiler *compiler, uint8_t verb)
 {
     if (!accept(compiler, "(")) {
-        return fail(compiler, "( is missing");
+        return fail(compiler, "expected (");
     }
     uint8_t left = expression(compiler, 0);
     if (!accept(compiler, ",")) {
-        return fail(compiler, ", is missing");
+        return fail(compiler, "expected ,");
     }
     uint8_t right = expression(compiler, 0);
     if (!accept(compiler, ")")) {
-        return fail(compiler, ") is missing");
+        return fail(compiler, "expected )");
     }
     return emit(compiler, verb, left, right, 0);
 }
@@ -153,7 +153,7 @@ static uint8_t operand(struct compiler *compiler)
     }
     if (accept(compiler, "(")) {
         uint8_t inner = expression(compiler, 0);
-        return accept(compiler, ")") ? inner : fail(compiler, ") is missing");
+        return accept(compiler, ")") ? inner : fail(compiler, "expected )");
     }
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (accept(compiler, names[i].spelling)) {
@@ -171,7 +171,7 @@ static uint8_t operand(struct compiler *compiler)
             return call_of_two(compiler, calls[i].verb);
         }
     }
-    return fail(compiler, "found no value");
+    return fail(compiler, "expected a value");
 }
 
 static const struct binary *binary_here(struct compiler *compiler, uint8_t least_priority)
@@ -190,7 +190,7 @@ static const struct binary *binary_here(struct compiler *compiler, uint8_t least
     return NULL;
 }
 
-/* Precedence climbing; all of Lua's whole-number operators associate to the left. */
+/* Precedence climbing. All of Lua's integer operators associate to the left. */
 static uint8_t expression(struct compiler *compiler, uint8_t least_priority)
 {
     const struct binary *binary;
@@ -215,14 +215,14 @@ enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what,
     expression(&compiler, 0);
     skip_space(&compiler);
     if (!compiler.failed && *compiler.at != '\0') {
-        fail(&compiler, "found something that is no operator");
+        fail(&compiler, "expected an operator");
     }
     return compiler.failed ? KVC_ERR_SCENARIO : KVC_OK;
 }
 
-/* ---- at work ---- */
+/* ---- evaluation ---- */
 
-/* Lua's: to negative infinity; by 0 gives 0 instead of an error, for hardware has none. */
+/* Rounds towards negative infinity, as Lua does. Division by 0 gives 0, because hardware raises no errors. */
 static int64_t divide(int64_t left, int64_t right)
 {
     if (right == 0) {
@@ -293,7 +293,7 @@ static int64_t evaluate(uint8_t verb, int64_t left, int64_t right)
     case SUM:
         break;
     }
-    KVC_BUG("%u is no operator of two values", verb);
+    KVC_BUG("%u is not an operator of two values", verb);
 }
 
 int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64_t v, int64_t d, int64_t s)

@@ -1,11 +1,11 @@
-/* User functions of vector operations: expressions in Lua's syntax, compiled once to a list of operations
+/* The user's functions of vector operations: expressions in Lua's syntax, compiled once to a list of steps
  * that run over whole vectors.
  *
- * Source: KV-Direct (SOSP 2017), sec. 3.2 and table 1, where such a function becomes hardware. Names: v (the
- * element), d (the client's parameter) and s (what a reduction has so far). Whole numbers of 64 bits, as
- * Lua's integers, with + - * // % & | ~ << >>, comparisons, and, or, not, min(a, b) and max(a, b).
- * Comparisons and `not` give 1 or 0, and 0 counts as false. / and ^ would leave whole numbers and are
- * refused. */
+ * Source: KV-Direct (SOSP 2017), sec. 3.2 and table 1, where such a function becomes hardware. The names are
+ * v (the element), d (the client's parameter) and s (the result of a reduction so far). Numbers are integers
+ * of 64 bits, as in Lua, with + - * // % & | ~ << >>, comparisons, and, or, not, min(a, b) and max(a, b).
+ * Comparisons and `not` give 1 or 0, and 0 counts as false. / and ^ are refused, because their results are
+ * not integers. A division by zero gives 0. */
 #ifndef KVC_MODELS_KVDIRECT_LAMBDA_H
 #define KVC_MODELS_KVDIRECT_LAMBDA_H
 
@@ -17,35 +17,36 @@
 enum { KVC_KVDIRECT_LAMBDA_STEPS = 32 };
 
 struct kvc_kvdirect_lambda {
-    uint32_t steps; /* the last one's value is the function's */
+    uint32_t steps; /* The value of the last step is the function's. */
     struct {
-        uint8_t verb;        /* enum verb of lambda.c */
-        uint8_t left, right; /* steps before */
+        uint8_t verb;        /* enum verb of lambda.c. */
+        uint8_t left, right; /* Earlier steps. */
         int64_t number;
     } step[KVC_KVDIRECT_LAMBDA_STEPS];
-    bool uses_sum; /* s */
+    bool uses_sum; /* The expression contains s. */
 };
 
-/* Compiles an expression; `what` names it in errors ("system.lambda"). */
+/* Compiles an expression. `what` names it in errors: "system.lambda". KVC_ERR_SCENARIO: a syntax error, or an
+ * expression that is too long or too deep. */
 enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what,
                                             struct kvc_kvdirect_lambda *lambda, struct kvc_diag *diag);
 
-/* One element. */
+/* Evaluates the function for one element. */
 int64_t kvc_kvdirect_lambda_call(const struct kvc_kvdirect_lambda *lambda, int64_t v, int64_t d, int64_t s);
 
-/* Vectors of unsigned elements of 1, 2, 4 or 8 bytes, little-endian; what is left of `bytes` stays as it is.
- * `delta`: of every element. */
+/* The following functions take vectors of little-endian, unsigned elements of 1, 2, 4 or 8 bytes and ignore
+ * an incomplete last element. `delta` is the d of every element. */
 
-/* Sets every element to the function's value, modulo its width. */
+/* Replaces every element by the function's value, modulo its width. */
 void kvc_kvdirect_lambda_update(const struct kvc_kvdirect_lambda *lambda, uint8_t *vector, uint32_t bytes,
                                 uint32_t element_bytes, int64_t delta);
 
-/* The function's value of the last element, of which s is the value of the one before; of the first, `sum`.
- */
+/* Returns the function's value for the last element. s is `sum` for the first element, then the value for the
+ * element before. */
 int64_t kvc_kvdirect_lambda_reduce(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector,
                                    uint32_t bytes, uint32_t element_bytes, int64_t delta, int64_t sum);
 
-/* How many elements the function is true for. */
+/* Counts the elements for which the function is true. */
 uint32_t kvc_kvdirect_lambda_filter(const struct kvc_kvdirect_lambda *lambda, const uint8_t *vector,
                                     uint32_t bytes, uint32_t element_bytes, int64_t delta);
 

@@ -11,7 +11,7 @@ static int64_t value_of(const char *text, int64_t v, int64_t d, int64_t s)
     return kvc_kvdirect_lambda_call(&lambda, v, d, s);
 }
 
-/* As Lua 5.4 answers, comparisons apart, which are numbers here. */
+/* The values are those of Lua 5.4, except that comparisons give numbers here. */
 Test(lambda, operators_bind_as_in_lua)
 {
     cr_expect_eq(value_of("v + d", 3, 4, 0), 7);
@@ -47,16 +47,16 @@ static void refuses(const char *text, const char *part)
 
 Test(lambda, what_is_no_expression_is_refused_with_its_place)
 {
-    refuses("", "found no value at \"(end)\"");
-    refuses("v +", "found no value at \"(end)\"");
+    refuses("", "expected a value at \"(end)\"");
+    refuses("v +", "expected a value at \"(end)\"");
     refuses("v / d", "at \"/ d\"");
-    refuses("x + 1", "found no value at \"x + 1\"");
-    refuses("vector", "found no value at \"vector\"");
-    refuses("v + 1.5", "no whole number at \"1.5\"");
-    refuses("(v + d", ") is missing");
-    refuses("min(v d)", ", is missing");
-    refuses("v d", "no operator at \"d\"");
-    refuses("99999999999999999999", "no whole number");
+    refuses("x + 1", "expected a value at \"x + 1\"");
+    refuses("vector", "expected a value at \"vector\"");
+    refuses("v + 1.5", "expected an integer at \"1.5\"");
+    refuses("(v + d", "expected )");
+    refuses("min(v d)", "expected ,");
+    refuses("v d", "expected an operator at \"d\"");
+    refuses("99999999999999999999", "expected an integer");
     char deep[201];
     memset(deep, '(', 200);
     deep[200] = '\0';
@@ -78,7 +78,7 @@ Test(lambda, runs_over_vectors_of_all_widths)
     cr_expect_arr_eq(vector, ((uint8_t[]){2, 3, 4, 5, 6, 7, 8, 0, 77}), 9);
     cr_expect_eq(kvc_kvdirect_lambda_reduce(&sum, vector, 8, 1, 0, 100), 135);
     cr_expect_eq(kvc_kvdirect_lambda_filter(&even, vector, 8, 1, 0), 5);
-    kvc_kvdirect_lambda_update(&add, vector, 9, 4, 1); /* the ninth byte is left over */
+    kvc_kvdirect_lambda_update(&add, vector, 9, 4, 1); /* The ninth byte stays. */
     cr_expect_arr_eq(vector, ((uint8_t[]){3, 3, 4, 5, 7, 7, 8, 0, 77}), 9);
     kvc_kvdirect_lambda_update(&add, vector, 8, 8, -3);
     cr_expect_arr_eq(vector, ((uint8_t[]){0, 3, 4, 5, 7, 7, 8, 0}), 8);

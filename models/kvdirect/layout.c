@@ -9,12 +9,12 @@
 
 enum { SLOTS = 10, SLOT_BYTES = 5, METADATA_BYTES = 2, SECONDARY_HASHES = 512, BISECTIONS = 40 };
 
-/* Left free: stacks of slabs, and chance. */
+/* Fraction of the memory left free for the stacks of free slabs and for random variation. */
 static const double spare_frac = 0.01;
 
 static const double least_index_frac = 0.001;
 
-/* Pairs or pointers that a bucket holds. */
+/* Inline pairs or pointers that a bucket holds. */
 static double room_of(uint32_t inline_bytes, uint32_t pair_bytes)
 {
     return pair_bytes <= inline_bytes ? floor(SLOTS / ceil((double)pair_bytes / SLOT_BYTES)) : SLOTS;
@@ -25,19 +25,20 @@ static double slab_bytes_of(uint32_t pair_bytes)
     return kvc_kvdirect_slab_bytes(kvc_kvdirect_slab_type(pair_bytes + METADATA_BYTES));
 }
 
-/* The keys of a chain are Poisson distributed. Of chains with `mean` keys, of which a bucket holds `room`: */
+/* Lengths of chains whose number of keys is Poisson distributed. */
 struct chains {
-    double behind;  /* buckets that a key is behind the first one of its chain, mean over all keys */
-    double further; /* buckets behind the first one, mean over all chains */
+    double behind;  /* Mean distance of a key from the first bucket of its chain [buckets]. */
+    double further; /* Mean number of buckets behind the first one of a chain. */
 };
 
+/* Chains with `mean` keys, in buckets that hold `room` keys. */
 static struct chains chains_of(double mean, double room)
 {
     double probability = exp(-mean), before = 0;
     struct chains chains = {0};
     uint32_t most = (uint32_t)(mean + 12 * sqrt(mean) + 20);
     for (uint32_t keys = 1; keys <= most; keys++) {
-        double last = floor((keys - 1) / room); /* of the last key of so many */
+        double last = floor((keys - 1) / room); /* Bucket of the last key. */
         before += last;
         probability =
             mean > 500 ? exp(keys * log(mean) - mean - lgamma(keys + 1.0)) : probability * mean / keys;
@@ -58,7 +59,7 @@ struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double bucket
     if (inlined) {
         return accesses;
     }
-    /* every other pointer of the chain that is looked at may have the same secondary hash */
+    /* On average half of the chain is searched, and each pointer there may have the same secondary hash. */
     double looked_at = fmin(accesses.pairs_per_bucket, room * accesses.bucket_reads) / 2;
     accesses.used_lines = ceil((pair_bytes + METADATA_BYTES) / (double)KVC_KVDIRECT_LINE_BYTES);
     accesses.slab_lines = ceil(slab_bytes_of(pair_bytes) / KVC_KVDIRECT_LINE_BYTES);
@@ -81,7 +82,8 @@ double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes,
     if (kvc_kvdirect_needed_frac(keys, bytes, 1, inline_bytes, pair_bytes) <= 1) {
         return 1;
     }
-    /* what an index of half the size saves, chains take: the need has its least value in between */
+    /* A small index needs chained buckets, a large one needs the memory itself: the need is least in between.
+     */
     while (low < 1 && kvc_kvdirect_needed_frac(keys, bytes, low, inline_bytes, pair_bytes) > 1 - spare_frac) {
         low *= 1.1;
     }
@@ -99,7 +101,7 @@ double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes,
     return low;
 }
 
-/* Fewest reads wins; where the pairs do not fit either way, they go into slabs and the check tells. */
+/* The layout with the fewest reads. If the pairs do not fit in any, kvc_kvdirect_check() reports it. */
 static struct kvc_kvdirect_layout best_of(double keys, double bytes, uint32_t pair_bytes, double index_frac,
                                           uint32_t inline_least, uint32_t inline_most)
 {

@@ -1,36 +1,38 @@
-/* How KV-Direct's hash table uses its memory: accesses of an operation by utilization, hash index ratio and
- * inline threshold, and the best choice of both.
+/* Layout of KV-Direct's memory: the accesses of an operation by hash index fraction and inline threshold, and
+ * the best choice of both.
  *
- * Source: KV-Direct (SOSP 2017), sec. 3.3.1 and 5.1.1, fig. 6, 9 and 10: a larger index has shorter chains,
- * and less memory for slabs and chained buckets; the largest one that holds all pairs needs the fewest
- * accesses. */
+ * Source: KV-Direct (SOSP 2017), sec. 3.3.1 and 5.1.1, fig. 6, 9 and 10. A larger index has shorter chains
+ * but leaves less memory for slabs and chained buckets. The largest index that leaves room for all pairs
+ * needs the fewest accesses. */
 #ifndef KVC_MODELS_KVDIRECT_LAYOUT_H
 #define KVC_MODELS_KVDIRECT_LAYOUT_H
 
 #include <stdint.h>
 
-/* Memory accesses of an operation on a key that exists; a PUT of the same size writes one bucket or slab
- * more. */
+/* Memory accesses of an operation on a key that exists. A PUT of the same size also writes one bucket or
+ * slab.
+ */
 struct kvc_kvdirect_accesses {
-    double bucket_reads, slab_reads;
-    double pairs_per_bucket;       /* of the index, mean */
-    double slab_lines, used_lines; /* of a pair's slab, and of it those that the pair fills; 0: inline */
+    double bucket_reads, slab_reads; /* Accesses of an operation. */
+    double pairs_per_bucket;         /* Mean over the index. */
+    double slab_lines, used_lines;   /* Lines of a pair's slab, and those that the pair fills; 0: inline. */
 };
 
+/* Reads of an operation. */
 static inline double kvc_kvdirect_reads(const struct kvc_kvdirect_accesses *accesses)
 {
     return accesses->bucket_reads + accesses->slab_reads;
 }
 
-/* Pairs of `pair_bytes`, spread over `buckets` of a hash index at random. */
+/* Accesses for pairs of `pair_bytes` that are spread at random over the buckets of a hash index. */
 struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double buckets, uint32_t inline_bytes,
                                                       uint32_t pair_bytes);
 
-/* Of memory for `bytes`, what the index, chained buckets and slabs need, mean; above 1 they do not fit. */
+/* Mean fraction of the memory that index, chained buckets and slabs need. They do not fit if it exceeds 1. */
 double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
                                 uint32_t pair_bytes);
 
-/* The largest index that leaves room for everything else; 0: there is none. */
+/* Largest index fraction that leaves room for everything else; 0: there is none. */
 double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes);
 
 struct kvc_kvdirect_layout {

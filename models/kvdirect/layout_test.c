@@ -26,7 +26,8 @@ static struct kvc_kvdirect_table_stats run_all(struct kvc_kvdirect_table *table,
     return stats;
 }
 
-/* GETs and overwriting PUTs in the real table, filled with pairs of one size, against the closed form. */
+/* Compares the closed form with GETs and overwriting PUTs in the real table, filled with pairs of one size.
+ */
 static void expect_accesses(uint32_t keys, double index_frac, uint32_t inline_bytes, uint32_t pair_bytes)
 {
     const struct kvc_kvdirect_table_params params = {
@@ -61,7 +62,7 @@ Test(layout, accesses_are_those_of_the_real_table)
     }
 }
 
-/* The best index holds all pairs, one a little larger does not; the real table agrees. */
+/* With the best index all pairs fit, with a slightly larger one they do not. The real table agrees. */
 Test(layout, the_best_index_is_the_largest_that_holds_all)
 {
     const struct {
@@ -80,10 +81,10 @@ Test(layout, the_best_index_is_the_largest_that_holds_all)
             expect_accesses((uint32_t)keys, best, inlined, pair);
         }
     }
-    cr_expect_eq(kvc_kvdirect_best_index(1e6, TABLE_BYTES, 15, 254), 0, "there is no room at all");
+    cr_expect_eq(kvc_kvdirect_best_index(1e6, TABLE_BYTES, 15, 254), 0, "the pairs do not fit");
 }
 
-/* Fig. 9a: at the same utilization a larger index needs fewer accesses. */
+/* Fig. 9a: at the same utilization, a larger index needs fewer accesses. */
 Test(layout, a_larger_index_needs_fewer_accesses)
 {
     double before = INFINITY;

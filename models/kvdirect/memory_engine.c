@@ -8,17 +8,17 @@
 
 enum { BACKGROUND = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 
-/* Set in the number that a fetch of a gathered batch goes by, among those of steps. */
+/* Marks the number of a gathered batch among the numbers of steps. */
 #define FETCH UINT32_C(0x80000000)
 
-/* Writes that nobody waits for and no step stands for: the queue of addresses. */
+/* Number of writes to the queue of addresses, which belong to no step. */
 #define QUEUED UINT32_MAX
 
 struct kvc_kvdirect_part {
-    uint32_t tag;     /* BACKGROUND: nobody waits */
-    uint32_t packets; /* of DMA that are still to come */
+    uint32_t tag;     /* BACKGROUND: no operation waits for it. */
+    uint32_t packets; /* DMA packets that are still to come. */
     struct kvc_kvdirect_step step;
-    bool looked; /* the DRAM has been read for the tag */
+    bool looked; /* The tag has been read from the DRAM. */
 };
 
 static void add_parts(struct kvc_kvdirect_memory_engine *memory)
@@ -55,7 +55,7 @@ void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory)
     free(memory->done);
 }
 
-/* DMA of the card itself. */
+/* Starts a DMA operation of the NIC. */
 static void use_dma(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part,
                     uint16_t endpoint, uint32_t bytes, bool write)
 {
@@ -79,7 +79,7 @@ static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, u
     }
 }
 
-/* Occupies the DRAM's channel for one line; returns when that is over. */
+/* Occupies the DRAM's channel for one line and returns when it is free again. */
 static double use_dram(struct kvc_kvdirect_memory_engine *memory, double now_ns)
 {
     double line_ns = kvc_fpga_dram_ns(memory->fpga, KVC_KVDIRECT_LINE_BYTES);
@@ -122,13 +122,12 @@ static void start_background(struct kvc_kvdirect_memory_engine *memory, double n
 void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads,
                                      uint64_t writes)
 {
-    for (uint64_t i = 0; i < reads + writes;
-         i++) { /* of whole lines, one after the other: the card does it itself */
+    for (uint64_t i = 0; i < reads + writes; i++) { /* The NIC itself transfers whole lines. */
         start_background(memory, now_ns, (uint16_t)(i % memory->pcie->endpoints), SYNC_BYTES, i >= reads);
     }
 }
 
-/* A step is over: who waits for it is told. */
+/* Ends a step and reports its tag. */
 static void end(struct kvc_kvdirect_memory_engine *memory, uint32_t part)
 {
     uint32_t tag = memory->part[part].tag;
@@ -149,7 +148,7 @@ static void store_line(struct kvc_kvdirect_memory_engine *memory, double now_ns,
     kvc_events_add(memory->events, use_dram(memory, now_ns), KVC_KVDIRECT_DRAM_DONE, 0, part);
 }
 
-/* The DRAM has been read for its tag, or a line written into it. */
+/* The tag has been read from the DRAM, or a line written to it. */
 static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_part *part = &memory->part[number];
@@ -169,7 +168,7 @@ static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, 
     }
 }
 
-/* What the step wanted of the host is through. */
+/* The host has finished its part of the step. */
 static void host_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     const struct kvc_kvdirect_part *part = &memory->part[number];
@@ -186,13 +185,14 @@ static void host_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, 
 static void batch_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     uint32_t count = memory->gather.batch[number].count;
-    for (uint32_t i = 0; i < count; i++) { /* the batches may move: a step that ends can begin others */
+    for (uint32_t i = 0; i < count; i++) { /* A step that ends can start others, and the array may move. */
         host_done(memory, now_ns, memory->gather.batch[number].part[i]);
     }
     kvc_kvdirect_gather_release(&memory->gather, number);
 }
 
-/* The cores have done a batch. Its addresses came over the links before, its data comes now. */
+/* The cores have done a batch. Its addresses and written data cross the links in the background; the NIC
+ * waits for the data that it reads. */
 static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_gather_batch *batch = &memory->gather.batch[number];

@@ -1,3 +1,4 @@
+/* Packets of a KV-Direct processor: receiving requests and sending responses. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,7 +98,7 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
     }
 }
 
-/* Of the response, beside its header. */
+/* Bytes of a response beside its header. */
 static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
                                const struct kvc_kvdirect_operation *operation)
 {
@@ -112,7 +113,7 @@ static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
     if (config->update != KVC_KVDIRECT_FILTER) {
         return kvc_kvdirect_returned_bytes(config, operation->value_bytes);
     }
-    if (operation->kept) { /* of the others, whose values are not known: as much as of these */
+    if (operation->kept) { /* The values of other keys are unknown: the same share passes. */
         uint32_t passed = kvc_kvdirect_lambda_filter(&config->lambda, operation->value,
                                                      operation->value_bytes, element_bytes, config->delta);
         processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;

@@ -11,7 +11,7 @@
 
 enum { MERGE_ITERATIONS = 20 };
 
-/* Clocks of an operation outside of memory: decoder, station, issue, end. */
+/* Clocks that an operation spends outside memory: decoder, station, issue, end. */
 static const double pipeline_clocks = 4;
 
 static double slowest_ns(const struct kvc_kvdirect_loads *loads)
@@ -20,7 +20,7 @@ static double slowest_ns(const struct kvc_kvdirect_loads *loads)
                 fmax(loads->receive_ns, loads->send_ns));
 }
 
-/* One access, nothing else under way. */
+/* Time of one access on an idle NIC. */
 static double access_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
     const struct kvc_fpga *fpga = config->card.fpga;
@@ -30,16 +30,17 @@ static double access_ns(const struct kvc_kvdirect_config *config, double hit_fra
     return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
 }
 
+/* Time of an operation in memory on an idle NIC. */
 static double memory_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
     double put = config->mean.put_frac, reads = kvc_kvdirect_reads(&config->mean.accesses);
-    /* a read takes its latency and a clock; a write is on its way when the link has it */
+    /* A read takes its latency and a clock. A write is done once it is on the link. */
     return reads * (access_ns(config, hit_frac) + kvc_fpga_cycle_ns(config->card.fpga)) +
            put * 1e9 / kvc_pcie_link_per_s(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
 }
 
-/* Operations that find their key in flight: one is in memory for stay_ns, and others on its key come at the
- * rate of its popularity. */
+/* Share of the operations that find their key in flight. An operation stays in memory for stay_ns, while
+ * others on its key arrive at the rate of its popularity. */
 static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, double per_ns)
 {
     struct kvc_popularity_blocks blocks;
@@ -88,7 +89,7 @@ static void add_metrics(const struct kvc_kvdirect_config *config, const struct k
 enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag)
 {
-    (void)diag; /* what could be wrong was checked when the scenario was loaded */
+    (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_reuse reuse;
     const struct kvc_nic *nic = config->card.nic;
@@ -105,7 +106,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
             merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
         }
     }
-    double speed = per_ns * share; /* of the fullest NIC */
+    double speed = per_ns * share; /* Operations per ns of the hottest NIC. */
     double packet = config->mean.packet_requests;
     double latency_ns = 2 * nic->latency_ns + packet * (loads.receive_ns + loads.send_ns) +
                         (packet - 1) * loads.clock_ns + pipeline_clocks * loads.clock_ns +
@@ -123,16 +124,18 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     kvc_bottleneck_find(result);
     add_metrics(config, &loads, share, result);
     if (config->update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0) {
-        kvc_result_note(result,
-                        "what a filter passes is not known beforehand: it counts as sending all back");
+        kvc_result_note(
+            result,
+            "the closed form assumes that a filter passes all elements, because it does not run the filter");
     }
     if (config->gather_cores > 0) {
-        kvc_result_note(result,
-                        "the closed form does not know cores that gather: this is the card's own access");
+        kvc_result_note(
+            result, "the closed form does not model gathering cores: the NIC accesses memory itself here");
     }
     if (config->engine == KVC_KVDIRECT_STALL) {
-        kvc_result_note(result, "the closed form does not know how long a pipeline that stalls stands still: "
-                                "this is the rate without dependent operations");
+        kvc_result_note(
+            result,
+            "the closed form does not model stalls of the pipeline: this is the rate without dependent operations");
     }
     return KVC_OK;
 }

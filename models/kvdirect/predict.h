@@ -1,4 +1,6 @@
-/* KV-Direct's closed-form answer: the slowest of clock, network, PCIe and the NIC's DRAM. */
+/* KV-Direct's closed-form answer: the slowest of clock, network, PCIe and the NIC's DRAM bounds the
+ * throughput.
+ */
 #ifndef KVC_MODELS_KVDIRECT_PREDICT_H
 #define KVC_MODELS_KVDIRECT_PREDICT_H
 

@@ -10,7 +10,7 @@
 
 enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
-enum { WAITING_ROWS = 512 }; /* that are received ahead of the decoder */
+enum { WAITING_ROWS = 512 }; /* Operations received ahead of the decoder. */
 
 void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
                                  const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
@@ -85,7 +85,7 @@ static bool same_key(void *data, int32_t left, int32_t right)
     return a->hash == b->hash && a->key_bytes == b->key_bytes && memcmp(a->key, b->key, a->key_bytes) == 0;
 }
 
-/* To memory: one a clock. */
+/* Sends an operation to memory, one in each clock. */
 static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                   double now_ns)
 {
@@ -104,7 +104,7 @@ static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_
                    (uint32_t)number_of(processor, operation));
 }
 
-/* Done in the station, one a clock. */
+/* Does an operation in the station, one in each clock. */
 static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                     double now_ns)
 {
@@ -116,7 +116,7 @@ static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirec
                    (uint32_t)number_of(processor, operation));
 }
 
-/* Something of the slot has ended. */
+/* Continues with a slot for which something has ended. */
 static void go_on(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_slot *slot, double now_ns)
 {
     int32_t owner = slot->owner;
@@ -167,8 +167,9 @@ static void end_operation(struct kvc_kvdirect_processor *processor, struct kvc_k
     free_operation(processor, number_of(processor, operation));
 }
 
-/* Its next access, or its end. Of all operations one access a clock is begun: every block is pipelined at one
- * operation a clock (sec. 4), and the clock bounds the rate of memory accesses (sec. 5.1.4, fig. 14). */
+/* Schedules the operation's next access, or its end. One access starts in each clock: every block is
+ * pipelined at one operation a clock (sec. 4), and the clock bounds the rate of memory accesses (sec. 5.1.4,
+ * fig. 14). */
 static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                          double now_ns)
 {
@@ -188,7 +189,7 @@ static bool is_write(const struct kvc_kvdirect_step *step)
     return step->kind == KVC_KVDIRECT_HOST_WRITE || step->kind == KVC_KVDIRECT_CACHE_WRITE;
 }
 
-/* Begins an access. A write does not hold back the one behind it. */
+/* Starts an access. The next access does not wait for a write. */
 static void access_memory(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns)
 {
@@ -267,7 +268,7 @@ static void row_decoded(struct kvc_kvdirect_processor *processor, double now_ns)
     }
 }
 
-/* False: the operation must stay where it is until something has ended. */
+/* Decodes the next operation. Returns false if it must wait until an operation ends. */
 static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
 {
     int32_t number = processor->free_operation[processor->free_operations - 1];
@@ -296,8 +297,8 @@ static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
     return true;
 }
 
-/* When the decoder can take its next operation. Had it been possible before the latest event, it would have
- * been done. */
+/* Time at which the decoder can take its next operation. This is never before the latest event, because the
+ * decoder would have taken the operation then. */
 static double decodes_ns(const struct kvc_kvdirect_processor *processor)
 {
     if (processor->first_packet == NULL || processor->free_operations == 0) {
@@ -308,8 +309,8 @@ static double decodes_ns(const struct kvc_kvdirect_processor *processor)
 
 void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns)
 {
-    bool stalled = false; /* the next operation waits for one in flight */
-    /* nothing that comes now came before the last advance */
+    bool stalled = false; /* The next operation waits for one in flight. */
+    /* Whatever comes now did not come before the last advance. */
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {

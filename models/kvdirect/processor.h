@@ -1,13 +1,17 @@
-/* KV-Direct's key-value processor: one NIC's pipeline from packets to responses, in simulated time.
+/* KV-Direct's key-value processor: the pipeline of one NIC from packets to responses, in simulated time.
  *
- * Source: KV-Direct (SOSP 2017), sec. 3.3, fig. 4. A packet is received, its operations are decoded one a
- * clock and go through the reservation station (station.h) to memory: the real table runs the operation, its
- * accesses are sent to the dispatcher (dispatch.h) and take their time in the memory engine (memory.h), one
- * after the other, the writes at the end side by side. A response leaves when all operations of its packet
- * are done. Every block of the pipeline takes a clock; none but the station holds operations up.
+ * Source: KV-Direct (SOSP 2017), sec. 3.3 and 4, fig. 4. A packet is received, and its operations are
+ * decoded, one in each clock. The reservation station (station.h) admits them to memory. There the real table
+ * runs the operation, the dispatcher (dispatch.h) turns its accesses into steps, and the memory engine
+ * (memory_engine.h) gives the steps their time. An operation's accesses follow one another, but no access
+ * waits for a write before it. A packet's response leaves when its last operation is done.
  *
- * A NIC depends on nothing else while it works, so it goes through its own events up to the time that the
- * engine has come to: packets are the engine's matter, operations are not. */
+ * Decoder, issue to memory, memory access and forwarding each start one operation or access in each clock.
+ * The decoder also waits while system.in_flight operations are in flight, and in stall mode for dependent
+ * operations.
+ *
+ * A NIC shares nothing with other NICs while it works, so it handles its own events up to the engine's time.
+ * Neither packets nor operations are activities of the engine. */
 #ifndef KVC_MODELS_KVDIRECT_PROCESSOR_H
 #define KVC_MODELS_KVDIRECT_PROCESSOR_H
 
@@ -23,7 +27,7 @@
 #include "sim/scenario.h"
 #include "sim/workload/source.h"
 
-/* What an operation found; of a row that was answered. */
+/* Outcome of an operation. */
 enum kvc_kvdirect_outcome {
     KVC_KVDIRECT_HIT,
     KVC_KVDIRECT_MISS,
@@ -31,26 +35,26 @@ enum kvc_kvdirect_outcome {
     KVC_KVDIRECT_DELETE_DONE
 };
 
-/* Since the processor began. */
+/* Counters since the processor was opened. */
 struct kvc_kvdirect_counts {
-    uint64_t decoded;   /* operations */
-    uint64_t collided;  /* of them: another one was in their slot */
-    uint64_t forwarded; /* of them: done in the station */
-    uint64_t writebacks;
-    uint64_t accesses[KVC_OP_COUNT];   /* of memory by operations that went there */
-    uint64_t operations[KVC_OP_COUNT]; /* those */
+    uint64_t decoded;                  /* Operations. */
+    uint64_t collided;                 /* Operations whose slot was occupied. */
+    uint64_t forwarded;                /* Operations done in the station. */
+    uint64_t writebacks;               /* Values that the station wrote back. */
+    uint64_t accesses[KVC_OP_COUNT];   /* Memory accesses of operations that went to memory. */
+    uint64_t operations[KVC_OP_COUNT]; /* Operations that went to memory. */
     uint64_t steps[KVC_KVDIRECT_STEP_KINDS];
-    uint64_t failed; /* PUTs that found no memory */
+    uint64_t failed; /* PUTs that found no memory. */
     double decode_busy_ns, access_busy_ns, receive_busy_ns, send_busy_ns;
 };
 
-/* An operation that is done. */
+/* A finished operation, as an observer sees it. */
 struct kvc_kvdirect_watched {
-    uint64_t sequence;    /* of its arrival, from 0 */
-    uint64_t hash;        /* of its key */
-    uint8_t op;           /* enum kvc_op */
-    bool present;         /* the key, after it */
-    const uint8_t *value; /* that it found (GET) or that the key has then */
+    uint64_t sequence;    /* Number in order of arrival, from 0. */
+    uint64_t hash;        /* Hash of its key. */
+    uint8_t op;           /* enum kvc_op. */
+    bool present;         /* The key exists after the operation. */
+    const uint8_t *value; /* Value that a GET found, or that the key has now. */
     uint32_t value_bytes;
     double done_ns;
 };
@@ -74,38 +78,38 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_station station;
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
-    double passed_frac; /* of the last vector that was filtered */
+    double passed_frac; /* Share of the last filtered vector that passed. */
 
     struct kvc_kvdirect_operation *operation;
     int32_t *free_operation;
     uint32_t free_operations;
     uint32_t most_in_flight;
 
-    struct kvc_kvdirect_packet *made_last;    /* list of all */
-    struct kvc_kvdirect_packet **free_packet; /* stack */
+    struct kvc_kvdirect_packet *made_last;    /* Head of the list of all packets. */
+    struct kvc_kvdirect_packet **free_packet; /* Stack. */
     uint32_t free_packets, packets;
-    struct kvc_kvdirect_packet *first_packet, *last_packet; /* that are not decoded to their end */
-    uint32_t waiting_rows;                                  /* in them */
+    struct kvc_kvdirect_packet *first_packet, *last_packet; /* Packets that are not decoded completely. */
+    uint32_t waiting_rows;                                  /* Their undecoded operations. */
 
-    double now_ns; /* of the latest event */
-    double advanced_ns;
+    double now_ns;      /* Time of the latest event. */
+    double advanced_ns; /* Time of the latest advance. */
     double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
-    struct kvc_kvdirect_shape
-        *shape;                 /* accesses of recent operations, per kind: for keys that are not kept */
-    struct kvc_answers answers; /* outcome: enum kvc_kvdirect_outcome */
+    struct kvc_kvdirect_shape *shape; /* Per kind of operation; NULL: nothing is sampled. */
+    struct kvc_answers answers;       /* Their outcome is an enum kvc_kvdirect_outcome. */
     struct kvc_kvdirect_counts counts;
-    void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* NULL: nobody */
+    void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* Observer; NULL: none. */
     void *watch_data;
 };
 
-/* `seed`: of the replica. Aborts without memory. */
+/* Opens the NIC with this number. Clients send up to frame_requests requests in a packet. `seed` belongs to
+ * the replica. Exits with status 3 if memory is lacking. */
 void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
                                  const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                  struct kvc_source *source, uint32_t number, uint32_t frame_requests,
                                  uint64_t seed);
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);
 
-/* Everything that happens until until_ns. New answers are added. */
+/* Simulates up to until_ns and appends to `answers`. */
 void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns);
 
 #endif

@@ -16,22 +16,22 @@ struct setup {
     struct kvc_test_card card;
 };
 
-/* A sequential map that sees every operation when it is done. */
+/* A sequential map that checks every operation when it is done. */
 struct witness {
     struct {
         uint64_t hash;
-        uint64_t last, last_write; /* sequence + 1; 0: none yet */
+        uint64_t last, last_write; /* Sequence + 1; 0: none yet. */
         bool present;
         uint32_t bytes;
         uint8_t value[VALUE_MAX];
     } key[KEYS_MAX * 4];
-    uint8_t *seen; /* per sequence: how often */
+    uint8_t *seen; /* How often each sequence number was answered. */
     uint64_t done;
     double last_ns;
-    int update; /* enum kvc_kvdirect_update */
-    bool reads_pass;
+    int update;      /* enum kvc_kvdirect_update. */
+    bool reads_pass; /* Reads may pass each other. */
     struct kvc_kvdirect_lambda lambda;
-    uint32_t value_bytes; /* of every key */
+    uint32_t value_bytes; /* Of every key. */
 };
 
 static struct witness *witness_create(const struct setup *setup)
@@ -57,21 +57,21 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
     while (witness->key[at].bytes != 0 && witness->key[at].hash != watched->hash) {
         at = (at + 1) % (KEYS_MAX * 4);
     }
-    if (witness->key[at].bytes == 0) { /* preloaded */
+    if (witness->key[at].bytes == 0) { /* The key was preloaded. */
         witness->key[at].hash = watched->hash;
         witness->key[at].present = true;
         witness->key[at].bytes = witness->value_bytes;
         kvc_kvdirect_first_value(watched->hash, witness->key[at].value, witness->key[at].bytes);
     }
-    cr_assert_geq(watched->done_ns, witness->last_ns, "operations end in order of time");
+    cr_assert_geq(watched->done_ns, witness->last_ns, "operations must end in order of time");
     witness->last_ns = watched->done_ns;
     cr_assert_lt(watched->sequence, (uint64_t)SEQUENCES_MAX);
-    cr_assert_eq(witness->seen[watched->sequence]++, 0, "answered twice");
-    /* a pipeline that stalls does so for writes: reads between two of them may pass each other */
+    cr_assert_eq(witness->seen[watched->sequence]++, 0, "an operation was answered twice");
+    /* A stalling pipeline stops for writes only, so reads between two writes may pass each other. */
     bool read =
         watched->op == KVC_OP_GET || (watched->op == KVC_OP_SET && witness->update > KVC_KVDIRECT_UPDATE);
     uint64_t behind = read && witness->reads_pass ? witness->key[at].last_write : witness->key[at].last;
-    cr_assert_gt(watched->sequence + 1, behind, "a key's operations end in their order: %llu after %llu",
+    cr_assert_gt(watched->sequence + 1, behind, "a key's operations must end in their order: %llu after %llu",
                  (unsigned long long)watched->sequence, (unsigned long long)behind - 1);
     if (watched->sequence + 1 > witness->key[at].last) {
         witness->key[at].last = watched->sequence + 1;
@@ -84,7 +84,7 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
         cr_assert_eq(watched->present, witness->key[at].present);
         if (watched->present) {
             cr_assert_eq(memcmp(watched->value, witness->key[at].value, watched->value_bytes), 0,
-                         "the last write is read");
+                         "a GET must read the last write");
         }
     } else if (watched->op == KVC_OP_DELETE) {
         witness->key[at].present = false;
@@ -99,7 +99,7 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
     }
 }
 
-/* Facts of KV-Direct's card (scenarios/hardware), with a DRAM that holds a sixteenth of the memory. */
+/* KV-Direct's NIC as published, with a DRAM that holds a sixteenth of the memory. */
 static struct setup published(uint64_t keys)
 {
     struct setup setup = {
@@ -140,7 +140,7 @@ struct outcome {
     double cache_hit_frac;
 };
 
-/* Saturates one NIC for `duration_ns`; every operation is checked against the witness. */
+/* Saturates one NIC for duration_ns and checks every operation against the witness. */
 static struct outcome saturate(struct setup *setup, double duration_ns)
 {
     struct kvc_diag diag = {0};
@@ -183,7 +183,7 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     }
     const struct kvc_kvdirect_cache_stats *cache = &store->shards[0].dispatch.stats;
     outcome.cache_hit_frac = (double)cache->hits / (double)cache->cacheable;
-    /* what was decoded is answered or still in flight */
+    /* Every decoded operation is answered or in flight. */
     cr_assert_leq(processor.counts.decoded - witness->done, setup->options.in_flight);
     cr_assert_leq(outcome.most_operations, setup->options.in_flight);
     cr_assert_leq(outcome.most_reads, 64);
@@ -201,7 +201,8 @@ static void expect_near(const char *what, double found, double expected, double 
     cr_expect_float_eq(found, expected, part * expected, "%s: %g, not %g", what, found, expected);
 }
 
-/* One key, few, and many; reads and all sorts of writes: the witness checks every value and order. */
+/* With one, few and many keys, the witness checks the values and the order of reads and all kinds of writes.
+ */
 Test(processor, operations_take_effect_in_order_and_read_the_last_write)
 {
     const struct {
@@ -218,9 +219,9 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
             setup.scenario.workload.popularity = loads[i].popularity;
             mix(&setup, 0.5, 0.4);
             saturate(&setup, 300e3);
-            setup.options.inline_bytes = 10; /* pairs in slabs */
+            setup.options.inline_bytes = 10; /* Pairs lie in slabs. */
             saturate(&setup, 300e3);
-            setup.options.station = 2; /* nearly all seem dependent */
+            setup.options.station = 2; /* Nearly all operations seem dependent. */
             saturate(&setup, 300e3);
             mix(&setup, 0.3, 0.7);
             setup.options.update = KVC_KVDIRECT_ADD;
@@ -230,8 +231,8 @@ Test(processor, operations_take_effect_in_order_and_read_the_last_write)
     }
 }
 
-/* Vectors of eight elements, in slabs: updates are as good as any other write, reductions and filters as any
- * read. */
+/* For vectors of eight elements in slabs, the witness checks updates as writes, and reductions and filters as
+ * reads. */
 Test(processor, vectors_are_updated_in_order)
 {
     static const char *const lambdas[] = {[KVC_KVDIRECT_UPDATE] = "v * 3 + d",
@@ -256,8 +257,8 @@ Test(processor, vectors_are_updated_in_order)
     }
 }
 
-/* Facts kvdirect.ooo.atomics.with and .without: one operation a clock, 180 Mops; 0.94 Mops where each waits
- * for the one before, over PCIe. */
+/* Facts kvdirect.ooo.atomics.with and .without: 180 Mops at one operation a clock, and 0.94 Mops if each
+ * operation waits for the one before over PCIe. */
 Test(processor, atomics_on_one_key)
 {
     struct setup setup = published(1);
@@ -271,20 +272,20 @@ Test(processor, atomics_on_one_key)
     expect_near("stalled", stalled.mops, 0.94, 0.1);
 }
 
-/* Uniform reads of inline pairs: two links of 64 reads each in 1050 ns and the way there. */
+/* Uniform reads of inline pairs: each of two links has 64 reads in flight for 1050 ns and the transfer. */
 Test(processor, tags_bound_uniform_reads)
 {
     struct setup setup = published(4000);
     setup.options.dispatch_frac = 0;
     struct outcome outcome = saturate(&setup, 1e6);
-    /* lines fall on the links at random, so that one of them is idle at times */
+    /* Lines fall on the links at random, so a link is idle at times. */
     expect_near("reads", (double)outcome.host_reads / 1e6 * 1e3, 2 * 64 / 1.0696, 0.04);
     cr_expect_eq(outcome.most_reads, 64);
     cr_expect_eq(outcome.host_writes, 0);
     expect_near("DMA reads", (double)outcome.host_reads, (double)outcome.counts.accesses[KVC_OP_GET], 0.001);
 }
 
-/* Everything cached on the card: the clock is the limit, and PCIe has nothing to do. */
+/* If the NIC caches everything, the clock is the limit and PCIe is idle. */
 Test(processor, the_clock_bounds_what_the_card_has)
 {
     struct setup setup = published(4000);
@@ -296,7 +297,7 @@ Test(processor, the_clock_bounds_what_the_card_has)
     expect_near("reads", outcome.mops, 180, 0.02);
 }
 
-/* Fact kvdirect.ooo.collision: below 25 % with 256 in flight and 1024 slots. */
+/* Fact kvdirect.ooo.collision: below 25 % with 256 operations in flight and 1024 slots. */
 Test(processor, few_operations_seem_dependent)
 {
     struct setup setup = published(4000);
@@ -307,8 +308,8 @@ Test(processor, few_operations_seem_dependent)
     cr_expect_gt(collided_frac, 0.15, "%g", collided_frac);
 }
 
-/* Facts kvdirect.hw.cpu.rand_rate and kvdirect.sg.batch: cores read 29.3 million lines a second each and tell
- * the card of 256 at a time. The witness checks that nothing is lost or mixed up. */
+/* Facts kvdirect.hw.cpu.rand_rate and kvdirect.sg.batch: each core reads 29.3 million lines a second and
+ * announces 256 at a time. The witness checks that nothing is lost or mixed up. */
 Test(processor, cores_can_gather)
 {
     for (uint32_t cores = 1; cores <= 2; cores++) {
@@ -322,7 +323,8 @@ Test(processor, cores_can_gather)
         mix(&setup, 1, 0);
         struct outcome outcome = saturate(&setup, 2e6);
         expect_near("lines", (double)outcome.counts.accesses[KVC_OP_GET] / 2e6 * 1e3, 29.3 * cores, 0.1);
-        cr_expect_lt(outcome.host_reads, outcome.counts.accesses[KVC_OP_GET] / 100, "fetched in batches");
+        cr_expect_lt(outcome.host_reads, outcome.counts.accesses[KVC_OP_GET] / 100,
+                     "lines must be fetched in batches");
     }
 }
 

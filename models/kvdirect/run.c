@@ -10,7 +10,7 @@
 #include "sim/run/replica.h"
 #include "sim/run/slices.h"
 
-/* Longest slice: how long a NIC goes on by itself. */
+/* Longest time that a NIC simulates at once [ns]. */
 static const double slice_ns = 4000;
 static const double window_ns = 50000;
 
@@ -26,9 +26,9 @@ struct simulation {
     struct kvc_replica replica;
 };
 
-/* ---- what happens ---- */
+/* ---- simulation ---- */
 
-/* Of the tags and credits that are the limit, or of a direction of a link, whichever is busier. */
+/* Busy time of the busiest link: of its tags, its credits or one of its directions. */
 static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 {
     double most_ns = 0;
@@ -64,7 +64,7 @@ static uint64_t advance(void *data, double until_ns)
     return processor->counts.decoded - decoded;
 }
 
-/* ---- from the scenario to the answer ---- */
+/* ---- setup and report ---- */
 
 static void name_host(const struct simulation *simulation, uint32_t number, char *name, size_t size)
 {
@@ -153,7 +153,7 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     }
 }
 
-/* Sums over all NICs, of the whole run. */
+/* Sums over all NICs and the whole run. */
 struct sums {
     struct kvc_kvdirect_counts counts;
     struct kvc_kvdirect_table_stats table;
@@ -221,7 +221,7 @@ static void report_kernel(const struct simulation *simulation, const struct sums
               (double)counts->operations[KVC_OP_DELETE]);
     set_ratio(kernel, "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
               (double)(slab->allocated + slab->released));
-    /* of reads: a write follows the read of its line */
+    /* Reads only: a write follows the read of its line. */
     double hits = (double)counts->steps[KVC_KVDIRECT_CACHE_READ],
            misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH];
     set_ratio(kernel, "cache_hit_frac", hits, hits + misses);

@@ -1,4 +1,4 @@
-/* Simulates one replica of KV-Direct: the NICs of all nodes. */
+/* Simulates one replica of KV-Direct with the NICs of all nodes. */
 #ifndef KVC_MODELS_KVDIRECT_RUN_H
 #define KVC_MODELS_KVDIRECT_RUN_H
 

@@ -48,7 +48,7 @@ enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_stati
     return KVC_KVDIRECT_WAIT;
 }
 
-/* Takes the one behind `before` out. */
+/* Removes the operation behind `before`. */
 static int32_t take_behind(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
                            int32_t before)
 {

@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-/* Operations 0 .. 9 on key "a" (even) and "b" (odd). */
+/* Even operations have key "a", odd ones have key "b". */
 static bool same(void *data, int32_t owner, int32_t operation)
 {
     (void)data;
@@ -35,15 +35,16 @@ Test(station, a_fetch_alone_leaves_an_empty_slot)
 {
     cr_expect_eq(admit(0), KVC_KVDIRECT_FETCH);
     cr_expect_eq(slot->owner, 0);
-    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING, "it is on its way");
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING,
+                 "the fetch is under way");
     cr_expect_eq(slot->owner, 0);
     slot->fetching = false;
     cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING);
     cr_expect_eq(slot->owner, KVC_KVDIRECT_NONE);
 }
 
-/* Those of the same key are taken past the others; then what they changed is written, then the next key has
- * its turn. */
+/* Operations on the owner's key overtake the others. Then their change is written, and the next key follows.
+ */
 Test(station, waiting_operations_get_the_value_then_the_next_key_is_fetched)
 {
     int32_t before = KVC_KVDIRECT_NONE;
@@ -58,12 +59,13 @@ Test(station, waiting_operations_get_the_value_then_the_next_key_is_fetched)
     cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), KVC_KVDIRECT_NONE);
     cr_expect_eq(slot->forwarding, 2);
     slot->changed = true;
-    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING, "two are being done");
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING,
+                 "two operations are being done");
     slot->forwarding = 0;
     cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_WRITE);
     cr_expect_eq(slot->owner, 0);
     cr_expect_not(slot->changed);
-    cr_expect_eq(admit(6), KVC_KVDIRECT_WAIT, "not past those that wait");
+    cr_expect_eq(admit(6), KVC_KVDIRECT_WAIT, "no operation overtakes a waiting one");
     slot->writing = false;
     cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_FETCH);
     cr_expect_eq(slot->owner, 1);
@@ -84,7 +86,7 @@ Test(station, a_value_under_way_serves_who_comes)
     cr_expect_eq(admit(2), KVC_KVDIRECT_FORWARD);
     cr_expect_eq(slot->forwarding, 1);
     cr_expect_eq(admit(1), KVC_KVDIRECT_WAIT);
-    cr_expect_eq(admit(4), KVC_KVDIRECT_WAIT, "behind the other key");
+    cr_expect_eq(admit(4), KVC_KVDIRECT_WAIT, "waits behind the other key");
 }
 
 Test(station, stalling_lets_reads_pass_together)

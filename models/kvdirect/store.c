@@ -12,7 +12,7 @@
 
 enum {
     BLOCK_BYTES = 512,
-    ALIKE_SHARE = 256, /* ranks closer than this share count as equally popular */
+    ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };
 
 struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario)
@@ -27,7 +27,7 @@ static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
     return workload->popularity == KVC_POPULARITY_ZIPF ? kvc_sampling_hot_keys(workload->keys, rate) : 0;
 }
 
-/* Of a NIC, scaled down; hot keys have memory of their own, as much for each as an average key has. */
+/* Scales a NIC's memory down to the sample. Each hot key adds the memory of an average key. */
 static double scaled_bytes(const struct kvc_scenario *scenario, double bytes, uint64_t rate)
 {
     double share = 1 / (double)rate + (double)hot_keys(scenario, rate) / (double)scenario->workload.keys;
@@ -40,7 +40,7 @@ double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
     uint64_t rate = config->sample_rate;
     double table_bytes = scaled_bytes(scenario, config->nic_bytes, rate);
     double cache_bytes = scaled_bytes(scenario, config->card.fpga->dram_bytes, rate);
-    /* of a cache's line its tag, and while it is filled a time */
+    /* Each line of a cache has a tag and, while the cache is filled, a time. */
     return config->shards *
            (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES * (sizeof(uint32_t) + sizeof(float)));
 }
@@ -105,12 +105,12 @@ struct filler {
     struct kvc_preload *preload;
     struct kvc_kvdirect_table_op op[KVC_PRELOAD_KEYS_MAX];
     uint8_t value[KVC_PRELOAD_KEYS_MAX][KVC_KVDIRECT_TABLE_PAIR_MAX];
-    /* to fill the caches */
+    /* For filling the caches. */
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
-    uint64_t popular_id; /* whose popularity was worked out */
+    uint64_t popular_id; /* Key that `popularity` belongs to. */
     double popularity;
-    float **since; /* per shard and place: how long ago its line was used; 0: never */
+    float **since; /* For each shard and place: how long ago its line was used; 0: never. */
 };
 
 /* One operation per key of the visit. */
@@ -138,7 +138,7 @@ static void put_keys(void *data, const struct kvc_preload_visit *visit)
     kvc_kvdirect_table_run(shard->table, filler->op, visit->count, &shard->stats);
 }
 
-/* Relative; of neighbours in rank that hardly differ, that of the first one. */
+/* Relative popularity of a key. Ranks that hardly differ share a value. */
 static double popularity(struct filler *filler, uint64_t key_id)
 {
     const struct kvc_workload *workload = &filler->scenario->workload;
@@ -152,7 +152,8 @@ static double popularity(struct filler *filler, uint64_t key_id)
     return filler->popularity;
 }
 
-/* The line is used `since` ago: its place holds it, unless another line that belongs there was used later. */
+/* Notes that a line was used `since` ago. Its place holds it unless another line of the place was used later.
+ */
 static void use_line(struct filler *filler, uint32_t number, uint64_t line, float since, bool changed)
 {
     struct kvc_kvdirect_dispatch *dispatch = &filler->store->shards[number].dispatch;
@@ -167,8 +168,9 @@ static void use_line(struct filler *filler, uint32_t number, uint64_t line, floa
     kvc_kvdirect_dispatch_place(dispatch, line, changed);
 }
 
-/* With independent requests a key was last used an exponentially distributed time ago, of a mean inverse to
- * its popularity. Lines are newer than the host's as often as requests write. */
+/* Fills the caches. With independent requests, the time since a key was last used is exponentially
+ * distributed, with a mean inverse to its popularity. Lines are newer than the host's as often as requests
+ * write. */
 static void fill_caches(void *data, const struct kvc_preload_visit *visit)
 {
     struct filler *filler = data;
@@ -231,7 +233,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     struct filler *filler = calloc(1, sizeof(*filler));
     const struct kvc_source_params params = kvc_kvdirect_source_of(scenario);
     if (filler == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload the store");
     }
     filler->scenario = scenario;
     filler->store = store;
@@ -240,7 +242,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     filler->popular_id = UINT64_MAX;
     enum kvc_status status = filler->preload != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK && !open_times(filler)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload the store");
     }
     if (status == KVC_OK) {
         kvc_preload_walk(filler->preload, KVC_PRELOAD_SPREAD, progress, "preload", put_keys, filler);
@@ -253,7 +255,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     return status;
 }
 
-/* What preloading did is told; from here on the run counts. */
+/* Notes what preloading did and resets the counters for the run. */
 static void begin_counts(struct kvc_kvdirect_store *store)
 {
     double pair_bytes = 0, bytes = 0;

@@ -1,9 +1,9 @@
-/* KV-Direct's data: per NIC a hash table with its slabs, the real one, and the NIC's DRAM cache.
+/* KV-Direct's data: for each NIC the real hash table with its slabs, and the state of the NIC's DRAM cache.
  *
- * With functional = "sampled" only one key of each sample_rate lives here (sim/workload/sampling.h), in
- * memory and cache scaled down alike; the most popular keys, each of which shows in a cache's hit ratio, are
- * all kept, in memory of their own. Operations on other keys take the accesses of recent ones on kept keys
- * that are not among the most popular. */
+ * With functional = "sampled" the store keeps one key of each sample_rate (sim/workload/sampling.h), in
+ * memory and cache that are scaled down alike. It keeps all of the most popular keys, in additional memory,
+ * because each of them affects the hit ratio of a cache. Operations on other keys copy the accesses of recent
+ * operations on kept keys that are not among the most popular. */
 #ifndef KVC_MODELS_KVDIRECT_STORE_H
 #define KVC_MODELS_KVDIRECT_STORE_H
 
@@ -20,23 +20,25 @@ enum { KVC_KVDIRECT_HASH_SEED = 0x6b766469 };
 struct kvc_kvdirect_shard {
     struct kvc_kvdirect_table *table;
     struct kvc_kvdirect_dispatch dispatch;
-    struct kvc_kvdirect_table_stats stats; /* since the run began */
+    struct kvc_kvdirect_table_stats stats; /* Since the run began. */
 };
 
 struct kvc_kvdirect_store {
     uint32_t shard_count;
     struct kvc_kvdirect_shard *shards;
-    struct kvc_sampling sampling; /* the most popular keys are kept whole only under Zipf popularity */
-    double utilization_frac;      /* bytes of all pairs over all memory, after preloading */
-    uint64_t refused;             /* pairs that found no memory when preloading */
+    struct kvc_sampling sampling; /* Only a Zipf popularity has hot keys. */
+    double utilization_frac;      /* Bytes of all pairs over all memory, after preloading. */
+    uint64_t refused;             /* Pairs that found no memory when preloading. */
     double preload_wall_s;
 };
 
+/* Memory of the store in this process [bytes]. */
 double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario);
 
-void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed */
+void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed. */
 
-/* Creates, preloads, and fills the caches as a long run would. */
+/* Creates and preloads the store and fills the caches as a long run would. KVC_ERR_RUNTIME: too little
+ * memory. */
 enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
                                           const struct kvc_progress *progress,
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag);
@@ -44,7 +46,7 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
 /* Returns the parameters of the scenario's request source: every NIC is a shard. */
 struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario);
 
-/* The value that a key has before the run. */
+/* Fills in the value that a key has before the run. */
 void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes);
 
 #endif

@@ -45,18 +45,21 @@ enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_d
 {
     const struct kvc_workload *workload = &scenario->workload;
     if (scenario->cluster.nodes != 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, rdma models one server",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cluster.nodes: found %llu, allowed is 1, because rdma models one server",
                              (unsigned long long)scenario->cluster.nodes);
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: found %s, rdma takes saturate or an open load",
-                             workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients");
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: found %s, allowed with rdma: saturate, poisson_mops, fixed_mops or curve",
+            workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients");
     }
     if (workload->frame_requests > 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.per_frame: found %llu, an RDMA message is one request",
-                             (unsigned long long)workload->frame_requests);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.per_frame: found %llu, allowed is 1, because an RDMA message is one request",
+            (unsigned long long)workload->frame_requests);
     }
     return KVC_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "sim/metrics/bottleneck.h"
 
-/* ns that an operation takes of each resource, means over the mix; of cores and keys, of the busiest one. */
+/* Mean time that an operation takes of each resource, and of the busiest core and key; its latency [ns]. */
 struct loads {
     double receive_ns, message_ns, core_ns, key_ns, send_ns, latency_ns;
 };
@@ -39,7 +39,7 @@ static void add_load(struct loads *loads, const struct kvc_rdma_config *config, 
 enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag)
 {
-    (void)diag; /* what could be wrong was checked when the scenario was loaded */
+    (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_rdma_config *config = kvc_rdma_config_of(scenario);
     struct loads loads = {0};

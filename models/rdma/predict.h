@@ -1,4 +1,6 @@
-/* What limits a key-value store over RDMA: wire, messages, cores, atomics on the busiest key. */
+/* Closed form of a store over RDMA: wire, messages, cores, or atomics on the most popular key bound the
+ * throughput.
+ */
 #ifndef KVC_MODELS_RDMA_PREDICT_H
 #define KVC_MODELS_RDMA_PREDICT_H
 

@@ -24,7 +24,7 @@ struct simulation {
     struct kvc_replica replica;
 };
 
-/* No real structures: what they cost is in the rates. */
+/* The model has no real structures. The rates contain their costs. */
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
     (void)scenario;
@@ -144,7 +144,7 @@ static const struct kvc_model_device devices[] = {{&kvc_nic_kind, "catapult-40g"
 const struct kvc_model kvc_rdma_model = {
     .name = "rdma",
     .help = "baseline: one-sided RDMA reads and atomics, or two-sided RDMA to the cores that own the keys",
-    .paper = "as Li et al., SOSP 2017, compare with",
+    .paper = "the baselines of Li et al., SOSP 2017",
     .options = &kvc_rdma_option_table,
     .devices = devices,
     .config_bytes = sizeof(struct kvc_rdma_config),

@@ -1,4 +1,4 @@
-/* Key-value stores over RDMA, as baselines. */
+/* The baseline stores over RDMA. */
 #ifndef KVC_MODELS_RDMA_RDMA_H
 #define KVC_MODELS_RDMA_RDMA_H
 

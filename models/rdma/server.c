@@ -14,7 +14,7 @@ enum { KEYS_MAX = 1 << 22 };
 struct kvc_rdma_operation {
     double sent_ns;
     uint64_t hash, key_id;
-    uint32_t value_bytes, messages; /* that are still to be sent */
+    uint32_t value_bytes, messages; /* Messages that are still to be sent. */
     uint8_t op, key_bytes;
 };
 
@@ -60,7 +60,8 @@ static uint32_t new_operation(struct kvc_rdma_server *server)
     return server->free_operation[--server->free_count];
 }
 
-/* The next request is sent; saturating clients do so at now_ns. False: there is none until until_ns. */
+/* Sends the next request; saturating clients send it at now_ns. Returns false if there is none until
+ * until_ns. */
 static bool send_request(struct kvc_rdma_server *server, double now_ns, double until_ns)
 {
     struct kvc_batch *batch = server->batch;
@@ -85,7 +86,7 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
     return true;
 }
 
-/* A message is at the server's end of the wire. */
+/* Serves a message that has reached the server. */
 static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t number)
 {
     const struct kvc_rdma_config *config = server->config;
@@ -125,7 +126,7 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
     server->free_operation[server->free_count++] = number;
 }
 
-/* The answer to a message goes onto the wire; the client may have another one to send. */
+/* Sends the response to a message. A saturating client then sends its next request. */
 static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns, uint32_t number)
 {
     const struct kvc_nic *nic = server->config->nic;

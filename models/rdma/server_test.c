@@ -12,7 +12,7 @@ struct setup {
     struct kvc_nic nic;
 };
 
-/* Atomics on `keys` keys alike. */
+/* Atomics on equally popular keys. */
 static struct setup published(uint64_t keys)
 {
     return (struct setup){
@@ -49,7 +49,7 @@ struct outcome {
     double mops, mean_ns;
 };
 
-/* Runs for 1 ms, after as long to warm up. Every operation is answered once, none before it was sent. */
+/* Simulates 1 ms after a warm-up of 1 ms. Every operation is answered once, and not before it was sent. */
 static struct outcome simulate(struct setup *setup)
 {
     enum { FROM_NS = 1000000, UNTIL_NS = 2000000 };
@@ -97,7 +97,7 @@ static void expect_mops(struct setup *setup, double mops)
     cr_assert_eq(kvc_rdma_predict(&setup->scenario, &result, &diag), KVC_OK);
     cr_expect_float_eq(result.throughput_mops, mops, 0.02 * mops, "closed form: %g, not %g",
                        result.throughput_mops, mops);
-    if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) { /* Little's law */
+    if (setup->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) { /* Little's law. */
         cr_expect_float_eq(outcome.mean_ns * outcome.mops / 1e3, (double)setup->options.outstanding,
                            0.03 * (double)setup->options.outstanding);
     }
@@ -119,7 +119,7 @@ Test(rdma, a_key_has_one_core)
     expect_mops(&setup, 7.9);
 }
 
-/* 88 bytes around 16: 104 bytes of 5 GB/s. */
+/* 88 bytes of headers around 16 make 104 bytes at 5 GB/s. */
 Test(rdma, many_keys_fill_the_wire)
 {
     struct setup setup = published(100000);
@@ -133,7 +133,7 @@ Test(rdma, messages_bound_a_fast_wire)
     expect_mops(&setup, 150);
 }
 
-/* A GET alone: two reads, each there and back. */
+/* A lone GET takes two reads, each with a round trip. */
 Test(rdma, a_get_takes_two_round_trips)
 {
     struct setup setup = published(1000);
@@ -159,7 +159,7 @@ Test(rdma, a_prediction_is_for_the_highest_rate_of_a_curve)
     struct kvc_result result = {0};
     connect(&setup);
     setup.scenario.workload.arrival = KVC_ARRIVAL_CURVE;
-    setup.scenario.workload.rate_mops = 1; /* not of a curve */
+    setup.scenario.workload.rate_mops = 1; /* Without meaning for a curve. */
     setup.scenario.workload.curve_points = 2;
     setup.scenario.workload.curve[0] = (struct kvc_rate_point){.time_ns = 0, .rate_mops = 20};
     setup.scenario.workload.curve[1] = (struct kvc_rate_point){.time_ns = 1e6, .rate_mops = 10};

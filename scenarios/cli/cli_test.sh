@@ -49,12 +49,12 @@ END
 for command in run predict; do
     "$kvcast" $command kvdirect.lua --quiet >/dev/null || fail "kvdirect.lua, $command"
 done
-expect 2 'leaves room for at most .* workload.keys are 1e\+06' "$kvcast" run kvdirect.lua --set workload.keys=1e6
+expect 2 'leaves room for at most .* workload.keys asks for 1e\+06' "$kvcast" run kvdirect.lua --set workload.keys=1e6
 expect 2 'system.inline: found 60, allowed: a whole number, from 0 to 50' "$kvcast" run kvdirect.lua --set system.inline=60
 expect 2 'system.dispatch: found -0.5, allowed: a number, from 0 to 1' "$kvcast" run kvdirect.lua --set system.dispatch=-0.5
-expect 2 'system.nics: found 10 with 2 links of 8 lanes each, the processors have 80 lanes' \
+expect 2 'system.nics: found 10 NICs with 2 links of 8 lanes each, allowed are 80 lanes' \
     "$kvcast" run kvdirect.lua --set system.nics=10
-expect 2 'system.lambda: found no value at "frobnicate' \
+expect 2 'system.lambda: expected a value at "frobnicate' \
     "$kvcast" run kvdirect.lua --set system.update=update --set 'system.lambda=frobnicate(v)'
 expect 2 'node.gpu: kvdirect has none, its nodes have pcie, fpga, nic' "$kvcast" run kvdirect.lua --set node.gpu=h200
 expect 2 'node.fpga: megakv has none' "$kvcast" run good.lua --set node.fpga=catapult-stratix-v
