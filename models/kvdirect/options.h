@@ -29,16 +29,14 @@ enum kvc_kvdirect_update {
 enum { KVC_KVDIRECT_INLINE_AUTO = 255 };
 
 struct kvc_kvdirect_options {
-    uint64_t nics;       /* NICs of a node, each with its own share of keys and memory. */
-    uint64_t lanes;      /* PCIe lanes that a node has for them. */
-    double idle_w;       /* Power of a node without NICs; 0: unknown [W]. */
-    double memory_bytes; /* Host memory of a node for pairs [bytes]. */
-    double index_frac;   /* Fraction of it that is hash index; negative: the best one. */
-    uint64_t
-        inline_bytes; /* Largest pair stored in the index itself [bytes]; INLINE_AUTO: the best threshold. */
-    double
-        dispatch_frac; /* l, the fraction of memory that the NIC's DRAM may cache; negative: the best one. */
-    int engine;        /* enum kvc_kvdirect_engine. */
+    uint64_t nics;         /* NICs of a node, each with its own share of keys and memory. */
+    uint64_t lanes;        /* PCIe lanes that a node has for them. */
+    double idle_w;         /* Power of a node without NICs; 0: unknown [W]. */
+    double memory_bytes;   /* Host memory of a node for pairs [bytes]. */
+    double index_frac;     /* Fraction of it that is hash index; negative: the best one. */
+    uint64_t inline_bytes; /* Largest pair stored in the index itself [bytes]; INLINE_AUTO: the best size. */
+    double dispatch_frac;  /* l, the fraction of memory that the NIC may cache; negative: the best one. */
+    int engine;            /* enum kvc_kvdirect_engine. */
     uint64_t gather_cores; /* Host cores that access memory for each NIC; 0: the NIC accesses it itself. */
     int update;            /* enum kvc_kvdirect_update. */
     char lambda[KVC_TEXT_MAX]; /* Vectors: the user's function. */
