@@ -72,8 +72,8 @@ static void name_host(const struct simulation *simulation, uint32_t number, char
     snprintf(name, size, "node%u-nic%u", number / nics, number % nics);
 }
 
-/* Clients that wait for responses send again because of them: such a request must not arrive in a slice that
- * is already simulated. */
+/* Closed clients react to responses with requests. A slice is at most a round trip, so that no such request
+ * arrives in a slice that is already simulated. */
 static double slice_ns_of(const struct kvc_scenario *scenario)
 {
     return scenario->workload.arrival == KVC_ARRIVAL_CLOSED

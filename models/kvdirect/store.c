@@ -98,7 +98,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
     return KVC_OK;
 }
 
-/* What the keys of a block are used for. */
+/* Scratch for the keys of a block. */
 struct filler {
     const struct kvc_scenario *scenario;
     struct kvc_kvdirect_store *store;
@@ -113,7 +113,7 @@ struct filler {
     float **since; /* For each shard and place: how long ago its line was used; 0: never. */
 };
 
-/* One operation per key of the visit. */
+/* Fills in one operation for each key of the visit. */
 static void set_operations(struct filler *filler, const struct kvc_preload_visit *visit, uint8_t verb)
 {
     const struct kvc_batch *batch = visit->batch;
@@ -225,8 +225,8 @@ static void free_filler(struct filler *filler)
     free(filler);
 }
 
-/* The blocks come in an order that has nothing to do with popularity: where a key lies in its chain depends
- * on when it came. */
+/* Inserts the blocks in an order unrelated to popularity, because the position of a key in its chain depends
+ * on when it was inserted. */
 static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
