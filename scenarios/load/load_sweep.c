@@ -112,7 +112,7 @@ enum kvc_status kvc_load_sweep(const struct kvc_decoder *decoder, int root, stru
         if (lua_type(lua, -2) != LUA_TSTRING || lua_rawlen(lua, -2) >= KVC_PATH_MAX - sizeof("sweep.")) {
             kvc_decode_show(lua, -2, shown, sizeof(shown));
             return kvc_decode_fail(decoder, "sweep",
-                                   "sweep: found the key %s, allowed: paths such as [\"system.cycle\"]",
+                                   "sweep: found the key %s, allowed: paths such as [\"run.duration\"]",
                                    shown);
         }
         if (sweep->count == AXES_MAX) {
