@@ -27,3 +27,8 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario)
     free((void *)scenario->config);
     scenario->config = NULL;
 }
+
+double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
+{
+    return scenario->model->memory_bytes != NULL ? scenario->model->memory_bytes(scenario) : 0;
+}

@@ -59,7 +59,7 @@ struct kvc_model {
     /* Checks what the ranges of single options cannot express. Sees the resolved configuration. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-    /* Memory that a functional run needs in this process [bytes]. */
+    /* Memory that a functional run needs in this process [bytes]. NULL: none worth mentioning. */
     double (*memory_bytes)(const struct kvc_scenario *scenario);
 
     /* Answers the scenario by the store's closed form. */
@@ -67,12 +67,13 @@ struct kvc_model {
                                struct kvc_diag *diag);
 
     /* Builds and preloads the store, once: replicas are forked from the process that holds it. *state may
-     * stay NULL. */
+     * stay NULL. NULL: there is nothing to build. */
     enum kvc_status (*prepare)(const struct kvc_scenario *scenario, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
     /* Simulates one replica. A process calls this at most once, because SimGrid allows one engine in a
      * process. */
     enum kvc_status (*run)(const struct kvc_run_context *context, struct kvc_diag *diag);
+    /* Frees what `prepare` built. NULL exactly if `prepare` is. */
     void (*free)(void *state);
 
     /* Checks whether this machine can run the scenario for real. NULL exactly if `measure` is. */
@@ -92,5 +93,8 @@ enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_d
 
 /* Frees the configuration. A scenario without one is allowed. */
 void kvc_scenario_unresolve(struct kvc_scenario *scenario);
+
+/* The memory that a functional run of the scenario needs in this process [bytes]. */
+double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
 
 #endif

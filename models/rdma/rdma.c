@@ -24,28 +24,6 @@ struct simulation {
     struct kvc_replica replica;
 };
 
-/* The model has no real structures. The rates contain their costs. */
-static double memory_bytes(const struct kvc_scenario *scenario)
-{
-    (void)scenario;
-    return 0;
-}
-
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
-                               const struct kvc_progress *progress, struct kvc_diag *diag)
-{
-    (void)scenario;
-    (void)progress;
-    (void)diag;
-    *state = NULL;
-    return KVC_OK;
-}
-
-static void free_state(void *state)
-{
-    (void)state;
-}
-
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct kvc_rdma_server *server = data;
@@ -150,9 +128,6 @@ const struct kvc_model kvc_rdma_model = {
     .config_bytes = sizeof(struct kvc_rdma_config),
     .resolve = kvc_rdma_resolve,
     .check = kvc_rdma_check,
-    .memory_bytes = memory_bytes,
     .predict = kvc_rdma_predict,
-    .prepare = prepare,
     .run = run,
-    .free = free_state,
 };

@@ -33,7 +33,7 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
         status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i], &loaded, diag);
         if (status == KVC_OK) {
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
-            machine->forecasts[i].memory_bytes = loaded->scenario.model->memory_bytes(&loaded->scenario);
+            machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
         }
         kvc_loaded_free(loaded);
     }

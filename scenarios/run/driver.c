@@ -28,7 +28,7 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
     struct kvc_timeline *timeline = NULL;
     if (run->shared) {
         kvc_unshare_huge_pages(progress);
-    } else {
+    } else if (model->prepare != NULL) {
         enum kvc_status status = model->prepare(run->scenario, &run->state, progress, diag);
         if (status != KVC_OK) {
             return status;
@@ -77,7 +77,7 @@ static enum kvc_status run_replicas(struct replicas *run, uint32_t jobs, struct 
         .take = take_replica,
     };
     enum kvc_status status = KVC_OK;
-    if (run->shared) {
+    if (run->shared && model->prepare != NULL) {
         status = model->prepare(run->scenario, &run->state, run->options->progress, diag);
     }
     if (status == KVC_OK) {
@@ -96,7 +96,7 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     struct kvc_memory_plan plan;
     *out = NULL;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
-    enum kvc_status status = kvc_memory_plan(scenario->model->memory_bytes(scenario), available, replicas,
+    enum kvc_status status = kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, replicas,
                                              options->jobs, kvc_pool_processors(), &plan, diag);
     if (status != KVC_OK) {
         return status;
@@ -152,7 +152,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     struct kvc_memory_plan plan;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status =
-        kvc_memory_plan(scenario->model->memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
+        kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
     if (status == KVC_OK && scenario->model->measure == NULL) {

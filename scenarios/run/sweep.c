@@ -94,7 +94,7 @@ static enum kvc_status reserve(const struct sweep_run *run, struct point *point,
                                const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     struct kvc_memory_plan plan;
-    double needed = scenario->model->memory_bytes(scenario);
+    double needed = kvc_scenario_memory_bytes(scenario);
     enum kvc_status status =
         kvc_memory_plan(needed, run->available_bytes, (uint32_t)scenario->run.replicas, 1, 1, &plan, diag);
     point->memory_bytes = plan.shared ? 2 * needed : needed;

@@ -188,28 +188,6 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     return status;
 }
 
-/* The store has no data structures to build before a run. */
-static double memory_bytes(const struct kvc_scenario *scenario)
-{
-    (void)scenario;
-    return 0;
-}
-
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
-                               const struct kvc_progress *progress, struct kvc_diag *diag)
-{
-    (void)scenario;
-    (void)progress;
-    (void)diag;
-    *state = NULL;
-    return KVC_OK;
-}
-
-static void free_state(void *state)
-{
-    (void)state;
-}
-
 static const struct kvc_model_device devices[] = {{&kvc_toydev_kind, "toydev-1mops"}, {NULL, NULL}};
 
 const struct kvc_model kvc_toy_model = {
@@ -221,9 +199,6 @@ const struct kvc_model kvc_toy_model = {
     .config_bytes = sizeof(struct kvc_toy_config),
     .resolve = resolve,
     .check = check,
-    .memory_bytes = memory_bytes,
     .predict = predict,
-    .prepare = prepare,
     .run = run,
-    .free = free_state,
 };
