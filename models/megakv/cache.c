@@ -4,7 +4,8 @@
 
 #include "sim/workload/popularity_blocks.h"
 
-/* Items held for a stay of `stay` requests, and the share of GETs that hit then. */
+/* Returns the number of items in a store where an item stays for `stay` requests, and in *hit_frac the share
+ * of GETs that hit. */
 static double held(struct kvc_popularity_blocks *blocks, double set_frac, double stay, double *hit_frac)
 {
     double items = set_frac * stay;
@@ -19,7 +20,7 @@ static double held(struct kvc_popularity_blocks *blocks, double set_frac, double
     return items;
 }
 
-/* Share of the requests that go to the `keys` most popular keys. */
+/* Returns the share of the requests that the `keys` most popular keys receive. */
 static double mass_of(const struct kvc_popularity_blocks *blocks, double keys)
 {
     return blocks->zipf != NULL ? kvc_zipf_mass(blocks->zipf, (uint64_t)keys)
@@ -34,7 +35,7 @@ double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double cap
     if (workload->set_frac <= 0) {
         hit_frac = mass_of(&blocks, fmin(preloaded, capacity));
     } else if ((double)workload->keys > capacity) {
-        double low = 0, high = capacity / workload->set_frac; /* stale items alone would fill it */
+        double low = 0, high = capacity / workload->set_frac; /* Replaced items alone would fill the store. */
         for (int i = 0; i < 100; i++) {
             double middle = (low + high) / 2;
             if (held(&blocks, workload->set_frac, middle, &hit_frac) < capacity) {
@@ -48,19 +49,19 @@ double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double cap
     return hit_frac;
 }
 
-/* What becomes of one key while the hand goes round once; see the header. */
+/* One key during one round of the hand. */
 struct clock_key {
-    double present; /* share of the time */
-    double stale;   /* places of old items of its, on average */
-    double marks;   /* reads that set the reference bit */
+    double present; /* Share of the time in which the key is present. */
+    double stale;   /* Mean number of places with replaced items of this key. */
+    double marks;   /* Number of reads that set the reference bit. */
 };
 
-/* A SET gives the key a place behind the hand, marked: for one round nothing happens to it. In every further
- * round it lives as long as it was read in the one before; unmarked, a read marks it. */
+/* A SET gives the key a marked place behind the hand, which is safe for one round. The key survives each
+ * further round if it was read in the round before; the first read of a round sets the mark. */
 static struct clock_key key_under_clock(double reads, double sets)
 {
     double no_set = exp(-sets), read = -expm1(-reads), neither = -expm1(-(reads + sets)) / (reads + sets);
-    double rounds = no_set / (1 - no_set * read); /* further ones that it lives to see, before the next SET */
+    double rounds = no_set / (1 - no_set * read); /* Further rounds until eviction or the next SET. */
     double first_stale = (1 - no_set) * 2 + no_set + expm1(-sets) / sets;
     return (struct clock_key){
         .present = (1 - no_set) * (1 + rounds),
@@ -69,7 +70,8 @@ static struct clock_key key_under_clock(double reads, double sets)
     };
 }
 
-/* Items held when the hand goes round in `round` requests, and what GETs find then. */
+/* Returns the number of items in a store where a round of the hand takes `round` requests, and in *lookup_mix
+ * what GETs find. */
 static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload,
                             double round, struct kvc_megakv_lookup_mix *lookup_mix)
 {

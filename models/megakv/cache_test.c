@@ -9,11 +9,11 @@
 
 enum { SLOTS = 20000, KEYS = 19000, STALE = -1, ABSENT = -1, SETTLING_ROUNDS = 12, REQUESTS = 2000000 };
 
-/* A store with CLOCK, one request at a time: SETs take a new place, what they replace stays until the hand
- * comes by. */
+/* A store with CLOCK, simulated one request at a time. A SET takes a new place, and the item that it replaces
+ * stays until the hand finds it. */
 struct clock_store {
-    int slot[SLOTS]; /* the key that lives there */
-    int place[KEYS]; /* of the key */
+    int slot[SLOTS]; /* By place: the key in it. */
+    int place[KEYS]; /* By key: its place. */
     bool marked[SLOTS];
     int hand;
 };
@@ -67,7 +67,7 @@ static struct kvc_megakv_lookup_mix simulate(double set_frac)
     return (struct kvc_megakv_lookup_mix){1 - hits / gets, 1, marked / hits};
 }
 
-/* The closed form takes means for what happens in turns. */
+/* The closed form uses means where events alternate. */
 Test(cache, finds_are_those_of_a_clock)
 {
     const double set_fracs[] = {0.05, 0.2, 0.5};

@@ -2,13 +2,13 @@
 
 #include <math.h>
 
-/* Over a span of `cycles` cycles (2 when delayed, 1 when not) the GPU works base_ns, plus per_op times the
- * input speed times C: every inequality of the paper is base + per_op * V * C <= cycles * C. */
+/* Work of the GPU within a span of cycles: 2 with delayed inserts, otherwise 1. Every inequality of the paper
+ * is base_ns + per_op_ns * V * C <= cycles * C. */
 struct span {
     double cycles, base_ns, per_op_ns;
 };
 
-/* A kernel that never has work is never launched, so its base time vanishes with its share. */
+/* A kernel without work is not launched, so its base time counts only if it has a share of the load. */
 static struct span span_of(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load)
 {
     double p_search = load->search_frac, p_insert = 1 - load->search_frac;

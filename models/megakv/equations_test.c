@@ -1,4 +1,5 @@
-/* The paper's numbers, to the digits it prints (VLDB J. 26(5) 2017, sec. 5.2, 8.2, Table 2). */
+/* Compares the equations with the digits that the paper prints (VLDB J. 26(5) 2017, sec. 5.2, 8.2, Table 2).
+ */
 #include "models/megakv/equations.h"
 
 #include <criterion/criterion.h>
@@ -7,11 +8,11 @@
 struct row {
     int core_mhz;
     struct kvc_megakv_fit fit;
-    double delayed_us, together_us; /* smallest cycle without load: (2 b_S + b_I) / 2 and b_S + b_I */
-    double speed_limit_mops;        /* 1 / (k_S p_S + k_I p_I) at 95 % searches */
+    double delayed_us, together_us; /* Smallest cycles without load: (2 b_S + b_I) / 2 and b_S + b_I. */
+    double speed_limit_mops;        /* 1 / (k_S p_S + k_I p_I) with 95 % searches. */
 };
 
-/* Table 2 in ns; the last three columns are recomputed by hand from it. */
+/* Table 2 in ns. The last three columns were computed from it by hand. */
 static const struct row table[] = {
     {875, {5.9, 22.1e3, 6.2, 144.5e3}, 94.35, 166.6, 169.1},
     {810, {6.4, 18.0e3, 6.9, 147.5e3}, 91.75, 165.5, 155.6},
@@ -24,7 +25,7 @@ enum { ROWS = sizeof(table) / sizeof(*table) };
 
 static const struct kvc_megakv_load delayed = {0.95, 2}, together = {0.95, 1};
 
-/* Whether value rounds to what the paper prints with that many decimals. */
+/* Returns whether a value rounds to what the paper prints with so many decimals. */
 static bool prints_as(double value, double printed, int decimals)
 {
     double unit = pow(10, -decimals);
@@ -46,7 +47,7 @@ Test(equations, lower_bounds_of_the_cycle)
 
 Test(equations, delay_lowers_the_bound_by_43_4_percent)
 {
-    /* at any input speed both forms can take */
+    /* This holds at every input speed that both forms sustain. */
     for (double mops = 0; mops < 160; mops += 10) {
         double with = kvc_megakv_cycle_min_ns(&table[0].fit, &delayed, mops / 1e3);
         double without = kvc_megakv_cycle_min_ns(&table[0].fit, &together, mops / 1e3);
@@ -65,7 +66,7 @@ Test(equations, speed_limits)
 
 Test(equations, largest_speed_at_a_cycle)
 {
-    /* eq. (4), 8 GPUs, 95 % GET; recomputed by hand from Table 2 */
+    /* Eq. (4) for 8 GPUs and 95 % GETs, computed from Table 2 by hand. */
     static const double expected[][2] = {{120, 289}, {140, 441}, {160, 555}, {200, 714},
                                          {240, 821}, {280, 897}, {320, 954}};
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
@@ -79,7 +80,7 @@ Test(equations, largest_speed_at_a_cycle)
 
 Test(equations, delayed_gain_of_figure_12)
 {
-    /* 17.8 % and 68.4 % are the gains at C = 572.5 us and 272.2 us */
+    /* The gains are 17.8 % at C = 572.5 us and 68.4 % at C = 272.2 us. */
     static const double expected[][2] = {{572.5, 17.8}, {272.2, 68.4}};
     for (int i = 0; i < 2; i++) {
         double with = kvc_megakv_speed_max(&table[0].fit, &delayed, expected[i][0] * 1e3);

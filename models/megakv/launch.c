@@ -3,7 +3,7 @@
 /* Two 32-byte sectors per 64-byte bucket: signatures, and the matching location. */
 enum { SECTORS_PER_BUCKET = 2 };
 
-/* A processing unit has a thread per cell (sec. 4.3.1). */
+/* A processing unit has a thread per slot (sec. 4.3.1). */
 enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
 
 const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock, enum kvc_megakv_kernel kernel)
@@ -17,8 +17,8 @@ const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock, 
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_index_stats *stats)
 {
-    /* Until the kernel has run, and in the closed form: the primary bucket holds most keys of a half-full
-     * table, and an insert reads both buckets and writes one. */
+    /* These hold for the closed form and before the first launch: the primary bucket holds most keys of a
+     * half-full table, and an insert reads both buckets and writes one. */
     double buckets = kernel == KVC_MEGAKV_KERNEL_SEARCH ? 1.5 : 3;
     if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_SEARCH && stats->searches > 0) {
         buckets = (double)stats->search_lines / (double)stats->searches;
@@ -30,7 +30,7 @@ struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jo
         .jobs = jobs,
         .in_bytes = jobs * (kernel == KVC_MEGAKV_KERNEL_SEARCH
                                 ? 8
-                                : 12), /* signature and hash, and the location to insert */
+                                : 12), /* Signature and hash; inserts also have a location. */
         .out_bytes = kernel == KVC_MEGAKV_KERNEL_SEARCH ? jobs * 4 : 0,
         .sectors = jobs * buckets * SECTORS_PER_BUCKET,
         .depth = buckets,

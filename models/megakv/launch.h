@@ -1,4 +1,4 @@
-/* What a launch of index operations makes the GPU do. */
+/* The work of the GPU for a launch of index operations. */
 #ifndef KVC_MODELS_MEGAKV_LAUNCH_H
 #define KVC_MODELS_MEGAKV_LAUNCH_H
 
@@ -10,15 +10,16 @@
 /* The two kernels of the index. */
 enum kvc_megakv_kernel {
     KVC_MEGAKV_KERNEL_SEARCH,
-    KVC_MEGAKV_KERNEL_INSERT, /* inserts and deletes */
+    KVC_MEGAKV_KERNEL_INSERT, /* Inserts and deletes. */
 };
 
-/* The line that was fitted to launches of this kernel at the clock pair. NULL: the pair has no fit. */
+/* Returns the line that was fitted to the launches of a kernel at a clock pair, or NULL if there is no fit.
+ */
 const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock,
                                              enum kvc_megakv_kernel kernel);
 
-/* `stats`: what the index kernel counted so far; NULL: nothing is known, typical numbers of a half-full
- * table. */
+/* Returns the work of a launch of `jobs` jobs. `stats` is what the index has counted so far; NULL: the
+ * numbers of a typical half-full table. */
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_index_stats *stats);
 

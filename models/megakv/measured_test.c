@@ -1,4 +1,4 @@
-/* Simulation and closed form with measured costs of round numbers, against what follows from those. */
+/* Simulation and closed form with round numbers as measured costs, compared with what follows from them. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@ static void per_job(struct kvc_megakv_cost_curve *curve, double ns)
     add(curve, 32000, 32000 * ns);
 }
 
-/* A calibrated socket: the first core has the scheduler, the index and the receivers, `cores` - 1 the senders
- * of two pipelines. */
+/* A calibrated socket with two pipelines. The first core runs the scheduler, the index and the receivers; the
+ * other cores run the senders. */
 static struct setup shared(uint64_t cores)
 {
     struct setup setup = {
@@ -91,7 +91,7 @@ static struct setup shared(uint64_t cores)
     return setup;
 }
 
-/* A hardware thread for each task. */
+/* The same socket with a hardware thread for each task. */
 static struct setup own(void)
 {
     struct setup setup = shared(5);
@@ -170,7 +170,7 @@ Test(measured, a_saturated_first_core_receives_and_searches)
     free(result);
 }
 
-/* In five requests in a hundred the receiver writes an item, and the index works on it. */
+/* For 5 % of the requests, the receiver writes an item and the index inserts it. */
 Test(measured, sets_cost_the_first_core_more)
 {
     struct setup setup = shared(3);
@@ -180,24 +180,24 @@ Test(measured, sets_cost_the_first_core_more)
     free(expect_throughput(&setup, 1e3 / request_ns));
 }
 
-/* The index is fast here: a slow one lets senders wait for its largest batches. */
+/* The index is fast here, because senders would wait for the largest batches of a slow one. */
 Test(measured, saturated_senders_read)
 {
     struct setup setup = shared(3);
     setup.devices.costs.read.point[1].ns = 100;
     setup.devices.costs.search = (struct kvc_megakv_cost_curve){0};
     per_job(&setup.devices.costs.search, 0.5);
-    setup.scenario.run.warmup_ns = 60e6; /* the batches grow until the buffers are full: 65536 requests */
+    setup.scenario.run.warmup_ns = 60e6; /* The batches grow until the buffers are full at 65536 requests. */
     setup.scenario.run.duration_ns = 80e6;
     struct kvc_result *result = expect_throughput(&setup, 2 * 1e3 / 100);
     cr_expect_str_eq(result->bottleneck_stage, "send");
     expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 1, 0.02);
     free(result);
-    setup.devices.cpu.cores = 2; /* one core for both */
+    setup.devices.cpu.cores = 2; /* Both senders share a core. */
     free(expect_throughput(&setup, 1e3 / 100));
 }
 
-/* Nothing is stored: searches and reads of keys that are not there have laws of their own. */
+/* Nothing is stored: searches and reads of missing keys have cost curves of their own. */
 Test(measured, misses_have_their_own_costs)
 {
     struct setup setup = shared(3);
@@ -214,7 +214,7 @@ Test(measured, misses_have_their_own_costs)
     free(result);
 }
 
-/* Saturating clients give all pipelines the same, and the scheduler swaps the buffers of all or none. */
+/* Saturating clients give all pipelines the same load, and the scheduler swaps all buffers at once. */
 Test(measured, the_slowest_sender_is_waited_for)
 {
     struct setup setup = own();
@@ -225,7 +225,7 @@ Test(measured, the_slowest_sender_is_waited_for)
     free(result);
 }
 
-/* 2000 searches a launch, and as many jobs for the scheduler to take. */
+/* A launch has 2000 searches and as many jobs for the scheduler to drain. */
 static void expect_search_us(int index_on, double drain_job_ns, double expected_us)
 {
     struct setup setup = own();
@@ -246,9 +246,9 @@ static void expect_search_us(int index_on, double drain_job_ns, double expected_
     expect_near("closed form", kvc_metrics_get(&closed_form.model, "t_search_us"), expected_us, 1e-6);
 }
 
-/* A GPU's streams search at the same time, while the scheduler, once it has handed the launch over, takes the
- * SETs' jobs; what handing over costs is the law's first point, of 100 jobs. A thread does one after the
- * other. */
+/* The streams of a GPU search at the same time, while the scheduler drains the jobs of the SETs after it has
+ * handed over the launch. Handing over costs as much as the first point of the cost curve, 100 jobs. A thread
+ * does all of this in turn. */
 Test(measured, a_gpu_hides_what_the_scheduler_takes)
 {
     const double launch_us = 2000 * search_ns / 1e3, few_us = 100 * search_ns / 1e3;
@@ -264,8 +264,8 @@ static void per_job_of(struct kvc_megakv_cost_curve *curve, double threads, doub
     curve->point[curve->count++] = (struct kvc_megakv_cost_point){32000, 1e6, threads, 32000 * ns};
 }
 
-/* The laws of the fuller index were measured with three streams alone; two streams search as much slower in
- * it as three do. */
+/* The cost curves at a high load were measured with three streams only. A high load slows two streams down by
+ * the same factor. */
 Test(measured, a_high_load_index_is_compared_at_its_own_number_of_streams)
 {
     struct setup setup = own();
@@ -286,7 +286,7 @@ Test(measured, a_high_load_index_is_compared_at_its_own_number_of_streams)
     }
 }
 
-/* What the senders of both pipelines did with the batches of one launch. */
+/* How the senders of both pipelines served the batches of one launch. */
 struct pair {
     double start_us[2], for_us[2];
     unsigned long long requests[2];
@@ -294,7 +294,7 @@ struct pair {
 
 enum { PAIRS_MAX = 64 };
 
-/* Reads them from a timeline, those of the same launch behind each other. Returns how many. */
+/* Reads the turns from a timeline, in the order of the launches. Returns their number. */
 static uint32_t read_pairs(const char *path, struct pair *pairs)
 {
     char line[256];
@@ -324,7 +324,7 @@ static uint32_t read_pairs(const char *path, struct pair *pairs)
     return count[0] < PAIRS_MAX ? count[0] : PAIRS_MAX;
 }
 
-/* Simulates 4800 requests to a cycle, which need less than half of it. */
+/* Simulates 4800 requests per cycle, which need less than half a cycle. */
 static uint32_t simulate_pairs(struct setup *setup, struct pair *pairs)
 {
     char folder[] = "/tmp/kvc_measured_XXXXXX", path[64];
@@ -344,15 +344,15 @@ static uint32_t simulate_pairs(struct setup *setup, struct pair *pairs)
     return count;
 }
 
-/* Of `other` rows, those that are through when a sender begins with its last piece of `own`; one turn more or
- * less by who comes first. */
+/* Returns how many of `other` rows are finished when a sender begins with the last chunk of its `own` rows.
+ * The order of the senders decides about one turn more or less. */
 static double before_last(unsigned long long own, unsigned long long other, bool first)
 {
     unsigned long long turns = (own - 1) / SEND_ROWS + !first;
     return (double)(turns * SEND_ROWS < other ? turns * SEND_ROWS : other);
 }
 
-/* Pieces of 256 rows: neither sender is through before the other is nearly so. */
+/* With chunks of 256 rows, the senders finish nearly at the same time. */
 Test(measured, senders_of_one_core_take_turns)
 {
     static struct pair pairs[PAIRS_MAX];
@@ -383,12 +383,13 @@ Test(measured, senders_with_cores_of_their_own_do_not)
     }
 }
 
-/* Receivers, index and senders each work at the same time as the others. */
+/* Receivers, index and senders work in parallel. */
 Test(measured, own_threads_do_not_wait_for_each_other)
 {
     struct setup setup = own();
     struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
-    profile->read.point[1].ns = profile->read_slowest.point[1].ns = 16; /* 125 Mops; receivers 167 */
+    profile->read.point[1].ns = profile->read_slowest.point[1].ns =
+        16; /* 125 Mops; the receivers reach 167 Mops. */
     setup.scenario.run.warmup_ns = 20e6;
     setup.scenario.run.duration_ns = 40e6;
     struct kvc_result *result = expect_throughput(&setup, 1e3 / search_ns);
@@ -401,7 +402,7 @@ Test(measured, own_threads_do_not_wait_for_each_other)
     free(result);
 }
 
-/* How many cores there are beside them changes nothing, where tasks do not share any. */
+/* Additional cores change nothing if no tasks share a core. */
 Test(measured, own_threads_are_as_many_as_they_are)
 {
     struct setup setup = own();

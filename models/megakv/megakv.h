@@ -1,4 +1,4 @@
-/* The Mega-KV store. */
+/* Mega-KV's entry in the registry of stores. */
 #ifndef KVC_MODELS_MEGAKV_MEGAKV_H
 #define KVC_MODELS_MEGAKV_MEGAKV_H
 

@@ -1,4 +1,4 @@
-/* Mega-KV's own parameters: the scenario's `system` table. */
+/* Mega-KV's options: the scenario's table `system`, as the user wrote it. */
 #ifndef KVC_MODELS_MEGAKV_OPTIONS_H
 #define KVC_MODELS_MEGAKV_OPTIONS_H
 
@@ -8,52 +8,53 @@
 
 /* Sizes of the pipeline. */
 enum {
-    KVC_MEGAKV_ROWS_MAX = 65536, /* of a buffer where no admission limit is smaller */
-    KVC_MEGAKV_SEND_ROWS = 256,  /* that a sender answers before another one on its core has its turn */
+    KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer takes unless the admission limit is smaller. */
+    KVC_MEGAKV_SEND_ROWS =
+        256, /* Rows that a sender answers before the next sender on its core gets its turn. */
 };
 
 enum kvc_megakv_api {
-    KVC_MEGAKV_GET,  /* the sender compares the stored key with the requested one */
-    KVC_MEGAKV_GETK, /* the client does: the response carries the key */
+    KVC_MEGAKV_GET,  /* The sender compares the stored key with the requested one. */
+    KVC_MEGAKV_GETK, /* The response contains the key, and the client compares. */
 };
 
 enum kvc_megakv_feed {
-    KVC_MEGAKV_NETWORK, /* requests and responses cross the NIC */
-    KVC_MEGAKV_MEMORY, /* requests lie in local memory, as the paper does where the network would be the limit
-                        */
+    KVC_MEGAKV_NETWORK, /* Requests and responses pass through the NIC. */
+    KVC_MEGAKV_MEMORY,  /* Requests are read from local memory, as in those experiments of the paper that the
+                           network  would limit. */
 };
 
 enum kvc_megakv_admission {
-    KVC_MEGAKV_ADMIT_CYCLE, /* receivers take no more per cycle than the GPU finishes in time (eq. 4) */
-    KVC_MEGAKV_ADMIT_ALL,   /* receivers take what they can; too much work stretches the cycle */
+    KVC_MEGAKV_ADMIT_CYCLE, /* Per cycle, receivers take what the GPU finishes in time (eq. 4). */
+    KVC_MEGAKV_ADMIT_ALL,   /* Receivers take what they can; too much work stretches the cycle. */
 };
 
 enum kvc_megakv_index_on {
-    KVC_MEGAKV_INDEX_ON_GPU,    /* launches queue on the device while the scheduler goes on */
-    KVC_MEGAKV_INDEX_ON_THREAD, /* the scheduler's thread does the index's work itself, and swaps again when
-                                   it is through */
+    KVC_MEGAKV_INDEX_ON_GPU,    /* Launches queue on the device while the scheduler continues. */
+    KVC_MEGAKV_INDEX_ON_THREAD, /* The scheduler's thread does the work of the index and swaps again when
+                                   it has finished. */
 };
 
 enum kvc_megakv_threads {
-    KVC_MEGAKV_OWN_THREADS,    /* every receiver and sender has a hardware thread */
-    KVC_MEGAKV_SHARED_THREADS, /* the receivers share the scheduler's core, between its launches; the senders
-                                  the other cores, in turns */
+    KVC_MEGAKV_OWN_THREADS,    /* Every receiver and sender has a hardware thread of its own. */
+    KVC_MEGAKV_SHARED_THREADS, /* The receivers share the scheduler's core between its launches; the senders
+                                  take turns on the other cores. */
 };
 
 struct kvc_megakv_options {
-    double cycle_ns;    /* C */
-    uint64_t delay;     /* n: insert and delete run every n cycles; 1: with every search */
-    int api;            /* enum kvc_megakv_api */
-    int feed;           /* enum kvc_megakv_feed */
-    int admission;      /* enum kvc_megakv_admission */
-    int index_on;       /* enum kvc_megakv_index_on */
-    int threads;        /* enum kvc_megakv_threads */
-    uint64_t streams;   /* pipelines per socket, one CUDA stream each; 0: as many as the cores hold */
-    uint64_t buffers;   /* per pipeline */
-    double index_bytes; /* per GPU */
-    double slab_bytes;  /* per socket; 0: room for all keys and a tenth more */
-    uint64_t max_displacements;
-    double gpu_core_hz; /* clock pair by its core clock; 0: the fastest */
+    double cycle_ns;            /* Scheduling cycle C [ns]. */
+    uint64_t delay;             /* n: inserts and deletes are launched every n cycles. */
+    int api;                    /* enum kvc_megakv_api. */
+    int feed;                   /* enum kvc_megakv_feed. */
+    int admission;              /* enum kvc_megakv_admission. */
+    int index_on;               /* enum kvc_megakv_index_on. */
+    int threads;                /* enum kvc_megakv_threads. */
+    uint64_t streams;           /* Pipelines per socket, one CUDA stream each; 0: as many as fit the cores. */
+    uint64_t buffers;           /* Batch buffers per pipeline. */
+    double index_bytes;         /* Index of each GPU [bytes]. */
+    double slab_bytes;          /* Item memory of each socket [bytes]; 0: room for all keys and 10 % more. */
+    uint64_t max_displacements; /* Displacements of an insert before it drops an element. */
+    double gpu_core_hz;         /* Core clock of the GPU's clock pair [Hz]; 0: the fastest pair. */
 };
 
 extern const struct kvc_option_table kvc_megakv_option_table;

@@ -11,10 +11,10 @@
 #include "sim/workload/hottest_shard.h"
 
 enum {
-    POSITIONS = 64,       /* requests looked at in a batch */
-    SETTLING_CYCLES = 64, /* until the waits of GPU and sender repeat */
-    /* jobs of the two launches that the line of a device without a fit goes through; a calibrated one is
-     * measured at the sizes that its pipelines have */
+    POSITIONS = 64,       /* Requests of a batch whose latency is computed. */
+    SETTLING_CYCLES = 64, /* Cycles per delay until the waits at GPU and sender repeat. */
+    /* Jobs of the two launches that define the line of a device without a fit. A calibrated device was
+     * measured with launches of the sizes of its pipelines' batches. */
     FEW = 10000,
     MANY = 1000000,
     MEASURED_FEW = 1000,
@@ -47,7 +47,8 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
     return (struct kvc_megakv_fit){ns[0][0], ns[0][1], ns[1][0], ns[1][1]};
 }
 
-/* Requests per ns of a hardware thread whose sibling works on the same requests: v (c (1 + v c') + s) = 1. */
+/* Returns the speed v of a hardware thread [requests/ns]. If its sibling works on the same requests,
+ * v (c (1 + v c') + s) = 1, with the compute times c and c' of the two threads and the stall time s. */
 static double thread_rate(struct kvc_cpu_cost own, struct kvc_cpu_cost sibling, bool shared)
 {
     double quadratic = shared ? own.compute_ns * sibling.compute_ns : 0;
@@ -64,9 +65,9 @@ static double wire_rate(const struct kvc_nic *nic, double message_bytes)
     return messages / kvc_nic_wire_ns(nic, messages * message_bytes, 1);
 }
 
-/* threads = "shared": the first core launches, and then receives until the cycle is over; where the launch of
- * what it received in a cycle takes longer than that, it receives for another cycle all the same. The senders
- * have the other cores, as far as there are that many senders. */
+/* Sets the limits for threads = "shared". The first core launches, then receives until the cycle is over; if
+ * the launch of what it received in a cycle takes longer than a cycle, it still receives for a full cycle.
+ * The senders share the other cores. */
 static void share_cores(const struct kvc_megakv_config *config, const struct kvc_megakv_mean_costs *mean,
                         const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
                         struct kvc_megakv_limits *limits)
@@ -100,13 +101,13 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
         .rx = network ? wire_rate(config->nic, means->request_bytes) : INFINITY,
         .tx = network ? wire_rate(config->nic, means->response_bytes) : INFINITY,
     };
-    /* A cycle that is not kept stretches until it can be: the GPU then bounds the speed only by its
+    /* A cycle that is too short stretches until it is feasible, so the GPU limits the speed only by its
      * asymptote. */
     if (limits.gpu <= 0 || config->admission == KVC_MEGAKV_ADMIT_ALL) {
         limits.gpu = kvc_megakv_speed_limit(&fit, &load);
     }
     if (config->threads == KVC_MEGAKV_OWN_THREADS &&
-        config->streams > 1) { /* the scheduler waits for all of them */
+        config->streams > 1) { /* The scheduler waits for the slowest. */
         limits.senders /= costs->slowest_sender;
     }
     if (config->threads == KVC_MEGAKV_SHARED_THREADS) {
@@ -117,14 +118,14 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     return limits;
 }
 
-/* What a socket at `speed` requests per ns does in a cycle. */
+/* Times of a socket in one cycle [ns]. */
 struct cycle_times {
     double cycle_ns, search_ns, insert_ns, batch_send_ns;
-    double fixed_ns; /* receive, half a frame each way, wire */
+    double fixed_ns; /* Receiving, half a frame each way, and the wire. */
 };
 
-/* Follows GPU and sender through the periodic schedule and looks at requests spread over the last n batches.
- */
+/* Follows the GPU and a sender through the periodic schedule. Returns the mean and the 95th percentile of the
+ * latencies of requests spread over the last n batches [ns]. */
 static void latency(const struct cycle_times *times, uint64_t delay, double *mean_ns, double *p95_ns)
 {
     uint64_t cycles = SETTLING_CYCLES * delay;
@@ -165,7 +166,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
     double stretch = config->cpu->threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
     double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
-    /* those that read so many items at a time answer when the last is read */
+    /* Calibrated senders answer a group of rows together. */
     double together = costs->measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
@@ -181,7 +182,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
         double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
         uint32_t queues = config->streams;
         double frame_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, queues);
-        /* a batch is through when its responses have left */
+        /* A batch is finished when its responses have left. */
         times.batch_send_ns = fmax(times.batch_send_ns, frame_ns / responses * stream_speed * cycle_ns);
         times.fixed_ns +=
             2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means->request_bytes, queues) + frame_ns +
@@ -190,7 +191,8 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
     return times;
 }
 
-/* Requests per ns that the clients of one socket send. */
+/* Returns the speed at which clients send to the hottest socket, which receives `share` of all requests
+ * [requests/ns]. */
 static double offered_speed(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                             double lowest, double share)
 {
@@ -200,7 +202,7 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
     if (workload->arrival != KVC_ARRIVAL_CLOSED) {
         return fmin(lowest, kvc_workload_rate_max_mops(workload) * 1e-3 * share);
     }
-    /* Little's law; the latency hardly depends on the speed, so a few rounds settle it. */
+    /* Little's law. The latency hardly depends on the speed, so a few iterations suffice. */
     for (int i = 0; i < 32; i++) {
         double mean_ns, p95_ns;
         struct cycle_times times = times_of(scenario, costs, speed, config->cycle_ns);
@@ -215,7 +217,7 @@ static void add_stage(struct kvc_result *result, const char *name, const char *d
     kvc_result_add_stage(result, name, device, isfinite(utilization) ? fmin(utilization, 1) : 0);
 }
 
-/* The equations for every clock pair that can be set. */
+/* Adds the results of the equations for every clock pair of the GPU. */
 static void add_clock_metrics(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                               struct kvc_result *result, double speed)
 {
@@ -247,8 +249,9 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
     }
 }
 
-/* Receivers that outrun the senders fill the buffers, while the scheduler waits for one that is free: then so
- * many rows are a launch, whatever the cycle. */
+/* Returns the cycle that results from full buffers [ns], or 0. If receivers are faster than senders, they
+ * fill their buffers while the scheduler waits for a free one. A launch then contains full buffers, whatever
+ * the cycle. */
 static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
                                     const struct kvc_megakv_limits *limits)
 {
@@ -259,9 +262,9 @@ static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
     return full ? KVC_MEGAKV_ROWS_MAX * config->streams / limits->senders : 0;
 }
 
-/* The cycle as it will be. One that is infeasible stretches to what the GPU needs for the rows of a launch:
- * as many as the receivers take in (admission all), or no more than of the scenario's cycle, which lowers the
- * speed. */
+/* Returns the cycle that the scheduler achieves [ns]. An infeasible cycle stretches to the time that the GPU
+ * needs for the rows of a launch. With admission = "all", these are the rows that receivers take in a
+ * stretched cycle; otherwise they are those of the scenario's cycle, which lowers *speed. */
 static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct kvc_megakv_fit *fit,
                             const struct kvc_megakv_load *load, double *speed)
 {
@@ -281,7 +284,7 @@ static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag)
 {
-    (void)diag; /* what could be wrong was checked when the scenario was loaded */
+    (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(&costs, config->clock);

@@ -5,7 +5,7 @@
 #include "kernels/megakv/slab.h"
 #include "models/megakv/config.h"
 
-/* Lines between measured points go on a little beyond them. */
+/* Cost curves are also valid a little beyond their measured points. */
 static const double beyond = 1.25;
 
 static void note(struct kvc_result *result, const char *what, double found, double low, double high,
@@ -14,7 +14,7 @@ static void note(struct kvc_result *result, const char *what, double found, doub
     if (!(found * beyond < low || found > high * beyond)) {
         return;
     }
-    kvc_result_note(result, "outside what was calibrated: %s of %.4g%s, measured were %.4g .. %.4g%s", what,
+    kvc_result_note(result, "outside the calibrated range: %s of %.4g%s; measured: %.4g .. %.4g%s", what,
                     found, unit, low, high, unit);
 }
 

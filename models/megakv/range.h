@@ -1,13 +1,13 @@
-/* Whether a scenario asks a calibrated machine for what was not measured there. */
+/* Notes about scenarios that exceed what was measured on a calibrated machine. */
 #ifndef KVC_MODELS_MEGAKV_RANGE_H
 #define KVC_MODELS_MEGAKV_RANGE_H
 
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-/* Adds a note for every quantity that leaves the range of the node's measured stages: frames, items, memory,
- * pipelines, and the jobs of a launch (NaN: not known, 0: there is none). A machine without measured stages
- * gets none. */
+/* Adds a note for every quantity outside the range of the node's cost profile: frames, items, memory, index,
+ * senders, and the searches of a launch. jobs_per_search is NaN if it is unknown, and 0 if nothing is
+ * searched. A profile without measured costs causes no notes. */
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
                            struct kvc_result *result);
 

@@ -8,7 +8,7 @@
 #include "models/megakv/config.h"
 #include "models/megakv/run_fixture.h"
 
-/* Points at the corners of a range. */
+/* A cost curve with points at the corners of a range. */
 static void span(struct kvc_megakv_cost_curve *curve, struct kvc_megakv_cost_range range)
 {
     for (int i = 0; i < 8; i++) {
@@ -27,8 +27,9 @@ struct setup {
     struct kvc_test_devices devices;
 };
 
-/* Frames of 10 to 40, items of up to 60 bytes and 2 to 32 MiB in all, an index of 1 to 8 MiB, 2 to 4 senders,
- * launches of 1000 to 32000; the scenario is inside all of it: 3 MiB of items of 24 bytes. */
+/* Measured are frames of 10 to 40 requests, items of up to 60 bytes and 2 to 32 MiB in all, an index of 1 to
+ * 8 MiB, 2 to 4 senders, and launches of 1000 to 32000 searches. The scenario lies inside, with 3 MiB of
+ * items of 24 bytes. */
 static struct setup *inside(void)
 {
     struct setup *setup = calloc(1, sizeof(*setup));
@@ -80,7 +81,7 @@ Test(range, nothing_to_note_inside)
     free(setup);
 }
 
-/* A quarter beyond what was measured is near enough. */
+/* Up to 25 % beyond the measured range causes no note. */
 Test(range, frames)
 {
     struct setup *setup = inside();
@@ -91,7 +92,7 @@ Test(range, frames)
     expect_none(setup, jobs);
     *requests = 7;
     expect_one(setup, jobs,
-               "outside what was calibrated: frames of 7 requests, measured were 10 .. 40 requests");
+               "outside the calibrated range: frames of 7 requests; measured: 10 .. 40 requests");
     *requests = 51;
     expect_one(setup, jobs, "frames of 51 requests");
     free(setup);
@@ -102,24 +103,24 @@ Test(range, items)
     struct setup *setup = inside();
     setup->scenario.workload.value_bytes = 48;
     expect_none(setup, jobs);
-    setup->scenario.workload.value_bytes = 49; /* one more line */
-    expect_one(setup, jobs, "items of 128 B, measured were 0 .. 60 B");
+    setup->scenario.workload.value_bytes = 49; /* The item needs another line. */
+    expect_one(setup, jobs, "items of 128 B; measured: 0 .. 60 B");
     free(setup);
 }
 
 Test(range, item_memory)
 {
     struct setup *setup = inside();
-    uint64_t *keys = &setup->scenario.workload.keys; /* items take 32 bytes */
+    uint64_t *keys = &setup->scenario.workload.keys; /* An item takes 32 bytes. */
     *keys = (uint64_t)(1.61 * 0x1p15);
     expect_none(setup, jobs);
     *keys = (uint64_t)(39.9 * 0x1p15);
     expect_none(setup, jobs);
     *keys = (uint64_t)(1.5 * 0x1p15);
-    expect_one(setup, jobs, "item memory of 1.5 MiB, measured were 2 .. 32 MiB");
+    expect_one(setup, jobs, "item memory of 1.5 MiB; measured: 2 .. 32 MiB");
     *keys = (uint64_t)(50 * 0x1p15);
     expect_one(setup, jobs, "item memory of 50 MiB");
-    setup->scenario.node.sockets = 2; /* each has half of it */
+    setup->scenario.node.sockets = 2; /* Each socket has half of the items. */
     expect_none(setup, jobs);
     free(setup);
 }
@@ -130,7 +131,7 @@ Test(range, index)
     setup->options.index_bytes = 0x1p23;
     expect_none(setup, jobs);
     setup->options.index_bytes = 0x1p24;
-    expect_one(setup, jobs, "an index of 16 MiB, measured were 1 .. 8 MiB");
+    expect_one(setup, jobs, "an index of 16 MiB; measured: 1 .. 8 MiB");
     setup->options.index_bytes = 0x1p19;
     expect_one(setup, jobs, "an index of 0.5 MiB");
     free(setup);
@@ -142,10 +143,10 @@ Test(range, senders)
     setup->options.streams = 5;
     expect_none(setup, jobs);
     setup->options.streams = 6;
-    expect_one(setup, jobs, "senders at once of 6, measured were 2 .. 4");
+    expect_one(setup, jobs, "senders at once of 6; measured: 2 .. 4");
     setup->options.threads = KVC_MEGAKV_SHARED_THREADS;
     expect_one(setup, jobs, "senders at once of 6");
-    setup->devices.cpu.cores = 5; /* six on four cores */
+    setup->devices.cpu.cores = 5; /* Six senders share four cores. */
     expect_none(setup, jobs);
     setup->options.streams = 1;
     expect_one(setup, jobs, "senders at once of 1");
@@ -156,13 +157,13 @@ Test(range, launches)
 {
     struct setup *setup = inside();
     expect_one(setup, STREAMS * 40001,
-               "launches in each stream of 4e+04 searches, measured were 1000 .. 3.2e+04 searches");
+               "launches in each stream of 4e+04 searches; measured: 1000 .. 3.2e+04 searches");
     expect_one(setup, STREAMS * 799, "launches in each stream of 799 searches");
     expect_none(setup, STREAMS * 800);
     expect_none(setup, STREAMS * 40000);
-    setup->options.index_on = KVC_MEGAKV_INDEX_ON_THREAD; /* searches one stream after the other */
+    setup->options.index_on = KVC_MEGAKV_INDEX_ON_THREAD; /* A thread searches for the streams in turn. */
     expect_one(setup, 40001, "launches of 4e+04 searches");
-    expect_none(setup, 0); /* a load without GETs has none */
+    expect_none(setup, 0); /* A load without GETs has no searches. */
     free(setup);
 }
 
@@ -179,6 +180,6 @@ Test(range, a_note_for_each_quantity)
     cr_expect_eq(result->note_count, 6);
     free(result);
     memset(&setup->devices.costs, 0, sizeof(setup->devices.costs));
-    expect_none(setup, STREAMS * 1e6); /* nothing was measured */
+    expect_none(setup, STREAMS * 1e6); /* This profile has no measured costs. */
     free(setup);
 }

@@ -1,4 +1,4 @@
-/* Receivers: frames from the wire into a pipeline's buffer, and SETs into the slabs. */
+/* Receivers, which move frames from the wire into a pipeline's buffer and write the items of SETs. */
 #include "models/megakv/simulation.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "sim/base/clock.h"
 
-/* Doubles the room of a pair of arrays. */
+/* Doubles the size of two arrays. */
 static void grow(uint64_t **hash, uint32_t **location, uint32_t *room)
 {
     *room = *room > 0 ? *room * 2 : 1024;
@@ -43,8 +43,8 @@ void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
     free(writes->erase_location);
 }
 
-/* How far the sender is behind: what every one of the last n batches waited. Less is the rhythm of the
- * inserts, which hold up one search in n. */
+/* Returns how far the sender is behind: the time that each of the last n batches waited at least [ns].
+ * Inserts delay one search in n, so a wait that not all of them have is the normal rhythm. */
 static double behind_ns(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
@@ -59,8 +59,8 @@ double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     double rows = simulation->admit_rows;
-    /* A sender that needs longer than a cycle for its batch would make the scheduler wait for a buffer; one
-     * that is behind catches up. */
+    /* A sender that takes longer than a cycle for its batch would make the scheduler wait for a buffer. A
+     * sender that is behind gets smaller batches, so that it catches up. */
     if (simulation->config->admission == KVC_MEGAKV_ADMIT_CYCLE) {
         double cycle_ns = simulation->config->cycle_ns;
         rows = fmin(rows, (cycle_ns - fmin(behind_ns(pipeline), cycle_ns / 2)) / pipeline->pace_ns);
@@ -68,9 +68,9 @@ double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
     return fmax(rows, 1);
 }
 
-/* Items that the CLOCK hand passes hold up the receiver whose SET needs a place. One that takes longer than a
- * cycle, as the first time round a store that is full of items that were read, holds up all of them: they
- * soon need places, too. */
+/* Delays the receiver whose SET needs a place by the time in which the CLOCK hand passes `items`. If this
+ * takes longer than a cycle, as in the first round through a store whose items were all read, it delays all
+ * receivers of the socket: they soon need places, too. */
 static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
@@ -84,7 +84,8 @@ static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
     }
 }
 
-/* Writes the sampled SETs of the frame into the slabs and lists the index jobs of the whole frame. */
+/* Writes the sampled SETs of the frame at row `first` into the slabs and lists the index jobs of the frame.
+ */
 static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                          uint32_t first)
 {
@@ -127,7 +128,7 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
 }
 
-/* Rows of each operation in the frame. */
+/* Number of rows by operation in a frame. */
 struct frame_mix {
     uint32_t count[KVC_OP_COUNT];
 };
@@ -142,7 +143,7 @@ static struct frame_mix mix_of(const struct kvc_batch *batch, uint32_t first)
     return (struct frame_mix){{gets, sets, batch->count - first - gets - sets}};
 }
 
-/* Which rows run through the real structures. */
+/* Decides which rows run through the real data structures. */
 static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer, uint32_t first)
 {
     const struct kvc_megakv_store *store = socket->simulation->store;
@@ -185,8 +186,8 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
     return bytes;
 }
 
-/* When the receiver can start with the frame, and when it was in the ring; NaN: the ring was full, the frame
- * is lost. */
+/* Returns when the receiver starts with the frame [ns], or NaN if the receive ring was full and the frame is
+ * lost. Sets *arrived_ns to the time when the frame was in the ring. */
 static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first,
                              const struct frame_mix *mix, double *arrived_ns)
 {
@@ -197,8 +198,8 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
-        /* The client keeps one frame on the wire: it arrives when the receiver is free, when the wire is
-         * done, and not before its turn at the admitted speed. */
+        /* The client always has one frame on the wire. It arrives when the receiver is idle, the wire is
+         * idle, and the admitted speed allows it. */
         double start_ns = fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns),
                                pipeline->next_frame_ns);
         for (uint32_t i = first; i < batch->count; i++) {
@@ -222,15 +223,15 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     return *slot_ns;
 }
 
-/* The receiver's recursion over the rows of a frame; returns when it is through and adds up the rows'
- * completions. */
+/* Receives the rows of a frame one by one. Returns when the last is finished [ns], and in *sum_ns the sum of
+ * the times at which they are. */
 static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer,
                            uint32_t first, double start_ns, double *sum_ns)
 {
     const struct kvc_batch *batch = buffer->batch;
     double now_ns = start_ns, sum = 0, cost_ns[KVC_OP_COUNT];
     uint32_t count = batch->count;
-    memcpy(cost_ns, pipeline->receive_ns, sizeof(cost_ns)); /* a copy that the stores below cannot alias */
+    memcpy(cost_ns, pipeline->receive_ns, sizeof(cost_ns)); /* The stores below cannot alias this copy. */
     if (pipeline->socket->simulation->fixed_sizes) {
         for (uint32_t i = first; i < count; i++) {
             now_ns += cost_ns[batch->op[i]];
@@ -248,7 +249,7 @@ static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kv
     return now_ns;
 }
 
-/* The receiver works off the frame that begins at row `first`: every row gets its own completion. */
+/* Receives the frame that begins at row `first`. Every row is finished at a time of its own. */
 static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
@@ -296,8 +297,8 @@ static bool has_room(const struct kvc_megakv_pipeline *pipeline)
     return pipeline->filling->batch->count + simulation->config->frame_requests <= simulation->buffer_rows;
 }
 
-/* Saturating clients: each receiver takes frames as fast as it can, or evenly at the speed that is admitted.
- * Frames are dealt out in turns, so that no receiver gets more of the popular keys than its neighbours. */
+/* Saturating load: each receiver takes frames as fast as it can, or evenly at the admitted speed. The
+ * receivers take turns, so that no receiver gets more of the popular keys than the others. */
 static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns)
 {
     bool busy = true;
@@ -311,7 +312,7 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
             }
             if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
                 drain(socket, until_ns, pipeline->filling->batch) == 0) {
-                if (!socket->simulation->shared) { /* a shared core goes on with other pipelines */
+                if (!socket->simulation->shared) { /* A shared core continues with other pipelines. */
                     pipeline->receive_core->free_ns = until_ns;
                 }
                 continue;
@@ -322,8 +323,8 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
     }
 }
 
-/* Clients that do not wait: the NIC spreads frames over the queues by a hash of the sender's address (RSS),
- * which no queue's load influences. */
+/* Open and closed loops: the NIC spreads frames over the queues by a hash of the sender's address (RSS),
+ * regardless of the queues' load. */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
@@ -343,7 +344,7 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
         if (drain(socket, until_ns, pipeline->filling->batch) == 0) {
             return;
         }
-        /* With a further buffer's worth of requests waiting, the receiver leaves the rest in the ring. */
+        /* If as many requests wait as a further launch takes, the receiver leaves the rest in the ring. */
         if (first >= 2 * kvc_megakv_admitted(pipeline)) {
             pipeline->receive_core->free_ns = fmax(pipeline->receive_core->free_ns, until_ns);
         }
@@ -351,7 +352,7 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
     }
 }
 
-/* Costs of the time until the next swap: hyper-threads share the core as they did until now. */
+/* Sets the costs until the next swap. Sibling hyper-threads slow each other down as since the last swap. */
 static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
@@ -426,7 +427,7 @@ void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_bu
     while (first > 0 && buffer->received_ns[first - 1] > until_ns) {
         first--;
     }
-    /* Saturating clients keep to the limit themselves, on average. */
+    /* Saturating clients observe the limit on average. */
     if (pipeline->socket->simulation->scenario->workload.arrival != KVC_ARRIVAL_SATURATE &&
         first > admitted) {
         first = admitted;

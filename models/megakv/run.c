@@ -21,7 +21,7 @@ void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double no
     }
     simulation->last_launch_ns = now_ns;
     simulation->launches++;
-    /* less than a nanosecond is rounding of the event times */
+    /* Less than a nanosecond is a rounding error of the event times. */
     if (late_ns < 1) {
         return;
     }
@@ -52,7 +52,7 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
     free(buffer->launched_gets);
 }
 
-/* The first sender has the slowest core, the others are alike. */
+/* The first sender has the slowest core; the other cores share what is left of the mean. */
 static double slowness_of(const struct kvc_megakv_simulation *simulation, uint32_t number)
 {
     double slowest = simulation->costs.slowest_sender, senders = simulation->streams;
@@ -144,7 +144,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     free(socket->pipelines);
 }
 
-/* Rows per pipeline and cycle: what eq. (4) lets the GPU take; 0 where the cycle is infeasible at any speed.
+/* Returns how many rows per pipeline and cycle eq. (4) admits, or 0 if the cycle is infeasible at any speed.
  */
 static double rows_of_equation_4(const struct kvc_megakv_simulation *simulation)
 {
@@ -171,7 +171,7 @@ static void settle(struct kvc_megakv_simulation *simulation, const struct kvc_ru
         simulation->admit_rows > KVC_MEGAKV_ROWS_MAX) {
         simulation->admit_rows = KVC_MEGAKV_ROWS_MAX;
     }
-    /* a full cycle's rows, as many again that wait for the next one, and a frame at either end */
+    /* Room for the rows of a cycle, as many rows that wait for the next one, and two frames at either end. */
     simulation->buffer_rows = 2 * (uint32_t)simulation->admit_rows + 4 * simulation->config->frame_requests;
     simulation->fixed_sizes =
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
@@ -332,7 +332,7 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
     kvc_metrics_set(&result->model, jobs_name, launches->jobs / (double)launches->count);
 }
 
-/* Whether the cycle was kept, and what became of it where not. */
+/* Reports whether the cycle was kept, and how long it really was. */
 static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_scenario *scenario = simulation->scenario;

@@ -1,11 +1,11 @@
-/* Simulates one replica of a Mega-KV cluster. */
+/* The simulation of one replica of a Mega-KV cluster. */
 #ifndef KVC_MODELS_MEGAKV_RUN_H
 #define KVC_MODELS_MEGAKV_RUN_H
 
 #include "models/megakv/store.h"
 #include "models/model.h"
 
-/* The context's state is a struct kvc_megakv_store, which the run changes. */
+/* Simulates a replica. The state in `context` is a struct kvc_megakv_store. */
 enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc_diag *diag);
 
 #endif

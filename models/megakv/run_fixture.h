@@ -38,17 +38,17 @@ static inline void kvc_test_connect(struct kvc_node *node, struct kvc_test_devic
  */
 void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_megakv_config *config);
 
-/* Simulates in a child (one engine per process) and brings the result back, to be freed. `timeline`: file for
- * what happened when; NULL: none. A simulation that fails fails the test. */
+/* Simulates in a child process, because a process can have only one engine. Returns the result, which the
+ * caller frees. `timeline` is the file of a timeline; NULL: none. A failed simulation fails the test. */
 struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const char *timeline);
 
-/* Without what differs from run to run. */
+/* Resets the wall-clock times, which differ from run to run. */
 void kvc_test_forget_wall(struct kvc_result *result);
 
-/* Of the model or else of the kernels; NaN: there is none. */
+/* Returns a metric of the model or, failing that, of the kernels; NaN if there is none. */
 double kvc_test_metric(const struct kvc_result *result, const char *name);
 
-/* The test fails where there is none. */
+/* Returns a stage. A missing stage fails the test. */
 const struct kvc_stage_result *kvc_test_stage(const struct kvc_result *result, const char *name);
 
 #endif

@@ -1,4 +1,5 @@
-/* Laws that any simulation of Mega-KV must obey. Each simulation runs in a child: one engine per process. */
+/* Properties of every simulation of Mega-KV. Each simulation runs in a child process, because a process can
+ * have only one engine. */
 #include "models/megakv/run.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +17,7 @@ struct setup {
     struct kvc_test_devices devices;
 };
 
-/* One socket with round numbers: a request costs 10 ns of compute each way, an item 90 ns. */
+/* One socket with round numbers: a request costs 10 ns of compute in each direction, and an item 90 ns. */
 static struct setup small(void)
 {
     return (struct setup){
@@ -78,7 +79,7 @@ Test(run, requests_are_conserved)
     cr_expect_eq(result->latency.count, result->gets);
     cr_expect_gt(result->misses, 0, "deleted keys are missed");
     cr_expect_eq(result->dropped, 0);
-    /* what was offered and not counted is in the warm-up or in flight */
+    /* Offered requests that are not counted belong to the warm-up or are in flight. */
     double uncounted = (double)(result->offered - result->completed);
     cr_expect_float_eq(uncounted, result->warmup_s * 20e6, 0.1 * result->warmup_s * 20e6);
     cr_expect_float_eq(result->throughput_mops, 20, 0.5);
@@ -100,14 +101,15 @@ Test(run, nothing_is_busier_than_always)
     free(result);
 }
 
-/* A lone receiver with a core of its own, fixed service and Poisson arrivals, one request a frame: M/D/1. */
+/* One receiver with a core of its own, a fixed service time, Poisson arrivals and one request per frame is
+ * M/D/1. */
 Test(run, receiver_is_an_m_d_1_queue)
 {
     struct setup setup = small();
     setup.options.streams = 1;
     setup.devices.cpu.cores = 3;
     setup.devices.cpu.threads_per_core = 1;
-    setup.scenario.workload.preload_frac = 0; /* all GETs miss, so that the sender keeps up */
+    setup.scenario.workload.preload_frac = 0; /* All GETs miss, so that the sender keeps up. */
     setup.scenario.workload.get_frac = 1;
     setup.scenario.workload.set_frac = 0;
     setup.scenario.workload.frame_requests = 1;
@@ -127,7 +129,7 @@ Test(run, receiver_is_an_m_d_1_queue)
     }
 }
 
-/* N = X (R + Z) for clients in a closed loop. */
+/* In a closed loop, N = X (R + Z). */
 Test(run, littles_law)
 {
     struct setup setup = small();
@@ -188,7 +190,7 @@ Test(run, longer_cycles_carry_more)
 Test(run, an_infeasible_cycle_is_reported)
 {
     struct setup setup = small();
-    setup.options.cycle_ns = 15e3; /* (2 * 10 + 20) / 2 = 20 us are needed without any load */
+    setup.options.cycle_ns = 15e3; /* Without load, a cycle needs (2 * 10 + 20) / 2 = 20 us. */
     struct kvc_result *result = simulate(&setup);
     cr_expect_gt(kvc_test_metric(result, "cycle_effective_us"), 20);
     cr_expect_gt(kvc_test_metric(result, "launches_late_frac"), 0.3);
@@ -204,18 +206,18 @@ Test(run, an_infeasible_cycle_is_reported)
 Test(run, get_is_slower_than_getk)
 {
     struct setup setup = small();
-    setup.options.cycle_ns = 400e3; /* the senders are the limit */
+    setup.options.cycle_ns = 400e3; /* The senders are the bottleneck. */
     struct kvc_result *getk = simulate(&setup);
     setup.options.api = KVC_MEGAKV_GET;
     struct kvc_result *get = simulate(&setup);
-    /* 10 cycles of 1 ns on 95 % of requests that cost a sender 100 ns, acknowledgements 10 ns */
+    /* 10 cycles of 1 ns; 95 % of the requests take a sender 100 ns, and acknowledgements take 10 ns. */
     cr_expect_float_eq(get->throughput_mops / getk->throughput_mops, 95.5 / 105, 0.02);
     cr_expect_str_eq(get->bottleneck_stage, "send");
     free(get);
     free(getk);
 }
 
-/* A cache a quarter of its keys, with SETs: what the sampled store predicts against the full one. */
+/* Compares a sampled store with the full one, in a cache with room for a quarter of the keys, and SETs. */
 Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
 {
     struct setup setup = small();
@@ -236,7 +238,7 @@ Test(run, sampling_predicts_the_hit_ratio, .timeout = 120)
     cr_expect_gt(kvc_test_metric(full, "evictions"), 100000);
     cr_expect(full_frac > 0.3 && full_frac < 0.95, "%g", full_frac);
     cr_expect_float_eq(sampled_frac, full_frac, 0.005, "sampled %.4f, full %.4f", sampled_frac, full_frac);
-    /* Che's approximation describes LRU; CLOCK and the batches make it a rougher guide */
+    /* Che's approximation describes LRU; CLOCK and the batches make it less accurate. */
     cr_expect_float_eq(setup.config.hit_frac, full_frac, 0.03, "closed form %.4f, full %.4f",
                        setup.config.hit_frac, full_frac);
     free(full);

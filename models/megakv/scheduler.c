@@ -1,4 +1,5 @@
-/* The scheduler swaps and launches every cycle; the GPU works off what was launched, in order. */
+/* The scheduler, which swaps buffers and launches every cycle, and the GPU, which runs the launches in order.
+ */
 #include "models/megakv/simulation.h"
 
 #include <math.h>
@@ -55,8 +56,8 @@ static void launch_insert(struct kvc_megakv_socket *socket)
     enqueue(socket, launch);
 }
 
-/* The scheduler's thread does the index's work itself. Under threads = "shared" no receiver runs meanwhile.
- */
+/* Lets the scheduler wait while its thread does the work of the index. With threads = "shared", no receiver
+ * runs meanwhile. */
 static void wait_for_index(struct kvc_megakv_socket *socket)
 {
     while (socket->launches != NULL || socket->launch_running) {
@@ -73,14 +74,14 @@ void kvc_megakv_scheduler_main(void *data)
     for (uint64_t cycle = 1;; cycle++) {
         due_ns += simulation->config->cycle_ns;
         kvc_engine_sleep_until_ns(due_ns);
-        /* No swap without a free buffer in every pipeline: senders that lag, or a GPU that does, hold the
-         * launch back. */
+        /* A swap needs a free buffer in every pipeline, so late senders and a late GPU delay the launch. */
         for (uint32_t i = 0; i < simulation->streams; i++) {
             kvc_gate_wait(socket->pipelines[i].free_gate);
         }
         double now_ns = kvc_engine_now_ns();
         kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
-        /* Launches are due on a grid: one that is a little late does not delay those behind it. */
+        /* Launches are due at multiples of the cycle: one that is less than a cycle late does not delay the
+         * next ones. */
         if (now_ns - due_ns >= simulation->config->cycle_ns) {
             due_ns = now_ns;
         }
@@ -92,7 +93,7 @@ void kvc_megakv_scheduler_main(void *data)
         if (simulation->on_thread) {
             wait_for_index(socket);
         }
-        /* The receivers of a shared core had no time meanwhile: a cycle that has come is theirs. */
+        /* Receivers that share the core had no time meanwhile, so they now get a full cycle. */
         double end_ns = kvc_engine_now_ns();
         if (simulation->shared && end_ns >= due_ns + simulation->config->cycle_ns) {
             due_ns = end_ns;
@@ -100,7 +101,7 @@ void kvc_megakv_scheduler_main(void *data)
     }
 }
 
-/* Looks up the buffers' sampled GETs and counts all GETs. */
+/* Looks up the sampled GETs of all buffers. Returns the number of all GETs. */
 static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
@@ -134,7 +135,7 @@ static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch 
     return gets;
 }
 
-/* Runs the index jobs. Items whose key was deleted by a user are given back to the slabs. */
+/* Runs the index jobs. Returns the items of keys that a client deleted to the slabs. */
 static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
@@ -176,7 +177,8 @@ static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_
     }
 }
 
-/* Of the searches that were run for real; without any, the closed form's. */
+/* Returns the hit ratio of the real searches since `before`, or that of the closed form if there were none.
+ */
 static double hit_frac_since(const struct kvc_megakv_socket *socket, const struct kvc_index_stats *before)
 {
     const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;

@@ -1,4 +1,4 @@
-/* Senders: read the items of a searched buffer, answer, and record when each answer arrived. */
+/* Senders, which read the items of a searched buffer, answer, and record when each response arrives. */
 #include "models/megakv/simulation.h"
 
 #include <math.h>
@@ -17,19 +17,19 @@ static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct k
         gets += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
         hits += result[i] == KVC_MEGAKV_SLAB_HIT;
     }
-    if (hits > 0) { /* none: what the batch before found will do */
+    if (hits > 0) { /* Without any hit, the mix of the batch before remains. */
         pipeline->lookup_mix =
             (struct kvc_megakv_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
     }
 }
 
-/* Reads the items for real; result[i] tells what was found. */
+/* Reads the items from the slabs. The simulation's read_result[i] becomes what row i found. */
 static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
     uint64_t started = kvc_clock_ticks();
-    /* Under getk it is the client that compares; whoever does, a wrong key is no hit. */
+    /* With getk the client compares the keys. In both cases, another key's item is no hit. */
     struct kvc_megakv_slab_reads reads = {
         .count = batch->count,
         .location = buffer->location,
@@ -51,7 +51,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     }
 }
 
-/* Requests that were not run take the outcome of those that were lately, at random in the same proportion. */
+/* Draws the outcome of a GET that is not sampled, with the hit ratio of the GETs sampled lately. */
 static int drawn_outcome(struct kvc_megakv_socket *socket)
 {
     double hit_frac = socket->simulation->config->hit_frac;
@@ -61,7 +61,7 @@ static int drawn_outcome(struct kvc_megakv_socket *socket)
     return kvc_rng_unit(&socket->outcome) < hit_frac ? KVC_MEGAKV_HIT : KVC_MEGAKV_MISS;
 }
 
-/* Forgets old outcomes by halves: a store that fills or drains changes its hit ratio. */
+/* Halves the weight of old outcomes from time to time, because the hit ratio changes while a store fills. */
 static void learn_outcome(struct kvc_megakv_socket *socket, bool hit)
 {
     socket->outcomes_known++;
@@ -72,13 +72,14 @@ static void learn_outcome(struct kvc_megakv_socket *socket, bool hit)
     }
 }
 
-/* Turns read results into outcomes, in place. */
+/* Turns the results of reading into outcomes, in place. */
 static void find_outcomes(struct kvc_megakv_socket *socket, const struct kvc_megakv_buffer *buffer)
 {
     const struct kvc_batch *batch = buffer->batch;
     uint8_t *outcome = socket->simulation->read_result;
     bool all_sampled = socket->simulation->store->sampling.rate == 1;
-    /* HIT, ABSENT and MISMATCH have the values of their outcomes; CHANGED is a mismatch that came later. */
+    /* HIT, ABSENT and MISMATCH equal their outcomes. CHANGED, an item that changed while it was read, counts
+     * as a mismatch. */
     for (uint32_t i = 0; i < batch->count; i++) {
         uint8_t found = outcome[i] < KVC_MEGAKV_MISMATCH ? outcome[i] : KVC_MEGAKV_MISMATCH;
         outcome[i] = batch->op[i] == KVC_OP_GET ? found : KVC_MEGAKV_DONE;
@@ -100,7 +101,8 @@ _Static_assert((int)KVC_MEGAKV_HIT == KVC_MEGAKV_SLAB_HIT && (int)KVC_MEGAKV_MIS
                    KVC_MEGAKV_SLAB_CHANGED > KVC_MEGAKV_SLAB_MISMATCH,
                "find_outcomes relies on it");
 
-/* A frame leaves when it is full or the batch is done: rows [first, last) arrive at the client together. */
+/* Sends a frame at ready_ns or as soon as the wire is idle. The rows `first` to last - 1 reach the client
+ * together. */
 static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, double ready_ns, uint32_t first,
                        uint32_t last)
 {
@@ -116,7 +118,7 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
     }
 }
 
-/* What a response costs its sender, and its bytes in a frame. */
+/* A response: the sender's time for it [ns], and its size in a frame [bytes]. */
 struct response {
     double cost_ns, bytes;
 };
@@ -134,8 +136,8 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
     };
 }
 
-/* What a sender waits for before its rows [chunk * SEND_ROWS, ...): the other senders of its core, that have
- * had their turns since its own last one, at `pace_ns` a row. */
+/* Returns how long a sender waits before the chunk of rows that begins at chunk * KVC_MEGAKV_SEND_ROWS [ns]:
+ * the turns of the other senders on its core since its own previous turn, at pace_ns per row. */
 static double others_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                         uint32_t chunk, double pace_ns)
 {
@@ -154,7 +156,7 @@ static double others_ns(const struct kvc_megakv_pipeline *pipeline, const struct
     return rows * pace_ns;
 }
 
-/* Mean cost of the batch's GETs, for its neighbours. */
+/* Returns the mean time of the batch's GETs, which the other senders on the core wait for [ns]. */
 static double pace_of(const struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
 {
     const struct kvc_batch *batch = buffer->batch;
@@ -169,7 +171,7 @@ static double pace_of(const struct kvc_megakv_pipeline *pipeline, const struct k
     return buffer->gets > 0 ? sum_ns / buffer->gets : 0;
 }
 
-/* Takes the core for the batches of a launch; returns when it can begin with them. */
+/* Reserves the core for all batches of a launch. Returns when it begins with them [ns]. */
 static double drain_core(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                          double now_ns, double pace_ns)
 {
@@ -187,8 +189,8 @@ static double drain_core(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     return core->began_ns;
 }
 
-/* The senders that were calibrated read KVC_MEGAKV_SEND_ROWS items at a time, and answer when the last is
- * read. */
+/* Calibrated senders read KVC_MEGAKV_SEND_ROWS items at a time and answer when they have read the last one.
+ */
 static void answer_together(struct kvc_megakv_simulation *simulation, const struct kvc_batch *batch)
 {
     uint32_t first = 0, gets = 0;
@@ -204,8 +206,8 @@ static void answer_together(struct kvc_megakv_simulation *simulation, const stru
     }
 }
 
-/* The sender's recursion over the rows, and the frames that it fills; `pace_ns`: pace_of, where cores are
- * shared. Returns when the sender is through. */
+/* Sends the rows one by one and fills frames with the responses. pace_ns is the result of pace_of, if cores
+ * are shared. Returns when the sender has finished [ns]. */
 static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                         double now_ns, double pace_ns)
 {
@@ -213,7 +215,7 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     const struct kvc_scenario *scenario = simulation->scenario;
     const struct kvc_batch *batch = buffer->batch;
     bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
-    /* from memory, responses are not framed: every row is answered when it is through */
+    /* With feed = "memory" there are no frames: every row is answered as soon as it is processed. */
     double room = network ? kvc_nic_payload_bytes(simulation->config->nic) : 0, frame_bytes = 0;
     struct response fixed[KVC_MEGAKV_OUTCOMES];
     for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++) {
@@ -254,8 +256,8 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
     return now_ns;
 }
 
-/* The rows whose latency counts as two columns: the GETs; where a workload has none, its writes. Returns how
- * many. */
+/* Sets two columns to the times of those rows whose latency counts: the GETs, or all rows of a workload
+ * without GETs. Returns the number of these rows. */
 static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation,
                            const struct kvc_megakv_buffer *buffer, const double **sent_ns,
                            const double **done_ns)
@@ -277,7 +279,7 @@ static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation,
     return timed;
 }
 
-/* How long requests stayed where, over batches that lie within the measured time as a whole. */
+/* Adds up how long requests stayed in each stage, for batches that lie entirely within the measured time. */
 static void record_stays(struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
                          double timed_sum_ns, uint32_t timed)
 {
@@ -348,7 +350,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     kvc_timeline_event(simulation->replica.context->timeline, socket->number, 1 + pipeline->number, "send",
                        now_ns, through_ns - now_ns, batch->count);
     pipeline->send_compute_ns += simulation->config->cpu->packet_ns * pipeline->send_stretch * batch->count;
-    /* The buffer's responses must have left before it is filled again. */
+    /* The responses must have left the buffer before the receiver fills it again. */
     double free_ns = fmax(through_ns, pipeline->tx_free_ns);
     pipeline->pace_ns = (free_ns - now_ns) / batch->count;
     kvc_engine_sleep_until_ns(free_ns);

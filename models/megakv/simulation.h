@@ -1,12 +1,12 @@
-/* The moving parts of a simulated Mega-KV, shared by the files of this folder only.
+/* The state of a simulated Mega-KV, shared by the files of this folder that simulate it.
  *
- * A request's way: client -> kvc_megakv_receive (receiver.c) fills a pipeline's buffer -> the scheduler
- * (scheduler.c) swaps the buffers of all pipelines every cycle and launches them -> the GPU (scheduler.c)
- * searches -> the sender (sender.c) reads the items and answers -> the recorder (recorder.c) takes the times.
+ * A request passes through these files: kvc_megakv_receive (receiver.c) puts it into a pipeline's buffer.
+ * Every cycle, the scheduler (scheduler.c) swaps the buffers of all pipelines and launches a search of them
+ * on the GPU (scheduler.c). The sender (sender.c) reads the items and answers.
  *
- * Per socket there is one scheduler, one GPU and one sender per pipeline, each an actor of the engine.
- * Receivers need none: nothing waits for them inside a cycle, so their recursion is evaluated when the
- * scheduler swaps. */
+ * Each socket has one scheduler, one GPU and one sender per pipeline; each of them is an actor of the engine.
+ * Receivers are no actors: nothing waits for them within a cycle, so the scheduler computes what they have
+ * received when it swaps. */
 #ifndef KVC_MODELS_MEGAKV_SIMULATION_H
 #define KVC_MODELS_MEGAKV_SIMULATION_H
 
@@ -26,7 +26,7 @@ enum {
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
 };
 
-/* Stages whose busy time is recorded. */
+/* Stages whose busy time the recorder adds up. */
 enum kvc_megakv_stage {
     KVC_MEGAKV_RX,
     KVC_MEGAKV_RECEIVE,
@@ -37,104 +37,110 @@ enum kvc_megakv_stage {
     KVC_MEGAKV_STAGES,
 };
 
-/* One of a pipeline's batch buffers. */
+/* A batch buffer of a pipeline. */
 struct kvc_megakv_buffer {
     struct kvc_batch *batch;
-    double *received_ns;    /* per row: the receiver is done with it */
-    uint32_t *location;     /* per row, after the search; NONE for rows without a search */
-    bool *sampled;          /* per row: runs through the real structures */
-    double received_sum_ns; /* over all rows */
-    double launched_ns, searched_ns;
-    uint32_t gets;
-    uint32_t *launched_gets; /* threads = "shared": per pipeline, of the launch that this one was part of */
+    double *received_ns;     /* By row: when the receiver finished it [ns]. */
+    uint32_t *location;      /* By row: result of the search; KVC_LOCATION_NONE for rows without one. */
+    bool *sampled;           /* By row: whether it runs through the real data structures. */
+    double received_sum_ns;  /* Sum of received_ns over all rows [ns]. */
+    double launched_ns;      /* When the scheduler launched its search [ns]. */
+    double searched_ns;      /* When the search ended [ns]. */
+    uint32_t gets;           /* GET rows. */
+    uint32_t *launched_gets; /* threads = "shared": GET rows of each pipeline in the same launch. */
 };
 
 /* Index jobs that wait for the next insert launch. */
 struct kvc_megakv_writes {
-    uint32_t inserts, erases, insert_room, erase_room;
+    uint32_t inserts, erases;         /* Jobs that run on the real index. */
+    uint32_t insert_room, erase_room; /* Jobs that the arrays have room for. */
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;
-    double jobs;    /* as the GPU sees them: every insert and erase, sampled or not */
-    double drained; /* of them, by earlier cycles */
+    double jobs;    /* Jobs as the GPU sees them: every insert and erase, sampled or not. */
+    double drained; /* How many of these jobs earlier searches have drained. */
 };
 
 struct kvc_megakv_socket;
 
-/* A hardware thread. Under threads = "shared" several tasks of a socket use one in turns. */
+/* A hardware thread. With threads = "shared", several tasks of a socket take turns on one. */
 struct kvc_megakv_core {
-    double free_ns; /* when it has worked off all that it has been given */
-    /* of senders: the launch whose batches it answers, and when it began with them */
-    double searched_ns, began_ns;
+    double free_ns;     /* When it has finished all work it was given [ns]. */
+    double searched_ns; /* Senders: end of the search whose batches it answers [ns]. */
+    double began_ns;    /* Senders: when it began to answer these batches [ns]. */
 };
 
+/* A receiver, its buffers and a sender. */
 struct kvc_megakv_pipeline {
     struct kvc_megakv_socket *socket;
     uint32_t number;
 
     struct kvc_megakv_buffer buffers[KVC_MEGAKV_BUFFERS_MAX];
-    struct kvc_megakv_buffer *filling;
+    struct kvc_megakv_buffer *filling; /* The buffer that the receiver fills. */
     struct kvc_megakv_buffer *free_stack[KVC_MEGAKV_BUFFERS_MAX];
     uint32_t free_count;
     struct kvc_gate *free_gate;
-    struct kvc_megakv_buffer *ready[KVC_MEGAKV_BUFFERS_MAX]; /* ring, searched and waiting for the sender */
+    struct kvc_megakv_buffer *ready[KVC_MEGAKV_BUFFERS_MAX]; /* Ring of searched buffers for the sender. */
     uint32_t ready_head, ready_tail;
     struct kvc_gate *ready_gate;
 
-    /* receiver */
+    /* Receiver. */
     struct kvc_megakv_core own_receive_core, *receive_core;
-    double rx_free_ns;    /* its receive queue's share of the wire */
-    double next_frame_ns; /* saturating: the next frame's turn */
-    double frame_step_ns; /* and the time per request between turns */
-    double *started_ns;   /* ring: when the last nic.ring_frames frames left the receive ring */
-    uint64_t frames;
-    double receive_stretch, send_stretch;       /* hyper-threads, see kvc_smt_stretch */
-    double receive_compute_ns, send_compute_ns; /* since the last swap */
-    double swapped_ns;
-    /* per request until the next swap, where sizes are fixed */
-    double receive_ns[KVC_OP_COUNT], request_bytes[KVC_OP_COUNT];
+    double rx_free_ns;         /* When its share of the wire becomes idle [ns]. */
+    double next_frame_ns;      /* Saturating load: earliest start of the next frame [ns]. */
+    double frame_step_ns;      /* Saturating load: distance of frames per request in them [ns]. */
+    double *started_ns;        /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
+    uint64_t frames;           /* Frames that reached the receive ring. */
+    double receive_stretch;    /* Slowdown of the receiver by its sibling hyper-thread (kvc_smt_stretch). */
+    double send_stretch;       /* The same for the sender. */
+    double receive_compute_ns; /* Compute time of the receiver since the last swap [ns]. */
+    double send_compute_ns;    /* Compute time of the sender since the last swap [ns]. */
+    double swapped_ns;         /* When the buffers were last swapped [ns]. */
+    /* Valid until the next swap if all sizes are fixed. */
+    double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
+    double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
 
-    /* sender */
-    struct kvc_megakv_lookup_mix lookup_mix; /* what the GETs of its batch found */
-    struct kvc_megakv_core *send_core;       /* NULL: its own */
-    double slowness;                         /* of its sender's core over the mean */
-    double tx_free_ns;
-    double pace_ns;                         /* sender's time per request in its last batch */
-    double waited_ns[KVC_MEGAKV_DELAY_MAX]; /* ring: how long the last n searched batches waited for the
-                                               sender */
-    uint64_t batches;
+    /* Sender. */
+    struct kvc_megakv_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
+    struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
+    double slowness;                         /* Its time for a request relative to the mean sender's. */
+    double tx_free_ns;                       /* When its share of the wire becomes idle [ns]. */
+    double pace_ns;                          /* Its time per request in the latest batch [ns]. */
+    double waited_ns[KVC_MEGAKV_DELAY_MAX];  /* Ring: how long the last n batches waited for it [ns]. */
+    uint64_t batches;                        /* Batches that it has begun. */
 };
 
-/* What the scheduler hands to the GPU. */
+/* A launch that the scheduler hands to the GPU. */
 struct kvc_megakv_launch {
     struct kvc_megakv_launch *next;
     enum kvc_megakv_kernel kernel;
-    struct kvc_megakv_buffer **buffers; /* SEARCH: one per pipeline */
-    double drained;                     /* SEARCH: index jobs that came with them */
-    struct kvc_megakv_writes writes;    /* INSERT */
+    struct kvc_megakv_buffer **buffers; /* Search: one buffer per pipeline. */
+    double drained;                     /* Search: index jobs that came with the buffers. */
+    struct kvc_megakv_writes writes;    /* Insert: the jobs. */
 };
 
 struct kvc_megakv_socket {
     struct kvc_megakv_simulation *simulation;
-    struct kvc_megakv_shard *shard; /* NULL: functional = "off" */
+    struct kvc_megakv_shard *shard; /* NULL with functional = "off". */
     uint32_t number;
     char host[64];
     struct kvc_megakv_pipeline *pipelines;
-    struct kvc_megakv_writes writes; /* being filled */
+    struct kvc_megakv_writes writes; /* Jobs for the next insert launch. */
     struct kvc_megakv_launch *launches, **launches_end;
     struct kvc_gate *launch_gate;
     bool launch_running;
-    struct kvc_gate *done_gate; /* index_on = "thread": a launch is through */
-    /* threads = "shared" */
-    struct kvc_megakv_core first_core; /* scheduler and receivers */
-    struct kvc_megakv_core *send_cores;
+    struct kvc_gate *done_gate;         /* index_on = "thread": a token for every finished launch. */
+    struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
+    struct kvc_megakv_core *send_cores; /* threads = "shared": the other cores. */
     struct kvc_rng rss, thinning, outcome;
-    uint64_t outcomes_known, outcomes_hit; /* of recent sampled GETs, to draw those of the others */
+    uint64_t outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
+    uint64_t outcomes_hit;   /* How many of them hit. */
 };
 
 /* Launches of one kernel that ended within the measured time. */
 struct kvc_megakv_launches {
     uint64_t count;
-    double jobs, ns;
+    double jobs; /* Sum of their jobs. */
+    double ns;   /* Sum of their durations [ns]. */
 };
 
 struct kvc_megakv_simulation {
@@ -144,51 +150,67 @@ struct kvc_megakv_simulation {
     struct kvc_megakv_store *store;
     struct kvc_replica replica;
     struct kvc_megakv_socket *sockets;
-    uint32_t socket_count, streams;
-    double admit_rows; /* per pipeline and cycle, what the GPU can finish in time */
-    bool paced;        /* eq. (4) gives a limit */
-    bool shared;       /* threads = "shared" */
-    bool on_thread;    /* index_on = "thread" */
-    uint32_t buffer_rows;
-    bool fixed_sizes;
-    double first_pace_ns;       /* of every sender, before its first batch: the closed form's */
-    struct kvc_batch *overflow; /* frames that find their pipeline's buffer full */
-    uint32_t *rows;             /* scratch of receiver.c and scheduler.c */
+    uint32_t socket_count;
+    uint32_t streams;     /* Pipelines of a socket. */
+    double admit_rows;    /* Rows per pipeline and cycle that the GPU finishes in time. */
+    bool paced;           /* Whether eq. (4) gives such a limit. */
+    bool shared;          /* threads = "shared". */
+    bool on_thread;       /* index_on = "thread". */
+    uint32_t buffer_rows; /* Capacity of a buffer. */
+    bool fixed_sizes;     /* Whether all keys and values have the same size. */
+    double
+        first_pace_ns; /* Time per request of every sender before its first batch: the closed form's [ns]. */
+
+    struct kvc_batch *overflow; /* Takes frames that find their pipeline's buffer full. */
+    uint32_t *rows;             /* Scratch of receiver.c and scheduler.c, up to response. */
     uint64_t *hashes;
     uint32_t *locations;
     struct kvc_megakv_slab_evicted *evicted;
-    uint8_t *response; /* where senders copy values to */
+    uint8_t *response; /* Where senders copy values to. */
     uint32_t response_position;
-    uint8_t *read_result;
-    double *done_ns, *column_a, *column_b; /* scratch of sender.c, per row */
-    uint64_t launches, late_launches;      /* in the measured time */
-    double late_ns, late_ns_max, first_launch_ns, last_launch_ns;
+    uint8_t *read_result;        /* Scratch of sender.c, by row: results of reading, then outcomes. */
+    double *done_ns;             /* Scratch of sender.c, by row: when the response reaches the client [ns]. */
+    double *column_a, *column_b; /* Scratch of sender.c, by row. */
+
+    /* Counts within the measured time. */
+    uint64_t launches, late_launches; /* Swaps, and those that came late. */
+    double late_ns, late_ns_max;      /* Sum and maximum of their delays [ns]. */
+    double first_launch_ns, last_launch_ns;
     struct kvc_megakv_launches searched, inserted;
     uint64_t completed, hits, misses, writes, sets;
-    /* sums over the requests of whole frames and batches within the measured time, for stage means */
-    double receive_sum_ns, batch_sum_ns, gpu_sum_ns, send_sum_ns, write_latency_sum_ns;
-    uint64_t received, batched, written;
+
+    /* Sums over the requests of whole frames and batches within the measured time, for the stages' means. */
+    double receive_sum_ns;       /* From the arrival of the frame to the end of receiving [ns]. */
+    double batch_sum_ns;         /* From there to the launch [ns]. */
+    double gpu_sum_ns;           /* From there to the end of the search [ns]. */
+    double send_sum_ns;          /* From there to the arrival of the response [ns]. */
+    double write_latency_sum_ns; /* Latencies of SETs and DELETEs beside GETs [ns]. */
+    uint64_t received;           /* Requests in receive_sum_ns. */
+    uint64_t batched;            /* Requests in batch_sum_ns, gpu_sum_ns and send_sum_ns. */
+    uint64_t written;            /* Requests in write_latency_sum_ns. */
 };
 
-/* Receives everything that reached `socket`'s pipelines by until_ns; at the swap's time. */
+/* Receives everything that reached the pipelines of `socket` by until_ns. Called at that time. */
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
 
-/* Moves the rows that the receiver finished after until_ns, and those beyond the admitted number, into
- * `next`. */
+/* Moves rows into `next`: those that the receiver finished after until_ns, and those beyond the admitted
+ * number. */
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns);
 
-/* Rows that the pipeline may launch in one cycle. */
+/* Returns how many rows the pipeline may launch in one cycle, at least 1. */
 double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline);
 
-/* Notes that a swap and launch happened, late_ns after it was due. */
+/* Counts a swap and its launch at now_ns, late_ns after they were due. */
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns);
 
 /* Adds an index job. */
 void kvc_megakv_writes_insert(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location);
 void kvc_megakv_writes_erase(struct kvc_megakv_writes *writes, uint64_t hash, uint32_t location);
+
+/* Frees the arrays, not the struct. */
 void kvc_megakv_writes_free(struct kvc_megakv_writes *writes);
 
-/* Actor bodies; `data` is the socket or the pipeline. */
+/* Bodies of the actors. Their argument is the socket or the pipeline. */
 void kvc_megakv_scheduler_main(void *socket);
 void kvc_megakv_gpu_main(void *socket);
 void kvc_megakv_sender_main(void *pipeline);

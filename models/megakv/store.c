@@ -13,8 +13,8 @@ struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenari
     return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, KVC_MEGAKV_HASH_SEED);
 }
 
-/* Slab memory that the hot keys of a shard need; consistent hashing may give one a quarter more than its
- * share. */
+/* Slab memory for the hot keys of a shard [bytes]. Consistent hashing may give a shard a quarter more than
+ * its share of the keys. */
 static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -85,7 +85,7 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
     return evicted_total;
 }
 
-/* Scratch of the preloader. */
+/* Preloads the store; the arrays are scratch for one visit. */
 struct loader {
     struct kvc_megakv_store *store;
     uint32_t location[KVC_PRELOAD_KEYS_MAX], erase_location[KVC_PRELOAD_KEYS_MAX];
@@ -140,7 +140,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double rate = (double)store->sampling.rate;
-    /* The slab store would round up, by as much as a small sample's whole size. */
+    /* The slab store would round up, which would double the memory of a small sample. */
     double slabs = fmax(round((config->slab_bytes / rate + hot_bytes(scenario, store->sampling.rate)) /
                               KVC_MEGAKV_SLAB_BYTES),
                         1);

@@ -1,9 +1,9 @@
-/* Mega-KV's data: per shard (socket) a cuckoo index and a slab store, the real ones.
+/* Mega-KV's data: a real cuckoo index and a real slab store for each shard, which is a socket.
  *
- * With functional = "sampled" only 1/sample_rate of the keys live here (sim/workload/sampling.h), in tables
- * scaled down alike. The most popular keys, each of which would stand for a share of all
- * requests that shows, are all kept (in memory of their own, beside the scaled slabs) and thinned by request
- * instead: 1/sample_rate of their requests is run. So every request that is run stands for sample_rate. */
+ * With functional = "sampled", the tables are smaller by the sampling rate and hold a sample of the keys
+ * (sim/workload/sampling.h). They hold all hot keys, for which there is additional slab memory, but only a
+ * sample of the requests for these keys runs through them. So every request that runs stands for as many
+ * requests as the rate. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
@@ -23,23 +23,25 @@ struct kvc_megakv_shard {
     struct kvc_megakv_slab *slab;
     struct kvc_index_stats index_stats;
     struct kvc_megakv_slab_stats slab_stats;
-    uint64_t rejected; /* SETs that found no memory */
+    uint64_t rejected; /* SETs that found no memory. */
 };
 
 struct kvc_megakv_store {
     uint32_t shard_count;
-    struct kvc_megakv_shard *shards; /* NULL: functional = "off" */
-    struct kvc_sampling sampling;    /* rate 0: functional = "off" */
-    uint8_t *value;                  /* what SETs write; the first 8 bytes are the key's hash */
-    double preload_wall_s;
+    struct kvc_megakv_shard *shards; /* NULL with functional = "off". */
+    struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
+    uint8_t *value;                  /* What SETs write; its first 8 bytes become the hash of the key. */
+    double preload_wall_s;           /* Wall-clock time of creating and preloading [s]. */
 };
 
-/* Memory of all shards in bytes. */
+/* Returns the memory that all shards need [bytes]. */
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
 
-void kvc_megakv_store_free(struct kvc_megakv_store *store); /* NULL is allowed */
+/* Frees a store. NULL is allowed. */
+void kvc_megakv_store_free(struct kvc_megakv_store *store);
 
-/* Creates and preloads: least popular keys first, so that the popular ones survive eviction. */
+/* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
+ * eviction. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is short. */
 enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
                                         const struct kvc_progress *progress, struct kvc_megakv_store **store,
                                         struct kvc_diag *diag);
@@ -47,8 +49,9 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
 /* Returns the parameters of the scenario's request source: every socket is a shard. */
 struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario);
 
-/* Writes the items of `count` rows of `batch` into the shard's slabs. location[i] is where row rows[i] went,
- * KVC_LOCATION_NONE without memory. Returns how many items were evicted for it (at most `count`). */
+/* Writes the items of the rows rows[0] to rows[count - 1] of `batch` into the shard's slabs. Sets location[i]
+ * to the place of row rows[i], or to KVC_LOCATION_NONE if it found no memory. Returns the number of items
+ * that were evicted for them, at most `count`, and lists them in `evicted`. */
 uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc_megakv_shard *shard,
                                 const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
                                 uint32_t *location, struct kvc_megakv_slab_evicted *evicted);
