@@ -281,53 +281,55 @@ static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct
     return busy_ns / cycles;
 }
 
-enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
-                                   struct kvc_diag *diag)
+/* What the closed form found out about the hottest socket. */
+struct forecast {
+    struct kvc_megakv_fit fit;
+    struct kvc_megakv_load load;
+    struct kvc_megakv_limits limits;
+    struct cycle_times times;
+    double speed; /* Requests that it serves [requests/ns]. */
+    double share; /* Its share of all requests. */
+};
+
+static void add_stages(const struct kvc_megakv_config *config, const struct forecast *forecast,
+                       struct kvc_result *result)
 {
-    (void)diag; /* The scenario was checked when it was loaded. */
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    struct kvc_megakv_fit fit = kvc_megakv_fit_of(&costs, config->clock);
-    struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
-    struct kvc_megakv_limits limits = kvc_megakv_limits_of(scenario, &costs);
-    const struct kvc_source_params source = kvc_megakv_source_of(scenario);
-    double mean_ns, p95_ns, share = kvc_hottest_shard_frac(&source);
-    double speed = offered_speed(scenario, &costs, limits.lowest, share);
-    double cycle_ns =
-        fmax(kept_cycle_ns(config, &fit, &load, &speed), full_buffers_cycle_ns(scenario, &limits));
-    struct cycle_times times = times_of(scenario, &costs, speed, cycle_ns);
-    latency(&times, config->delay, &mean_ns, &p95_ns);
-
-    result->throughput_mops = speed / share * 1e3;
-    result->latency_mean_us = mean_ns / 1e3;
-    result->latency_p95_us = p95_ns / 1e3;
-    add_stage(result, "rx", "nic", speed / limits.rx);
-    add_stage(result, "receive", "cpu", speed / limits.receivers);
-    add_stage(result, "index", "gpu", (times.search_ns + times.insert_ns / config->delay) / cycle_ns);
-    add_stage(result, "send", "cpu", speed / limits.senders);
-    add_stage(result, "tx", "nic", speed / limits.tx);
+    const struct kvc_megakv_limits *limits = &forecast->limits;
+    const struct cycle_times *times = &forecast->times;
+    double index_ns = times->search_ns + times->insert_ns / config->delay;
+    add_stage(result, "rx", "nic", forecast->speed / limits->rx);
+    add_stage(result, "receive", "cpu", forecast->speed / limits->receivers);
+    add_stage(result, "index", "gpu", index_ns / times->cycle_ns);
+    add_stage(result, "send", "cpu", forecast->speed / limits->senders);
+    add_stage(result, "tx", "nic", forecast->speed / limits->tx);
     kvc_bottleneck_find(result);
+}
 
-    kvc_megakv_note_range(scenario, load.search_frac * speed * cycle_ns, result);
-    double busiest_ns = times.search_ns + times.insert_ns;
-    kvc_metrics_set(&result->model, "t_search_us", times.search_ns / 1e3);
-    kvc_metrics_set(&result->model, "t_insert_us", times.insert_ns / 1e3);
-    kvc_metrics_set(&result->model, "t_max_us", busiest_ns / 1e3);
-    kvc_metrics_set(&result->model, "cycle_us", cycle_ns / 1e3);
-    kvc_metrics_set(&result->model, "hit_frac", config->hit_frac);
-    kvc_metrics_set(&result->model, "hottest_socket_share_frac", share);
-    kvc_metrics_set(&result->model, "gpu_limit_mops", limits.gpu * 1e3);
-    kvc_metrics_set(&result->model, "receivers_limit_mops", limits.receivers * 1e3);
-    kvc_metrics_set(&result->model, "senders_limit_mops", limits.senders * 1e3);
-    kvc_metrics_set(&result->model, "rx_limit_mops", limits.rx * 1e3);
-    kvc_metrics_set(&result->model, "tx_limit_mops", limits.tx * 1e3);
-    add_clock_metrics(scenario, &costs, result, speed);
-    kvc_metrics_set(&result->model, "feasible",
-                    kvc_megakv_feasible(&fit, &load, config->cycle_ns, speed * (1 - 1e-9)));
-    if (cycle_ns > config->cycle_ns * (1 + 1e-9)) {
+static void add_metrics(const struct kvc_megakv_config *config, const struct forecast *forecast,
+                        struct kvc_metrics *model)
+{
+    const struct kvc_megakv_limits *limits = &forecast->limits;
+    const struct cycle_times *times = &forecast->times;
+    kvc_metrics_set(model, "t_search_us", times->search_ns / 1e3);
+    kvc_metrics_set(model, "t_insert_us", times->insert_ns / 1e3);
+    kvc_metrics_set(model, "t_max_us", (times->search_ns + times->insert_ns) / 1e3);
+    kvc_metrics_set(model, "cycle_us", times->cycle_ns / 1e3);
+    kvc_metrics_set(model, "hit_frac", config->hit_frac);
+    kvc_metrics_set(model, "hottest_socket_share_frac", forecast->share);
+    kvc_metrics_set(model, "gpu_limit_mops", limits->gpu * 1e3);
+    kvc_metrics_set(model, "receivers_limit_mops", limits->receivers * 1e3);
+    kvc_metrics_set(model, "senders_limit_mops", limits->senders * 1e3);
+    kvc_metrics_set(model, "rx_limit_mops", limits->rx * 1e3);
+    kvc_metrics_set(model, "tx_limit_mops", limits->tx * 1e3);
+}
+
+static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, struct kvc_result *result)
+{
+    double asked_ns = kvc_megakv_config_of(scenario)->cycle_ns;
+    if (cycle_ns > asked_ns * (1 + 1e-9)) {
         kvc_result_note(
             result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
-            config->cycle_ns / 1e3, cycle_ns / 1e3);
+            asked_ns / 1e3, cycle_ns / 1e3);
     }
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
         kvc_result_note(result,
@@ -336,5 +338,36 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     if (scenario->workload.arrival == KVC_ARRIVAL_CURVE) {
         kvc_result_note(result, "predicted for the highest rate of the curve");
     }
+}
+
+enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                   struct kvc_diag *diag)
+{
+    (void)diag; /* The scenario was checked when it was loaded. */
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_source_params source = kvc_megakv_source_of(scenario);
+    struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
+    struct forecast forecast = {.fit = kvc_megakv_fit_of(&costs, config->clock),
+                                .load = kvc_megakv_load_of(scenario),
+                                .limits = kvc_megakv_limits_of(scenario, &costs),
+                                .share = kvc_hottest_shard_frac(&source)};
+    forecast.speed = offered_speed(scenario, &costs, forecast.limits.lowest, forecast.share);
+    double cycle_ns = fmax(kept_cycle_ns(config, &forecast.fit, &forecast.load, &forecast.speed),
+                           full_buffers_cycle_ns(scenario, &forecast.limits));
+    double mean_ns, p95_ns;
+    forecast.times = times_of(scenario, &costs, forecast.speed, cycle_ns);
+    latency(&forecast.times, config->delay, &mean_ns, &p95_ns);
+
+    result->throughput_mops = forecast.speed / forecast.share * 1e3;
+    result->latency_mean_us = mean_ns / 1e3;
+    result->latency_p95_us = p95_ns / 1e3;
+    add_stages(config, &forecast, result);
+    add_metrics(config, &forecast, &result->model);
+    add_clock_metrics(scenario, &costs, result, forecast.speed);
+    kvc_metrics_set(
+        &result->model, "feasible",
+        kvc_megakv_feasible(&forecast.fit, &forecast.load, config->cycle_ns, forecast.speed * (1 - 1e-9)));
+    kvc_megakv_note_range(scenario, forecast.load.search_frac * forecast.speed * cycle_ns, result);
+    add_notes(scenario, cycle_ns, result);
     return KVC_OK;
 }
