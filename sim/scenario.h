@@ -41,7 +41,7 @@ extern const struct kvc_option_table kvc_run_option_table;
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);
 
-/* Returns the sampling rate (sim/workload/sampling.h) of a run whose data structures take `full_bytes` if
+/** Returns the sampling rate (sim/workload/sampling.h) of a run whose data structures take `full_bytes` if
  * they hold every key: 1 for functional = "full", 0 for "off". */
 uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 
@@ -67,7 +67,7 @@ static inline uint32_t kvc_scenario_shards(const struct kvc_scenario *scenario)
     return (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
 }
 
-/* Returns the parameters of the scenario's request source for a store with `sockets` shards per node. The
+/** Returns the parameters of the scenario's request source for a store with `sockets` shards per node. The
  * seed is 0, and a frame has one request. */
 struct kvc_source_params kvc_scenario_source(const struct kvc_scenario *scenario, uint32_t sockets,
                                              uint64_t hash_seed);
