@@ -14,7 +14,7 @@
 
 /** The machines that share the keys. */
 struct kvc_cluster {
-    uint64_t nodes;
+    uint64_t nodes; /**< Nodes that share the keys by consistent hashing. */
 };
 
 /** Share of the requests that run through the store's real structures. */
@@ -35,7 +35,10 @@ struct kvc_run {
     uint64_t replicas;  /**< Independent runs. */
 };
 
+/** The options of struct kvc_cluster. */
 extern const struct kvc_option_table kvc_cluster_option_table;
+
+/** The options of struct kvc_run. */
 extern const struct kvc_option_table kvc_run_option_table;
 
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
@@ -49,16 +52,16 @@ struct kvc_model;
 
 /** One scenario. A copy of the struct shares `options`, `config` and the devices of `node`. */
 struct kvc_scenario {
-    char name[KVC_TEXT_MAX];
-    char file[KVC_TEXT_MAX]; /**< Path that the scenario was loaded from. */
-    const struct kvc_model *model;
-    void *options;      /**< The store's options as the user wrote them: model->options->size bytes. */
-    const void *config; /**< The store's resolved configuration: model->config_bytes bytes. NULL before
-                             kvc_scenario_resolve() of models/model.h. */
-    struct kvc_node node;
-    struct kvc_cluster cluster;
-    struct kvc_workload workload;
-    struct kvc_run run;
+    char name[KVC_TEXT_MAX];       /**< Name that results carry; without "/". */
+    char file[KVC_TEXT_MAX];       /**< Path that the scenario was loaded from. */
+    const struct kvc_model *model; /**< The store. */
+    void *options;        /**< The store's options as the user wrote them: model->options->size bytes. */
+    const void *config;   /**< The store's resolved configuration: model->config_bytes bytes. NULL before
+                               kvc_scenario_resolve() of models/model.h. */
+    struct kvc_node node; /**< One machine; all nodes are alike. */
+    struct kvc_cluster cluster;   /**< How many machines there are. */
+    struct kvc_workload workload; /**< The offered load. */
+    struct kvc_run run;           /**< How to simulate it. */
 };
 
 /** Shards of the keys: one for each socket of the cluster. */

@@ -9,10 +9,12 @@
 /** Functions of the hot path, which must be inlined so that constant parameters specialise them. */
 #define KVC_SET_ASSOC_INLINE static inline __attribute__((always_inline))
 
-/* Accesses that optimistic readers depend on: their loads must come before their second look at the version,
- * and a writer's stores must come after it takes the lock. Acquire and release ensure both, at no cost on
- * x86. */
+/** Loads a field that a writer may be changing. Acquire order puts the load before the reader's second look
+ * at the version, at no cost on x86. */
 #define KVC_SET_ASSOC_LOAD(from) __atomic_load_n(from, __ATOMIC_ACQUIRE)
+
+/** Stores a field that readers may be reading. Release order puts the store after the writer takes the lock,
+ * at no cost on x86. */
 #define KVC_SET_ASSOC_STORE(to, value) __atomic_store_n(to, value, __ATOMIC_RELEASE)
 
 /** Tells the processor that this thread spins. */

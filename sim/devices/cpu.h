@@ -15,7 +15,7 @@
 
 /** Parameters of one socket. */
 struct kvc_cpu {
-    char name[KVC_TEXT_MAX];
+    char name[KVC_TEXT_MAX];   /**< Name of the product, for people. */
     uint64_t cores;            /**< Physical cores per socket. */
     uint64_t threads_per_core; /**< Hardware threads per core: 1, or 2 with hyper-threading. */
     double clock_hz;           /**< Core clock. */
@@ -23,6 +23,7 @@ struct kvc_cpu {
     double llc_hit_cycles;     /**< Stall for a line that the last-level cache holds [core cycles]. */
 };
 
+/** The descriptor of a CPU socket. */
 extern const struct kvc_device_kind kvc_cpu_kind;
 
 /** Finds the node's CPU. Returns NULL if it has none. */

@@ -10,13 +10,14 @@
 
 /** Parameters of one socket's memory. */
 struct kvc_dram {
-    char name[KVC_TEXT_MAX];
-    double random_line_ns; /**< Time of an object's first line. */
-    double next_line_ns;   /**< Time of each following line, which the hardware prefetches. */
-    double line_bytes;     /**< Size of a cache line. */
-    double bytes_per_s;    /**< Peak bandwidth of the socket, for the bandwidth check. */
+    char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
+    double random_line_ns;   /**< Time of an object's first line. */
+    double next_line_ns;     /**< Time of each following line, which the hardware prefetches. */
+    double line_bytes;       /**< Size of a cache line. */
+    double bytes_per_s;      /**< Peak bandwidth of the socket, for the bandwidth check. */
 };
 
+/** The descriptor of the memory of a socket. */
 extern const struct kvc_device_kind kvc_dram_kind;
 
 /** Finds the node's memory. Returns NULL if it has none. */

@@ -8,7 +8,7 @@
 
 /** Parameters of one card. */
 struct kvc_fpga {
-    char name[KVC_TEXT_MAX];
+    char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
     double clock_hz;         /**< Clock of the pipeline. */
     double dram_bytes;       /**< Size of the card's memory; 0: it has none. */
     double dram_bytes_per_s; /**< Rate of the memory's one channel. */
@@ -16,6 +16,7 @@ struct kvc_fpga {
     double power_w;          /**< Power of the whole card at work. */
 };
 
+/** The descriptor of the programmable part of a network card. */
 extern const struct kvc_device_kind kvc_fpga_kind;
 
 /** Finds the node's FPGA. Returns NULL if it has none. */

@@ -25,23 +25,25 @@ struct kvc_gpu_fit {
 
 /** One pair of clock frequencies, with the lines that were fitted at them. */
 struct kvc_gpu_clock {
-    double core_hz, memory_hz;
+    double core_hz;            /**< Clock of the multiprocessors [Hz]. */
+    double memory_hz;          /**< Clock of the memory [Hz]. */
     struct kvc_gpu_fit search; /**< Line of search launches. */
     struct kvc_gpu_fit insert; /**< Line of launches of inserts and deletes. */
 };
 
 /** Parameters of one card. */
 struct kvc_gpu {
-    char name[KVC_TEXT_MAX];
-    uint64_t sms;         /**< Streaming multiprocessors of 2048 threads (CUDA C++ Programming Guide). */
-    double memory_bytes;  /**< Device memory. */
-    double sectors_per_s; /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
-    double access_ns;     /**< Time of one dependent access to device memory. */
-    double launch_ns;     /**< Time of launch and completion as the host sees it. */
-    uint32_t clock_count; /**< Clock pairs. */
+    char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
+    uint64_t sms;            /**< Streaming multiprocessors of 2048 threads (CUDA C++ Programming Guide). */
+    double memory_bytes;     /**< Device memory. */
+    double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
+    double access_ns;        /**< Time of one dependent access to device memory. */
+    double launch_ns;        /**< Time of launch and completion as the host sees it. */
+    uint32_t clock_count;    /**< Clock pairs. */
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /**< Clock pairs, fastest first. */
 };
 
+/** The descriptor of a GPU. */
 extern const struct kvc_device_kind kvc_gpu_kind;
 
 /** Finds the node's GPU. Returns NULL if it has none. */

@@ -15,7 +15,7 @@
 
 /** Parameters of one socket's ports. */
 struct kvc_nic {
-    char name[KVC_TEXT_MAX];
+    char name[KVC_TEXT_MAX];        /**< Name of the product, for people. */
     uint64_t ports;                 /**< Ports per socket. */
     double bytes_per_s;             /**< Line rate per port and direction. */
     uint64_t mtu_bytes;             /**< Largest Ethernet payload. */
@@ -27,6 +27,7 @@ struct kvc_nic {
     double latency_ns;              /**< One way from wire to memory, without the wire time. */
 };
 
+/** The descriptor of the network ports of a socket. */
 extern const struct kvc_device_kind kvc_nic_kind;
 
 /** Finds the node's NIC. Returns NULL if it has none. */

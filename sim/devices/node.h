@@ -26,8 +26,8 @@ struct kvc_machine {
 
 /** One device of a node. */
 struct kvc_device {
-    const struct kvc_device_kind *kind;
-    void *values; /**< Struct that the kind's options describe. */
+    const struct kvc_device_kind *kind; /**< What the device is. */
+    void *values;                       /**< Struct that the kind's options describe. */
 };
 
 enum { KVC_NODE_DEVICES_MAX = 16 };
@@ -35,13 +35,14 @@ enum { KVC_NODE_DEVICES_MAX = 16 };
 /** One machine. A copy of the struct shares the devices. */
 struct kvc_node {
     uint64_t sockets; /**< Sockets, each with devices of its own. */
-    struct kvc_machine machine;
+    struct kvc_machine
+        machine; /**< The machine that the profiles were calibrated on; empty if there is none. */
     struct kvc_device
         device[KVC_NODE_DEVICES_MAX + 1]; /**< At most one of a kind; kind NULL ends the list. */
 };
 
-extern const struct kvc_option_table kvc_node_option_table; /**< The plain fields: sockets. */
-extern const struct kvc_option_table kvc_machine_option_table;
+extern const struct kvc_option_table kvc_node_option_table;    /**< The plain fields: sockets. */
+extern const struct kvc_option_table kvc_machine_option_table; /**< The options of struct kvc_machine. */
 
 /** Finds the values of the node's device of a kind. Returns NULL if the node has no such device. */
 static inline void *kvc_node_device(const struct kvc_node *node, const struct kvc_device_kind *kind)

@@ -18,7 +18,7 @@
 
 /** Parameters of a PCIe device. A group that the profile does not state has NaN and 0 in its fields. */
 struct kvc_pcie {
-    char name[KVC_TEXT_MAX];
+    char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
 
     double h2d_bytes_per_s; /**< Copies: rate from host to device. */
     double d2h_bytes_per_s; /**< Copies: rate from device to host. */
@@ -39,6 +39,7 @@ struct kvc_pcie {
     double core_reads_per_s;    /**< Packets: random lines per second that a host core reads for the card. */
 };
 
+/** The descriptor of a PCIe link. */
 extern const struct kvc_device_kind kvc_pcie_kind;
 
 /** Finds the node's PCIe device. Returns NULL if it has none. */

@@ -57,17 +57,18 @@ struct kvc_pcie_queue {
 
 /** One link at work. */
 struct kvc_pcie_engine {
-    const struct kvc_pcie *pcie;
-    struct kvc_events *events;
-    struct kvc_pcie_root *root;
-    uint16_t number; /**< Number of the link, and `unit` of its events. */
-    struct kvc_rng rng;
-    double byte_ns;      /**< Time of one byte on the link. */
-    double up_free_ns;   /**< Time when the direction to the host is free. */
-    double down_free_ns; /**< Time when the direction to the card is free. */
-    double up_busy_ns;   /**< Busy time of the direction to the host. */
-    double down_busy_ns; /**< Busy time of the direction to the card. */
-    struct kvc_pcie_queue reads, writes;
+    const struct kvc_pcie *pcie;  /**< Parameters of the link. */
+    struct kvc_events *events;    /**< Where the engine posts its events. */
+    struct kvc_pcie_root *root;   /**< Root complex that the links of a card share. */
+    uint16_t number;              /**< Number of the link, and `unit` of its events. */
+    struct kvc_rng rng;           /**< Draws the latency of the host's memory. */
+    double byte_ns;               /**< Time of one byte on the link. */
+    double up_free_ns;            /**< Time when the direction to the host is free. */
+    double down_free_ns;          /**< Time when the direction to the card is free. */
+    double up_busy_ns;            /**< Busy time of the direction to the host. */
+    double down_busy_ns;          /**< Busy time of the direction to the card. */
+    struct kvc_pcie_queue reads;  /**< Reads, which wait for tags and non-posted credits. */
+    struct kvc_pcie_queue writes; /**< Writes, which wait for posted credits. */
 };
 
 /** Opens link `number` of a card. The engine adds its events to `events`, whose owner hands them to

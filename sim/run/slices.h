@@ -30,7 +30,7 @@ struct kvc_slices {
 
 /** One server. */
 struct kvc_slice_server {
-    struct kvc_slices *slices;
+    struct kvc_slices *slices;   /**< The run that the server belongs to. */
     uint32_t number;             /**< Its process in the timeline; the row is the thread 0. */
     struct kvc_answers *answers; /**< Filled by advance(), emptied after every slice. */
     /** Processes everything that happens until until_ns. Returns the number of operations that the timeline
