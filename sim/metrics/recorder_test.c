@@ -54,3 +54,22 @@ Test(recorder, waits_for_the_steady_state)
     kvc_recorder_close(recorder);
     free(recorder);
 }
+
+Test(recorder, reports_a_stage_by_its_busy_time)
+{
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    cr_assert_eq(kvc_recorder_open(recorder, 100, 1000, 2000, NULL), KVC_OK);
+    result->completed = 7;
+    const struct kvc_stage_result *stage =
+        kvc_recorder_report_stage(recorder, "send", "cpu", 1500, 3, result);
+    cr_expect_eq(stage, &result->stage[0]);
+    cr_expect_str_eq(stage->name, "send");
+    cr_expect_str_eq(stage->device, "cpu");
+    cr_expect_float_eq(stage->utilization_frac, 0.25, 1e-12);
+    cr_expect_float_eq(stage->busy_s, 1.5e-6, 1e-15);
+    cr_expect_eq(stage->served, 7);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
+}
