@@ -1,4 +1,5 @@
 #include "kernels/baselines/farm.h"
+#include "kernels/random_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -7,16 +8,6 @@ enum {
     BUCKETS = 16, /* Buckets of a small table; bits 28 to 31 of a hash select the home bucket. */
     MANY = 1 << 14,
 };
-
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 /* Makes a hash with this home bucket; `serial` tells hashes apart. */
 static uint64_t hash_of(uint32_t home, uint32_t serial)

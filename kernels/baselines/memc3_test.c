@@ -1,4 +1,5 @@
 #include "kernels/baselines/memc3.h"
+#include "kernels/random_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,14 +11,6 @@ enum {
     LINE = KVC_MEMC3_BUCKET_BYTES,
     SLOTS = KVC_MEMC3_SLOTS,
 };
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 static struct kvc_index *create(uint64_t buckets, uint32_t paths, uint32_t max_displacements)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/index.h"
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 static struct kvc_dram_slab *create(uint64_t slabs)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/flash_map_fixture.h"
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 /* Blocks wear out one after another. Pages are written elsewhere, pointers stay valid, and running out of
  * good blocks is reported. */

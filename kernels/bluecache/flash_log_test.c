@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/flash_map_fixture.h"
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 Test(flash_log, rejects_bad_params)
 {

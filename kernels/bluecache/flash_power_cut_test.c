@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/flash_map_fixture.h"
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 /* Derives what was on flash at a power cut from the number of pages programmed since the start of the buffer.
  */

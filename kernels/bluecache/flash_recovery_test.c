@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/flash_map_fixture.h"
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 /* Records covered by a checkpoint are not replayed. */
 Test(flash_log, checkpoint_shortens_the_replay)

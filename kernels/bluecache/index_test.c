@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 static uint64_t hash_of(uint32_t bucket, uint32_t key_hash)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/flash_memory.h"
-#include "kernels/bluecache/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 enum { VALUE_MAX = 20000, NEVER = 0 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kvdirect/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 enum { TYPES = KVC_KVDIRECT_SLAB_TYPES };
 

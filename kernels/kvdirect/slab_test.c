@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kvdirect/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 enum {
     FIRST = 64, /* First granule of the memory in these tests. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/hash.h"
-#include "kernels/kvdirect/random_fixture.h"
+#include "kernels/random_fixture.h"
 #include "kernels/kvdirect/table_fixture.h"
 
 Test(kvdirect_index, agrees_with_a_map)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kvdirect/random_fixture.h"
+#include "kernels/random_fixture.h"
 #include "kernels/kvdirect/table_fixture.h"
 
 enum { KEYS = 256, BATCH = 50, BATCHES = 400 };

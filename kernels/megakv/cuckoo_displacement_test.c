@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kernels/megakv/cuckoo_fixture.h"
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 /* A table that is filled far beyond its capacity holds, has replaced or has reported every element. */
 Test(cuckoo, nothing_is_lost_unreported)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kernels/megakv/cuckoo_fixture.h"
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 /* The promise of the header as a plain array: at most one element for each pair of buckets and signature. */
 struct reference {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "kernels/megakv/cuckoo_fixture.h"
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 Test(cuckoo, rejects_bad_params)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 #include "kernels/megakv/thread_fixture.h"
 
 enum {

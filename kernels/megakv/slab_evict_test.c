@@ -5,7 +5,7 @@
 
 #include "kernels/hash.h"
 #include "kernels/index.h"
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 #include "kernels/megakv/slab_fixture.h"
 
 Test(slab, full_store_evicts_and_reports)

@@ -10,7 +10,7 @@
 
 #include "kernels/hash.h"
 #include "kernels/index.h"
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 #include "kernels/megakv/thread_fixture.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include "kernels/hash.h"
 #include "kernels/index.h"
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 #include "kernels/megakv/slab_fixture.h"
 
 Test(slab, rejects_bad_sizes)

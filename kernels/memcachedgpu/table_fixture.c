@@ -4,15 +4,6 @@
 
 const struct kvc_set_assoc_item nothing = {.location = KVC_LOCATION_NONE};
 
-uint64_t random_word(void)
-{
-    static uint64_t state = 1;
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 struct key key_of(uint32_t id, uint32_t longest)
 {
     struct key key;

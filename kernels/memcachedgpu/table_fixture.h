@@ -4,9 +4,7 @@
 #define KVC_KERNELS_MEMCACHEDGPU_TABLE_FIXTURE_H
 
 #include "kernels/memcachedgpu/set_assoc.h"
-
-/* SplitMix64; every test program starts with the same seed. */
-uint64_t random_word(void);
+#include "kernels/random_fixture.h"
 
 struct key {
     uint8_t bytes[KVC_SET_ASSOC_KEY_MAX];

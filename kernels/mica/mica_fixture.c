@@ -3,15 +3,6 @@
 #include <criterion/criterion.h>
 
 static const uint64_t random_step = 0x9e3779b97f4a7c15;
-static uint64_t random_state = 1;
-
-uint64_t random_word(void)
-{
-    uint64_t z = random_state += random_step;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 void random_rewind(uint32_t words)
 {

@@ -1,5 +1,5 @@
 /** @file
- * Stores, single operations and random numbers for the tests of the MICA store. */
+ * Stores, single operations and rewinding of random numbers for the tests of the MICA store. */
 #ifndef KVC_KERNELS_MICA_MICA_FIXTURE_H
 #define KVC_KERNELS_MICA_MICA_FIXTURE_H
 
@@ -7,9 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/mica/mica.h"
-
-/** The next random word (SplitMix64). Every test starts from the same state. */
-uint64_t random_word(void);
+#include "kernels/random_fixture.h"
 
 /** Makes random_word repeat its last words. */
 void random_rewind(uint32_t words);

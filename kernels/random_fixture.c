@@ -1,4 +1,4 @@
-#include "kernels/megakv/random_fixture.h"
+#include "kernels/random_fixture.h"
 
 uint64_t random_state = 1;
 
