@@ -7,7 +7,7 @@ static const struct kvc_option cluster_rows[] = {
      .min = 1,
      .max = 1024,
      .by_default = "1",
-     .help = "nodes that share the keys by consistent hashing"},
+     .help = "nodes that share the keys by consistent hashing; more nodes divide the load"},
 };
 
 const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
@@ -24,8 +24,8 @@ static const struct kvc_option run_rows[] = {
      .offset = offsetof(struct kvc_run, functional),
      .by_default = "full",
      .choices = functionals,
-     .help =
-         "full runs every request through the real index and slabs, sampled a share of the keys, off none"},
+     .help = "full: every request runs through the real index and slabs; sampled: only requests for a "
+             "sample of the keys do; off: none do"},
     {.name = "sample_rate",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_run, sample_rate),
@@ -34,8 +34,8 @@ static const struct kvc_option run_rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = 0,
-     .help =
-         "sampled: one key in so many is kept, a power of two; auto takes the smallest that fits sample_memory"},
+     .help = "sampled: one key in this many is kept, a power of two; a higher rate saves memory and is "
+             "less precise; auto: the lowest rate that fits sample_memory"},
     {.name = "sample_memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, sample_bytes),
@@ -53,7 +53,8 @@ static const struct kvc_option run_rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = -1,
-     .help = "simulated time before measuring; auto waits until MSER-5 finds a steady state"},
+     .help = "simulated time before measuring; a longer time lets the store settle; auto: until MSER-5 "
+             "finds a steady state"},
     {.name = "duration",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, duration_ns),
@@ -61,7 +62,7 @@ static const struct kvc_option run_rows[] = {
      .min = 1e3,
      .max = 1e13,
      .by_default = "20ms",
-     .help = "simulated time that is measured; longer narrows the confidence interval"},
+     .help = "simulated time that is measured; a longer time narrows the confidence interval"},
     {.name = "seed",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_run, seed),
@@ -75,7 +76,7 @@ static const struct kvc_option run_rows[] = {
      .min = 1,
      .max = 1000,
      .by_default = "1",
-     .help = "independent runs; two or more give a 95 % confidence interval"},
+     .help = "independent runs; two or more give a 95 % confidence interval, which more runs narrow"},
 };
 
 const struct kvc_option_table kvc_run_option_table = {.name = "run",

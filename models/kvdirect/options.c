@@ -15,15 +15,15 @@ static const struct kvc_option rows[] = {
      .min = 1,
      .max = 64,
      .by_default = "1",
-     .help =
-         "programmable NICs of a node, each with its own keys and memory; more NICs add throughput and power"},
+     .help = "programmable NICs per node, each with its own keys and memory; more NICs add throughput "
+             "and power"},
     {.name = "lanes",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvdirect_options, lanes),
      .min = 1,
      .max = 1024,
      .by_default = "80",
-     .help = "PCIe lanes of the node's processors; more lanes hold more NICs"},
+     .help = "PCIe lanes of the node's processors; more lanes leave room for more NICs"},
     {.name = "idle_power",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, idle_w),
@@ -31,7 +31,8 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0W",
-     .help = "power of a node without its NICs, measured at the wall; 0: unknown, and no power is reported"},
+     .help = "power of a node without its NICs, measured at the wall; 0: unknown, and no power is "
+             "reported"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, memory_bytes),
@@ -39,8 +40,8 @@ static const struct kvc_option rows[] = {
      .min = 65536,
      .max = 64 * 0x1p36,
      .by_default = "64GiB",
-     .help =
-         "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory holds more keys"},
+     .help = "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory "
+             "holds more keys"},
     {.name = "index",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, index_frac),
@@ -49,9 +50,8 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = -1,
-     .help =
-         "fraction of the memory that is hash index; a larger one shortens chains and leaves less for slabs; "
-         "auto: the largest one that leaves room for all keys"},
+     .help = "fraction of the memory that the hash index takes; a larger index has shorter chains but "
+             "leaves less memory for slabs; auto: the largest one that leaves room for all keys"},
     {.name = "inline",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvdirect_options, inline_bytes),
@@ -60,9 +60,9 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = KVC_KVDIRECT_INLINE_AUTO,
-     .help =
-         "largest pair of key and value that is stored in the hash index itself [bytes]; a larger threshold saves slab "
-         "accesses and lengthens chains; auto: the one with the fewest accesses"},
+     .help = "largest key-value pair that is stored in the hash index itself [bytes]; a larger "
+             "threshold saves slab accesses but lengthens chains; auto: the threshold with the fewest "
+             "accesses"},
     {.name = "dispatch",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, dispatch_frac),
@@ -71,55 +71,51 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = -1,
-     .help =
-         "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from PCIe to the DRAM; "
-         "auto: both are loaded equally"},
+     .help = "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from "
+             "PCIe to the DRAM; auto: the one that loads both equally"},
     {.name = "engine",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_kvdirect_options, engine),
      .by_default = "out_of_order",
      .choices = engines,
-     .help =
-         "out_of_order: dependent operations wait in the reservation station for the value; stall: they stop the "
-         "pipeline"},
+     .help = "out_of_order: dependent operations wait in the reservation station for the value; stall: "
+             "they stop the pipeline"},
     {.name = "gather_cores",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvdirect_options, gather_cores),
      .min = 0,
      .max = KVC_KVDIRECT_GATHER_CORES_MAX,
      .by_default = "0",
-     .help =
-         "host cores that access memory for each NIC in batches of 256; more cores need more in_flight; 0: the NIC "
-         "accesses memory itself"},
+     .help = "host cores that access memory for each NIC in batches of 256; more cores access more, "
+             "but need a larger in_flight; 0: the NIC accesses memory itself"},
     {.name = "update",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_kvdirect_options, update),
      .by_default = "put",
      .choices = updates,
-     .help =
-         "what SETs do. put: replace the value; add: atomic fetch-and-add on 8 bytes; update, reduce, filter: run "
-         "lambda on each element of a vector"},
+     .help = "put: SETs replace the value; add: they are atomic fetch-and-adds on 8 bytes; update, "
+             "reduce, filter: they run lambda on each element of a vector"},
     {.name = "lambda",
      .type = KVC_OPTION_TEXT,
      .offset = offsetof(struct kvc_kvdirect_options, lambda),
      .by_default = "v + d",
-     .help =
-         "vectors: Lua expression of the element v, the client's d and, in a reduction, the sum s so far: "
-         "\"s + v\", \"v > d\""},
+     .help = "vectors: Lua expression of the element v, the client's d and, in a reduction, the sum s "
+             "so far: \"s + v\", \"v > d\""},
     {.name = "element",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvdirect_options, element_bytes),
      .min = 1,
      .max = 8,
      .by_default = "8",
-     .help = "vectors: size of an element, 1, 2, 4 or 8 bytes"},
+     .help = "vectors: size of an element, 1, 2, 4 or 8 bytes; with larger elements, a value has fewer "
+             "of them"},
     {.name = "delta",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvdirect_options, delta),
      .min = 0,
      .max = 0x1p53,
      .by_default = "1",
-     .help = "vectors: value of d"},
+     .help = "vectors: value of d, the client's parameter of lambda"},
     {.name = "delta_vector",
      .type = KVC_OPTION_BOOL,
      .offset = offsetof(struct kvc_kvdirect_options, delta_vector),
@@ -136,14 +132,15 @@ static const struct kvc_option rows[] = {
      .min = 1,
      .max = 65536,
      .by_default = "256",
-     .help = "operations of a NIC in flight at once, including waiting ones; more hide more memory latency"},
+     .help = "operations of a NIC in flight at once, including waiting ones; more operations hide more "
+             "memory latency"},
     {.name = "station",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_kvdirect_options, station),
      .min = 1,
      .max = 1048576,
      .by_default = "1024",
-     .help = "hash slots of the reservation station; more slots let fewer operations seem dependent"},
+     .help = "hash slots of the reservation station; with more slots, fewer operations seem dependent"},
 };
 
 const struct kvc_option_table kvc_kvdirect_option_table = {.name = "system",

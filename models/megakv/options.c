@@ -46,15 +46,15 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_megakv_options, admission),
      .by_default = "cycle",
      .choices = admissions,
-     .help = "cycle: receivers take what the GPU finishes within a cycle; all: receivers take everything, "
-             "and too much work stretches the cycle"},
+     .help = "cycle: receivers accept as many requests as the GPU finishes within a cycle; all: receivers "
+             "accept every request, and too much work stretches the cycle"},
     {.name = "index_on",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_megakv_options, index_on),
      .by_default = "gpu",
      .choices = index_places,
-     .help = "gpu: launches queue on the device; thread: the scheduler's thread does the work of the index, "
-             "as fast as node.gpu says"},
+     .help = "gpu: launches queue on the device; thread: the scheduler's thread runs the index itself, at "
+             "the speed that node.gpu gives"},
     {.name = "threads",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_megakv_options, threads),
@@ -78,7 +78,7 @@ static const struct kvc_option rows[] = {
      .min = 2,
      .max = 16,
      .by_default = "3",
-     .help = "batch buffers per pipeline; with few buffers, the scheduler waits for senders"},
+     .help = "batch buffers per pipeline; with more buffers, the scheduler waits less for senders"},
     {.name = "index",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_megakv_options, index_bytes),
@@ -86,8 +86,8 @@ static const struct kvc_option rows[] = {
      .min = 64,
      .max = 34359738368.0,
      .by_default = "2GiB",
-     .help = "size of the cuckoo table of each GPU, a power of two; an element takes 8 bytes, and a "
-             "larger table drops fewer elements"},
+     .help = "size of the cuckoo table of each GPU, a power of two; an element takes 8 bytes; a larger "
+             "table drops fewer elements"},
     {.name = "slab",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_megakv_options, slab_bytes),
@@ -97,15 +97,16 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = 0,
-     .help = "item memory per socket; auto: room for all keys and 10 % more; CLOCK evicts items from a "
-             "smaller one"},
+     .help = "item memory per socket; a larger slab store evicts fewer items; auto: room for all keys and "
+             "10 % more"},
     {.name = "max_displacements",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_megakv_options, max_displacements),
      .min = 0,
      .max = 1000,
      .by_default = "100",
-     .help = "displacements of an insert before an element is dropped; more fill the table further"},
+     .help = "displacements of an insert before it drops an element; more displacements fill the table "
+             "further"},
     {.name = "gpu_core",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_megakv_options, gpu_core_hz),
@@ -115,7 +116,8 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = 0,
-     .help = "core clock that selects one of the GPU's clock pairs; auto: the fastest pair"},
+     .help = "core clock that selects one of the GPU's clock pairs; a faster clock shortens launches; "
+             "auto: the fastest pair"},
 };
 
 const struct kvc_option_table kvc_megakv_option_table = {.name = "system",

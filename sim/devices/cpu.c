@@ -13,7 +13,7 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_cpu, cores),
      .min = 1,
      .max = 1024,
-     .help = "physical cores per socket; more serve more pipelines"},
+     .help = "physical cores per socket; more cores serve more pipelines"},
     {.name = "threads_per_core",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_cpu, threads_per_core),
@@ -26,20 +26,22 @@ static const struct kvc_option rows[] = {
      .unit = KVC_UNIT_HZ,
      .min = 1e8,
      .max = 1e10,
-     .help = "core clock; faster shortens hits in the last-level cache"},
+     .help = "core clock; a faster clock shortens hits in the last-level cache"},
     {.name = "packet",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, packet_ns),
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e6,
-     .help = "compute per request for packet I/O and parsing, each direction"},
+     .help = "compute time per request for packet I/O and parsing, in each direction; a longer time "
+             "slows receivers and senders"},
     {.name = "llc_hit_cycles",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, llc_hit_cycles),
      .min = 0,
      .max = 1e6,
-     .help = "stall for a line that the last-level cache holds, in core cycles"},
+     .help = "core cycles for which a thread stalls on a line in the last-level cache; more cycles slow "
+             "receivers and senders"},
 };
 
 static const struct kvc_option_table options = {

@@ -13,11 +13,14 @@ static const struct kvc_option rows[] = {
      .by_default = "",
      .help = "name of the card"},
     REAL_ROW("clock", clock_hz, KVC_UNIT_HZ, 1e6, 1e10,
-             "clock of the pipeline, which does one operation per clock"),
+             "clock of the pipeline, which starts one operation per clock; a faster clock raises the "
+             "highest throughput"),
     REAL_ROW("dram", dram_bytes, KVC_UNIT_BYTES, 0, 0x1p45,
-             "memory on the card, which caches host memory; more hits more"),
-    REAL_ROW("dram_rate", dram_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, "rate of the card's memory"),
-    REAL_ROW("dram_latency", dram_ns, KVC_UNIT_NS, 0, 1e6, "time from address to data of the card's memory"),
+             "memory on the card, which caches host memory; more memory hits more often"),
+    REAL_ROW("dram_rate", dram_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
+             "data rate of the card's memory; a higher rate serves more hits"),
+    REAL_ROW("dram_latency", dram_ns, KVC_UNIT_NS, 0, 1e6,
+             "time from address to data in the card's memory; a longer time raises the latency of hits"),
     REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4, "power of the whole card at work"),
 };
 
