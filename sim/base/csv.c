@@ -83,7 +83,7 @@ static void skip_line_end(struct reader *reader)
     }
 }
 
-/* Moves the text between two quotes to *to and steps behind the closing quote. */
+/* Moves the text between two quotes to *to and steps past the closing quote. */
 static enum kvc_status unquote(struct reader *reader, char **to)
 {
     int first_line = reader->line;

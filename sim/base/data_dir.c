@@ -17,7 +17,7 @@ static bool to_parent(char *path)
     return true;
 }
 
-/* The folder of the running program; empty if the system does not tell. */
+/* Writes the folder of the running program, or an empty string if the system does not reveal it. */
 static void program_folder(char folder[PATH_MAX])
 {
     ssize_t bytes = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -96,6 +96,6 @@ const char *kvc_data_dir(void)
 void kvc_data_path(const char *name, char path[PATH_MAX])
 {
     if (snprintf(path, PATH_MAX, "%s/%s", kvc_data_dir(), name) >= PATH_MAX) {
-        path[0] = '\0'; /* opening it fails */
+        path[0] = '\0'; /* Opening an empty path fails. */
     }
 }

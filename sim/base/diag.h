@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** What became of a call. */
+/** The outcome of a call. */
 enum kvc_status {
     KVC_OK = 0,            /**< Success. */
     KVC_ERR_REGRESSED = 1, /**< Validation: an error exceeds its tolerance and its baseline. */

@@ -10,11 +10,11 @@
 
 struct unit_word {
     const char *word;
-    double factor; /* What one of it is in the base unit. */
+    double factor; /* The value of this unit in base units. */
 };
 
 struct unit {
-    const char *expected; /* For messages. */
+    const char *expected; /* Describes the allowed text in messages. */
     bool plain;           /* A number without a unit is allowed and is in the base unit. */
     struct unit_word words[10];
 };
@@ -157,7 +157,7 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
         any = true;
     }
     if (!any && !shortest(value, 1, "", out, size)) {
-        snprintf(out, size, "%g", value); /* Not a finite number. */
+        snprintf(out, size, "%g", value); /* The value is not finite. */
     }
 }
 

@@ -1,6 +1,6 @@
 /** @file
- * Tables of options. One row per option drives the Lua loader, `--set`, `kvcast describe` and the JSON
- * output.
+ * Tables of options, which drive the Lua loader, `--set`, `kvcast describe` and the JSON output with
+ * one row per option.
  *
  * A table describes the fields of one plain struct. Users write a number that has a dimension as text with a
  * unit, such as "160us", "40Gbps" or "2GiB". It is stored in the base unit that the field's name ends in: ns,

@@ -11,7 +11,7 @@
 
 #include "sim/base/diag.h"
 
-/** A file that is being written. A zeroed struct is none. */
+/** A file that is being written. A zeroed struct has no file. */
 struct kvc_partial_file {
     FILE *file;             /**< Write here; NULL if not open. */
     char path[PATH_MAX];    /**< The final name; empty if there is nothing to commit or discard. */

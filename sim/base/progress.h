@@ -1,5 +1,5 @@
 /** @file
- * Progress reports: how far a long step of work has come, for whoever shows it to the user. */
+ * Progress reports, which tell the caller of a long step how much of it is done. */
 #ifndef KVC_SIM_BASE_PROGRESS_H
 #define KVC_SIM_BASE_PROGRESS_H
 
@@ -11,7 +11,7 @@ struct kvc_progress {
     void *data;                                                    /**< Handed to report(). */
 };
 
-/** Reports that `fraction` (0 to 1) of `step` is done. `progress` may be NULL: then nobody listens. */
+/** Reports that `fraction` (0 to 1) of `step` is done. If `progress` is NULL, nothing is reported. */
 static inline void kvc_progress_report(const struct kvc_progress *progress, const char *step, double fraction)
 {
     if (progress != NULL && progress->report != NULL) {

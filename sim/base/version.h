@@ -1,7 +1,7 @@
 /** @file
  * The version of kvcast, such as "0.1.0", or "0.1.0+" and the commit if it was built from a git checkout.
  *
- * The number has one home, project() in the topmost CMakeLists.txt. */
+ * The number is set in one place, project() in the top-level CMakeLists.txt. */
 #ifndef KVC_SIM_BASE_VERSION_H
 #define KVC_SIM_BASE_VERSION_H
 

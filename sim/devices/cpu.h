@@ -1,8 +1,9 @@
 /** @file
- * A CPU socket has cores with one or two hardware threads, and a price for what one request does on them.
+ * A CPU socket: its cores with one or two hardware threads each, and what one request costs on a
+ * thread.
  *
- * Each hardware thread serves requests one after the other. A request costs compute time, for which it needs
- * the core's issue slots, and stall time, in which the thread waits for memory. Two hyper-threads of a core
+ * Each hardware thread serves one request at a time. A request costs compute time, for which it needs the
+ * core's issue slots, and stall time, in which the thread waits for memory. Two hyper-threads of a core
  * overlap the stalls of one with the compute of the other, and share the issue slots when both compute; see
  * kvc_smt_stretch(). Not modelled: memory-level parallelism inside a thread, reuse of hot items in the
  * last-level cache, frequency scaling, NUMA-remote accesses (shards are local to their socket). */

@@ -17,10 +17,10 @@ struct kvc_device_kind {
     const char *help;                       /**< One line for `kvcast describe`. */
     const struct kvc_option_table *options; /**< Parameters of a device; options->size is its struct's. */
 
-    /** Checks what the options' ranges cannot say.
+    /** Checks what the options' ranges cannot express.
      *
-     * The message starts with the kind's name and a dot, as in "pcie.d2h is missing". NULL if the ranges say
-     * everything. */
+     * The message starts with the kind's name and a dot, as in "pcie.d2h is missing". NULL if the ranges
+     * express everything. */
     enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
 };
 

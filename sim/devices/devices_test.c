@@ -10,7 +10,7 @@
 
 Test(dram, is_the_measured_line)
 {
-    /* VLDB J. 26(5) 2017, Fig. 2: one random line 76 ns, 16 sequential ones 231 ns */
+    /* VLDB J. 26(5) 2017, fig. 2: one random line takes 76 ns, 16 sequential lines take 231 ns. */
     struct kvc_dram dram = {.random_line_ns = 76, .next_line_ns = 155.0 / 15, .line_bytes = 64};
     cr_expect_eq(kvc_dram_object_ns(&dram, 0), 0);
     cr_expect_eq(kvc_dram_object_ns(&dram, 1), 76);
@@ -41,7 +41,7 @@ Test(nic, packs_frames)
 
 Test(nic, takes_the_wire_for_all_its_bytes)
 {
-    /* a full frame is 1538 bytes of wire; two ports carry 10 bytes a ns */
+    /* A full frame takes 1538 bytes on the wire; two ports carry 10 bytes per ns. */
     cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1472, 1), 153.8, 1e-9);
     cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1472, 7), 7 * 153.8, 1e-9, "one of seven queues");
     cr_expect_float_eq(kvc_nic_wire_ns(&nic, 1473, 1), 153.8 + (1 + 66) / 10.0, 1e-9,
@@ -61,7 +61,7 @@ Test(gpu, follows_the_fit_where_there_is_one)
     cr_expect_eq(kvc_gpu_launch_ns(&gpu, &pcie, &insert, &none), 0);
 }
 
-/* Jobs one after the other through three machines, each serving one at a time. */
+/* Simulates jobs that pass through three machines in order; each machine serves one job at a time. */
 static double flow_shop_ns(const double stage_ns[3], uint32_t jobs)
 {
     double free_ns[3] = {0};
@@ -98,7 +98,7 @@ Test(gpu, passes_streams_through_engines_and_sms)
 Test(gpu, runs_in_waves_when_the_sms_are_full)
 {
     struct kvc_gpu gpu = {.sms = 10, .sectors_per_s = 1e15, .access_ns = 500, .clock_count = 1};
-    /* ten SMs hold 20480 threads, 2560 jobs of eight */
+    /* Ten SMs hold 20480 threads, which are 2560 jobs of eight threads. */
     struct kvc_gpu_work work = {.jobs = 2560, .depth = 2, .threads_per_job = 8, .streams = 1};
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 1000, 1e-6);
     work.jobs = 2561;

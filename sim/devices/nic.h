@@ -2,10 +2,10 @@
  * A NIC is the network ports of one socket: line rate, Ethernet framing, and one receive and one transmit
  * queue per pipeline.
  *
- * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the line
- * rate, as from a fair scheduler, so the wire time of a frame is its wire bytes over that share. A receive
- * ring holds `ring_frames` frames per queue; frames that arrive beyond that are dropped. Not modelled:
- * interrupt moderation (DPDK polls), buffers of switches, losses on the wire. */
+ * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the
+ * line rate, as if by a fair scheduler, so the wire time of a frame is its wire bytes over that share. A
+ * receive ring holds `ring_frames` frames per queue; frames that arrive beyond that are dropped. Not
+ * modelled: interrupt moderation (DPDK polls), buffers of switches, losses on the wire. */
 #ifndef KVC_SIM_DEVICES_NIC_H
 #define KVC_SIM_DEVICES_NIC_H
 

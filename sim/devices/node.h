@@ -1,7 +1,7 @@
 /** @file
  * A node is one machine: its sockets and the devices that each socket has.
  *
- * The loader adds the devices that a store looks at; models read them through the typed accessors of the
+ * The loader adds the devices that a store uses; models read them through the typed accessors of the
  * devices' headers, such as kvc_nic_of(). Code that needs a device often keeps the pointer, because every
  * access by kind searches the list. A node built by hand may point to devices that live elsewhere:
  *
@@ -58,7 +58,7 @@ static inline void *kvc_node_device(const struct kvc_node *node, const struct kv
 /** Adds a device whose options have their defaults and whose other fields are zero.
  *
  * Resets the device if the node already has one of this kind. Returns its values, which kvc_node_free()
- * frees. Exits with status 3 if memory is lacking. */
+ * frees. Exits with status 3 if memory is short. */
 void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind);
 
 /** Frees the devices that kvc_node_add() allocated and empties the list. NULL is allowed. */

@@ -23,7 +23,7 @@ struct outcome {
     uint32_t most;
 };
 
-/* Keeps `clients` requests asked for at all times on each of the endpoints. */
+/* Keeps `clients` requests outstanding on each endpoint at all times. */
 static struct outcome saturate(const struct kvc_pcie *pcie, uint32_t clients, uint32_t bytes, bool write)
 {
     enum { REQUESTS = 400000 };
@@ -81,7 +81,7 @@ Test(pcie_engine, tags_bound_small_reads)
     cr_expect_float_eq(kvc_pcie_flight_reads_per_s(&published) / 1e6, 60, 3);
 }
 
-/* More tags: the credits are the limit, then the link. */
+/* With more tags, first the credits and then the link are the limit. */
 Test(pcie_engine, credits_and_then_the_link_bound_reads_with_many_tags)
 {
     struct kvc_pcie many = published;
@@ -95,7 +95,7 @@ Test(pcie_engine, credits_and_then_the_link_bound_reads_with_many_tags)
     cr_expect_float_eq(outcome.mops, kvc_pcie_link_per_s(&many, 64) / 1e6, 0.5, "%g Mops", outcome.mops);
 }
 
-/* One at a time: the mean of the latency alone. */
+/* A single read at a time takes the mean latency. */
 Test(pcie_engine, a_read_alone_takes_its_latency)
 {
     struct outcome outcome = saturate(&published, 1, 64, false);
@@ -117,7 +117,7 @@ Test(pcie_engine, writes_fill_the_link)
     cr_expect_float_eq(outcome.mops, 4e3 / hold_ns, 0.3, "%g Mops", outcome.mops);
 }
 
-/* Two endpoints of large requests: what the root complex lets through, 13.2 GB/s. */
+/* Large requests on two endpoints reach the rate of the root complex, 13.2 GB/s. */
 Test(pcie_engine, endpoints_share_the_root)
 {
     struct kvc_pcie two = published;
@@ -128,7 +128,7 @@ Test(pcie_engine, endpoints_share_the_root)
     cr_expect_float_eq(outcome.mops, 120, 6, "%g Mops", outcome.mops);
 }
 
-/* A request of 600 bytes is three packets, and comes back as often. */
+/* A request of 600 bytes is cut into three packets, and its tag comes back three times. */
 Test(pcie_engine, large_requests_are_cut)
 {
     struct kvc_events events = {0};

@@ -42,7 +42,7 @@ struct kvc_metrics {
     struct kvc_metric entry[KVC_METRICS_MAX]; /**< The metrics. */
 };
 
-/** What a run, a prediction or a measurement found out. */
+/** The result of a run, a prediction or a measurement. */
 struct kvc_result {
     double throughput_mops; /**< Completed requests per time [million/s]. */
     uint64_t offered;       /**< Requests sent to the store. */

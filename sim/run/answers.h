@@ -13,7 +13,7 @@ struct kvc_answers {
     uint32_t capacity; /**< Answers that it has room for. */
     double *sent_ns;   /**< When the request was sent [ns]. */
     double *done_ns;   /**< When the response reached the client [ns]. */
-    uint8_t *outcome;  /**< What became of it, in the store's own terms; below KVC_OUTCOMES_MAX. */
+    uint8_t *outcome;  /**< The request's outcome as the store defines it; below KVC_OUTCOMES_MAX. */
     uint32_t *client;  /**< The client that sent it, see struct kvc_batch. */
 };
 

@@ -1,5 +1,5 @@
 /** @file
- * What a store gets to simulate one replica of a scenario. */
+ * The input of a store that simulates one replica of a scenario, and the result that it fills. */
 #ifndef KVC_SIM_RUN_CONTEXT_H
 #define KVC_SIM_RUN_CONTEXT_H
 

@@ -9,7 +9,7 @@
 #include "sim/workload/source_fixture.h"
 #include "sim/workload/trace.h"
 
-/* What a listener heard. */
+/* The progress reports that a listener received. */
 struct heard {
     int warm_up, measure;
     double latest;

@@ -24,7 +24,7 @@ enum kvc_preload_order {
     KVC_PRELOAD_SPREAD,
 };
 
-/** What a visitor gets: the keys of one block that belong to one shard. */
+/** One visit: the keys of one block that belong to one shard. */
 struct kvc_preload_visit {
     uint32_t shard;                /**< Number of the shard. */
     const struct kvc_batch *batch; /**< The whole block. */

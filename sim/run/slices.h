@@ -1,5 +1,5 @@
 /** @file
- * Servers that simulate themselves slice by slice.
+ * Servers that simulate themselves in slices of time, without an actor for each of their parts.
  *
  * A server whose parts depend on nothing outside, such as a NIC, keeps its own event queue
  * (sim/base/events.h), which is much faster than an actor per part. The engine wakes its actor at the end of
@@ -15,7 +15,7 @@
 #include "sim/run/answers.h"
 #include "sim/run/replica.h"
 
-/** What the sliced servers of a simulation share, and their sums. */
+/** The state that the sliced servers of a simulation share, and the sums over them. */
 struct kvc_slices {
     struct kvc_replica *replica; /**< The replica they belong to. */
     double slice_ns;             /**< Length of a slice [ns]. */
@@ -33,20 +33,20 @@ struct kvc_slice_server {
     struct kvc_slices *slices;   /**< The run that the server belongs to. */
     uint32_t number;             /**< Its process in the timeline; the row is the thread 0. */
     struct kvc_answers *answers; /**< Filled by advance(), emptied after every slice. */
-    /** Processes everything that happens until until_ns. Returns the number of operations that the timeline
+    /** Processes everything that happens up to until_ns. Returns the number of operations that the timeline
      * shows for this slice. */
     uint64_t (*advance)(void *data, double until_ns);
     /** Sets the busy time of every stage since the run began [ns]. A stage may count a job when it starts. */
     void (*busy)(const void *data, double *busy_ns);
     void *data;                                     /**< Handed to advance() and busy(). */
-    double busy_before_ns[KVC_RECORDER_STAGES_MAX]; /**< What busy() said after the last slice [ns]. */
+    double busy_before_ns[KVC_RECORDER_STAGES_MAX]; /**< Result of busy() after the last slice [ns]. */
 };
 
 /** The body of a server's actor. `server` is a struct kvc_slice_server. */
 void kvc_slice_server_main(void *server);
 
 /** Adds a stage to a result whose `completed` is set. `servers` is the number of servers that the stage's
- * busy time is spread over. The utilization is at most 1, also if a job reaches beyond the measured time. */
+ * busy time is spread over. The utilization is at most 1, even if a job reaches beyond the measured time. */
 void kvc_slices_report_stage(const struct kvc_slices *slices, uint32_t stage, const char *name,
                              const char *device, double servers, struct kvc_result *result);
 

@@ -1,6 +1,6 @@
 /** @file
- * The clients of all nodes: produces requests in send order and routes each of them to the shard that owns
- * its key.
+ * A request source stands for the clients of all nodes: it produces requests in send order and routes
+ * each of them to the shard that owns its key.
  *
  * A shard is one socket of one node. The hash of the key selects the node on a consistent-hash ring (Karger
  * et al., STOC 1997; sim/workload/hash_ring.h), and other bits of it select the socket.

@@ -5,8 +5,8 @@
 
 #include "sim/workload/source_fixture.h"
 
-/* Drains all frames of a shard until until_ns and counts them by window. Checks that the requests of a frame
- * have one send time, and that these times ascend. */
+/* Drains all frames of a shard up to until_ns and counts them by window. Checks that the requests of a
+ * frame have one send time, and that these times ascend. */
 static uint64_t count_frames(struct kvc_source *source, uint32_t shard, double until_ns, double window_ns,
                              double *count)
 {
