@@ -22,21 +22,22 @@
 #include "sim/run/context.h"
 #include "sim/scenario.h"
 
-/* A device that a store looks at. */
+/* A device that a store uses. */
 struct kvc_model_device {
     const struct kvc_device_kind *kind;
-    const char *profile; /* Profile of the hardware library for a node that names none: "tesla-k40c". */
+    /* Default profile from the hardware library, for a node that names none: "tesla-k40c". */
+    const char *profile;
 };
 
 struct kvc_probed_machine;
 struct kvc_profile;
 struct kvc_steadiness;
 
-/* What a store's part of a calibration gets. */
+/* The input of a store's part of a calibration. */
 struct kvc_calibration {
-    const struct kvc_probed_machine *machine; /* What the probes found out (validate/probes/machine.h). */
-    bool quick;                               /* Small tables: seconds instead of minutes. */
-    struct kvc_steadiness *steadiness;        /* To be checked from time to time. */
+    const struct kvc_probed_machine *machine; /* Results of the probes (validate/probes/machine.h). */
+    bool quick;                               /* Measures less, in seconds instead of minutes. */
+    struct kvc_steadiness *steadiness;        /* The store checks it from time to time. */
     const struct kvc_progress *progress;      /* May be NULL. */
     struct kvc_profile *profile; /* The machine file under construction, which the store adds to. */
 };
@@ -47,22 +48,22 @@ struct kvc_model {
     const char *paper;                      /* Where the design is published. */
     const struct kvc_option_table *options; /* Of the `system` table, without `kind`. */
     bool has_sockets; /* Whether `node.sockets` applies: every socket is a shard with its devices. */
-    const struct kvc_model_device *devices; /* The devices that the store uses; the order is that of the
-                                               echo, and the last kind is NULL. */
+    /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */
+    const struct kvc_model_device *devices;
 
     /* Size of the store's configuration [bytes]; 0: the store has none. */
     size_t config_bytes;
     /* Fills the zeroed configuration from the scenario, whose workload and run have been checked. Refuses
-     * what it cannot compute with. NULL exactly if config_bytes is 0. */
+     * scenarios that the store cannot compute. NULL exactly if config_bytes is 0. */
     enum kvc_status (*resolve)(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
 
-    /* Checks what the ranges of single options cannot express. Sees the resolved configuration. */
+    /* Checks what the ranges of single options cannot express. The configuration is already resolved. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-    /* Memory that a functional run needs in this process [bytes]. NULL: none worth mentioning. */
+    /* Memory that a functional run needs in this process [bytes]. NULL: a negligible amount. */
     double (*memory_bytes)(const struct kvc_scenario *scenario);
 
-    /* Answers the scenario by the store's closed form. */
+    /* Predicts the scenario's result with the store's closed form. */
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
 
@@ -88,13 +89,13 @@ struct kvc_model {
 };
 
 /* Resolves the scenario's options and keeps the configuration in the scenario, in place of an earlier one.
- * The node's devices must outlive it. KVC_ERR_SCENARIO: the store cannot resolve them. */
+ * The node's devices must outlive it. Returns KVC_ERR_SCENARIO if the store cannot resolve them. */
 enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* Frees the configuration. A scenario without one is allowed. */
 void kvc_scenario_unresolve(struct kvc_scenario *scenario);
 
-/* The memory that a functional run of the scenario needs in this process [bytes]. */
+/* Returns the memory that a functional run of the scenario needs in this process [bytes]. */
 double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
 
 #endif

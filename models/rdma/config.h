@@ -1,5 +1,5 @@
-/* Configuration of a store over RDMA: its options with typed choices, its NIC, and what follows from them and
- * the workload. */
+/* Configuration of a store over RDMA: its options with typed choices, its NIC, and the values derived from
+ * them and the workload. */
 #ifndef KVC_MODELS_RDMA_CONFIG_H
 #define KVC_MODELS_RDMA_CONFIG_H
 
@@ -13,7 +13,7 @@
 #include "sim/workload/batch.h"
 
 struct kvc_rdma_config {
-    const struct kvc_nic *nic; /* The server's, owned by the scenario. */
+    const struct kvc_nic *nic; /* The server's NIC, owned by the scenario. */
     enum kvc_rdma_sides sides;
     bool atomics;
     uint32_t reads;
@@ -27,20 +27,20 @@ struct kvc_rdma_config {
     double largest_share;            /* Share of the requests that go to the most popular key. */
 };
 
-/* The configuration of a resolved scenario. */
+/* Returns the configuration of a resolved scenario. */
 static inline const struct kvc_rdma_config *kvc_rdma_config_of(const struct kvc_scenario *scenario)
 {
     return scenario->config;
 }
 
-/* Resolves the scenario's options; `config` is a struct kvc_rdma_config. Always KVC_OK. */
+/* Resolves the scenario's options; `config` is a struct kvc_rdma_config. Always returns KVC_OK. */
 enum kvc_status kvc_rdma_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
 
 /* Checks what the ranges of single options cannot express: one server, an open or saturating load, one
  * request in a message. */
 enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* What works on an operation. */
+/* The part of the server that executes an operation. */
 enum kvc_rdma_unit {
     KVC_RDMA_NIC,  /* The server's NIC. */
     KVC_RDMA_KEY,  /* The NIC's unit for atomics, which serves one operation on an address at a time. */
@@ -48,10 +48,10 @@ enum kvc_rdma_unit {
 };
 enum kvc_rdma_unit kvc_rdma_unit_of(const struct kvc_rdma_config *config, enum kvc_op op);
 
-/* Number of messages that an operation sends to the server. */
+/* Returns the number of messages that an operation sends to the server. */
 uint32_t kvc_rdma_messages_of(const struct kvc_rdma_config *config, enum kvc_op op);
 
-/* Bytes of one of these messages and of its response, without headers. */
+/* Return the size of one of these messages, and of its response, without headers [bytes]. */
 double kvc_rdma_request_bytes(const struct kvc_rdma_config *config, enum kvc_op op, uint32_t key_bytes,
                               uint32_t value_bytes);
 double kvc_rdma_response_bytes(const struct kvc_rdma_config *config, enum kvc_op op, uint32_t value_bytes);

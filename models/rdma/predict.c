@@ -4,7 +4,8 @@
 
 #include "sim/metrics/bottleneck.h"
 
-/* Mean time that an operation takes of each resource, and of the busiest core and key; its latency [ns]. */
+/* The mean times for which an operation occupies each resource, where `core` and `key` are the busiest
+ * ones, and its mean latency [ns]. */
 struct loads {
     double receive_ns, message_ns, core_ns, key_ns, send_ns, latency_ns;
 };

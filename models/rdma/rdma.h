@@ -1,4 +1,4 @@
-/* The baseline stores over RDMA. */
+/* Registry entry of the baseline stores over RDMA. */
 #ifndef KVC_MODELS_RDMA_RDMA_H
 #define KVC_MODELS_RDMA_RDMA_H
 

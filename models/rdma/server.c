@@ -14,7 +14,7 @@ enum { KEYS_MAX = 1 << 22 };
 struct kvc_rdma_operation {
     double sent_ns;
     uint64_t hash, key_id;
-    uint32_t value_bytes, messages; /* Messages that are still to be sent. */
+    uint32_t value_bytes, messages; /* Messages that the client has not sent yet. */
     uint8_t op, key_bytes;
 };
 
@@ -60,7 +60,7 @@ static uint32_t new_operation(struct kvc_rdma_server *server)
     return server->free_operation[--server->free_count];
 }
 
-/* Sends the next request; saturating clients send it at now_ns. Returns false if there is none until
+/* Sends the next request; saturating clients send it at now_ns. Returns false if no request is sent by
  * until_ns. */
 static bool send_request(struct kvc_rdma_server *server, double now_ns, double until_ns)
 {

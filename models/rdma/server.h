@@ -1,6 +1,6 @@
-/* A server that clients reach over RDMA, in simulated time: its wire, the messages of its NIC, and the unit
- * that works on an operation, which is the NIC, the atomics of one address, or the core that owns the key.
- * The wire, the messages, each address and each core serve one operation at a time.
+/* Simulates a server that clients reach over RDMA: its wire, the messages of its NIC, and the unit that
+ * executes an operation, which is the NIC, its unit for atomics, or the core that owns the key. The wire,
+ * the messages, each address and each core serve one operation at a time.
  *
  * Like a NIC of KV-Direct (models/kvdirect/processor.h), the server handles its own events up to the engine's
  * time.
@@ -35,12 +35,12 @@ struct kvc_rdma_server {
     uint64_t offered;
 };
 
-/* `scenario` and `source` must outlive the server. Exits with status 3 if memory is lacking. */
+/* Opens the server. `scenario` and `source` must outlive it. Exits with status 3 if memory is short. */
 void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scenario *scenario,
                           struct kvc_source *source);
 void kvc_rdma_server_close(struct kvc_rdma_server *server);
 
-/* Busy time of the busiest core [ns]. */
+/* Returns the busy time of the busiest core [ns]. */
 double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server);
 
 /* Simulates up to until_ns. */

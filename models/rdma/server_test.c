@@ -159,7 +159,7 @@ Test(rdma, a_prediction_is_for_the_highest_rate_of_a_curve)
     struct kvc_result result = {0};
     connect(&setup);
     setup.scenario.workload.arrival = KVC_ARRIVAL_CURVE;
-    setup.scenario.workload.rate_mops = 1; /* Without meaning for a curve. */
+    setup.scenario.workload.rate_mops = 1; /* A curve ignores this rate. */
     setup.scenario.workload.curve_points = 2;
     setup.scenario.workload.curve[0] = (struct kvc_rate_point){.time_ns = 0, .rate_mops = 20};
     setup.scenario.workload.curve[1] = (struct kvc_rate_point){.time_ns = 1e6, .rate_mops = 10};
