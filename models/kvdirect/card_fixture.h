@@ -6,7 +6,7 @@
 
 #include "models/kvdirect/config.h"
 
-/* Devices of the NIC. */
+/* The devices of the NIC. */
 struct kvc_test_card {
     struct kvc_pcie pcie;
     struct kvc_fpga fpga;

@@ -9,7 +9,7 @@
 
 enum { BLOCK_BYTES = 512 };
 
-/* Reach of the table's 31-bit pointers [bytes]. */
+/* Memory that the table's 31-bit pointers can address [bytes]. */
 static const double nic_bytes_max = 0x1p36;
 
 /* Shorter latencies would make clients overtake the slices in which NICs are simulated [ns]. */
@@ -45,7 +45,7 @@ uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, u
     KVC_BUG("no update %d", (int)config->update);
 }
 
-/* Refuses scenarios that the layout and the equations cannot work with. */
+/* Refuses scenarios that the layout and the equations cannot handle. */
 static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -88,7 +88,7 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvd
     config->nic_bytes = floor(options->memory_bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/* "off" has a closed form, but no run. */
+/* "off" counts as "full" here; check_run() refuses it, because KV-Direct has no run without its tables. */
 static uint64_t sample_rate_of(const struct kvc_run *run, double all_bytes)
 {
     return run->functional == KVC_FUNCTIONAL_OFF ? 1 : kvc_run_sample_rate(run, all_bytes);
@@ -99,7 +99,7 @@ static double pair_bytes_of(const struct kvc_workload *workload)
     return ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
 }
 
-/* Index fraction and inline threshold, and the accesses that an operation then takes. */
+/* Sets the index fraction, the inline threshold, and the accesses that an operation then needs. */
 static void set_layout(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options,
                        const struct kvc_workload *workload)
 {
@@ -115,7 +115,7 @@ static void set_layout(struct kvc_kvdirect_config *config, const struct kvc_kvdi
         kvc_kvdirect_accesses_of(keys, config->buckets, layout.inline_bytes, (uint32_t)pair_bytes);
 }
 
-/* Bytes of the mean request and response, and how many of them share a packet. */
+/* Sets the bytes of the mean request and response, and how many of them share a packet. */
 static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_workload *workload)
 {
     struct kvc_kvdirect_operation_mean *mean = &config->mean;
@@ -247,7 +247,7 @@ static enum kvc_status check_vectors(const struct kvc_kvdirect_config *config,
     return KVC_OK;
 }
 
-/* Values that the update of SETs can work on. */
+/* Checks that the update of SETs can work on the workload's values. */
 static enum kvc_status check_update(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
@@ -264,7 +264,7 @@ static enum kvc_status check_update(const struct kvc_scenario *scenario, struct 
                : KVC_OK;
 }
 
-/* Whether the tables have room for all keys. */
+/* Checks whether the tables have room for all keys. */
 static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);

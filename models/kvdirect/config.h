@@ -1,5 +1,5 @@
-/* KV-Direct's configuration: its options with every "auto" settled, its devices, and what follows from them
- * and the workload. */
+/* KV-Direct's configuration: its options with every "auto" resolved, its devices, and the values derived
+ * from them and the workload. */
 #ifndef KVC_MODELS_KVDIRECT_CONFIG_H
 #define KVC_MODELS_KVDIRECT_CONFIG_H
 
@@ -15,7 +15,7 @@
 struct kvc_kvdirect_config {
     struct kvc_kvdirect_card card; /* Devices of a NIC, owned by the scenario. */
 
-    /* The options (models/kvdirect/options.h), settled. */
+    /* The resolved options (models/kvdirect/options.h). */
     uint32_t nics;
     double index_frac;
     uint32_t inline_bytes;
@@ -32,29 +32,29 @@ struct kvc_kvdirect_config {
     uint32_t in_flight;
     uint32_t station;
 
-    /* What follows. */
+    /* Derived values. */
     uint32_t shards;      /* NICs of all nodes, each with a shard of the keys. */
     double nic_bytes;     /* Host memory of one NIC's table if nothing is sampled [bytes]. */
-    uint64_t sample_rate; /* One key in this many is kept: 1 all. */
+    uint64_t sample_rate; /* One key in this many is kept; 1: all keys. */
     double buckets;       /* Buckets of all hash indexes. */
     double cache_lines;   /* Lines that the DRAM of all NICs holds. */
     struct kvc_kvdirect_operation_mean mean; /* The mean operation. */
     double watts;                            /* Power of all nodes at work; 0: unknown [W]. */
 };
 
-/* The configuration of a resolved scenario. */
+/* Returns the configuration of a resolved scenario. */
 static inline const struct kvc_kvdirect_config *kvc_kvdirect_config_of(const struct kvc_scenario *scenario)
 {
     return scenario->config;
 }
 
-/* Bytes that the request of a SET carries beside the key, and bytes that its response carries. A filter
- * counts as returning the whole vector. */
+/* Return the bytes that the request of a SET carries besides the key, and those that its response carries.
+ * A filter counts as returning the whole vector. */
 uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 
-/* Resolves the scenario's options; `config` is a struct kvc_kvdirect_config. KVC_ERR_SCENARIO: a PCIe device
- * without packets, pairs that no slab holds, or a lambda that does not compile. */
+/* Resolves the scenario's options; `config` is a struct kvc_kvdirect_config. Returns KVC_ERR_SCENARIO for a
+ * PCIe device without packets, pairs that fit into no slab, or a lambda that does not compile. */
 enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *config,
                                      struct kvc_diag *diag);
 

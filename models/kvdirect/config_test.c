@@ -1,4 +1,4 @@
-/* Resolution settles what the user left open and refuses what the equations cannot work with. */
+/* Resolution replaces every "auto" and refuses scenarios that the equations cannot handle. */
 #include "models/kvdirect/config.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ struct setup {
     struct kvc_test_card card;
 };
 
-/* All options are automatic that can be. */
+/* Every option that can be automatic is automatic. */
 static void describe(struct setup *setup)
 {
     memset(setup, 0, sizeof(*setup));

@@ -67,7 +67,7 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      struct kvc_kvdirect_step *step)
 {
     uint32_t count = 0, left = access->bytes;
-    struct kvc_kvdirect_step *host = NULL; /* The DMA operation of the line before. */
+    struct kvc_kvdirect_step *host = NULL; /* The DMA operation of the previous line. */
     for (uint64_t line = access->line; left > 0; line++) {
         uint32_t bytes = left < KVC_KVDIRECT_LINE_BYTES ? left : KVC_KVDIRECT_LINE_BYTES;
         left -= bytes;

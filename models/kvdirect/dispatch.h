@@ -6,8 +6,9 @@
  * direct map of 64-byte lines. It writes a changed line back when another line takes its place. Tag and dirty
  * bit lie in spare bits of the line, so looking a line up is a read of the DRAM.
  *
- * This part knows no time: kvc_kvdirect_dispatch_steps() turns an access of the table into steps, and the
- * memory engine (memory_engine.h) gives them their time. The cache's state follows the order of these calls.
+ * This part has no notion of time: kvc_kvdirect_dispatch_steps() turns an access of the table into steps,
+ * and the memory engine (memory_engine.h) simulates how long they take. The cache's state follows the order
+ * of these calls.
  */
 #ifndef KVC_MODELS_KVDIRECT_DISPATCH_H
 #define KVC_MODELS_KVDIRECT_DISPATCH_H
@@ -24,7 +25,7 @@ enum kvc_kvdirect_step_kind {
     KVC_KVDIRECT_HOST_READ,   /* A DMA read. */
     KVC_KVDIRECT_HOST_WRITE,  /* A DMA write. */
     KVC_KVDIRECT_CACHE_READ,  /* A hit: a read of the NIC's DRAM. */
-    KVC_KVDIRECT_CACHE_FETCH, /* A miss: a read of the DRAM in vain, then a DMA read whose line is stored. */
+    KVC_KVDIRECT_CACHE_FETCH, /* A miss: a futile read of the DRAM, then a DMA read whose line is stored. */
     KVC_KVDIRECT_CACHE_WRITE, /* A read of the DRAM for the tag, then a write. */
     KVC_KVDIRECT_STEP_KINDS,
 };
@@ -56,7 +57,7 @@ struct kvc_kvdirect_dispatch {
     struct kvc_kvdirect_cache_stats stats;
 };
 
-/* Opens a cache of `dram_bytes`; 0: no line is cacheable. Returns false if memory is lacking. */
+/* Opens a cache of `dram_bytes`; with 0, no line is cacheable. Returns false if memory is short. */
 bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
                                 double dram_bytes, uint32_t endpoints);
 void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch);
@@ -67,7 +68,7 @@ bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatc
 /* Puts a line into the cache, as a long run would have done. */
 void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed);
 
-enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes may begin within a line. */
+enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes that begins within a line touches 9 lines. */
 
 /* Fills up to KVC_KVDIRECT_STEPS_MAX steps of one access and returns their number. */
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,

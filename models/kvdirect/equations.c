@@ -93,7 +93,7 @@ double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double disp
 
 /* ---- time of each resource ---- */
 
-/* Time that a message takes of the wire, with its share of the packet. */
+/* Returns the time for which a message occupies the wire, including its share of the packet's headers. */
 static double wire_ns(const struct kvc_nic *nic, double packet_requests, double message_bytes)
 {
     return kvc_nic_wire_ns(nic, packet_requests * message_bytes, 1) / packet_requests;

@@ -1,5 +1,5 @@
-/* KV-Direct's closed form: hit ratio of the NIC's DRAM, and the time that an operation takes of each
- * resource.
+/* KV-Direct's closed form: the hit ratio of the NIC's DRAM, and the time for which an operation occupies
+ * each resource.
  *
  * Source: KV-Direct (SOSP 2017), sec. 2.4, 3.3.4 and 5.2.2. The paper estimates the hit ratio of the cache as
  * log(cache) / log(cacheable corpus). Here it is the exact sum over the keys for a direct map in which each
@@ -24,14 +24,14 @@ struct kvc_kvdirect_reuse {
     double places;                           /* Lines of all caches. */
 };
 
-/* `buckets` are those of all hash indexes, `places` the lines of all caches. */
+/* Computes the reuse. `buckets` counts the buckets of all hash indexes, `places` the lines of all caches. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
                            double buckets, double places, struct kvc_kvdirect_reuse *reuse);
 
-/* Hit ratio h(l) of a cacheable access, 0 to 1, for l above 0. */
+/* Returns the hit ratio h(l) of a cacheable access, 0 to 1, for l above 0. */
 double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac);
 
-/* Time that one operation takes of each resource of a NIC [ns]. */
+/* The time for which one operation occupies each resource of a NIC [ns]. */
 struct kvc_kvdirect_loads {
     double clock_ns;  /* The decoder: one operation a clock. */
     double access_ns; /* The memory access engine: one access a clock. */
@@ -55,14 +55,14 @@ struct kvc_kvdirect_operation_mean {
     uint32_t packet_requests;             /* Requests that a client packs into a packet. */
 };
 
-/* Loads at the dispatch ratio l = `dispatch_frac`. */
+/* Returns the loads at the dispatch ratio l = `dispatch_frac`. */
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *card,
                                                 const struct kvc_kvdirect_operation_mean *mean,
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac);
 
-/* The dispatch ratio l at which PCIe and the NIC's DRAM take equally long for an operation (sec. 3.3.4): 1 if
- * PCIe always takes longer, 0 without DRAM. */
+/* Returns the dispatch ratio l at which PCIe and the NIC's DRAM take equally long for an operation (sec.
+ * 3.3.4): 1 if PCIe always takes longer, 0 without DRAM. */
 double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
                                   const struct kvc_kvdirect_operation_mean *mean,
                                   const struct kvc_kvdirect_reuse *reuse);

@@ -1,4 +1,4 @@
-/* What an operation of a KV-Direct processor does to the table, and to a value in the station. */
+/* Executes the operations of a KV-Direct processor in the table, or on a value in the station. */
 #include <string.h>
 
 #include "models/kvdirect/pipeline.h"

@@ -1,4 +1,4 @@
-/* The KV-Direct store. */
+/* KV-Direct's entry in the registry of stores. */
 #ifndef KVC_MODELS_KVDIRECT_KVDIRECT_H
 #define KVC_MODELS_KVDIRECT_KVDIRECT_H
 

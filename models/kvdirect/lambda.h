@@ -1,4 +1,4 @@
-/* The user's functions of vector operations: expressions in Lua's syntax, compiled once to a list of steps
+/* The user's functions for vector operations: expressions in Lua's syntax, compiled once to a list of steps
  * that run over whole vectors.
  *
  * Source: KV-Direct (SOSP 2017), sec. 3.2 and table 1, where such a function becomes hardware. The names are
@@ -26,8 +26,8 @@ struct kvc_kvdirect_lambda {
     bool uses_sum; /* The expression contains s. */
 };
 
-/* Compiles an expression. `what` names it in errors: "system.lambda". KVC_ERR_SCENARIO: a syntax error, or an
- * expression that is too long or too deep. */
+/* Compiles an expression. `what` names it in errors: "system.lambda". Returns KVC_ERR_SCENARIO for a syntax
+ * error, or for an expression that is too long or too deep. */
 enum kvc_status kvc_kvdirect_lambda_compile(const char *text, const char *what,
                                             struct kvc_kvdirect_lambda *lambda, struct kvc_diag *diag);
 

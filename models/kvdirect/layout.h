@@ -18,21 +18,23 @@ struct kvc_kvdirect_accesses {
     double slab_lines, used_lines;   /* Lines of a pair's slab, and those that the pair fills; 0: inline. */
 };
 
-/* Reads of an operation. */
+/* Returns the reads of an operation. */
 static inline double kvc_kvdirect_reads(const struct kvc_kvdirect_accesses *accesses)
 {
     return accesses->bucket_reads + accesses->slab_reads;
 }
 
-/* Accesses for pairs of `pair_bytes` that are spread at random over the buckets of a hash index. */
+/* Returns the accesses for pairs of `pair_bytes` that are spread at random over the buckets of a hash
+ * index. */
 struct kvc_kvdirect_accesses kvc_kvdirect_accesses_of(double keys, double buckets, uint32_t inline_bytes,
                                                       uint32_t pair_bytes);
 
-/* Mean fraction of the memory that index, chained buckets and slabs need. They do not fit if it exceeds 1. */
+/* Returns the mean fraction of the memory that index, chained buckets and slabs need. They do not fit if it
+ * exceeds 1. */
 double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, uint32_t inline_bytes,
                                 uint32_t pair_bytes);
 
-/* Largest index fraction that leaves room for everything else; 0: there is none. */
+/* Returns the largest index fraction that leaves room for everything else, or 0 if there is none. */
 double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes);
 
 struct kvc_kvdirect_layout {
@@ -40,9 +42,9 @@ struct kvc_kvdirect_layout {
     uint32_t inline_bytes;
 };
 
-/* The layout with the fewest reads for `keys` pairs in `bytes` of memory. Only what is automatic is chosen:
- * an index_frac of 0 or less, inline_bytes = KVC_KVDIRECT_INLINE_AUTO. If the pairs do not fit, the index
- * takes half of the memory. */
+/* Returns the layout with the fewest reads for `keys` pairs in `bytes` of memory. Only automatic values are
+ * chosen: an index_frac of 0 or less, and inline_bytes = KVC_KVDIRECT_INLINE_AUTO. If the pairs do not fit,
+ * the index takes half of the memory. */
 struct kvc_kvdirect_layout kvc_kvdirect_best_layout(double keys, double bytes, uint32_t pair_bytes,
                                                     double index_frac, uint32_t inline_bytes);
 

@@ -8,10 +8,10 @@
 
 enum { BACKGROUND = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 
-/* Marks the number of a gathered batch among the numbers of steps. */
+/* Flag that tells the number of a gathered batch from that of a step. */
 #define FETCH UINT32_C(0x80000000)
 
-/* Number of writes to the queue of addresses, which belong to no step. */
+/* Stands for the step number in writes to the queue of addresses, which belong to no step. */
 #define QUEUED UINT32_MAX
 
 struct kvc_kvdirect_part {
@@ -148,7 +148,7 @@ static void store_line(struct kvc_kvdirect_memory_engine *memory, double now_ns,
     kvc_events_add(memory->events, use_dram(memory, now_ns), KVC_KVDIRECT_DRAM_DONE, 0, part);
 }
 
-/* The tag has been read from the DRAM, or a line written to it. */
+/* Continues a step whose tag has been read from the DRAM, or whose line has been written to it. */
 static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_part *part = &memory->part[number];
@@ -168,7 +168,7 @@ static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, 
     }
 }
 
-/* The host has finished its part of the step. */
+/* Continues a step after the host has finished its part. */
 static void host_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     const struct kvc_kvdirect_part *part = &memory->part[number];
@@ -191,8 +191,8 @@ static void batch_done(struct kvc_kvdirect_memory_engine *memory, double now_ns,
     kvc_kvdirect_gather_release(&memory->gather, number);
 }
 
-/* The cores have done a batch. Its addresses and written data cross the links in the background; the NIC
- * waits for the data that it reads. */
+/* Handles a batch that the cores have done. Its addresses and written data cross the links in the
+ * background; the NIC waits for the data that it reads. */
 static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_gather_batch *batch = &memory->gather.batch[number];

@@ -1,5 +1,5 @@
-/* KV-Direct's unified memory access engine gives the steps of dispatch.h their time on PCIe and in the NIC's
- * DRAM.
+/* KV-Direct's unified memory access engine simulates how long the steps of dispatch.h take on PCIe and in
+ * the NIC's DRAM.
  *
  * The DRAM is one channel. Every line that is read or written occupies it for the time of its bytes, in
  * order, and the data arrives a latency later. Storing a fetched line, sending an evicted line to the host,
@@ -47,8 +47,8 @@ struct kvc_kvdirect_memory_engine {
         host_writes; /* Lines and DMA operations, including those in the background. */
 };
 
-/* `gather_cores` is the number of host cores that access memory for the NIC; 0: the NIC does so itself. Exits
- * with status 3 if memory is lacking. */
+/* Opens the engine. `gather_cores` is the number of host cores that access memory for the NIC; 0: the NIC
+ * does so itself. Exits with status 3 if memory is short. */
 void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_pcie *pcie,
                                      const struct kvc_fpga *fpga, uint32_t gather_cores,
                                      struct kvc_events *events, uint64_t seed);

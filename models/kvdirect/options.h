@@ -33,7 +33,7 @@ struct kvc_kvdirect_options {
     uint64_t lanes;        /* PCIe lanes that a node has for them. */
     double idle_w;         /* Power of a node without NICs; 0: unknown [W]. */
     double memory_bytes;   /* Host memory of a node for pairs [bytes]. */
-    double index_frac;     /* Fraction of it that is hash index; negative: the best one. */
+    double index_frac;     /* Fraction of this memory that the hash index takes; negative: the best one. */
     uint64_t inline_bytes; /* Largest pair stored in the index itself [bytes]; INLINE_AUTO: the best size. */
     double dispatch_frac;  /* l, the fraction of memory that the NIC may cache; negative: the best one. */
     int engine;            /* enum kvc_kvdirect_engine. */

@@ -1,5 +1,5 @@
-/* Parts of a processor that its files share: packets (port.c), what operations do (execute.c), and their way
- * through the pipeline (processor.c). Only these files include it. */
+/* Declarations that the files of a processor share: packets (port.c), the execution of operations
+ * (execute.c), and their way through the pipeline (processor.c). Only these files include it. */
 #ifndef KVC_MODELS_KVDIRECT_PIPELINE_H
 #define KVC_MODELS_KVDIRECT_PIPELINE_H
 
@@ -58,7 +58,7 @@ static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *proc
     return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_update_writes(processor->config->update));
 }
 
-/* Receives the next packet sent until until_ns. Returns false if there is none. */
+/* Receives the next packet that is sent by until_ns. Returns false if there is none. */
 bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns);
 
 /* Answers an operation. The response leaves with the last operation of its packet. */

@@ -20,7 +20,7 @@ static double slowest_ns(const struct kvc_kvdirect_loads *loads)
                 fmax(loads->receive_ns, loads->send_ns));
 }
 
-/* Time of one access on an idle NIC. */
+/* Returns the time of one access on an idle NIC [ns]. */
 static double access_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
     const struct kvc_fpga *fpga = config->card.fpga;
@@ -30,7 +30,7 @@ static double access_ns(const struct kvc_kvdirect_config *config, double hit_fra
     return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
 }
 
-/* Time of an operation in memory on an idle NIC. */
+/* Returns the time that an operation spends in memory on an idle NIC [ns]. */
 static double memory_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
     double put = config->mean.put_frac, reads = kvc_kvdirect_reads(&config->mean.accesses);
@@ -39,8 +39,8 @@ static double memory_ns(const struct kvc_kvdirect_config *config, double hit_fra
            put * 1e9 / kvc_pcie_link_per_s(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
 }
 
-/* Share of the operations that find their key in flight. An operation stays in memory for stay_ns, while
- * others on its key arrive at the rate of its popularity. */
+/* Returns the share of the operations that find their key in flight. An operation stays in memory for
+ * stay_ns, while others on its key arrive at the rate of its popularity. */
 static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, double per_ns)
 {
     struct kvc_popularity_blocks blocks;

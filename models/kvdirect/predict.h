@@ -1,4 +1,4 @@
-/* KV-Direct's closed-form answer: the slowest of clock, network, PCIe and the NIC's DRAM bounds the
+/* KV-Direct's closed-form prediction: the slowest of clock, network, PCIe and the NIC's DRAM bounds the
  * throughput.
  */
 #ifndef KVC_MODELS_KVDIRECT_PREDICT_H

@@ -85,7 +85,7 @@ static bool same_key(void *data, int32_t left, int32_t right)
     return a->hash == b->hash && a->key_bytes == b->key_bytes && memcmp(a->key, b->key, a->key_bytes) == 0;
 }
 
-/* Sends an operation to memory, one in each clock. */
+/* Sends an operation to memory; one can leave per clock. */
 static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                   double now_ns)
 {
@@ -104,7 +104,7 @@ static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_
                    (uint32_t)number_of(processor, operation));
 }
 
-/* Does an operation in the station, one in each clock. */
+/* Executes an operation in the station; one can start per clock. */
 static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                     double now_ns)
 {
@@ -116,7 +116,7 @@ static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirec
                    (uint32_t)number_of(processor, operation));
 }
 
-/* Continues with a slot for which something has ended. */
+/* Continues with a slot after a fetch, a write-back or a forwarded operation has ended. */
 static void go_on(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_slot *slot, double now_ns)
 {
     int32_t owner = slot->owner;
@@ -297,8 +297,8 @@ static bool decode(struct kvc_kvdirect_processor *processor, double now_ns)
     return true;
 }
 
-/* Time at which the decoder can take its next operation. This is never before the latest event, because the
- * decoder would have taken the operation then. */
+/* Returns the time at which the decoder can take its next operation. This is never before the latest event,
+ * because the decoder would have taken the operation then. */
 static double decodes_ns(const struct kvc_kvdirect_processor *processor)
 {
     if (processor->first_packet == NULL || processor->free_operations == 0) {
@@ -309,8 +309,8 @@ static double decodes_ns(const struct kvc_kvdirect_processor *processor)
 
 void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns)
 {
-    bool stalled = false; /* The next operation waits for one in flight. */
-    /* Whatever comes now did not come before the last advance. */
+    bool stalled = false; /* Whether the next operation waits for one in flight. */
+    /* Everything up to the end of the last advance has already happened. */
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {

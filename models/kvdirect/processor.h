@@ -86,7 +86,7 @@ struct kvc_kvdirect_processor {
     uint32_t most_in_flight;
 
     struct kvc_kvdirect_packet *made_last;    /* Head of the list of all packets. */
-    struct kvc_kvdirect_packet **free_packet; /* Stack. */
+    struct kvc_kvdirect_packet **free_packet; /* Stack of free packets. */
     uint32_t free_packets, packets;
     struct kvc_kvdirect_packet *first_packet, *last_packet; /* Packets that are not decoded completely. */
     uint32_t waiting_rows;                                  /* Their undecoded operations. */
@@ -101,8 +101,8 @@ struct kvc_kvdirect_processor {
     void *watch_data;
 };
 
-/* Opens the NIC with this number. Clients send up to frame_requests requests in a packet. `seed` belongs to
- * the replica. Exits with status 3 if memory is lacking. */
+/* Opens the processor of the NIC with this number. Clients send up to frame_requests requests in a packet.
+ * `seed` belongs to the replica. Exits with status 3 if memory is short. */
 void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
                                  const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                  struct kvc_source *source, uint32_t number, uint32_t frame_requests,

@@ -28,7 +28,8 @@ struct simulation {
 
 /* ---- simulation ---- */
 
-/* Busy time of the busiest link: of its tags, its credits or one of its directions. */
+/* Returns the busy time of the busiest link: that of its tags, its credits or one direction, whichever is
+ * the longest. */
 static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 {
     double most_ns = 0;

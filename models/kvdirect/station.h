@@ -14,7 +14,8 @@
  * In stall mode, the paper's alternative, an operation and all operations behind it stop as long as an
  * operation in flight has the same slot and at least one of the two writes.
  *
- * Operations are numbers of the caller's. The station keeps their order, not their keys and values. */
+ * The caller identifies operations by numbers. The station knows their order, but not their keys and
+ * values. */
 #ifndef KVC_MODELS_KVDIRECT_STATION_H
 #define KVC_MODELS_KVDIRECT_STATION_H
 
@@ -45,11 +46,11 @@ struct kvc_kvdirect_station {
     uint32_t slots;
 };
 
-/* Opens a station for operations 0 to operations - 1. Exits with status 3 if memory is lacking. */
+/* Opens a station for operations 0 to operations - 1. Exits with status 3 if memory is short. */
 void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations);
 void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station);
 
-/* The slot of a key. */
+/* Returns the slot of a key. */
 static inline struct kvc_kvdirect_slot *kvc_kvdirect_slot_of(const struct kvc_kvdirect_station *station,
                                                              uint64_t hash)
 {

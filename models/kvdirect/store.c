@@ -20,7 +20,7 @@ struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scena
     return kvc_scenario_source(scenario, kvc_kvdirect_config_of(scenario)->nics, KVC_KVDIRECT_HASH_SEED);
 }
 
-/* The caches' hit ratio depends on popular keys under Zipf's law only. */
+/* Single keys matter to the caches' hit ratio only if the popularity is Zipf. */
 static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -105,7 +105,7 @@ struct filler {
     struct kvc_preload *preload;
     struct kvc_kvdirect_table_op op[KVC_PRELOAD_KEYS_MAX];
     uint8_t value[KVC_PRELOAD_KEYS_MAX][KVC_KVDIRECT_TABLE_PAIR_MAX];
-    /* For filling the caches. */
+    /* Used to fill the caches. */
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
     uint64_t popular_id; /* Key that `popularity` belongs to. */
@@ -255,7 +255,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     return status;
 }
 
-/* Notes what preloading did and resets the counters for the run. */
+/* Saves the results of preloading and resets the counters for the run. */
 static void begin_counts(struct kvc_kvdirect_store *store)
 {
     double pair_bytes = 0, bytes = 0;

@@ -32,13 +32,13 @@ struct kvc_kvdirect_store {
     double preload_wall_s;
 };
 
-/* Memory of the store in this process [bytes]. */
+/* Returns the memory of the store in this process [bytes]. */
 double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario);
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed. */
 
-/* Creates and preloads the store and fills the caches as a long run would. KVC_ERR_RUNTIME: too little
- * memory. */
+/* Creates and preloads the store and fills the caches as a long run would. Returns KVC_ERR_RUNTIME if
+ * memory is short. */
 enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
                                           const struct kvc_progress *progress,
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag);
