@@ -70,8 +70,8 @@ static struct clock_key key_under_clock(double reads, double sets)
     };
 }
 
-/* Returns the number of items in a store where a round of the hand takes `round` requests, and in *lookup_mix
- * what GETs find. */
+/* Returns the number of items in a store where a round of the hand takes `round` requests, and sets
+ * *lookup_mix. */
 static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload,
                             double round, struct kvc_megakv_lookup_mix *lookup_mix)
 {

@@ -11,17 +11,17 @@
 #include "sim/base/diag.h"
 #include "sim/workload/workload.h"
 
-/* Share of the GETs that hit in the long run, in a cache of `capacity` items under CLOCK, by Che's
- * approximation of LRU. Exact (1, or the preloaded share) if nothing is ever evicted. */
+/* Returns the share of the GETs that hit in the long run, in a cache of `capacity` items under CLOCK, by
+ * Che's approximation of LRU. The share is exact (1, or the preloaded share) if nothing is ever evicted. */
 double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity);
 
-/* What GETs find: the share that misses, the share of the hits that read their item's reference bit, and the
- * share of the hits that set it (struct kvc_megakv_slab_stats). */
+/* The lookup mix: the share of the GETs that miss, the share of the hits that read their item's reference
+ * bit, and the share of the hits that set it (struct kvc_megakv_slab_stats). */
 struct kvc_megakv_lookup_mix {
     double missed_frac, checked_frac, marked_frac;
 };
 
-/* Returns what GETs find in the long run, after a few rounds of the CLOCK hand. All shares are 0 if nothing
+/* Returns the lookup mix in the long run, after a few rounds of the CLOCK hand. All shares are 0 if nothing
  * is ever evicted.
  *
  * A round takes R requests, and the model follows each key through the rounds: a SET gives it a marked place

@@ -21,14 +21,14 @@ static uint64_t streams_max(const struct kvc_cpu *cpu, enum kvc_megakv_threads t
     return (cpu->cores - 1) * cpu->threads_per_core / 2;
 }
 
-/* As many pipelines as the cores hold; where tasks share cores, one for each sender's core. */
+/* Returns as many pipelines as fit the cores, or one for each sender's core if tasks share cores. */
 static uint64_t streams_auto(const struct kvc_cpu *cpu, enum kvc_megakv_threads threads)
 {
     uint64_t most = streams_max(cpu, threads), senders = cpu->cores - 1;
     return threads == KVC_MEGAKV_SHARED_THREADS && most > senders ? senders : most;
 }
 
-/* Room for all keys and a tenth more, and for at least a few slabs. */
+/* Returns room for all keys and a tenth more, and for at least a few slabs. */
 static double slab_bytes_auto(const struct kvc_workload *workload, double shards, double item_bytes)
 {
     return fmax(ceil(1.1 * (double)workload->keys / shards * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);

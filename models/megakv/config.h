@@ -1,5 +1,5 @@
-/* Mega-KV's configuration: its options with every "auto" settled, its devices, and what follows from them and
- * the workload. */
+/* Mega-KV's configuration: its options with every "auto" resolved, its devices, and the values derived from
+ * them and the workload. */
 #ifndef KVC_MODELS_MEGAKV_CONFIG_H
 #define KVC_MODELS_MEGAKV_CONFIG_H
 
@@ -15,7 +15,8 @@
 #include "sim/scenario.h"
 
 struct kvc_megakv_config {
-    /* Devices of a node, owned by the scenario. A testbench has none: it is the machine that it runs on. */
+    /* Devices of a node, owned by the scenario. A testbench has no devices, because it runs on the real
+     * machine. */
     const struct kvc_cpu *cpu;
     const struct kvc_dram *dram;
     const struct kvc_gpu *gpu;
@@ -23,7 +24,7 @@ struct kvc_megakv_config {
     const struct kvc_pcie *pcie;
     const struct kvc_megakv_cost_profile *cost_profile;
 
-    /* The options (models/megakv/options.h), settled. */
+    /* The resolved options (models/megakv/options.h). */
     double cycle_ns;
     uint32_t delay;
     enum kvc_megakv_api api;
@@ -38,17 +39,17 @@ struct kvc_megakv_config {
     uint32_t max_displacements;
     uint32_t clock; /* Clock pair in gpu->clocks; gpu->clock_count if it has no such pair. */
 
-    /* What follows. */
-    uint32_t shards;               /* Sockets of the whole cluster. */
-    uint32_t frame_requests;       /* Requests that saturating and open-loop clients put into a frame. */
-    uint64_t sample_rate;          /* One key in this many is kept: 1 all, 0 none (functional = "off"). */
-    double full_bytes;             /* Indexes and slabs of the cluster if every key is kept [bytes]. */
-    double senders;                /* Senders of a socket that work at the same time. */
-    double hit_frac;               /* Share of the GETs that hit in the long run. */
+    /* Derived values. */
+    uint32_t shards;         /* Sockets of the whole cluster. */
+    uint32_t frame_requests; /* Requests that saturating and open-loop clients put into a frame. */
+    uint64_t sample_rate;    /* One key in this many is kept; 1: all keys, 0: none (functional = "off"). */
+    double full_bytes;       /* Indexes and slabs of the cluster if every key is kept [bytes]. */
+    double senders;          /* Senders of a socket that work at the same time. */
+    double hit_frac;         /* Share of the GETs that hit in the long run. */
     struct kvc_megakv_means means; /* Mean sizes. */
 };
 
-/* The configuration of a resolved scenario. */
+/* Returns the configuration of a resolved scenario. */
 static inline const struct kvc_megakv_config *kvc_megakv_config_of(const struct kvc_scenario *scenario)
 {
     return scenario->config;

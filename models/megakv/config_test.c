@@ -1,4 +1,4 @@
-/* Resolution settles what the user left open and leaves the options as they were written. */
+/* Resolution replaces every "auto" in the configuration and leaves the options as they were written. */
 #include "models/megakv/config.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@ struct setup {
     struct kvc_test_devices devices;
 };
 
-/* All options are automatic that can be. A socket has nine cores with two threads each. */
+/* Every option that can be automatic is automatic. A socket has nine cores with two threads each. */
 static void describe(struct setup *setup)
 {
     memset(setup, 0, sizeof(*setup));

@@ -1,11 +1,12 @@
-/* A cost profile says what the tasks of Mega-KV cost on one machine, measured there with the store's own
+/* A cost profile holds the costs of Mega-KV's tasks on one machine, measured there with the store's own
  * code.
  *
- * On a calibrated machine it takes the place of the costs that follow from the profiles of cpu, dram and gpu.
- * It has one cost curve for each task: a list of points over three coordinates, which must form a full grid.
- * The coordinates are the size of the piece of work, the footprint of the memory that it touches at random,
- * and the threads that do the same at once (for launches: the streams). Lines join the points; see
- * kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each other. */
+ * On a calibrated machine it takes the place of the costs that follow from the profiles of cpu, dram and
+ * gpu. It has one cost curve for each task: a list of points over three coordinates, which must form a full
+ * grid. The coordinates are the size of the piece of work, the footprint of the memory that it touches at
+ * random, and the number of threads that do the same work at the same time (for launches: of streams).
+ * Lines join the points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that
+ * disturb each other. */
 #ifndef KVC_MODELS_MEGAKV_COST_PROFILE_H
 #define KVC_MODELS_MEGAKV_COST_PROFILE_H
 
@@ -19,7 +20,7 @@
 
 enum { KVC_MEGAKV_COST_POINTS_MAX = 256 };
 
-/* The two load factors of the index at which launches are measured: taken slots over all slots. */
+/* The two load factors of the index at which launches are measured: occupied slots over all slots. */
 #define KVC_MEGAKV_USUAL_LOAD_FRAC 0.4925
 #define KVC_MEGAKV_HIGH_LOAD_FRAC 0.73875
 
@@ -27,7 +28,7 @@ enum { KVC_MEGAKV_COST_POINTS_MAX = 256 };
 struct kvc_megakv_cost_point {
     double size;            /* Requests of a frame, bytes of an item, or jobs of a launch. */
     double footprint_bytes; /* Memory that is used uniformly at random; 0: it does not matter. */
-    uint64_t threads;       /* Threads at once, or streams of a launch. */
+    uint64_t threads;       /* Threads that work at the same time, or streams of a launch. */
     double ns;              /* Time of one frame, item or launch. */
 };
 
@@ -48,16 +49,16 @@ struct kvc_megakv_cost_profile {
 
     /* A GET at its sender, by the item's bytes; 0 bytes stand for a miss. */
     struct kvc_megakv_cost_curve read;         /* All reference bits of CLOCK nearby are known to be set. */
-    struct kvc_megakv_cost_curve read_checked; /* The item's own bit is looked at, and is set. */
+    struct kvc_megakv_cost_curve read_checked; /* The item's own bit is read and found set. */
     struct kvc_megakv_cost_curve
         read_half_marked;                     /* The bit is clear for every other read, in random order. */
     struct kvc_megakv_cost_curve read_marked; /* The bit is clear, so that the read sets it. */
     struct kvc_megakv_cost_curve read_half_missed; /* Every other read is a miss, in random order. */
-    struct kvc_megakv_cost_curve read_slowest;     /* As read, on the slowest of the senders' cores; whoever
-                                                      waits for all senders waits for that one. */
+    struct kvc_megakv_cost_curve read_slowest;     /* As read, on the slowest of the senders' cores, which
+                                                      limits a wait for all senders. */
 
     /* A launch of searches, by its jobs per stream. */
-    struct kvc_megakv_cost_curve search;           /* Keys that are there. */
+    struct kvc_megakv_cost_curve search;           /* Keys that exist. */
     struct kvc_megakv_cost_curve search_miss;      /* Keys that are missing. */
     struct kvc_megakv_cost_curve search_high_load; /* As search, in an index of the high load factor. */
 
@@ -80,7 +81,7 @@ static inline const struct kvc_megakv_cost_profile *kvc_megakv_cost_profile_of(c
 enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *profile,
                                               struct kvc_diag *diag);
 
-/* Tells whether the profile has measured costs; NULL has none. */
+/* Returns whether the profile has measured costs; false for NULL. */
 static inline bool kvc_megakv_cost_profile_is_measured(const struct kvc_megakv_cost_profile *profile)
 {
     return profile != NULL && profile->read.count > 0;

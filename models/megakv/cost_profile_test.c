@@ -72,8 +72,8 @@ Test(cost_profile, uniform_use_between_measured_footprints)
     }
 }
 
-/* Below the smallest footprint nothing is known: it costs what that does. Beyond the largest the last piece
- * of f c(f) goes on. */
+/* A footprint below the smallest measured one costs as much as the smallest. Beyond the largest, the last
+ * piece of f c(f) continues. */
 Test(cost_profile, uniform_use_outside_measured_footprints)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
@@ -197,7 +197,7 @@ Test(cost_profile, all_curves_or_none)
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
         cost_curve->count = 0;
         if (strcmp(cost_curves[i].name, "read") ==
-            0) { /* it says whether the others are missing or too many */
+            0) { /* The message says whether curves are missing or superfluous. */
             snprintf(message, sizeof(message), "megakv_costs.receive is given, megakv_costs.read is not");
         } else {
             snprintf(message, sizeof(message), "megakv_costs.%s is missing", cost_curves[i].name);
@@ -219,7 +219,7 @@ Test(cost_profile, full_grids_only)
                  "megakv_costs.%s: found 11 points, 2 sizes, 3 footprints and 2 numbers of threads need 12",
                  cost_curves[i].name);
         refuses(profile, message);
-        /* as many points as need be, one of them twice and one of them never */
+        /* The number of points is right, but one point occurs twice and another one is missing. */
         cost_curve->point[cost_curve->count] = cost_curve->point[0];
         cost_curve->count++;
         snprintf(message, sizeof(message), "megakv_costs.%s: no point of size 300, footprint 1000, 1 threads",

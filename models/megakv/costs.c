@@ -61,8 +61,8 @@ static struct use places_of(const struct kvc_workload *uniform, double slab_byte
 }
 
 /* The lines of the index. An index on a thread shares the caches with the packets, rows and items that pass
- * through them between two accesses to a line. The cost curves already contain what the smallest items bring
- * along. */
+ * through them between two accesses to a line. The cost curves already include the effect of the smallest
+ * items. */
 static struct use index_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);

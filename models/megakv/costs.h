@@ -30,7 +30,7 @@
 #include "sim/base/curve.h"
 #include "sim/scenario.h"
 
-/* Costs that do not depend on the single request. */
+/* Costs that do not depend on the individual request. */
 struct kvc_megakv_costs {
     const struct kvc_megakv_config *config;
     uint32_t clock;        /* Clock pair of the GPU; the closed form varies it. */
@@ -49,21 +49,22 @@ struct kvc_megakv_costs {
     struct kvc_curve search_high_load, search_usual, insert_high_load, insert_usual;
 };
 
-/* Costs of a resolved scenario, which must outlive them. */
+/* Returns the costs of a resolved scenario, which must outlive them. */
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
 
-/* Cost of receiving one of the `frame_requests` requests in a frame. */
+/* Returns the cost of receiving one of the `frame_requests` requests in a frame. */
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes);
 
-/* Cost of answering a request. `lookup_mix` says what the GETs of its batch find. */
+/* Returns the cost of answering a request. `lookup_mix` is the mix of the GETs in its batch. */
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
                                          const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
-/* Duration of one launch of all streams together; 0 jobs take 0. `hit_frac` is the share of searches that
- * hit. `drained` is the number of SETs and DELETEs whose index jobs the scheduler moves out of the batches
- * once the search has begun. `stats` is what the index has counted so far; NULL: nothing is known. */
+/* Returns the duration of one launch of all streams together [ns]; 0 jobs take no time. `hit_frac` is the
+ * share of searches that hit. `drained` is the number of SETs and DELETEs whose index jobs the scheduler
+ * moves out of the batches once the search has begun. `stats` holds the counters of the index so far; NULL:
+ * they are unknown. */
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
                             double hit_frac, double drained, const struct kvc_index_stats *stats);
 

@@ -15,7 +15,7 @@ struct kvc_megakv_fit {
     double insert_ns_per_op, insert_base_ns; /* k_I, b_I */
 };
 
-/* What the GPU is asked to do. */
+/* The load of the GPU. */
 struct kvc_megakv_load {
     double search_frac; /* p_S, 0 to 1; the rest are inserts and deletes. */
     unsigned delay;     /* n; 1: inserts are not delayed. */

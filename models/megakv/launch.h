@@ -18,8 +18,8 @@ enum kvc_megakv_kernel {
 const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock,
                                              enum kvc_megakv_kernel kernel);
 
-/* Returns the work of a launch of `jobs` jobs. `stats` is what the index has counted so far; NULL: the
- * numbers of a typical half-full table. */
+/* Returns the work of a launch of `jobs` jobs. `stats` holds the counters of the index so far; NULL: the
+ * values of a typical half-full table. */
 struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_index_stats *stats);
 

@@ -1,4 +1,5 @@
-/* Simulation and closed form with round numbers as measured costs, compared with what follows from them. */
+/* Tests the simulation and the closed form with round numbers as measured costs, from which the expected
+ * results follow. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -193,7 +194,7 @@ Test(measured, saturated_senders_read)
     cr_expect_str_eq(result->bottleneck_stage, "send");
     expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 1, 0.02);
     free(result);
-    setup.devices.cpu.cores = 2; /* Both senders share a core. */
+    setup.devices.cpu.cores = 2; /* Both senders share the second core. */
     free(expect_throughput(&setup, 1e3 / 100));
 }
 
@@ -294,7 +295,7 @@ struct pair {
 
 enum { PAIRS_MAX = 64 };
 
-/* Reads the turns from a timeline, in the order of the launches. Returns their number. */
+/* Reads the senders' activities from a timeline, in the order of the launches. Returns their number. */
 static uint32_t read_pairs(const char *path, struct pair *pairs)
 {
     char line[256];

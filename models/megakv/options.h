@@ -8,7 +8,7 @@
 
 /* Sizes of the pipeline. */
 enum {
-    KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer takes unless the admission limit is smaller. */
+    KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer holds unless the admission limit is smaller. */
     KVC_MEGAKV_SEND_ROWS =
         256, /* Rows that a sender answers before the next sender on its core gets its turn. */
 };
@@ -25,8 +25,9 @@ enum kvc_megakv_feed {
 };
 
 enum kvc_megakv_admission {
-    KVC_MEGAKV_ADMIT_CYCLE, /* Per cycle, receivers take what the GPU finishes in time (eq. 4). */
-    KVC_MEGAKV_ADMIT_ALL,   /* Receivers take what they can; too much work stretches the cycle. */
+    KVC_MEGAKV_ADMIT_CYCLE, /* In each cycle, receivers accept as many requests as the GPU finishes in time
+                               (eq. 4). */
+    KVC_MEGAKV_ADMIT_ALL,   /* Receivers accept all requests; too much work stretches the cycle. */
 };
 
 enum kvc_megakv_index_on {

@@ -14,7 +14,7 @@ enum {
     POSITIONS = 64,       /* Requests of a batch whose latency is computed. */
     SETTLING_CYCLES = 64, /* Cycles per delay until the waits at GPU and sender repeat. */
     /* Jobs of the two launches that define the line of a device without a fit. A calibrated device was
-     * measured with launches of the sizes of its pipelines' batches. */
+     * measured with smaller launches, like those of its pipelines. */
     FEW = 10000,
     MANY = 1000000,
     MEASURED_FEW = 1000,
@@ -281,7 +281,7 @@ static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct
     return busy_ns / cycles;
 }
 
-/* What the closed form found out about the hottest socket. */
+/* The forecast for the hottest socket. */
 struct forecast {
     struct kvc_megakv_fit fit;
     struct kvc_megakv_load load;

@@ -43,7 +43,7 @@ void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
     free(writes->erase_location);
 }
 
-/* Returns how far the sender is behind: the time that each of the last n batches waited at least [ns].
+/* Returns how far the sender is behind: the shortest time that one of the last n batches waited [ns].
  * Inserts delay one search in n, so a wait that not all of them have is the normal rhythm. */
 static double behind_ns(const struct kvc_megakv_pipeline *pipeline)
 {
@@ -128,7 +128,7 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
 }
 
-/* Number of rows by operation in a frame. */
+/* The number of rows of each operation in a frame. */
 struct frame_mix {
     uint32_t count[KVC_OP_COUNT];
 };
@@ -223,8 +223,8 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     return *slot_ns;
 }
 
-/* Receives the rows of a frame one by one. Returns when the last is finished [ns], and in *sum_ns the sum of
- * the times at which they are. */
+/* Receives the rows of a frame one by one. Returns when the last one is finished [ns], and sets *sum_ns to
+ * the sum of the times at which they are finished. */
 static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer,
                            uint32_t first, double start_ns, double *sum_ns)
 {
@@ -352,7 +352,8 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
     }
 }
 
-/* Sets the costs until the next swap. Sibling hyper-threads slow each other down as since the last swap. */
+/* Sets the costs until the next swap. Sibling hyper-threads slow each other down as much as they have done
+ * since the last swap. */
 static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;

@@ -80,8 +80,8 @@ void kvc_megakv_scheduler_main(void *data)
         }
         double now_ns = kvc_engine_now_ns();
         kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
-        /* Launches are due at multiples of the cycle: one that is less than a cycle late does not delay the
-         * next ones. */
+        /* Launches are due at multiples of the cycle: a launch that is less than a cycle late does not
+         * delay the next ones. */
         if (now_ns - due_ns >= simulation->config->cycle_ns) {
             due_ns = now_ns;
         }

@@ -46,7 +46,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     uint64_t checked = stats->checked, marked = stats->marked;
     kvc_megakv_slab_read(pipeline->socket->shard->slab, &reads, stats);
     simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
-    if (simulation->costs.measured) { /* others do not depend on it */
+    if (simulation->costs.measured) { /* Other costs do not depend on the lookup mix. */
         note_lookup_mix(pipeline, buffer, stats->checked - checked, stats->marked - marked);
     }
 }

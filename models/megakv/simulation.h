@@ -2,11 +2,11 @@
  *
  * A request passes through these files: kvc_megakv_receive (receiver.c) puts it into a pipeline's buffer.
  * Every cycle, the scheduler (scheduler.c) swaps the buffers of all pipelines and launches a search of them
- * on the GPU (scheduler.c). The sender (sender.c) reads the items and answers.
+ * on the GPU. The sender (sender.c) reads the items and answers.
  *
- * Each socket has one scheduler, one GPU and one sender per pipeline; each of them is an actor of the engine.
- * Receivers are no actors: nothing waits for them within a cycle, so the scheduler computes what they have
- * received when it swaps. */
+ * Each socket has one scheduler, one GPU and one sender per pipeline; each of them is an actor of the
+ * engine. Receivers are not actors: nothing waits for them within a cycle, so the scheduler computes at
+ * each swap what they have received. */
 #ifndef KVC_MODELS_MEGAKV_SIMULATION_H
 #define KVC_MODELS_MEGAKV_SIMULATION_H
 

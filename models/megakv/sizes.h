@@ -19,31 +19,31 @@ enum kvc_megakv_outcome {
     KVC_MEGAKV_OUTCOMES,
 };
 
-/* Bytes that the measured costs of an item refer to. An item within one line counts its own bytes. A larger
- * one counts whole lines, averaged over the places that its size class has in a slab, because memory delivers
- * lines. */
+/* Returns the bytes that the measured costs of an item refer to. An item within one line counts its own
+ * bytes. A larger one counts whole lines, averaged over the places that its size class has in a slab,
+ * because memory delivers lines. */
 double kvc_megakv_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
-/* Memory lines of an item with its header. */
+/* Returns the number of cache lines of an item with its header. */
 double kvc_megakv_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes);
 
-/* Payload of a response: the value of a hit, under KVC_MEGAKV_GETK with its key. */
+/* Returns the payload of a response: the value of a hit, and its key under KVC_MEGAKV_GETK [bytes]. */
 double kvc_megakv_response_payload(enum kvc_megakv_api api, enum kvc_megakv_outcome outcome,
                                    uint32_t key_bytes, uint32_t value_bytes);
 
-/* Bytes of a request and of a response inside a frame. */
+/* Return the bytes of a request, and of a response, inside a frame. */
 double kvc_megakv_request_bytes(const struct kvc_nic *nic, enum kvc_op op, uint32_t key_bytes,
                                 uint32_t value_bytes);
 double kvc_megakv_response_bytes(const struct kvc_nic *nic, enum kvc_megakv_api api,
                                  enum kvc_megakv_outcome outcome, uint32_t key_bytes, uint32_t value_bytes);
 
-/* Outcome that the means count an operation with: every GET hits. */
+/* Returns the outcome that the means assume for an operation: every GET hits. */
 enum kvc_megakv_outcome kvc_megakv_usual_outcome(enum kvc_op op);
 
-/* Share of an operation in the workload's requests. */
+/* Returns the share of an operation in the workload's requests. */
 double kvc_megakv_op_frac(const struct kvc_workload *workload, enum kvc_op op);
 
-/* Sizes of one key out of equally many. */
+/* The sizes of one key, which represents a share of all keys. */
 struct kvc_megakv_size_sample {
     double weight; /* Share of the keys that the sample stands for. */
     uint8_t key_bytes;
@@ -56,7 +56,7 @@ enum { KVC_MEGAKV_SIZE_SAMPLES_MAX = 4096 };
  * keys have the same sizes. */
 uint32_t kvc_megakv_sample_sizes(const struct kvc_workload *workload, struct kvc_megakv_size_sample *sample);
 
-/* Means over the workload's operations and keys if all GETs hit. */
+/* The means over the workload's operations and keys if all GETs hit. */
 struct kvc_megakv_means {
     double request_bytes, response_bytes; /* Inside a frame. */
     double item_bytes;                    /* Size class of an item. */

@@ -2,8 +2,8 @@
  *
  * With functional = "sampled", the tables are smaller by the sampling rate and hold a sample of the keys
  * (sim/workload/sampling.h). They hold all hot keys, for which there is additional slab memory, but only a
- * sample of the requests for these keys runs through them. So every request that runs stands for as many
- * requests as the rate. */
+ * sample of the requests for these keys runs through them. Every request that runs therefore stands for as
+ * many requests as the rate says. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
@@ -30,8 +30,8 @@ struct kvc_megakv_store {
     uint32_t shard_count;
     struct kvc_megakv_shard *shards; /* NULL with functional = "off". */
     struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
-    uint8_t *value;                  /* What SETs write; its first 8 bytes become the hash of the key. */
-    double preload_wall_s;           /* Wall-clock time of creating and preloading [s]. */
+    uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. */
+    double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };
 
 /* Returns the memory that all shards need [bytes]. */

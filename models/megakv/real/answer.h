@@ -17,7 +17,7 @@ struct kvc_megakv_real_answerer {
     double from_ns, until_ns; /* The measured time [ns]; answers within it count. */
     bool time_writes;         /* Records the latencies of SETs and DELETEs, for a load without GETs. */
     uint32_t rows_max;        /* Rows that one call answers, at most KVC_MEGAKV_SEND_ROWS. */
-    uint8_t *values;          /* Where the values are copied to. */
+    uint8_t *values;          /* The buffer that the values are copied to. */
     struct kvc_histogram *latency;
     struct kvc_megakv_slab_stats stats;
     uint64_t answered;                               /* Requests answered in all. */
@@ -28,11 +28,11 @@ struct kvc_megakv_real_answerer {
     double done_ns[KVC_MEGAKV_SEND_ROWS];
 };
 
-/* `value_bytes` is the length of the longest value. False: there is too little memory; the answerer must be
- * closed even then. */
+/* Opens an answerer. `value_bytes` is the length of the longest value. Returns false if memory is short;
+ * the answerer must be closed even then. */
 bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab,
                                    uint32_t value_bytes);
-void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer); /* a zeroed one is allowed */
+void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer); /* A zeroed one is allowed. */
 
 /* Answers the GETs [first, first + count) of the buffer; `count` is at most rows_max. An item whose key
  * differs from the requested one is a miss, no matter whether the store or the client (under getk) compares

@@ -114,7 +114,7 @@ Test(answer, only_the_rows_that_were_asked_for)
     close_fixture(&fixture);
 }
 
-/* Before and after the measured time only answers and wrong values are counted. */
+/* Before and after the measured time, only answers and wrong values are counted. */
 Test(answer, times_outside_are_not_counted)
 {
     static const double window_ns[][2] = {{for_ever_ns / 2, for_ever_ns}, {0, 0}};
@@ -154,7 +154,7 @@ Test(answer, the_end_of_the_time_is_outside)
     close_fixture(&fixture);
 }
 
-/* In a load with GETs only their latencies are recorded. */
+/* If the load has GETs, only their latencies are recorded. */
 Test(answer, writes_are_timed_where_nothing_else_is)
 {
     struct fixture fixture = {0};

@@ -25,7 +25,8 @@ struct kvc_megakv_real_buffer {
     uint32_t *insert_location, *erase_location;
 };
 
-/* A buffer for `room` requests. False: there is too little memory; the buffer must be closed even then. */
+/* Opens a buffer for `room` requests. Returns false if memory is short; the buffer must be closed even
+ * then. */
 bool kvc_megakv_real_buffer_open(struct kvc_megakv_real_buffer *buffer, uint32_t room, uint32_t key_stride,
                                  bool on_gpu);
 void kvc_megakv_real_buffer_close(struct kvc_megakv_real_buffer *buffer);

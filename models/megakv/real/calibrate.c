@@ -12,14 +12,15 @@
 
 enum { LINE_BYTES = 64 };
 
-/* Slabs from a size that caches hold to sizes far beyond, as a store's are; and two smaller ones. */
+/* The slabs of a full calibration range from a size that fits the caches to the sizes of real stores. A
+ * quick calibration uses two smaller sizes. */
 static const struct kvc_megakv_measurement_options full = {
     .slab_bytes = {0x1p21, 0x1p26, 0x1p29, 0x1p30}, .footprints = 4, .passes = 2};
 static const struct kvc_megakv_measurement_options quick = {
     .slab_bytes = {0x1p24, 0x1p26}, .footprints = 2, .passes = 1};
 
-/* Memory beside the largest slabs: a margin for a store with a high load factor, and packets, buffers and
- * indexes. */
+/* Memory besides the largest slabs: a margin for a store with a high load factor, and room for packets,
+ * buffers and indexes. */
 static const double slab_margin = 2.5, beside_bytes = 0x1p30;
 
 /* Adds the slope and the base of a fitted line as two costs of the GPU's kernels. */
@@ -33,7 +34,7 @@ static void add_kernel(struct kvc_profile *profile, const char *per_op, const ch
     kvc_profile_value(profile, "gpu.clocks", base, fmax(fit->base, 0), "ns", "%s: %s", what, text);
 }
 
-/* The values of general devices, as far as the store's own code tells them. */
+/* Adds those parameters of cpu, dram and gpu that measurements of the store's own code determine. */
 static void add_devices(const struct kvc_megakv_measurement *measurement, struct kvc_profile *profile)
 {
     const struct kvc_fit *receive = &measurement->receive.fit, *read = &measurement->read.fit;

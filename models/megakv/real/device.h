@@ -8,12 +8,12 @@
 #include "kernels/megakv/cuckoo.h"
 #include "models/megakv/store.h"
 
-/* An empty index. NULL: the parameters are wrong, or there is too little memory. */
+/* Creates an empty index. Returns NULL if the parameters are wrong or memory is short. */
 struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_megakv_cuckoo_params *params);
 
-/* Moves the preloaded index of the shard to the GPU, entry by entry. KVC_ERR_RUNTIME: there is no GPU, the
- * program was built without CUDA, the GPU's memory is too small, or entries were lost; the index then stays
- * where it was. */
+/* Moves the preloaded index of the shard to the GPU, entry by entry. Returns KVC_ERR_RUNTIME if there is no
+ * GPU, the program was built without CUDA, the GPU's memory is too small, or entries were lost; the index
+ * then stays where it was. */
 enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
                                                   struct kvc_megakv_shard *shard, struct kvc_diag *diag);
 
@@ -21,7 +21,8 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
  * stream. */
 struct kvc_megakv_real_device_queues;
 
-/* NULL: there is too little memory. On the processor nothing is queued: a search runs when it begins. */
+/* Creates the queues. Returns NULL if memory is short. On the processor nothing is queued: a search runs
+ * when it begins. */
 struct kvc_megakv_real_device_queues *kvc_megakv_real_device_queues_create(bool on_gpu, uint32_t count);
 void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *queues); /* NULL is allowed */
 
@@ -31,10 +32,10 @@ void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *q
                                          struct kvc_megakv_shard *shard, const uint64_t *hash, uint32_t count,
                                          uint32_t *location);
 
-/* Waits for all searches that have begun. False: the device failed. */
+/* Waits for all searches that have begun. Returns false if the device failed. */
 bool kvc_megakv_real_device_search_end(struct kvc_megakv_real_device_queues *queues);
 
-/* Memory that the index's device reads and writes in place. NULL: there is too little memory. */
+/* Allocates memory that the index's device reads and writes in place. Returns NULL if memory is short. */
 void *kvc_megakv_real_device_array(bool on_gpu, size_t bytes);
 void kvc_megakv_real_device_array_free(bool on_gpu, void *array); /* NULL is allowed */
 

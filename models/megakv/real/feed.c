@@ -24,7 +24,7 @@ struct writer {
     uint8_t *value; /* As long as the longest value; it begins with the hash of the current key. */
 };
 
-/* Appends the batch as a frame; false: the feed is full. */
+/* Appends the batch as a frame. Returns false if the feed is full. */
 static bool append(struct kvc_megakv_real_feed *feed, const struct writer *writer)
 {
     static const uint32_t ops[KVC_OP_COUNT] = {KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET,

@@ -124,7 +124,7 @@ static enum kvc_status fit_operation(struct table *table, int operation, struct 
         ns[i] = 1e9 *
                 kvc_timing_measure(operations[operation].prepare, operations[operation].work, table).median_s;
     }
-    table->jobs = JOBS_MAX; /* Removes what the last operation left. */
+    table->jobs = JOBS_MAX; /* Removes the elements that the last operation left behind. */
     make_absent(table, 0);
     return kvc_fit_line(jobs, ns, SIZES, fit, diag);
 }

@@ -22,7 +22,8 @@ struct kvc_megakv_launch_fits {
     struct kvc_megakv_launch_fit fit[KVC_MEGAKV_LAUNCH_FITS];
 };
 
-/* `on_gpu`: the index is on the GPU. KVC_ERR_RUNTIME: too little memory. */
+/* Measures the launches. `on_gpu` says whether the index is on the GPU. Returns KVC_ERR_RUNTIME if memory
+ * is short. */
 enum kvc_status kvc_megakv_measure_launches(bool on_gpu, struct kvc_megakv_launch_fits *fits,
                                             struct kvc_diag *diag);
 

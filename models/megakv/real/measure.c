@@ -68,8 +68,8 @@ static enum kvc_status check_values(const struct kvc_megakv_real_node *node, str
                                       (unsigned long long)wrong);
 }
 
-/* Bytes of packets for each pipeline: long enough that the same keys do not return so soon that caches and
- * CLOCK would favour them. */
+/* Returns the bytes of packets for each pipeline: so many that the same keys do not return soon enough for
+ * caches and CLOCK to favour them. */
 static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t share = FEEDS_BYTES_MAX / kvc_megakv_config_of(scenario)->streams;

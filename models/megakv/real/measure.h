@@ -9,15 +9,16 @@
 
 /* Checks whether this machine can run the scenario. Several sockets or nodes, a network feed, admission
  * "cycle" and sampled stores can be simulated but not measured, and a scenario must not need more threads
- * than there are cores. Arrivals that cannot be played only show when kvc_megakv_measure prepares them. */
+ * than there are cores. Arrivals that cannot be played are only detected when kvc_megakv_measure prepares
+ * them. */
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Creates and preloads the store, warms up (for run.warmup; if that is "auto" for a fifth of the duration,
- * but at least 50 ms) and measures for run.duration of wall clock. The index is where system.index_on puts
- * it, and threads are pinned to the first cores as system.threads lays them out. The metrics others_frac,
- * stalled_frac and slowest_core_frac tell how much the machine disturbed the run. KVC_ERR_SCENARIO: the
- * scenario cannot be measured here. KVC_ERR_RUNTIME: too little memory, no threads, no GPU or one that fails,
- * or a value that does not belong to its key. */
+/* Creates and preloads the store, warms up (for run.warmup or, if that is "auto", for a fifth of the
+ * duration, but at least 50 ms) and measures for run.duration of wall clock. The index is where
+ * system.index_on puts it, and threads are pinned to the first cores as system.threads lays them out. The
+ * metrics others_frac, stalled_frac and slowest_core_frac tell how much the machine disturbed the run.
+ * Returns KVC_ERR_SCENARIO if the scenario cannot be measured here, and KVC_ERR_RUNTIME if memory is short,
+ * threads cannot be started, the GPU is missing or fails, or a value does not belong to its key. */
 enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag);
 

@@ -6,7 +6,7 @@
 /* Two passes that differ by more than this fraction disagree: one of them was disturbed. */
 static const double disagreeing_frac = 0.1;
 
-/* The number of the point; the number of points if the curve does not have it yet. */
+/* Returns the index of the point, or the number of points if the curve does not have it yet. */
 static uint32_t find_point(const struct kvc_megakv_cost_curve *curve, double size, double footprint_bytes,
                            uint32_t threads)
 {

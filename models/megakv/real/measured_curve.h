@@ -7,7 +7,7 @@
 #include "models/megakv/cost_profile.h"
 #include "validate/probes/fit.h"
 
-/* Measurements of a point; every pass takes as many. */
+/* Repetitions of the measurement of a point in every pass. */
 enum { KVC_MEGAKV_REPETITIONS = 25 };
 
 struct kvc_megakv_measured_curve {
@@ -17,15 +17,15 @@ struct kvc_megakv_measured_curve {
     uint32_t disagreeing; /* Points for which two passes differ by more than a tenth. */
 };
 
-/* Adds the median of the times `ns`, which get sorted. If the curve has the point from an earlier pass, it
- * gets the mean of both medians and the outer quartiles. */
+/* Adds the median of the times `ns` and sorts them. If the curve has the point from an earlier pass, the
+ * point becomes the mean of both medians, with the outer quartiles. */
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured, double size,
                                    double footprint_bytes, uint32_t threads,
                                    double ns[KVC_MEGAKV_REPETITIONS]);
 
-/* Fits a line to the points with the largest footprint and the most threads. `in_streams`: the points' sizes
- * are those of one stream, and the line goes by the size of all streams together. KVC_ERR_RUNTIME: see
- * kvc_fit_line. */
+/* Fits a line to the points with the largest footprint and the most threads. With `in_streams`, the points'
+ * sizes are those of one stream, and the line is fitted over the size of all streams together. Returns the
+ * errors of kvc_fit_line. */
 enum kvc_status kvc_megakv_measured_curve_fit(struct kvc_megakv_measured_curve *measured, bool in_streams,
                                               struct kvc_diag *diag);
 

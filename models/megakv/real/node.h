@@ -15,7 +15,7 @@
 
 enum { KVC_MEGAKV_REAL_PIPELINES_MAX = 64, KVC_MEGAKV_REAL_BUFFERS_MAX = 16 };
 
-/* What a task did within the measured time. */
+/* The work of a task within the measured time. */
 struct kvc_megakv_real_task_time {
     double busy_ns;  /* Time spent working, not waiting [ns]. */
     uint64_t served; /* Requests served. */
@@ -83,12 +83,12 @@ struct kvc_megakv_real_node {
 };
 
 /* Opens the node of a scenario over a preloaded shard, with feeds of the scenario's load of up to
- * `feed_bytes` for each pipeline. KVC_ERR_RUNTIME: too little memory. KVC_ERR_SCENARIO: an arrival that
- * cannot be played. The node must be closed even after an error. */
+ * `feed_bytes` for each pipeline. Returns KVC_ERR_RUNTIME if memory is short, and KVC_ERR_SCENARIO for an
+ * arrival that cannot be played. The node must be closed even after an error. */
 enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
                                           const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
                                           bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag);
-void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* a zeroed one is allowed */
+void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* A zeroed one is allowed. */
 
 /* Starts the clock of the node and of its senders, and sets the measured time [ns]. */
 void kvc_megakv_real_node_start(struct kvc_megakv_real_node *node, double from_ns, double until_ns);

@@ -17,7 +17,7 @@
 
 #include "models/megakv/real/node.h"
 
-/* Does one piece of a task's work; false: there was none. */
+/* Does one piece of a task's work. Returns false if there was none. */
 typedef bool kvc_megakv_real_task_fn(void *data);
 
 bool kvc_megakv_real_receiver_step(void *pipeline); /* one frame */

@@ -1,4 +1,4 @@
-/* The tasks of a real node take turns on one thread, and every request that is received gets its answer. */
+/* Runs the tasks of a real node in turn on one thread and checks that every received request is answered. */
 #include "models/megakv/real/pipeline.h"
 
 #include <criterion/criterion.h>

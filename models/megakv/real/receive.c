@@ -88,7 +88,7 @@ static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_b
     }
 }
 
-/* A location for the item; KVC_LOCATION_NONE: the slabs have no memory for it. */
+/* Returns a location for the item, or KVC_LOCATION_NONE if the slabs have no memory for it. */
 static uint32_t take_location(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
                               struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
                               struct kvc_megakv_slab_stats *stats)

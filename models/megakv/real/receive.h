@@ -28,7 +28,7 @@ struct kvc_megakv_real_stock {
     uint32_t location[KVC_MEGAKV_REAL_STOCK_MAX];
 };
 
-/* An empty list. NULL: there is too little memory. Free it with free(). */
+/* Creates an empty list, which the caller frees with free(). Returns NULL if memory is short. */
 struct kvc_megakv_real_frame_writes *kvc_megakv_real_frame_writes_create(uint32_t key_stride);
 
 /* Appends the GETs of a packet of `bytes` bytes to the buffer and puts the other requests into `writes`, all

@@ -23,7 +23,7 @@ static void add_time(struct kvc_megakv_real_task_time *sum, const struct kvc_meg
     sum->served += time->served;
 }
 
-/* What all pipelines of a node did. */
+/* The work of all pipelines of a node. */
 struct sums {
     struct kvc_megakv_real_task_time receive, send;
     struct kvc_megakv_slab_stats slab;

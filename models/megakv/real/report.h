@@ -13,7 +13,8 @@ struct kvc_megakv_real_noise {
     struct kvc_cores cores; /* Speeds of the cores, measured right before the run. */
 };
 
-/* Fills in what the node's tasks counted within the measured time. The histogram in `result` is empty before.
+/* Fills in the counts of the node's tasks within the measured time. The histogram in `result` must be
+ * empty.
  */
 void kvc_megakv_real_report(const struct kvc_megakv_real_node *node, struct kvc_result *result);
 

@@ -78,8 +78,8 @@ struct survey {
     double pass_ns;                        /* Time in which the CLOCK hand passes an item [ns]. */
 };
 
-/* Opens a new store for each number of pipelines, because what a store has open (GPU streams, packets,
- * buffers) is part of what its stages cost. */
+/* Opens a new store for each number of pipelines, because a store's resources (GPU streams, packets,
+ * buffers) contribute to the costs of its stages. */
 static enum kvc_status open_testbench(struct survey *survey, uint32_t value_bytes, double slab_bytes,
                                       uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag)
 {
@@ -112,13 +112,13 @@ static enum kvc_status check_misses(uint64_t misses, uint64_t gets, struct kvc_d
                                (unsigned long long)misses, (unsigned long long)gets);
 }
 
-/* The time of a sender for one GET [ns]. */
+/* Returns the time of a sender for one GET [ns]. */
 static double read_ns(const struct kvc_megakv_testbench_round *round)
 {
     return round->send_s * 1e9 / round->send_rows;
 }
 
-/* Runs rounds of the same work: some to settle, then those that count. */
+/* Runs rounds of the same work, the first ones only to settle. */
 static void run_rounds(struct survey *survey, const struct kvc_megakv_testbench_work *work,
                        struct kvc_megakv_testbench_round rounds[KVC_MEGAKV_REPETITIONS])
 {
@@ -127,7 +127,7 @@ static void run_rounds(struct survey *survey, const struct kvc_megakv_testbench_
     }
 }
 
-/* The time of a receiver for a frame of GETs. */
+/* Measures the time of a receiver for a frame of GETs. */
 static void measure_receive(struct survey *survey, uint32_t frame_requests)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
@@ -145,7 +145,7 @@ static double item_bytes(const struct survey *survey)
     return kvc_megakv_touched_bytes(KVC_MEGAKV_TESTBENCH_KEY_BYTES, survey->testbench.params.value_bytes);
 }
 
-/* The sender that took longest in all rounds together. */
+/* Returns the sender that took longest in all rounds together. */
 static uint32_t slowest_of(const struct kvc_megakv_testbench_round rounds[KVC_MEGAKV_REPETITIONS],
                            uint32_t threads)
 {
@@ -184,7 +184,7 @@ static enum kvc_status measure_reads(struct survey *survey, struct kvc_diag *dia
     return check_misses(misses, (uint64_t)KVC_MEGAKV_REPETITIONS * ROWS * threads, diag);
 }
 
-/* The time of a sender for a GET when all GETs, or every other one at random, are misses. */
+/* Measures the time of a sender for a GET if all GETs, or a random half of them, are misses. */
 static void measure_misses(struct survey *survey, enum kvc_megakv_testbench_search search,
                            double ns[KVC_MEGAKV_REPETITIONS])
 {
@@ -213,8 +213,8 @@ static void note_misses(struct survey *survey)
     }
 }
 
-/* Reads in a store in which one of `one_in` reference bits is clear. The bits that the reads set are cleared
- * again before there are too many of them. */
+/* Measures reads in a store in which one of `one_in` reference bits is clear. The bits that the reads set
+ * are cleared again before there are too many of them. */
 static void measure_marks(struct survey *survey, uint32_t one_in, struct kvc_megakv_measured_curve *curve)
 {
     double ns[KVC_MEGAKV_REPETITIONS], read = INFINITY, keys = (double)survey->testbench.keys;
@@ -237,7 +237,7 @@ static void measure_marks(struct survey *survey, uint32_t one_in, struct kvc_meg
                                   survey->testbench.params.pipelines, ns);
 }
 
-/* SETs of a batch: few enough that the store hardly changes, many enough to be timed. */
+/* Returns the number of SETs of a batch: few enough that the store hardly changes, and enough to be timed. */
 static uint32_t sets_of(const struct survey *survey)
 {
     double some = evicted_frac * (double)survey->testbench.keys / (KVC_MEGAKV_REPETITIONS + SETTLING_ROUNDS) /
@@ -261,8 +261,8 @@ static double fill_up(struct survey *survey)
     return pass_ns;
 }
 
-/* SETs in a store in operation, most of whose items have been read. The receiver's time for the requests
- * themselves and the time in which the CLOCK hand passes items are subtracted. */
+/* Measures SETs in a store in operation, in which most items have been read. The receiver's time for the
+ * requests themselves and the time in which the CLOCK hand passes items are subtracted. */
 static void measure_writes(struct survey *survey)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
@@ -287,7 +287,7 @@ static void measure_writes(struct survey *survey)
                                   survey->testbench.params.slab_bytes, threads, ns);
 }
 
-/* Launches of searches of all sizes. */
+/* Measures launches of searches of all sizes. */
 static void measure_searches(struct survey *survey, enum kvc_megakv_testbench_search search,
                              struct kvc_megakv_measured_curve *curve)
 {
@@ -309,8 +309,8 @@ static void measure_searches(struct survey *survey, enum kvc_megakv_testbench_se
     survey->testbench.period_s = 0;
 }
 
-/* Launches of inserts and deletes, which always follow a launch of searches, and the scheduler's time to
- * collect their jobs. `collect` may be NULL. */
+/* Measures launches of inserts and deletes, which always follow a launch of searches, and the scheduler's
+ * time to collect their jobs. `collect` may be NULL. */
 static void measure_inserts(struct survey *survey, struct kvc_megakv_measured_curve *curve,
                             struct kvc_megakv_measured_curve *collect)
 {

@@ -1,4 +1,4 @@
-/* Measures what the stages of Mega-KV's pipeline cost on this machine.
+/* Measures the costs of the stages of Mega-KV's pipeline on this machine.
  *
  * The real tasks work on real, full stores, one stage after the other, for different sizes of their work,
  * footprints of the store and numbers of threads at once. The result is the store's cost profile
@@ -21,7 +21,7 @@ struct kvc_megakv_measurement {
         drain;
 };
 
-/* The curves by their names in a machine file, and in its order. */
+/* The curves by their names in a machine file, in the order of that file. */
 enum { KVC_MEGAKV_MEASURED_CURVES = 15 };
 struct kvc_megakv_named_curve {
     const char *name;
@@ -41,8 +41,8 @@ struct kvc_megakv_measurement_options {
     uint32_t cores;                               /* Hardware threads of this machine that may be used. */
 };
 
-/* Fills in the measurement, and checks the machine's steadiness from time to time. KVC_ERR_RUNTIME: too
- * little memory, no threads, or times that no line fits. */
+/* Fills in the measurement, and checks the machine's steadiness from time to time. Returns KVC_ERR_RUNTIME
+ * if memory is short, threads cannot be started, or no line fits the times. */
 enum kvc_status kvc_megakv_measure_stages(const struct kvc_megakv_measurement_options *params,
                                           struct kvc_steadiness *steadiness,
                                           const struct kvc_progress *progress,

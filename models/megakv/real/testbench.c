@@ -69,8 +69,8 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
     return status;
 }
 
-/* Bytes of packets for each pipeline: about one GET for every key within limits, and SETs that no cache
- * holds. */
+/* Returns the bytes of packets for each pipeline: about one GET for every key, within limits, and more SETs
+ * than any cache holds. */
 static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kvc_megakv_testbench_load load)
 {
     double requests_bytes =

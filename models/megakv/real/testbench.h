@@ -1,8 +1,8 @@
-/* A store to measure single stages on: a real, preloaded store with real pipelines over it.
+/* A testbench is a real, preloaded store with real pipelines, on which single stages are measured.
  *
  * The testbench works in rounds. In a round the receivers take in a batch, the scheduler launches the batch
  * of the round before, and the senders answer the batch of the round before that. All of them work at the
- * same time, as in a store in operation, but each has exactly as much to do as it is given. */
+ * same time, as in a store in operation, but the caller decides exactly how much work each of them has. */
 #ifndef KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 #define KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 
@@ -36,7 +36,7 @@ enum kvc_megakv_testbench_load {
     KVC_MEGAKV_TESTBENCH_LOADS
 };
 
-/* What every pipeline gets to do in a round. */
+/* The work of every pipeline in one round. */
 struct kvc_megakv_testbench_work {
     uint32_t gets; /* GETs to be received, searched and answered. Whole frames are received and then cut to
                       this. */
@@ -44,7 +44,7 @@ struct kvc_megakv_testbench_work {
     uint32_t sets; /* SETs of a mix to be received, stored and inserted. The GETs of the mix are dropped. */
 };
 
-/* What a round took, as means over the pipelines, and what it did. */
+/* The times of a round, as means over the pipelines, and its counts. */
 struct kvc_megakv_testbench_round {
     double receive_gets_s, receive_mix_s; /* Time of a receiver for GETs and for a mix [s]. */
     uint32_t gets_rows;                   /* GETs that each receiver took in. */
@@ -60,7 +60,7 @@ struct kvc_megakv_testbench_round {
     uint64_t passed;                                   /* Items that the CLOCK hand passed. */
 };
 
-/* What a task of the thread pool works on. */
+/* The argument of a task of the thread pool. */
 struct kvc_megakv_testbench_task {
     struct kvc_megakv_real_pipeline *pipeline;
     uint32_t rows;
@@ -94,9 +94,9 @@ enum { KVC_MEGAKV_TESTBENCH_KEY_BYTES = 8 };
 /* Requests that fit into a basic Ethernet frame. */
 uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t value_bytes);
 
-/* Creates and preloads the store. `frame_requests` is the size of the frames; 0: as many as fit. `pool` must
- * outlive the testbench. KVC_ERR_RUNTIME: too little memory, or no GPU. The testbench must be closed even
- * after an error. */
+/* Creates and preloads the store. `frame_requests` is the size of the frames; 0: as many as fit. `pool`
+ * must outlive the testbench. Returns KVC_ERR_RUNTIME if memory is short or there is no GPU. The testbench
+ * must be closed even after an error. */
 enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench,
                                           const struct kvc_megakv_testbench_options *params,
                                           uint32_t frame_requests, struct kvc_thread_pool *pool,

@@ -6,12 +6,12 @@
 #include "models/megakv/real/node.h"
 #include "sim/base/progress.h"
 
-/* Cores that the scenario's threads need. */
+/* Returns the number of cores that the scenario's threads need. */
 uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario);
 
 /* Runs the node's tasks on the first cores of the process, laid out as system.threads says, until the
  * measured time of the node ends. *stalled_ns is the time within it for which idle threads were kept from
- * running, summed over all threads [ns]. KVC_ERR_RUNTIME: a thread cannot be started. */
+ * running, summed over all threads [ns]. Returns KVC_ERR_RUNTIME if a thread cannot be started. */
 enum kvc_status kvc_megakv_real_threads_run(struct kvc_megakv_real_node *node,
                                             const struct kvc_scenario *scenario,
                                             const struct kvc_progress *progress, double *stalled_ns,
