@@ -21,7 +21,8 @@ static const struct kvc_option rows[] = {
              "data rate of the card's memory; a higher rate serves more hits"),
     REAL_ROW("dram_latency", dram_ns, KVC_UNIT_NS, 0, 1e6,
              "time from address to data in the card's memory; a longer time raises the latency of hits"),
-    REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4, "power of the whole card at work"),
+    REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4,
+             "power of the whole card at work; it adds to the power of the node"),
 };
 
 static const struct kvc_option_table options = {

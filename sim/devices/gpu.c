@@ -26,7 +26,8 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0ns",
-     .help = "time per job in a search launch, k of T_S = k*x + b; 0: no fit"},
+     .help = "time per job in a search launch, k of T_S = k*x + b; a longer time lowers the throughput; 0: "
+             "no fit"},
     {.name = "search_base",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, search.base_ns),
@@ -34,7 +35,7 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e9,
      .by_default = "0ns",
-     .help = "fixed time of a search launch, b of T_S"},
+     .help = "fixed time of a search launch, b of T_S; a longer time needs longer cycles"},
     {.name = "insert_per_op",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, insert.ns_per_op),
@@ -42,7 +43,8 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0ns",
-     .help = "time per job in a launch of inserts and deletes, k of T_I"},
+     .help = "time per job in a launch of inserts and deletes, k of T_I; a longer time lowers the "
+             "throughput"},
     {.name = "insert_base",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, insert.base_ns),
@@ -50,7 +52,7 @@ static const struct kvc_option clock_rows[] = {
      .min = 0,
      .max = 1e9,
      .by_default = "0ns",
-     .help = "fixed time of a launch of inserts and deletes, b of T_I"},
+     .help = "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"},
 };
 
 static const struct kvc_option_table clock_options = {.name = "clocks",
@@ -70,7 +72,7 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_gpu, sms),
      .min = 1,
      .max = 4096,
-     .help = "streaming multiprocessors; more hold more jobs at once"},
+     .help = "streaming multiprocessors; more of them hold more jobs at once"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, memory_bytes),
@@ -119,8 +121,9 @@ const struct kvc_device_kind kvc_gpu_kind = {
     .help = "GPU: device memory, rate of random accesses, clock pairs with measured fits",
     .options = &options};
 
-/* Flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine. The first job passes all
- * three, and each further one leaves the slowest stage later by its time there. This is exact for equal jobs.
+/* Returns the time of a flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine.
+ * The first job passes all three, and each further one leaves the slowest stage later by its time there.
+ * This is exact for equal jobs.
  */
 static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
                              const struct kvc_gpu_work *work)

@@ -27,9 +27,12 @@ static const struct kvc_option rows[] = {
     COUNT_ROW("frame_overhead", frame_overhead_bytes, 0, 1024,
               "wire bytes around the payload of each frame; more bytes leave less bandwidth for requests"),
     COUNT_ROW("packet_header", packet_header_bytes, 0, 512,
-              "payload bytes before the first request (IP, UDP)"),
-    COUNT_ROW("request_header", request_header_bytes, 0, 512, "bytes in front of the key of each request"),
-    COUNT_ROW("response_header", response_header_bytes, 0, 512, "bytes in front of each response"),
+              "payload bytes before the first request (IP, UDP); more bytes leave less room for requests"),
+    COUNT_ROW("request_header", request_header_bytes, 0, 512,
+              "bytes in front of the key of each request; more bytes leave room for fewer requests in a "
+              "frame"),
+    COUNT_ROW("response_header", response_header_bytes, 0, 512,
+              "bytes in front of each response; more bytes leave room for fewer responses in a frame"),
     COUNT_ROW("ring", ring_frames, 1, 1048576,
               "receive descriptors per queue; frames beyond them are dropped, so more descriptors absorb "
               "longer bursts"),
@@ -39,7 +42,8 @@ static const struct kvc_option rows[] = {
      .unit = KVC_UNIT_NS,
      .min = 0,
      .max = 1e9,
-     .help = "one-way time between client and memory, without the wire time; it adds to every latency twice"},
+     .help = "one-way time between client and memory, without the wire time; a longer time lengthens every "
+             "round trip"},
 };
 
 static const struct kvc_option_table options = {

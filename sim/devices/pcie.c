@@ -25,14 +25,18 @@ static const struct kvc_option rows[] = {
              "copies: rate from device to host; a higher rate shortens launches"),
     REAL_ROW("latency", latency_ns, KVC_UNIT_NS, 0, 1e9,
              "copies: fixed time of one copy in either direction; a longer time lengthens launches"),
-    COUNT_ROW("endpoints", endpoints, 1, 8, "packets: links of one card, each with its own tags and credits"),
-    COUNT_ROW("generation", generation, 1, 5, "packets: generation of PCIe; each doubles the rate of a lane"),
+    COUNT_ROW("endpoints", endpoints, 1, 8,
+              "packets: links of one card, each with its own tags and credits; more links carry more data"),
+    COUNT_ROW("generation", generation, 1, 5,
+              "packets: generation of PCIe; each one about doubles the rate of a lane"),
     COUNT_ROW("lanes", lanes, 1, 16, "packets: lanes of one link; more lanes carry more data"),
     COUNT_ROW("header", header_bytes, 12, 64,
-              "packets: bytes around the data of a packet, framing and padding included"),
+              "packets: bytes around the data of a packet, framing and padding included; more bytes leave "
+              "less bandwidth for data"),
     COUNT_ROW("payload", payload_max_bytes, 32, 4096,
               "packets: most bytes of data in a packet; larger requests are cut"),
-    COUNT_ROW("tags", tags, 1, 1024, "packets: reads that a link may have in flight; more hide more latency"),
+    COUNT_ROW("tags", tags, 1, 1024,
+              "packets: reads that a link may have in flight; more tags hide more latency"),
     COUNT_ROW("read_credits", read_credits, 1, 4096,
               "packets: reads that the host accepts at once on a link; more credits hide more latency"),
     COUNT_ROW(
@@ -41,14 +45,16 @@ static const struct kvc_option rows[] = {
     REAL_ROW("read_latency", read_ns, KVC_UNIT_NS, 1, 1e6,
              "packets: time of a read that a cache of the host answers; a longer time needs more tags"),
     REAL_ROW("memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6,
-             "packets: mean extra time of a random read from host memory, exponentially distributed"),
+             "packets: mean extra time of a random read from host memory, exponentially distributed; a "
+             "longer time needs more tags"),
     REAL_ROW("credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6,
              "packets: time until the credit of a write is back; a longer time needs more write_credits"),
     REAL_ROW("root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
              "packets: data rate of all links of a card together, in each direction; a higher rate lets "
              "the links carry more"),
     REAL_ROW("core_reads", core_reads_per_s, KVC_UNIT_NONE, 1e3, 1e12,
-             "packets: random lines per second that a host core reads for the card"),
+             "packets: random lines per second that a host core reads for the card; a higher rate needs "
+             "fewer cores"),
 };
 
 enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, ROWS = sizeof(rows) / sizeof(*rows) };
@@ -123,7 +129,7 @@ double kvc_pcie_link_bytes_per_s(const struct kvc_pcie *pcie)
     return lane_bits_per_s[pcie->generation - 1] / 8 * (double)pcie->lanes;
 }
 
-/* Bytes of all packets of a request. */
+/* Returns the bytes of all packets of a request. */
 static double with_headers(const struct kvc_pcie *pcie, double bytes)
 {
     return bytes + ceil(bytes / (double)pcie->payload_max_bytes) * (double)pcie->header_bytes;

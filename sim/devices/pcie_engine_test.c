@@ -72,7 +72,7 @@ Test(pcie_engine, link_of_generation_3)
     cr_expect_float_eq(kvc_pcie_link_per_s(&published, 64) * 1050e-9, 92, 1);
 }
 
-/* Fact kvdirect.hw.pcie.read_tag_limit, Figure 3: 64 tags give about 60 Mops of 64-byte reads. */
+/* Fact kvdirect.hw.pcie.read_tag_limit, fig. 3: 64 tags give about 60 Mops of 64-byte reads. */
 Test(pcie_engine, tags_bound_small_reads)
 {
     struct outcome outcome = saturate(&published, 300, 64, false);
