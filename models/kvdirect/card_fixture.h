@@ -51,7 +51,7 @@ static inline void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_kv
     scenario->config = config;
 }
 
-/* A node with these devices, which must outlive it. */
+/* Returns a node with these devices, which must outlive it. */
 static inline struct kvc_node kvc_test_card_node(struct kvc_test_card *card)
 {
     return (struct kvc_node){.device = {{&kvc_pcie_kind, &card->pcie},

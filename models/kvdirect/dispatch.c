@@ -40,7 +40,7 @@ static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64
     return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
 }
 
-/* The step for `bytes` of a cacheable line, which may be a part of it. */
+/* Returns the step for `bytes` of a cacheable line, which may be a part of it. */
 static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispatch, uint64_t line,
                                             uint32_t bytes, bool write)
 {

@@ -58,9 +58,10 @@ static struct unused unused_after(const struct popularities *all, double request
     return unused;
 }
 
-/* A line whose keys are requested with probability P is reused after t requests with density P exp(-P t). It
- * is still cached if none of the other lines of its place was used since. Summed over all lines, P^2 exp(-P
- * t) is the second derivative of exp(-P t). Keys fall into buckets at random. */
+/* Computes the reuse of lines. A line whose keys are requested with probability P is reused after t
+ * requests with density P exp(-P t). It is still cached if none of the other lines of its place was used
+ * since. Summed over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into buckets
+ * at random. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
                            double buckets, double places, struct kvc_kvdirect_reuse *reuse)
 {

@@ -54,7 +54,7 @@ struct setup {
     struct kvc_kvdirect_config config;
 };
 
-/* KV-Direct's NIC with its memory half full of 10-byte pairs. */
+/* Returns KV-Direct's NIC with its memory half full of 10-byte pairs. */
 static struct setup published(void)
 {
     return (struct setup){

@@ -40,7 +40,7 @@ static uint32_t new_batch(struct kvc_kvdirect_gather *gather)
     return number;
 }
 
-/* The core that becomes free first takes the batch. */
+/* Gives the batch to the core that becomes free first. */
 static void give_to_core(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t number)
 {
     uint32_t first = 0;

@@ -190,7 +190,7 @@ static const struct binary *binary_here(struct compiler *compiler, uint8_t least
     return NULL;
 }
 
-/* Precedence climbing. All of Lua's integer operators associate to the left. */
+/* Compiles an expression by precedence climbing. All of Lua's integer operators associate to the left. */
 static uint8_t expression(struct compiler *compiler, uint8_t least_priority)
 {
     const struct binary *binary;

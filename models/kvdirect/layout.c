@@ -14,7 +14,7 @@ static const double spare_frac = 0.01;
 
 static const double least_index_frac = 0.001;
 
-/* Inline pairs or pointers that a bucket holds. */
+/* Returns how many inline pairs or pointers a bucket holds. */
 static double room_of(uint32_t inline_bytes, uint32_t pair_bytes)
 {
     return pair_bytes <= inline_bytes ? floor(SLOTS / ceil((double)pair_bytes / SLOT_BYTES)) : SLOTS;
@@ -31,7 +31,7 @@ struct chains {
     double further; /* Mean number of buckets behind the first one of a chain. */
 };
 
-/* Chains with `mean` keys, in buckets that hold `room` keys. */
+/* Returns the lengths of chains with `mean` keys, in buckets that hold `room` keys. */
 static struct chains chains_of(double mean, double room)
 {
     double probability = exp(-mean), before = 0;
@@ -101,7 +101,7 @@ double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes,
     return low;
 }
 
-/* The layout with the fewest reads. If the pairs do not fit in any, kvc_kvdirect_check() reports it. */
+/* Returns the layout with the fewest reads. If the pairs fit in none, kvc_kvdirect_check() reports it. */
 static struct kvc_kvdirect_layout best_of(double keys, double bytes, uint32_t pair_bytes, double index_frac,
                                           uint32_t inline_least, uint32_t inline_most)
 {

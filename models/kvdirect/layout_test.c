@@ -62,7 +62,7 @@ Test(layout, accesses_are_those_of_the_real_table)
     }
 }
 
-/* With the best index all pairs fit, with a slightly larger one they do not. The real table agrees. */
+/* All pairs fit with the best index, but not with a slightly larger one. The real table agrees. */
 Test(layout, the_best_index_is_the_largest_that_holds_all)
 {
     const struct {

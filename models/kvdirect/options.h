@@ -50,16 +50,16 @@ struct kvc_kvdirect_options {
 
 extern const struct kvc_option_table kvc_kvdirect_option_table;
 
-/* Name of an update in scenarios. */
+/* Returns the name of an update in scenarios. */
 const char *kvc_kvdirect_update_name(enum kvc_kvdirect_update update);
 
-/* Tells whether SETs change the stored value. */
+/* Returns whether SETs change the stored value. */
 static inline bool kvc_kvdirect_update_writes(enum kvc_kvdirect_update update)
 {
     return update <= KVC_KVDIRECT_UPDATE;
 }
 
-/* Tells whether SETs work on the elements of a vector. */
+/* Returns whether SETs work on the elements of a vector. */
 static inline bool kvc_kvdirect_update_has_vectors(enum kvc_kvdirect_update update)
 {
     return update >= KVC_KVDIRECT_UPDATE;

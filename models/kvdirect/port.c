@@ -98,7 +98,7 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
     }
 }
 
-/* Bytes of a response beside its header. */
+/* Returns the bytes of a response without its header. */
 static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
                                const struct kvc_kvdirect_operation *operation)
 {

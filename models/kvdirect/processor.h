@@ -1,10 +1,11 @@
 /* KV-Direct's key-value processor: the pipeline of one NIC from packets to responses, in simulated time.
  *
  * Source: KV-Direct (SOSP 2017), sec. 3.3 and 4, fig. 4. A packet is received, and its operations are
- * decoded, one in each clock. The reservation station (station.h) admits them to memory. There the real table
- * runs the operation, the dispatcher (dispatch.h) turns its accesses into steps, and the memory engine
- * (memory_engine.h) gives the steps their time. An operation's accesses follow one another, but no access
- * waits for a write before it. A packet's response leaves when its last operation is done.
+ * decoded, one in each clock. The reservation station (station.h) admits them to memory. There the real
+ * table runs the operation, the dispatcher (dispatch.h) turns its accesses into steps, and the memory
+ * engine (memory_engine.h) simulates how long the steps take. The accesses of an operation start one after
+ * the other, but no access waits for a write before it. A packet's response leaves when its last operation
+ * is done.
  *
  * Decoder, issue to memory, memory access and forwarding each start one operation or access in each clock.
  * The decoder also waits while system.in_flight operations are in flight, and in stall mode for dependent

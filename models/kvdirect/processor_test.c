@@ -99,7 +99,7 @@ static void watch(void *data, const struct kvc_kvdirect_watched *watched)
     }
 }
 
-/* KV-Direct's NIC as published, with a DRAM that holds a sixteenth of the memory. */
+/* Returns KV-Direct's NIC as published, with a DRAM that holds a sixteenth of the memory. */
 static struct setup published(uint64_t keys)
 {
     struct setup setup = {

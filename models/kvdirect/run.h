@@ -5,7 +5,7 @@
 #include "models/kvdirect/store.h"
 #include "models/model.h"
 
-/* The context's state is a struct kvc_kvdirect_store, which the run changes. */
+/* Simulates the replica. The context's state is a struct kvc_kvdirect_store, which the run changes. */
 enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct kvc_diag *diag);
 
 #endif

@@ -138,7 +138,7 @@ static void put_keys(void *data, const struct kvc_preload_visit *visit)
     kvc_kvdirect_table_run(shard->table, filler->op, visit->count, &shard->stats);
 }
 
-/* Relative popularity of a key. Ranks that hardly differ share a value. */
+/* Returns the relative popularity of a key. Ranks that hardly differ share a value. */
 static double popularity(struct filler *filler, uint64_t key_id)
 {
     const struct kvc_workload *workload = &filler->scenario->workload;

@@ -153,7 +153,7 @@ static double at_threads(const struct grid *grid, uint32_t size, uint32_t footpr
     return left_ns + (right_ns - left_ns) * (threads - left) / (grid->threads.value[right] - left);
 }
 
-/* Mean cost of accesses of which share[i] reach back over at most footprint i. */
+/* Returns the mean cost of accesses of which share[i] reach back over at most footprint i. */
 static double at_shares(const struct grid *grid, uint32_t size, double threads, const double *share)
 {
     const double *footprint = grid->footprint.value;

@@ -10,7 +10,7 @@ enum { SIZES = 2, FOOTPRINTS = 3, THREADS = 2 };
 static const double size[SIZES] = {100, 300}, footprint[FOOTPRINTS] = {1000, 4000, 16000};
 static const uint64_t threads[THREADS] = {1, 4};
 
-/* Cost of a point; it bends over the footprints. */
+/* Returns the cost of a point, which is not linear in the footprint. */
 static double cost(double bytes, double footprint_bytes, double at_once)
 {
     return bytes * 0.1 + sqrt(footprint_bytes) + 3 * at_once;
@@ -22,7 +22,7 @@ static double constant(double bytes, double footprint_bytes, double at_once)
     return bytes * 0.1 + 3 * at_once;
 }
 
-/* A full grid, not in order: axes are found, whatever the order of the points. */
+/* Returns a full grid whose points are in no order, because the axes must be found in any order. */
 static struct kvc_megakv_cost_curve cost_curve_of(double (*ns)(double, double, double))
 {
     struct kvc_megakv_cost_curve cost_curve = {0};

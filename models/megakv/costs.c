@@ -41,7 +41,7 @@ static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_c
     return kvc_megakv_cost_curve_by_size(curve, threads, use->share);
 }
 
-/* The items that senders read. */
+/* Returns the use of the items that senders read. */
 static struct use items_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -51,8 +51,8 @@ static struct use items_of(const struct kvc_scenario *scenario)
                                   .footprint_bytes = config->means.item_bytes * keys / config->shards}};
 }
 
-/* The places that receivers write. They follow the CLOCK hand, not the key, so `uniform` is the workload
- * without its popularity. */
+/* Returns the use of the places that receivers write. They follow the CLOCK hand, not the key, so `uniform`
+ * is the workload without its popularity. */
 static struct use places_of(const struct kvc_workload *uniform, double slab_bytes)
 {
     return (struct use){
@@ -60,9 +60,9 @@ static struct use places_of(const struct kvc_workload *uniform, double slab_byte
         .reuse = {.bytes_per_key = slab_bytes / (double)uniform->keys, .footprint_bytes = slab_bytes}};
 }
 
-/* The lines of the index. An index on a thread shares the caches with the packets, rows and items that pass
- * through them between two accesses to a line. The cost curves already include the effect of the smallest
- * items. */
+/* Returns the use of the index's lines. An index on a thread shares the caches with the packets, rows and
+ * items that pass through them between two accesses to a line. The cost curves already include the effect
+ * of the smallest items. */
 static struct use index_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -85,7 +85,7 @@ static double high_load(const struct kvc_scenario *scenario)
            (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
 }
 
-/* The number of threads nearest to `threads` that the curve was measured with. */
+/* Returns the number of threads nearest to `threads` that the curve was measured with. */
 static double measured_threads(const struct kvc_megakv_cost_curve *curve, double threads)
 {
     struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(curve);
@@ -170,8 +170,8 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
     return cost;
 }
 
-/* Cost of a hit that looks at its item's reference bit, interpolated between the shares of hits that set the
- * bit for which it was measured: none, half, all. */
+/* Returns the cost of a hit that reads its item's reference bit. It is interpolated over the share of hits
+ * that set the bit, between the measured shares: none, half, all. */
 static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes, double marked_frac)
 {
     const struct kvc_curve *other = marked_frac < 0.5 ? &costs->read_checked : &costs->read_marked;
@@ -179,8 +179,8 @@ static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes
     return (1 - others) * kvc_curve_at(&costs->read_half_marked, bytes) + others * kvc_curve_at(other, bytes);
 }
 
-/* Extra cost of hits and misses in random order, which no core can predict. It is largest at one half of
- * each, where it was measured. */
+/* Returns the extra cost of hits and misses in random order, which no core can predict. It is largest at
+ * one half of each, where it was measured. */
 static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, double missed_frac)
 {
     double half_ns = kvc_curve_at(&costs->read_half_missed, bytes);

@@ -35,8 +35,8 @@ static void per_job(struct kvc_megakv_cost_curve *curve, double ns)
     add(curve, 32000, 32000 * ns);
 }
 
-/* A calibrated socket with two pipelines. The first core runs the scheduler, the index and the receivers; the
- * other cores run the senders. */
+/* Returns a calibrated socket with two pipelines. The first core runs the scheduler, the index and the
+ * receivers; the other cores run the senders. */
 static struct setup shared(uint64_t cores)
 {
     struct setup setup = {
@@ -92,7 +92,7 @@ static struct setup shared(uint64_t cores)
     return setup;
 }
 
-/* The same socket with a hardware thread for each task. */
+/* Returns the same socket with a hardware thread for each task. */
 static struct setup own(void)
 {
     struct setup setup = shared(5);
@@ -226,7 +226,7 @@ Test(measured, the_slowest_sender_is_waited_for)
     free(result);
 }
 
-/* A launch has 2000 searches and as many jobs for the scheduler to drain. */
+/* Checks the time of a launch with 2000 searches and as many jobs for the scheduler to drain. */
 static void expect_search_us(int index_on, double drain_job_ns, double expected_us)
 {
     struct setup setup = own();

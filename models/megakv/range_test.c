@@ -8,7 +8,7 @@
 #include "models/megakv/config.h"
 #include "models/megakv/run_fixture.h"
 
-/* A cost curve with points at the corners of a range. */
+/* Fills a cost curve with points at the corners of a range. */
 static void span(struct kvc_megakv_cost_curve *curve, struct kvc_megakv_cost_range range)
 {
     for (int i = 0; i < 8; i++) {
@@ -27,9 +27,9 @@ struct setup {
     struct kvc_test_devices devices;
 };
 
-/* Measured are frames of 10 to 40 requests, items of up to 60 bytes and 2 to 32 MiB in all, an index of 1 to
- * 8 MiB, 2 to 4 senders, and launches of 1000 to 32000 searches. The scenario lies inside, with 3 MiB of
- * items of 24 bytes. */
+/* The profile covers frames of 10 to 40 requests, items of up to 60 bytes and 2 to 32 MiB in all, an index
+ * of 1 to 8 MiB, 2 to 4 senders, and launches of 1000 to 32000 searches. The scenario lies inside, with 3
+ * MiB of items of 24 bytes. */
 static struct setup *inside(void)
 {
     struct setup *setup = calloc(1, sizeof(*setup));

@@ -297,8 +297,8 @@ static bool has_room(const struct kvc_megakv_pipeline *pipeline)
     return pipeline->filling->batch->count + simulation->config->frame_requests <= simulation->buffer_rows;
 }
 
-/* Saturating load: each receiver takes frames as fast as it can, or evenly at the admitted speed. The
- * receivers take turns, so that no receiver gets more of the popular keys than the others. */
+/* Receives under saturating load: each receiver takes frames as fast as it can, or evenly at the admitted
+ * speed. The receivers take turns, so that no receiver gets more of the popular keys than the others. */
 static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns)
 {
     bool busy = true;
@@ -323,8 +323,8 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
     }
 }
 
-/* Open and closed loops: the NIC spreads frames over the queues by a hash of the sender's address (RSS),
- * regardless of the queues' load. */
+/* Receives in open and closed loops: the NIC spreads frames over the queues by a hash of the sender's
+ * address (RSS), regardless of the queues' load. */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;

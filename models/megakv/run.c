@@ -52,7 +52,8 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
     free(buffer->launched_gets);
 }
 
-/* The first sender has the slowest core; the other cores share what is left of the mean. */
+/* Returns the slowness of a sender. The first sender has the slowest core; the others share the rest, so
+ * that the mean is kept. */
 static double slowness_of(const struct kvc_megakv_simulation *simulation, uint32_t number)
 {
     double slowest = simulation->costs.slowest_sender, senders = simulation->streams;

@@ -17,7 +17,8 @@ struct setup {
     struct kvc_test_devices devices;
 };
 
-/* One socket with round numbers: a request costs 10 ns of compute in each direction, and an item 90 ns. */
+/* Returns one socket with round numbers: a request costs 10 ns of compute in each direction, and an item 90
+ * ns. */
 static struct setup small(void)
 {
     return (struct setup){

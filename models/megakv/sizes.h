@@ -64,7 +64,7 @@ struct kvc_megakv_means {
     double dram_bytes;                    /* Moved between memory and cores for a request. */
 };
 
-/* `dram` or `nic` may be NULL; the means that need the device are then 0. */
+/* Returns the means. `dram` or `nic` may be NULL; the means that need the device are then 0. */
 struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_workload *workload, const struct kvc_dram *dram,
                                             const struct kvc_nic *nic, enum kvc_megakv_api api);
 

@@ -13,8 +13,8 @@ struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenari
     return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, KVC_MEGAKV_HASH_SEED);
 }
 
-/* Slab memory for the hot keys of a shard [bytes]. Consistent hashing may give a shard a quarter more than
- * its share of the keys. */
+/* Returns the slab memory for the hot keys of a shard [bytes]. Consistent hashing may give a shard a
+ * quarter more than its share of the keys. */
 static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);

@@ -38,7 +38,7 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* The handler must not run while a list changes. */
+/* Blocks the signals, because the handler must not run while a list changes. */
 static void block(sigset_t *old)
 {
     sigset_t set;

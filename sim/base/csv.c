@@ -33,7 +33,7 @@ static enum kvc_status out_of_memory(const struct reader *reader)
 #define FAIL(reader, line, ...)                                                                              \
     kvc_diag_fail_at((reader)->diag, KVC_ERR_SCENARIO, (reader)->path, (line), __VA_ARGS__)
 
-/* Reads the whole file into memory that ends in a zero byte. */
+/* Reads the whole file into memory and adds a zero byte at the end. */
 static enum kvc_status read_text(const struct reader *reader)
 {
     FILE *file = fopen(reader->path, "re");

@@ -25,7 +25,7 @@ static void program_folder(char folder[PATH_MAX])
     to_parent(folder);
 }
 
-/* prefix/bin -> prefix/share/kvcast. */
+/* Looks for prefix/share/kvcast, where the program is in prefix/bin. */
 static bool find_installed(const char *program, char found[PATH_MAX])
 {
     char prefix[PATH_MAX];

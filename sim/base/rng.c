@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The 64-bit FNV-1a hash. */
+/* Returns the 64-bit FNV-1a hash of a name. */
 static uint64_t name_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325ull;

@@ -39,13 +39,13 @@ struct kvc_cpu_cost {
     double stall_ns;   /**< Time in which it waits for memory. */
 };
 
-/** Stall of one hit in the last-level cache [ns]. */
+/** Returns the stall of one hit in the last-level cache [ns]. */
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);
 
-/** Factor by which compute takes longer while the sibling hyper-thread computes.
+/** Returns the factor by which compute takes longer while the sibling hyper-thread computes.
  *
  * The two threads take turns at the issue slots, so each slot of this thread waits for one of the sibling's
- * with the probability `sibling_compute_frac` (0 to 1). Returns 1 to 2. */
+ * with the probability `sibling_compute_frac` (0 to 1). The factor is 1 to 2. */
 double kvc_smt_stretch(double sibling_compute_frac);
 
 #endif

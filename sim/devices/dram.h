@@ -26,10 +26,12 @@ static inline const struct kvc_dram *kvc_dram_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_dram_kind);
 }
 
-/** Time to touch `lines` consecutive lines, the first one at a random place [ns]. No lines cost nothing. */
+/** Returns the time to touch `lines` consecutive lines, the first one at a random place [ns]. No lines cost
+ * nothing. */
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);
 
-/** Time to stream `bytes` that follow on from what was streamed before, as in packet buffers [ns]. */
+/** Returns the time to stream `bytes` that directly follow the previously streamed ones, as in packet
+ * buffers [ns]. */
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes);
 
 #endif

@@ -25,13 +25,13 @@ static inline const struct kvc_fpga *kvc_fpga_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_fpga_kind);
 }
 
-/** Time of one clock of the pipeline [ns]. */
+/** Returns the time of one clock of the pipeline [ns]. */
 static inline double kvc_fpga_cycle_ns(const struct kvc_fpga *fpga)
 {
     return 1e9 / fpga->clock_hz;
 }
 
-/** Time for which `bytes` occupy the memory's channel [ns]. */
+/** Returns the time for which `bytes` occupy the memory's channel [ns]. */
 static inline double kvc_fpga_dram_ns(const struct kvc_fpga *fpga, double bytes)
 {
     return bytes / fpga->dram_bytes_per_s * 1e9;

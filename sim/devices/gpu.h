@@ -63,8 +63,8 @@ struct kvc_gpu_work {
     uint32_t streams;       /**< Streams that the work is divided over. */
 };
 
-/** Time of one launch [ns]; 0 jobs take no time. `fit` is the measured line of this kernel at the card's
- * clocks; NULL selects the mechanistic form, for which `pcie` must state bulk copies. */
+/** Returns the time of one launch [ns]; 0 jobs take no time. `fit` is the measured line of this kernel at
+ * the card's clocks; NULL selects the mechanistic form, for which `pcie` must state bulk copies. */
 double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
                          const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work);
 

@@ -36,13 +36,15 @@ static inline const struct kvc_nic *kvc_nic_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_nic_kind);
 }
 
-/** Bytes of a frame that messages can fill. */
+/** Returns the bytes of a frame that messages can fill. */
 double kvc_nic_payload_bytes(const struct kvc_nic *nic);
 
-/** Messages of `message_bytes` that fit into one frame. Returns at least 1: larger messages span frames. */
+/** Returns how many messages of `message_bytes` fit into one frame, at least 1: larger messages span
+ * frames. */
 uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_bytes);
 
-/** Time on the wire of messages of `message_bytes` in all, at 1/`queues` of the socket's rate [ns]. */
+/** Returns the wire time of messages with a total of `message_bytes`, at 1/`queues` of the socket's rate
+ * [ns]. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);
 
 #endif

@@ -48,39 +48,41 @@ static inline const struct kvc_pcie *kvc_pcie_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_pcie_kind);
 }
 
-/** Tells whether the profile states bulk copies. */
+/** Returns whether the profile states bulk copies. */
 static inline bool kvc_pcie_has_copies(const struct kvc_pcie *pcie)
 {
     return pcie->h2d_bytes_per_s > 0;
 }
 
-/** Tells whether the profile states packets. */
+/** Returns whether the profile states packets. */
 static inline bool kvc_pcie_has_packets(const struct kvc_pcie *pcie)
 {
     return pcie->endpoints > 0;
 }
 
-/** Time that a copy from host to device occupies its engine [ns]. The latency comes on top. */
+/** Returns the time for which a copy from host to device occupies its engine [ns]. The latency comes on
+ * top. */
 double kvc_pcie_h2d_ns(const struct kvc_pcie *pcie, double bytes);
 
-/** Time that a copy from device to host occupies its engine [ns]. The latency comes on top. */
+/** Returns the time for which a copy from device to host occupies its engine [ns]. The latency comes on
+ * top. */
 double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes);
 
-/** Rate of one link, each way, headers included [bytes per second].
+/** Returns the rate of one link in each direction, headers included [bytes per second].
  *
  * Source: the transfer rates and line codes of the PCI Express Base Specification. */
 double kvc_pcie_link_bytes_per_s(const struct kvc_pcie *pcie);
 
-/** Reads, or writes, of `bytes` that one link carries per second. */
+/** Returns how many reads, or writes, of `bytes` one link carries per second. */
 double kvc_pcie_link_per_s(const struct kvc_pcie *pcie, double bytes);
 
-/** Reads per second that the tags and credits of one link allow. */
+/** Returns the reads per second that the tags and credits of one link allow. */
 double kvc_pcie_flight_reads_per_s(const struct kvc_pcie *pcie);
 
-/** Mean time from request to data on an idle link [ns]. */
+/** Returns the mean time from request to data on an idle link [ns]. */
 double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes);
 
-/** Packets that a request of `bytes` is cut into. */
+/** Returns the number of packets that a request of `bytes` is cut into. */
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes);
 
 #endif

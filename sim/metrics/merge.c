@@ -19,7 +19,7 @@ static void merge_metrics(struct kvc_metrics *sum, const struct kvc_metrics *rep
     }
 }
 
-/* Every replica of a scenario has the same stages in the same order. */
+/* Adds the stages. Every replica of a scenario has the same ones in the same order. */
 static void merge_stages(struct kvc_result *sum, const struct kvc_result *replica, double weight)
 {
     for (uint32_t i = 0; i < replica->stage_count; i++) {

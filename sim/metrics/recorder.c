@@ -93,7 +93,7 @@ static uint32_t window_rows(struct kvc_recorder *recorder, const double *done_ns
     return window;
 }
 
-/* Four independent sums avoid waiting for each addition. */
+/* Adds in four independent sums, so that the additions overlap. */
 double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t count, double *done_sum_ns)
 {
     double latency[4] = {0}, done[4] = {0};

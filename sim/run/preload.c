@@ -3,7 +3,8 @@
 #include <stdbool.h>
 
 enum {
-    BLOCK_KEYS = KVC_PRELOAD_KEYS_MAX - 1, /* A block that begins and ends inside a stratum has one more. */
+    BLOCK_KEYS =
+        KVC_PRELOAD_KEYS_MAX - 1, /* A block that begins and ends inside a stratum has one more key. */
 };
 
 struct kvc_preload {

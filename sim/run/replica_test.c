@@ -33,7 +33,7 @@ Test(replica, runs_until_the_measured_time_has_passed)
     kvc_test_run_free(run);
 }
 
-/* SimGrid allows one engine in a process, so that each seed has its own test. */
+/* Returns the seed of a replica. SimGrid allows one engine per process, so each seed has its own test. */
 static uint64_t seed_of(uint32_t number)
 {
     struct kvc_rng rng;

@@ -29,7 +29,7 @@ static double gev_cdf(double x)
     return exp(-pow(1 + 0.078688 * (x - 30.7984) / 8.20449, -1 / 0.078688));
 }
 
-/* The density of the generalized Pareto distribution, for GSL to integrate. */
+/* Returns the density of the generalized Pareto distribution, for GSL to integrate. */
 static double pareto_density(double x, void *unused)
 {
     (void)unused;

@@ -55,7 +55,8 @@ struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag)
 #define FAIL(trace, diag, ...)                                                                               \
     (kvc_diag_fail_at((diag), KVC_ERR_SCENARIO, (trace)->path, (trace)->line, __VA_ARGS__), KVC_TRACE_ERROR)
 
-/* Reads a line into trace->text. getline would hold a whole file without line ends in memory. */
+/* Reads a line into trace->text. getline is not used, because it would hold a whole file without line ends
+ * in memory. */
 static enum kvc_trace_next read_line(struct kvc_trace *trace, struct kvc_diag *diag)
 {
     size_t length = 0;

@@ -30,7 +30,7 @@ void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer)
     free(answerer->latency);
 }
 
-/* A value begins with the hash of its key, or with as many bytes of the hash as it is long. */
+/* Checks a value: it must begin with the hash of its key, or with as many bytes of the hash as fit. */
 static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
 {
     uint64_t found = hash;

@@ -49,8 +49,8 @@ static void choose_held(void *data, uint32_t repetition)
     }
 }
 
-/* The elements that an operation adds to the held ones are always the same, so that the next one can remove
- * them. */
+/* Chooses the elements that an operation adds to the held ones. They are always the same, so that the next
+ * operation can remove them. */
 static void choose_others(void *data, uint32_t repetition)
 {
     struct table *table = data;

@@ -197,7 +197,8 @@ static void measure_misses(struct survey *survey, enum kvc_megakv_testbench_sear
     }
 }
 
-/* A miss is the point of size 0 in all curves of reads, because it has no item whose state could matter. */
+/* Measures the time of a miss and adds it to all curves of reads as their point of size 0, because a miss
+ * has no item whose state could matter. */
 static void note_misses(struct survey *survey)
 {
     struct kvc_megakv_measurement *measurement = survey->measurement;
@@ -351,8 +352,8 @@ static enum kvc_status survey_frames(struct survey *survey, uint32_t pipelines, 
     return status;
 }
 
-/* The first SET that finds no free place sends the CLOCK hand around, past items that all count as read since
- * they were stored. */
+/* Measures the first SET that finds no free place: it sends the CLOCK hand around, past items that all
+ * count as read since they were stored. */
 static enum kvc_status survey_pass(struct survey *survey, struct kvc_diag *diag)
 {
     double ns[KVC_MEGAKV_REPETITIONS],
@@ -400,7 +401,8 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
     return status;
 }
 
-/* Half as many items again raise the load factor of an index of the same size by half. */
+/* Measures stores with half as many items again, which raise the load factor of an index of the same size
+ * by half. */
 static enum kvc_status survey_high_load(struct survey *survey, double slab_bytes, struct kvc_diag *diag)
 {
     enum kvc_status status =

@@ -152,7 +152,7 @@ static double since(double *started_s)
     return seconds;
 }
 
-/* The scheduler's task: launches what the round before has received. */
+/* Runs the scheduler's task: launches what the previous round has received. */
 static void schedule(void *data)
 {
     struct kvc_megakv_testbench *testbench = data;

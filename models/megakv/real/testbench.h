@@ -91,7 +91,7 @@ struct kvc_megakv_testbench {
 
 enum { KVC_MEGAKV_TESTBENCH_KEY_BYTES = 8 };
 
-/* Requests that fit into a basic Ethernet frame. */
+/* Returns how many requests fit into a basic Ethernet frame. */
 uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t value_bytes);
 
 /* Creates and preloads the store. `frame_requests` is the size of the frames; 0: as many as fit. `pool`
