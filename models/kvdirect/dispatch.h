@@ -1,5 +1,5 @@
-/* KV-Direct's DRAM load dispatcher decides which memory accesses go to the NIC's own DRAM, and models what
- * they find there.
+/* KV-Direct's DRAM load dispatcher decides which memory accesses go to the NIC's own DRAM, and models the
+ * cache that they find there.
  *
  * Source: KV-Direct (SOSP 2017), sec. 3.3.4 and 4. A fraction l of the host memory, selected by a hash of the
  * line's address, may be cached in the NIC's DRAM. The rest is always accessed over PCIe. The cache is a

@@ -8,7 +8,7 @@
 #include "models/kvdirect/dispatch.h"
 #include "sim/workload/popularity_blocks.h"
 
-enum { BLOCKS_MAX = 4096 }; /* Popularity blocks; 2^32 keys make 1500. */
+enum { BLOCKS_MAX = 4096 }; /* Popularity blocks; 2^32 keys make fewer than 1300. */
 
 /* ---- the cache ---- */
 
@@ -116,8 +116,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     double written_lines = writes * used_lines;
     double read_lines = bucket_reads + slab_reads * slab_lines;
     double misses = read_lines * l * (1 - hit);
-    /* Adjacent lines that are not cacheable form one DMA operation, so a slab needs one for each run of them.
-     */
+    /* Adjacent lines that are not cacheable form one DMA operation, so a slab needs one per run. */
     double slab_runs = (1 - l) * (1 + fmax(slab_lines - 1, 0) * l);
     double host_reads = bucket_reads * (1 - l) + slab_reads * slab_runs + misses;
     /* A line is newer than the host's as often as operations write. A write follows the read of its line. */

@@ -60,7 +60,7 @@ void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, 
 {
     if (gather->filling == NONE) {
         gather->filling = (int32_t)new_batch(gather);
-        /* `unit` tells batches apart that reuse the same entry. */
+        /* `unit` distinguishes batches that reuse the same entry. */
         kvc_events_add(gather->events, now_ns + KVC_KVDIRECT_GATHER_BATCH * gather->access_ns,
                        gather->wait_kind, (uint16_t)gather->batch[gather->filling].number,
                        (uint32_t)gather->filling);

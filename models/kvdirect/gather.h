@@ -54,7 +54,7 @@ void kvc_kvdirect_gather_close(struct kvc_kvdirect_gather *gather);
 void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
                              bool write);
 
-/* Handles an event of wait_kind: a core gets the batch, unless it already was full. */
+/* Handles an event of wait_kind: a core gets the batch unless the batch is already full. */
 void kvc_kvdirect_gather_waited(struct kvc_kvdirect_gather *gather, const struct kvc_event *event);
 
 /* Releases a batch whose accesses are all done. */

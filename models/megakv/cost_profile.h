@@ -1,12 +1,12 @@
 /* A cost profile holds the costs of Mega-KV's tasks on one machine, measured there with the store's own
  * code.
  *
- * On a calibrated machine it takes the place of the costs that follow from the profiles of cpu, dram and
- * gpu. It has one cost curve for each task: a list of points over three coordinates, which must form a full
- * grid. The coordinates are the size of the piece of work, the footprint of the memory that it touches at
- * random, and the number of threads that do the same work at the same time (for launches: of streams).
- * Lines join the points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that
- * disturb each other. */
+ * On a calibrated machine it replaces the costs that are derived from the profiles of cpu, dram and gpu. It
+ * has one cost curve for each task: a list of points over three coordinates, which must form a full grid.
+ * The coordinates are the size of the piece of work, the footprint of the memory that it touches at random,
+ * and the number of threads that do the same work at the same time (for launches: of streams). Lines join
+ * the points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each
+ * other. */
 #ifndef KVC_MODELS_MEGAKV_COST_PROFILE_H
 #define KVC_MODELS_MEGAKV_COST_PROFILE_H
 

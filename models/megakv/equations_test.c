@@ -25,7 +25,7 @@ enum { ROWS = sizeof(table) / sizeof(*table) };
 
 static const struct kvc_megakv_load delayed = {0.95, 2}, together = {0.95, 1};
 
-/* Returns whether a value rounds to what the paper prints with so many decimals. */
+/* Returns whether a value rounds to the number that the paper prints with `decimals` decimals. */
 static bool prints_as(double value, double printed, int decimals)
 {
     double unit = pow(10, -decimals);

@@ -57,7 +57,7 @@ static void launch_insert(struct kvc_megakv_socket *socket)
 }
 
 /* Lets the scheduler wait while its thread does the work of the index. With threads = "shared", no receiver
- * runs meanwhile. */
+ * runs during that time. */
 static void wait_for_index(struct kvc_megakv_socket *socket)
 {
     while (socket->launches != NULL || socket->launch_running) {
@@ -93,7 +93,7 @@ void kvc_megakv_scheduler_main(void *data)
         if (simulation->on_thread) {
             wait_for_index(socket);
         }
-        /* Receivers that share the core had no time meanwhile, so they now get a full cycle. */
+        /* Receivers that share the core could not run during the launch, so they now get a full cycle. */
         double end_ns = kvc_engine_now_ns();
         if (simulation->shared && end_ns >= due_ns + simulation->config->cycle_ns) {
             due_ns = end_ns;

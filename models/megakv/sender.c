@@ -29,7 +29,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
     uint64_t started = kvc_clock_ticks();
-    /* With getk the client compares the keys. In both cases, another key's item is no hit. */
+    /* With getk the client compares the keys. In both cases, another key's item is not a hit. */
     struct kvc_megakv_slab_reads reads = {
         .count = batch->count,
         .location = buffer->location,

@@ -184,7 +184,7 @@ struct kvc_megakv_simulation {
     double batch_sum_ns;         /* From there to the launch [ns]. */
     double gpu_sum_ns;           /* From there to the end of the search [ns]. */
     double send_sum_ns;          /* From there to the arrival of the response [ns]. */
-    double write_latency_sum_ns; /* Latencies of SETs and DELETEs beside GETs [ns]. */
+    double write_latency_sum_ns; /* Latencies of SETs and DELETEs in a workload that also has GETs [ns]. */
     uint64_t received;           /* Requests in receive_sum_ns. */
     uint64_t batched;            /* Requests in batch_sum_ns, gpu_sum_ns and send_sum_ns. */
     uint64_t written;            /* Requests in write_latency_sum_ns. */

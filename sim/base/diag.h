@@ -17,7 +17,7 @@ enum kvc_status {
     KVC_ERR_RUNTIME = 3,   /**< The machine cannot do it: memory, disk, or a child process failed. */
 };
 
-/** One error. A zeroed struct is no error. */
+/** One error. A zeroed struct means that there is no error. */
 struct kvc_diag {
     enum kvc_status status; /**< KVC_OK if nothing has failed. */
     int line;               /**< Line number, counted from 1; 0 if unknown. */

@@ -66,8 +66,8 @@ struct kvc_option_table {
     size_t max_list;               /**< As the `element` of a list: capacity of the array. */
 };
 
-/** Parses a quantity such as "160us" and converts it to the base unit of `unit`. If the text is no finite
- * quantity of this dimension, returns false. `*expected` always becomes a description of what is allowed,
+/** Parses a quantity such as "160us" and converts it to the base unit of `unit`. Returns false if the text
+ * is not a finite quantity of this dimension. `*expected` always becomes a description of what is allowed,
  * such as "a time such as "160us" (ns, us, ms, s)". */
 bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, const char **expected);
 

@@ -73,7 +73,7 @@ struct kvc_pcie_engine {
 
 /** Opens link `number` of a card. The engine adds its events to `events`, whose owner hands them to
  * kvc_pcie_engine_handle(); `pcie`, `root` and `events` must outlive the engine. Exits with status 3 if
- * memory is lacking. */
+ * memory is short. */
 void kvc_pcie_engine_open(struct kvc_pcie_engine *engine, const struct kvc_pcie *pcie,
                           struct kvc_pcie_root *root, struct kvc_events *events, uint16_t number,
                           uint64_t seed);

@@ -1,6 +1,6 @@
 /** @file
- * A batch of requests as a struct of arrays. It corresponds to what the real system moves as one unit, such
- * as a receive buffer.
+ * A batch of requests as a struct of arrays. It corresponds to a unit that the real system moves as a
+ * whole, such as a receive buffer.
  *
  * Keys have their real bytes. Requests are in the order in which they reach the node. */
 #ifndef KVC_SIM_WORKLOAD_BATCH_H

@@ -55,9 +55,9 @@ static bool push_frame(struct kvc_source_shard *shard, double sent_ns, uint32_t 
     return true;
 }
 
-/* Sends the next frame of the stream if it is due by until_ns. A frame is short if its shard is so cold that
- * filling it would make too many requests ahead for the other shards. The contents of a frame depend on the
- * stream alone, not on what was drained so far. */
+/* Sends the next frame of the stream if it is due by until_ns. A frame is short if its shard is so cold
+ * that filling it would make too many requests ahead for the other shards. The contents of a frame depend
+ * on the stream alone, not on the requests drained so far. */
 static bool send_frame(struct kvc_source *source, double until_ns)
 {
     if (kvc_source_stopped(source) || isinf(source->next_frame_ns) || source->next_frame_ns > until_ns) {

@@ -71,8 +71,8 @@ static const struct kvc_option rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = 0,
-     .help =
-         "requests that a client packs into one Ethernet frame; more requests per frame mean fewer packets and longer waits"},
+     .help = "requests that a client packs into one Ethernet frame; more requests per frame need fewer "
+             "packets but wait longer"},
     {.name = "clients_for",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_workload, clients_for),
@@ -86,8 +86,8 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 1,
      .by_default = "1",
-     .help =
-         "share of the keys, most popular first, that are stored before the run; a larger share raises the hit rate"},
+     .help = "share of the keys, most popular first, that are stored before the run; a larger share raises "
+             "the hit ratio"},
 };
 
 const struct kvc_option_table kvc_workload_option_table = {.name = "workload",

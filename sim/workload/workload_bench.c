@@ -1,5 +1,5 @@
-/* Measures what it costs to make a request: random draws alone, and whole requests routed into batches.
- * Prints medians of RUNS repetitions in ns. */
+/* Measures the cost of making a request: random draws alone, and whole requests routed into batches. Prints
+ * medians of RUNS repetitions in ns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -154,8 +154,8 @@ void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
     }
 }
 
-/* Looks up all keys of the workload in the processor's index, block by block, and inserts what it finds into
- * the device's index. */
+/* Looks up all keys of the workload in the processor's index, block by block, and inserts the entries that
+ * it finds into the device's index. */
 static void copy_entries(const struct kvc_workload *workload, struct kvc_source *source,
                          struct kvc_batch *batch, uint32_t *location, struct kvc_index *from,
                          struct kvc_index *to)

@@ -64,9 +64,9 @@ static void add_erase(struct kvc_megakv_real_buffer *buffer, uint64_t hash, uint
     buffer->erase_location[buffer->erases++] = location;
 }
 
-/* Refills the stock for the size of the request and returns what is left of another size to the slabs. A new
- * size gets one location, because sizes may change with every request; the second refill of a size gets many,
- * if the buffer has room for their erases beside the one erase that each later row may add. */
+/* Refills the stock for the size of the request and returns the locations of another size to the slabs. A
+ * new size gets one location, because sizes may change with every request; the second refill of a size gets
+ * many, if the buffer has room for their erases beside the one erase that each later row may add. */
 static void refill(struct kvc_megakv_real_stock *stock, struct kvc_megakv_real_buffer *buffer,
                    struct kvc_megakv_slab *slab, const struct kvc_megakv_packet_request *request,
                    struct kvc_megakv_slab_stats *stats)

@@ -45,7 +45,7 @@ static const double cycle_s = 300e-6;
 static const uint32_t values[] = {8, 40, 104, 232, 488, 1000, 2024};
 enum { VALUES = sizeof(values) / sizeof(*values) };
 
-/* Requests of the measured frames, beside a full one. */
+/* Requests of the measured frames; a full frame is measured in addition. */
 static const uint32_t frames[] = {1, 8, 32};
 enum { FRAMES = sizeof(frames) / sizeof(*frames) };
 

@@ -106,7 +106,7 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
             kvc_megakv_real_node_start(&testbench->node[load], 0, for_ever_ns);
         }
     }
-    /* The other cores sleep, as they do beside a store that does not use them. */
+    /* The other cores sleep, as they do while a store does not use them. */
     kvc_thread_pool_wake(pool, params->shared_cores ? params->cores : 1 + 2 * params->pipelines);
     return status;
 }
@@ -264,7 +264,7 @@ static struct kvc_megakv_real_buffer *take_received(struct kvc_megakv_real_pipel
     return buffer;
 }
 
-/* Keeps what was received for the next round. */
+/* Keeps the received work for the next round. */
 static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work,
                  struct kvc_megakv_testbench_round *round)
 {
@@ -295,7 +295,7 @@ static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv
     }
 }
 
-/* Adds what the senders have missed and the receivers' CLOCK hand has passed so far, times `sign`. */
+/* Adds the senders' misses and the items that the receivers' CLOCK hand has passed so far, times `sign`. */
 static void count_so_far(const struct kvc_megakv_testbench *testbench, uint64_t sign,
                          struct kvc_megakv_testbench_round *round)
 {

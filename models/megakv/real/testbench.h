@@ -76,11 +76,12 @@ struct kvc_megakv_testbench {
     struct kvc_megakv_store *store;
     struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* Both work on the same store. */
     struct kvc_thread_pool *pool;
-    /* Time between two rounds; 0: none [s]. A store launches once a cycle, and what the caches have lost
-     * since then is part of a launch's cost. */
+    /* Time between two rounds; 0: none [s]. A store launches once per cycle, and the lines that the caches
+     * have lost since the last launch are part of a launch's cost. */
     double period_s;
-    double launched_s;                          /* When the latest round began [s]. */
-    struct kvc_megakv_testbench_work held;      /* Received but not launched; its gets are those that fit. */
+    double launched_s; /* When the latest round began [s]. */
+    struct kvc_megakv_testbench_work
+        held; /* Work that is received but not launched; `gets` counts those that fit. */
     struct kvc_megakv_testbench_work answering; /* Launched but not answered. */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_megakv_testbench_round *round; /* The current round. */
