@@ -22,7 +22,8 @@ static double constant(double bytes, double footprint_bytes, double at_once)
     return bytes * 0.1 + 3 * at_once;
 }
 
-/* Returns a full grid whose points are in no order, because the axes must be found in any order. */
+/* Returns a full grid whose points are in no particular order, because the axes must be found in spite of
+ * that. */
 static struct kvc_megakv_cost_curve cost_curve_of(double (*ns)(double, double, double))
 {
     struct kvc_megakv_cost_curve cost_curve = {0};

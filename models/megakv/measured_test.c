@@ -346,7 +346,7 @@ static uint32_t simulate_pairs(struct setup *setup, struct pair *pairs)
 }
 
 /* Returns how many of `other` rows are finished when a sender begins with the last chunk of its `own` rows.
- * The order of the senders decides about one turn more or less. */
+ * The order of the senders makes a difference of one chunk. */
 static double before_last(unsigned long long own, unsigned long long other, bool first)
 {
     unsigned long long turns = (own - 1) / SEND_ROWS + !first;

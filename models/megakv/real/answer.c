@@ -30,7 +30,8 @@ void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer)
     free(answerer->latency);
 }
 
-/* Checks a value: it must begin with the hash of its key, or with as many bytes of the hash as fit. */
+/* Returns whether a value is wrong: it must begin with the hash of its key, or with as many bytes of the
+ * hash as fit. */
 static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
 {
     uint64_t found = hash;
