@@ -1,11 +1,11 @@
-# A thin door to the CMake presets: sets the machine up, configures, builds, runs.
+# Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
 .PHONY: run test install sanitize bench reference clean setup setup-ci
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libssl-dev libxxhash-dev gnuplot-nox
-# What .ci/run needs besides: another compiler, the formatter, API docs, and the tools that the checks of the manual
-# pages, the installation and the .deb use.
+# .ci/run also needs another compiler, the formatter, Doxygen, and the tools that check the man pages, the
+# installation and the .deb.
 CI_PACKAGES = clang clang-format-14 doxygen file groff-base strace
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
@@ -28,12 +28,12 @@ install: build/release/build.ninja
 	cmake --install build/release --prefix $(PREFIX)
 
 # Address and undefined-behaviour sanitizers; slow. Criterion forks a process with threads, which now and then
-# leaves a lock of the sanitizer held in the child: such a test runs into its time limit and is tried again.
+# leaves a lock of the sanitizer held in the child. Such a test times out and is tried again.
 sanitize: build/asan-ubsan/build.ninja
 	cmake --build --preset asan-ubsan
 	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing'
 
-# Benchmarks of GPU kernels leave with 77 where there is no device.
+# Benchmarks of GPU kernels exit with 77 where there is no device.
 bench: build/release/build.ninja
 	cmake --build --preset release
 	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
@@ -49,7 +49,7 @@ clean:
 build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	cmake --preset $*
 
-# Asks apt only when something is missing, so that an installed machine needs no network.
+# Calls apt only when a package is missing, so that a complete machine needs no network.
 setup-ci: PACKAGES += $(CI_PACKAGES)
 setup setup-ci:
 	@missing=$$(for package in $(PACKAGES); do \

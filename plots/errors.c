@@ -82,7 +82,7 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
         !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y)) {
         return kvc_diag_fail_at(
             diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, row),
-            "found a cell that is no number, allowed: numbers in predicted and in published or measured");
+            "found a cell that is not a number, allowed: numbers in predicted and in published or measured");
     }
     fprintf(figure->data, "%.12g %.12g ", x, y);
     kvc_figure_put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",

@@ -23,8 +23,8 @@ static enum kvc_status load_result(const char *path, json_t **document, struct k
     json_error_t error;
     *document = json_load_file(path, 0, &error);
     if (*document == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0, "%s",
-                                error.text);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0,
+                                "cannot be read as a JSON result of kvcast: %s", error.text);
     }
     const char *schema = json_string_value(json_object_get(*document, "schema"));
     if (schema != NULL && strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) == 0) {

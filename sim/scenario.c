@@ -91,7 +91,7 @@ enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct k
         return KVC_OK;
     }
     if ((run->sample_rate & (run->sample_rate - 1)) != 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.sample_rate: found %llu, allowed is a power of two",
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.sample_rate: found %llu, allowed: a power of two",
                              (unsigned long long)run->sample_rate);
     }
     if (keys / run->sample_rate < KEYS_MIN) {

@@ -60,14 +60,13 @@ static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct 
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "workload.arrival: found a trace, allowed is a load whose pairs fit kvdirect's largest slab of %d bytes",
+            "workload.arrival: found a trace, allowed: a load whose pairs fit kvdirect's largest slab of %d bytes",
             KVC_KVDIRECT_TABLE_PAIR_MAX);
     }
     if (pair_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "workload: found pairs of up to %u bytes, allowed are up to %d, the largest slab", pair_bytes,
-            KVC_KVDIRECT_TABLE_PAIR_MAX);
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload: found pairs of up to %u bytes, allowed: up to %d, the largest slab",
+                             pair_bytes, KVC_KVDIRECT_TABLE_PAIR_MAX);
     }
     return KVC_OK;
 }
@@ -235,7 +234,7 @@ static enum kvc_status check_vectors(const struct kvc_kvdirect_config *config,
         workload->value_bytes == 0) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "workload.value: found %llu bytes, allowed is a multiple of system.element, %u bytes",
+            "workload.value: found %llu bytes, allowed: a multiple of system.element, %u bytes",
             (unsigned long long)workload->value_bytes, element);
     }
     if (config->lambda.uses_sum != (config->update == KVC_KVDIRECT_REDUCE)) {

@@ -134,11 +134,11 @@ static enum kvc_status check_threads(const struct kvc_megakv_config *config, str
 {
     uint64_t most = streams_max(config->cpu, config->threads);
     if (most == 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "node.cpu: found %llu cores, Mega-KV needs one for the scheduler and one or two "
-                             "for a pipeline (or 2 with "
-                             "system.threads = \"shared\")",
-                             (unsigned long long)config->cpu->cores);
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.cpu: found %llu cores, too few for the scheduler's core and two threads of a "
+            "pipeline; allowed: more cores, or with 2 cores system.threads = \"shared\"",
+            (unsigned long long)config->cpu->cores);
     }
     if (config->streams > most) {
         return kvc_diag_fail(
@@ -155,7 +155,7 @@ static enum kvc_status check_memory(const struct kvc_megakv_config *config,
     uint64_t index = (uint64_t)config->index_bytes;
     if ((index & (index - 1)) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.index: found %llu bytes, allowed is a power of two",
+                             "system.index: found %llu bytes, allowed: a power of two",
                              (unsigned long long)index);
     }
     if (config->index_bytes > config->gpu->memory_bytes) {

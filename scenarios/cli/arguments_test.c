@@ -117,7 +117,7 @@ Test(arguments, refuses_bad_jobs)
 Test(arguments, refuses_bad_assignments)
 {
     refuses("one --set x", &usage,
-            "kvcast test: --set: found \"x\", allowed is PATH=VALUE such as run.duration=20ms\n");
+            "kvcast test: --set: found \"x\", allowed: PATH=VALUE, such as run.duration=20ms\n");
 }
 
 Test(arguments, counts_what_is_left)

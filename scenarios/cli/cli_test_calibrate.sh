@@ -21,7 +21,7 @@ sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
 expect 2 'lawless.lua:[0-9]*: megakv_costs.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
 sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
 expect 2 'timeless.lua:[0-9]*: megakv_costs.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
-expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", needed is a profile of kind "machine"' \
+expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", allowed: a profile of kind "machine"' \
     "$kvcast" check good.lua --set node.machine=tesla-k40c
 expect 2 'good.lua:[0-9]*: kind: found' "$kvcast" check good.lua --set node.machine=good.lua
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# kvcast validate: a machine's plan is measured and scored, and a mistake in its files is told with file and line.
+# kvcast validate: a machine's plan is measured and scored, and a mistake in its files is reported with file and line.
 # Usage: cli_test_validate.sh KVCAST
 source "$(dirname "$0")/cli_testing.sh"
 

@@ -18,8 +18,8 @@ int kvc_command_check(int argc, char **argv);
 int kvc_command_list(int argc, char **argv);
 int kvc_command_describe(int argc, char **argv);
 
-/* Everything that `kvcast describe` knows as a table of options, in its order: [{name, what, options:
- * [...]}]. NULL if memory is short. */
+/* Returns every option table that `kvcast describe` shows, in its order: [{name, what, options:
+ * [...]}]. NULL if memory runs out. */
 json_t *kvc_describe_topics(void);
 
 /* What `kvcast list` shows: {systems: [{name, note}...], hardware: ..., presets: ..., scenarios: ...}. */

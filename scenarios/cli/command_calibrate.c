@@ -14,7 +14,7 @@ enum { FLAG_FILE, FLAG_QUICK };
 static const struct kvc_flag flags[] = {
     [FLAG_FILE] = {"--output", "-o", "FILE.lua", "machine file to write (required)"},
     [FLAG_QUICK] = {"--quick", NULL, NULL,
-                    "measures small tables only, which takes seconds and gives the costs of smaller stores"},
+                    "measure small tables only: takes under a minute, suits small stores"},
     {0},
 };
 
@@ -59,7 +59,8 @@ static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct k
     struct kvc_progress_bar bar;
     const struct kvc_calibration_options options = {.quick = arguments->flag[FLAG_QUICK] != NULL,
                                                     .version = kvc_version};
-    /* The file is opened first: minutes of measuring are too long to learn that it cannot be written. */
+    /* The file is opened first, so that a file that cannot be written is reported before minutes of
+     * measuring. */
     enum kvc_status status = kvc_partial_file_open(&file, arguments->flag[FLAG_FILE], diag);
     if (status == KVC_OK) {
         status = kvc_calibrate(&options, kvc_progress_bar_open(&bar, arguments->quiet), calibrated, diag);

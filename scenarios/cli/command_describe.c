@@ -59,11 +59,11 @@ struct topic {
 
 enum { TOPICS_MAX = 256, DEVICE_HELP_MAX = 160, NAMES_MAX = 1024 };
 
-/* All topics but the systems; those of the devices come from the registry. */
+/* All topics except the systems. Those of the devices come from the registry. */
 struct topics {
     size_t count;
     struct topic topic[TOPICS_MAX];
-    char name[TOPICS_MAX][64]; /* Names of the lists inside of devices: "gpu.clocks". */
+    char name[TOPICS_MAX][64];                        /* Names of the lists inside devices: "gpu.clocks". */
     struct kvc_option node[KVC_DEVICE_KINDS_MAX + 1]; /* Keys of `node`. */
     char help[KVC_DEVICE_KINDS_MAX][DEVICE_HELP_MAX];
 };
@@ -90,7 +90,8 @@ static void add_topic(struct topics *topics, struct topic topic)
     }
 }
 
-/* "hardware profile, or a table with base; megakv, kvdirect": the stores that look at such a device. */
+/* Writes the help of a device's key in `node`, which ends in the stores that use such a device: "hardware
+ * profile, or a table with base; megakv, kvdirect". */
 static void write_device_help(const struct kvc_device_kind *kind, char help[DEVICE_HELP_MAX])
 {
     size_t used = (size_t)snprintf(help, DEVICE_HELP_MAX, "hardware profile, or a table with base;");
@@ -121,7 +122,7 @@ static void add_node(struct topics *topics)
                                      topics->node, count});
 }
 
-/* A kind of device, and every list inside of it. */
+/* Adds a kind of device, and every list inside it. */
 static void add_device(struct topics *topics, const struct kvc_device_kind *kind)
 {
     add_topic(topics, (struct topic){kind->name, kind->help, kind->options, NULL, 0});
@@ -402,9 +403,11 @@ static int report_unknown(const char *name)
     }
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
-    fprintf(stderr, "kvcast describe: nothing is called \"%s\"%s%s%s; kvcast list shows names\n", name,
-            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-            nearest != NULL ? "\"?" : "");
+    fprintf(
+        stderr,
+        "kvcast describe: found \"%s\"%s%s%s allowed: a name from kvcast list, a section such as run, or an option such as run.duration\n",
+        name, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+        nearest != NULL ? "\"?" : ",");
     return KVC_ERR_SCENARIO;
 }
 
@@ -450,7 +453,7 @@ json_t *kvc_describe_topics(void)
     json_t *topics = json_array();
     const struct topics *all = all_topics();
     for (size_t i = 0; i < all->count; i++) {
-        /* The lists inside of a device may have the same options; the first one stands for all. */
+        /* Lists inside a device may share an option table, of which only the first is shown. */
         if (i == 0 || all->topic[i].options != all->topic[i - 1].options) {
             json_array_append_new(topics, topic_document(&all->topic[i]));
         }

@@ -1,4 +1,4 @@
-/* kvcast list: what there is to choose from. */
+/* kvcast list: the names of systems, hardware, presets and scenarios. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct kvc_usage usage = {
     .positional_min = 0,
     .positional_max = 1,
     .help =
-        "Lists systems, hardware profiles, workload presets and scenarios; kvcast describe NAME tells more.",
+        "Lists systems, hardware profiles, workload presets and scenarios; kvcast describe NAME shows more.",
     .takes = KVC_TAKES_JSON,
 };
 
@@ -91,7 +91,7 @@ static void add_presets(struct group *group)
     }
 }
 
-/* The first sentence of the comment that a scenario starts with. */
+/* Copies the first sentence of the comment that a scenario starts with. */
 static void first_sentence(const char *file, char *out, size_t size)
 {
     char line[256];
@@ -120,7 +120,8 @@ static int is_listed(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Scenarios below `folder` of the data folder, in order; `depth` of its folders are left to enter. */
+/* Adds the scenarios below `folder` of the data folder, in alphabetical order and at most `depth` folders
+ * deep. */
 static void add_folder(struct group *group, const char *folder, int depth)
 {
     struct dirent **entries;

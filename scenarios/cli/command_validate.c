@@ -150,7 +150,7 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     return status;
 }
 
-/* `system` names the first paper. When there are several, each case names its own. */
+/* `system` names the first paper. If there are several, each case names its own. */
 static enum kvc_status write_document(const struct validation *validation)
 {
     const char *destination = validation->arguments->json;

@@ -51,7 +51,7 @@ static int print_manual(const char *format)
     return status == KVC_OK && strcmp(format, "markdown") == 0 ? kvc_reference_print(stdout) : status;
 }
 
-/* Success means that the output was written. */
+/* Turns success into a failure if stdout could not be written. */
 static int finish(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) {

@@ -18,7 +18,7 @@ static void print_escaped(const char *text, const char *special)
     }
 }
 
-/* Writes `text` as it stands between single quotes of a shell; `special` gets a backslash. */
+/* Writes `text` as it is written between single quotes in a shell; `special` gets a backslash. */
 static void print_quoted(const char *text, const char *special)
 {
     for (; *text != '\0'; text++) {
@@ -32,7 +32,7 @@ static void print_quoted(const char *text, const char *special)
     }
 }
 
-/* Running text in troff's language: nothing looks like a request, a hyphen stays one. */
+/* Writes running text for troff: no line can look like a request, and a hyphen stays a hyphen. */
 static void print_roff(const char *text, size_t bytes)
 {
     if (bytes > 0 && (text[0] == '.' || text[0] == '\'')) {
@@ -49,7 +49,8 @@ static void print_roff(const char *text, size_t bytes)
     }
 }
 
-/* Lines of a help text; those that start with a blank are laid out by hand and stay as they are. */
+/* Writes the lines of a help text. Lines that start with a blank were laid out by hand and keep their layout.
+ */
 static void print_roff_lines(const char *text)
 {
     bool kept = false;
@@ -100,7 +101,8 @@ static void print_man_exit_status(void)
     puts(".SH EXIT STATUS\n0 ok, 1 validation regressed, 2 usage or scenario error, 3 run\\-time failure.");
 }
 
-/* The first sentence of a help text on one line, without its full stop and in lower case as NAME wants it. */
+/* Prints the first sentence of a help text as the section NAME needs it: on one line, in lower case, without
+ * a full stop. */
 static void print_summary(const char *help)
 {
     char sentence[256];
@@ -169,7 +171,7 @@ static void print_man_program(const struct kvc_command *commands, size_t count)
     }
 }
 
-/* The words between which the positional argument chooses, "[a|b]", or nothing. */
+/* Prints the values that the positional argument can have, if it is of the form "[a|b]". */
 static void print_choices(const char *positional)
 {
     if (positional[0] == '[' && strchr(positional, '|') != NULL) {
@@ -275,7 +277,7 @@ int kvc_manual_print_command(const struct kvc_usage *usage, const char *format)
     return KVC_ERR_SCENARIO;
 }
 
-/* Every command prints its piece. */
+/* Lets every command print its part of the format. */
 static void print_pieces(const struct kvc_command *commands, size_t count, const char *format)
 {
     char option[32];

@@ -2,8 +2,8 @@
  *
  * `kvcast --help=FORMAT` and `kvcast COMMAND --help=FORMAT` print them; the build and packagers use that
  * (scenarios/cli/generate.sh). Formats of the program: "man", "bash", "zsh", "fish", "markdown" and
- * "commands" (one name a line). Formats of a command: the first five, "bash" to "fish" being the piece that
- * goes into the program's. */
+ * "commands" (one name per line). Formats of a command: the first five. "bash", "zsh" and "fish" then print
+ * only the command's part of the program's completion. */
 #ifndef KVC_SCENARIOS_CLI_MANUAL_H
 #define KVC_SCENARIOS_CLI_MANUAL_H
 

@@ -8,7 +8,7 @@
 #include "scenarios/cli/command.h"
 #include "sim/base/diag.h"
 
-/* Text in a cell of a table: a bar would end the cell. */
+/* Prints text in a cell of a table, where a bar must be escaped. */
 static void print_cell(const char *text, FILE *out)
 {
     fputs("| ", out);
@@ -51,7 +51,8 @@ static void print_topic(const json_t *topic, FILE *out)
     fputc('\n', out);
 }
 
-/* The devices of a system's nodes and the profiles that stand in where a scenario names none. */
+/* Prints the devices of a system's nodes, with the profiles that nodes have unless a scenario names others.
+ */
 static void print_devices(const struct kvc_model *model, FILE *out)
 {
     fprintf(out, "A node of `%s` has these devices:\n\n| device | profile by default |\n|---|---|\n",
@@ -62,7 +63,7 @@ static void print_devices(const struct kvc_model *model, FILE *out)
     fputc('\n', out);
 }
 
-/* "gpu" and "gpu.clocks" belong to a device. */
+/* Returns whether a topic belongs to a device, as "gpu" and "gpu.clocks" do. */
 static bool is_device(const char *topic)
 {
     char name[64];
@@ -84,8 +85,9 @@ static void print_topics(const json_t *topics, const char *title, const char *in
 
 static void print_systems(const json_t *topics, FILE *out)
 {
-    fputs("## Systems\n\n`system.kind` of a scenario names one; the options stand in the table `system`.\n\n",
-          out);
+    fputs(
+        "## Systems\n\nA scenario names one in `system.kind`; its options are the other keys of `system`.\n\n",
+        out);
     for (size_t i = 0; i < json_array_size(topics); i++) {
         const json_t *topic = json_array_get(topics, i);
         const struct kvc_model *model = kvc_model_find(text_of(topic, "name", ""));
@@ -122,7 +124,7 @@ int kvc_reference_print(FILE *out)
     print_systems(topics, out);
     print_topics(
         topics, "Sections of a scenario",
-        "A scenario is a Lua file that returns one table. These are its tables besides `system`, and tables "
+        "A scenario is a Lua file that returns one table. Besides `system`, it has these sections and tables "
         "within them.",
         false, out);
     print_topics(

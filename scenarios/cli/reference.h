@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Prints the whole reference but for the commands. Returns the exit status. */
+/* Prints the whole reference except for the commands. Returns the exit status. */
 int kvc_reference_print(FILE *out);
 
 #endif

@@ -15,7 +15,8 @@
 
 enum { FILE_NAME_MAX = 1024 };
 
-/* The frame of a machine file: its values go to node->machine, and its devices are of the registry's kinds.
+/* The frame of a machine file: its values go to node->machine, and its devices have the kinds of the
+ * registry.
  */
 static const struct kvc_device_kind machine_kind = {.name = "machine",
                                                     .help = "Calibrated machine with several devices",
@@ -67,7 +68,7 @@ struct profile {
     struct kvc_diag *diag;
 };
 
-/* "cpu, gpu, ... or machine" */
+/* Writes "cpu, gpu, ... or machine". */
 static void list_kinds(char *out, size_t size)
 {
     size_t used = 0;
@@ -80,7 +81,7 @@ static void list_kinds(char *out, size_t size)
     }
 }
 
-/* Finds out what kind the file says it is, and whether that will do. */
+/* Reads the kind that the file states, and checks whether the profile may have it. */
 static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struct profile *profile,
                                   const struct kvc_device_kind **said)
 {
@@ -99,7 +100,7 @@ static enum kvc_status check_kind(const struct kvc_decoder *decoder, const struc
     }
     const struct kvc_device_kind *needed = profile->machine_only ? &machine_kind : profile->kind;
     if (needed != NULL && *said != needed && *said != &machine_kind) {
-        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", needed is a profile of kind \"%s\"",
+        return kvc_decode_fail(decoder, "kind", "kind: found \"%s\", allowed: a profile of kind \"%s\"",
                                found, needed->name);
     }
     return KVC_OK;
@@ -176,7 +177,7 @@ static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profil
         if (type == LUA_TTABLE) {
             status = decode_device(decoder, kind, kind->name, NULL, profile->node);
         } else if (type != LUA_TNIL) {
-            status = kvc_decode_fail(decoder, kind->name, "%s: allowed is a table", kind->name);
+            status = kvc_decode_fail(decoder, kind->name, "%s: allowed: a table", kind->name);
         }
         if (status == KVC_OK) {
             lua_pop(decoder->lua, 1);

@@ -26,12 +26,12 @@ struct kvc_profiles {
     char name[KVC_PROFILES_MAX][KVC_PROFILE_NAME_MAX];
 };
 
-/* Fills in the names of the library, sorted. A folder that cannot be read has none. */
+/* Fills in the names of the library, sorted. There are none if the folder cannot be read. */
 void kvc_hardware_list(struct kvc_profiles *profiles);
 
 /* Reads one profile on its own, for `describe` and `list`.
  *
- * *kind is the profile's kind; for a machine file it is a kind of that name outside of the registry. *node
+ * *kind is the profile's kind; for a machine file it is a kind of that name outside the registry. *node
  * gets the devices, and the caller frees it with kvc_node_free whatever the status. What the file states goes
  * to loaded->parameters and loaded->provenance. */
 enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,

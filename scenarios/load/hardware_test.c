@@ -61,7 +61,7 @@ Test(hardware, refuses_profiles_without_sources)
     cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL,
                                &loaded, &diag),
                  KVC_ERR_SCENARIO);
-    cr_expect_str_eq(diag.message, "kind: found \"nic\", needed is a profile of kind \"pcie\"");
+    cr_expect_str_eq(diag.message, "kind: found \"nic\", allowed: a profile of kind \"pcie\"");
 }
 
 #define MACHINE_CPU                                                                                          \
@@ -104,7 +104,7 @@ Test(hardware, refuses_bad_machine_files)
     } bad[] = {
         {"return { kind = 'machine', name = 'box', date = '', compiler = '' }", "commit is missing"},
         {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpu = 3 }",
-         "cpu: allowed is a table"},
+         "cpu: allowed: a table"},
         {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpus = {} }",
          "unknown key \"cpus\""},
         {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
@@ -129,9 +129,9 @@ Test(hardware, refuses_absurd_machines)
         "clock = { '0GHz', source = 'x' } } }",
         3, "cpu.clock: found \"0GHz\", allowed: a frequency");
     kvc_test_refuses_in_profile("machine", "return { kind = 'gpu' }", 1,
-                                "kind: found \"gpu\", needed is a profile of kind \"machine\"");
+                                "kind: found \"gpu\", allowed: a profile of kind \"machine\"");
     kvc_test_refuses_in_profile("machine", "return { kind = 'cpu' }", 1,
-                                "kind: found \"cpu\", needed is a profile of kind \"machine\"");
+                                "kind: found \"cpu\", allowed: a profile of kind \"machine\"");
     kvc_test_refuses_in_profile("machine", "return {\n system = { kind = 'megakv' } }", 1, "kind: found");
     kvc_test_refuses_in_profile("machine", "return 5", 1, "must return a table");
 }

@@ -122,7 +122,8 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, const char *
     return status;
 }
 
-/* Checks that every value of every axis decodes on its own. Whether combinations fit shows when they run. */
+/* Checks that every value of every axis decodes on its own. The sweep itself checks combinations before it
+ * runs. */
 static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const struct kvc_sweep *sweep)
 {
     for (uint32_t i = 0; i < sweep->count; i++) {

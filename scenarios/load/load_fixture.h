@@ -10,7 +10,7 @@
 extern char kvc_test_folder[];
 extern char kvc_test_file[64];
 
-/* A suite makes its folder first and removes it last. */
+/* Every suite makes the folder in its setup and removes it at its end. */
 void kvc_test_make_folder(void);
 void kvc_test_remove_folder(void);
 
@@ -28,7 +28,7 @@ struct kvc_loaded *kvc_test_accepts(const char *text, const char *set);
 void kvc_test_refuses(const char *text, int line, const char *part);
 void kvc_test_refuses_set(const char *text, const char *set, int line, const char *part);
 
-/* The same for a scenario whose line 3 is `text`, inside of the returned table. */
+/* The same for a scenario whose line 3 is `text`, inside the returned table. */
 void kvc_test_refuses_line(const char *text, const char *part);
 
 /* Writes `profile` to m.lua and loads a scenario whose node.KEY names it, which must fail at `line` of m.lua.

@@ -57,8 +57,8 @@ static bool is_path(const char *path, size_t bytes, const char *wanted)
 }
 
 /* Replaces what an override walks into, on top of the stack, by a fresh table. `bytes` is the length of the
- * path so far. A device that is named by its profile becomes that profile with fields overridden; the words
- * of dist and arrival give way. Returns false if the path leads through any other value. */
+ * path so far. A device that is named by its profile becomes that profile with fields overridden; a text in
+ * dist or arrival is dropped. Returns false if the path leads through any other value. */
 static bool make_table(lua_State *lua, const char *path, size_t bytes)
 {
     if (lua_istable(lua, -1)) {

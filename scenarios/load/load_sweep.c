@@ -10,7 +10,7 @@
 
 enum { AXES_MAX = 16, AXIS_VALUES_MAX = 4096 };
 
-/* Writes the scalar at the top of the stack as an override would. Returns false if it is no scalar. */
+/* Writes the scalar at the top of the stack as an override would. Returns false if it is not a scalar. */
 static bool scalar_text(lua_State *lua, char out[KVC_TEXT_MAX])
 {
     switch (lua_type(lua, -1)) {
@@ -44,7 +44,7 @@ static enum kvc_status decode_axis(const struct kvc_decoder *decoder, struct kvc
     kvc_decode_join(path, "sweep", axis->path);
     size_t length = lua_istable(lua, -1) ? lua_rawlen(lua, -1) : 0;
     if (length == 0 || length > AXIS_VALUES_MAX) {
-        return kvc_decode_fail(decoder, path, "sweep of %s: allowed is a list of 1 to %d values", axis->path,
+        return kvc_decode_fail(decoder, path, "sweep of %s: allowed: a list of 1 to %d values", axis->path,
                                AXIS_VALUES_MAX);
     }
     axis->value = calloc(length, sizeof(*axis->value));
@@ -116,7 +116,8 @@ enum kvc_status kvc_load_sweep(const struct kvc_decoder *decoder, int root, stru
                                    shown);
         }
         if (sweep->count == AXES_MAX) {
-            return kvc_decode_fail(decoder, "sweep", "sweep: allowed are up to %d paths", AXES_MAX);
+            return kvc_decode_fail(decoder, "sweep", "sweep: found too many paths, allowed: up to %d",
+                                   AXES_MAX);
         }
         status = decode_axis(decoder, insert_axis(decoder, sweep, lua_tostring(lua, -2)));
         if (status != KVC_OK) {

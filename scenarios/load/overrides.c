@@ -24,7 +24,7 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
 {
     if (!is_path(path)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
-                                "found \"%.100s\", allowed is a path such as run.duration", path);
+                                "found \"%.100s\", allowed: a path such as run.duration", path);
     }
     if (strlen(path) >= KVC_PATH_MAX) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
@@ -52,7 +52,7 @@ enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char 
     const char *equals = strchr(assignment, '=');
     if (equals == NULL || equals == assignment) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
-                                "found \"%.100s\", allowed is PATH=VALUE such as run.duration=20ms",
+                                "found \"%.100s\", allowed: PATH=VALUE, such as run.duration=20ms",
                                 assignment);
     }
     size_t bytes = (size_t)(equals - assignment);

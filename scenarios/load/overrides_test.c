@@ -53,7 +53,7 @@ Test(overrides, names_overrides_as_the_place)
     kvc_test_refuses_set(KVC_TEST_MINIMAL, "node.gpu.sms=-2", -1, "node.gpu.sms: found -2");
     kvc_test_refuses_set(KVC_TEST_MINIMAL, "system.kind.x=1", -1,
                          "system.kind is a value in the scenario, not a table");
-    kvc_test_refuses_set(KVC_TEST_MINIMAL, "run.seed", -1, "allowed is PATH=VALUE");
-    kvc_test_refuses_set(KVC_TEST_MINIMAL, "=3", -1, "allowed is PATH=VALUE");
-    kvc_test_refuses_set(KVC_TEST_MINIMAL, "run..seed=3", -1, "allowed is a path");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "run.seed", -1, "allowed: PATH=VALUE");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "=3", -1, "allowed: PATH=VALUE");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "run..seed=3", -1, "allowed: a path");
 }

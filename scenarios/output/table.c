@@ -47,7 +47,7 @@ static void heading(const struct table *table, const char *name)
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
 
-/* Returns the days since a date such as "2026-11-21", or a negative number if the text is no date. */
+/* Returns the days since a date such as "2026-11-21", or a negative number if the text is not a date. */
 static long days_since(const char *date)
 {
     struct tm day = {.tm_hour = 12};

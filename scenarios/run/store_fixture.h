@@ -1,5 +1,5 @@
-/* A fake store for the tests of drivers and output: it needs no engine, serves a few requests, and has
- * accidents on demand. */
+/* A fake store for the tests of drivers and output: it needs no engine, serves a few requests, and
+ * fails on demand. */
 #ifndef KVC_SCENARIOS_RUN_STORE_FIXTURE_H
 #define KVC_SCENARIOS_RUN_STORE_FIXTURE_H
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the GPU kernels alone, checks them against their CPU twins, times them, and leaves what they print in
-# validate/measured/MACHINE/. Needs nvcc, CMake and a GPU; no package of kvcast's.
+# validate/measured/MACHINE/. Needs nvcc, CMake and a GPU, but none of kvcast's packages.
 #
 #   gpu_kernels.sh [--sanitize] MACHINE    MACHINE names the folder, e.g. h200-pcie5
 #   --sanitize  runs the tests under compute-sanitizer (memcheck, racecheck) instead of timing: minutes
-# KVCAST_COMMIT tells the commit where there is no repository to ask.
+# KVCAST_COMMIT names the commit where there is no Git repository.
 set -euo pipefail
 
 usage() {
@@ -20,7 +20,7 @@ fi
 [ $# = 1 ] || usage
 case $1 in
 '' | *[!a-z0-9-]*)
-    echo "gpu_kernels.sh: machine \"$1\": small letters, digits and - are allowed" >&2
+    echo "gpu_kernels.sh: machine \"$1\": allowed: lower-case letters, digits and -" >&2
     exit 2
     ;;
 esac

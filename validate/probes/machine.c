@@ -185,7 +185,7 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
 
 /* ---- comment lines of the machine file ---- */
 
-/* A line of text that grows; what does not fit is cut off. */
+/* A line of text to append to; text that does not fit is cut off. */
 struct line {
     char text[16 * KVC_CORES_MAX];
     size_t length;

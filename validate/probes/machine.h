@@ -23,10 +23,10 @@ struct kvc_machine_facts {
     uint64_t near_cache_bytes; /* Size of the largest cache that a core has for itself [bytes]. */
 };
 
-/* Asks the system. What it does not report is taken as one thread per core, 1 GHz and a 1 MiB cache. */
+/* Fills in what the system reports. The default is one thread per core, 1 GHz and a 1 MiB cache. */
 void kvc_machine_ask(struct kvc_machine_facts *facts);
 
-/* KVC_ERR_RUNTIME: less than `needed_bytes` of memory is free for a calibration. */
+/* Checks that enough memory is free for a calibration. KVC_ERR_RUNTIME: it is less than `needed_bytes`. */
 enum kvc_status kvc_machine_check_memory(double needed_bytes, struct kvc_diag *diag);
 
 struct kvc_probed_machine {
@@ -38,7 +38,7 @@ struct kvc_probed_machine {
 };
 
 /* A new profile with what the probes measured. It has places for the fields cpu.packet, dram.random_line and
- * dram.next_line, which only a store's own code can measure. `version`: of kvcast. Free it with
+ * dram.next_line, which only a store's own code can measure. `version` is the version of kvcast. Free it with
  * kvc_profile_free. */
 struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version);
 

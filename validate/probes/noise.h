@@ -10,7 +10,7 @@ struct kvc_noise {
 /* Begins a measurement. */
 void kvc_noise_begin(struct kvc_noise *noise);
 
-/* The fraction of all processors' time that others used since then; NaN if the system does not tell. */
+/* The fraction of all processors' time that others used since then; NaN if the system does not report it. */
 double kvc_noise_frac(const struct kvc_noise *noise);
 
 /* A measurement is too noisy if its idle threads were kept from running for more than this fraction of its

@@ -99,7 +99,7 @@ static struct entry *add_entry(struct kvc_profile *profile, const char *device, 
     return entry;
 }
 
-/* The entry of a field, added if the device has none. */
+/* Returns the entry of a field, which is added if the device has none. */
 static struct entry *field_entry(struct kvc_profile *profile, const char *device, const char *field)
 {
     char name[NAME_BYTES];
@@ -118,7 +118,7 @@ static struct entry *field_entry(struct kvc_profile *profile, const char *device
     return add_entry(profile, name, table != NULL ? table : "", field);
 }
 
-/* Takes over `text`. */
+/* Becomes the owner of `text`. */
 static void set_field(struct kvc_profile *profile, const char *device, const char *field, char *text)
 {
     struct entry *entry = field_entry(profile, device, field);
@@ -163,7 +163,7 @@ void kvc_profile_point(struct kvc_profile *profile, const char *device, const ch
                 point->repetitions, point->low_ns, point->high_ns);
 }
 
-/* Takes over `text`. */
+/* Becomes the owner of `text`. */
 static void add_line(struct lines *lines, char *text)
 {
     lines->text = kvc_array_grown(lines->text, lines->count + 1, sizeof(*lines->text));
@@ -226,7 +226,7 @@ static void write_device(const struct kvc_profile *profile, const char *device, 
     fprintf(out, "  },\n");
 }
 
-/* Whether no earlier entry is of the same device. */
+/* Returns whether no earlier entry belongs to the same device. */
 static bool is_first(const struct kvc_profile *profile, size_t number)
 {
     for (size_t i = 0; i < number; i++) {

@@ -20,7 +20,7 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
     if (config->shards != 1) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "found %u sockets in all; a measurement allows one: node.sockets = 1, cluster.nodes = 1",
+            "found %u sockets in the cluster; a measurement allows one: node.sockets = 1, cluster.nodes = 1",
             config->shards);
     }
     if (config->feed != KVC_MEGAKV_MEMORY) {
@@ -35,7 +35,8 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
             "what they can");
     }
     if (config->sample_rate != 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "run.functional: a measurement allows \"full\"");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "run.functional: found a sample of the keys; a measurement allows \"full\"");
     }
     if (config->streams > KVC_MEGAKV_REAL_PIPELINES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -30,7 +30,7 @@ near() { # WHAT FOUND EXPECTED TOLERANCE: |found / expected - 1| <= tolerance
         fail "$1: found \"$2\", expected $3 within $4"
 }
 
-# The loader knows the store, its options and its device, and tells where a mistake is.
+# The loader knows the store, its options and its device, and reports where a mistake is.
 says 'system.work +1 +default' "$kvcast" check toy.lua
 says 'node.toydev.speed +1Mops +made up' "$kvcast" check toy.lua
 says 'system.work +2 +--set' "$kvcast" check toy.lua --set system.work=2

@@ -1,5 +1,5 @@
 -- Figures 9, 11a and 11b: memory accesses per operation on inline pairs of 10 bytes, by memory utilization and hash
--- index ratio. 1.7, 2.7, 3.4 and 4.4 million keys are 25, 40, 50 and 65 % utilization.
+-- index ratio. The utilization is 25, 40, 50 and 65 % with 1.7, 2.7, 3.4 and 4.4 million keys.
 return {
   name = "kvdirect-fig11-inline",
   system = { kind = "kvdirect", memory = "64MiB", index = 0.75, inline = 15 },
