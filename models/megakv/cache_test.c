@@ -68,7 +68,7 @@ static struct kvc_megakv_lookup_mix simulate(double set_frac)
 }
 
 /* The closed form uses means where events alternate. */
-Test(cache, finds_are_those_of_a_clock)
+Test(cache, lookup_mix_is_that_of_a_clock)
 {
     const double set_fracs[] = {0.05, 0.2, 0.5};
     for (int i = 0; i < 3; i++) {

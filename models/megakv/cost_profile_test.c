@@ -161,7 +161,7 @@ static const struct {
                    {"insert_high_load", offsetof(struct kvc_megakv_cost_profile, insert_high_load)},
                    {"drain", offsetof(struct kvc_megakv_cost_profile, drain)}};
 
-enum { LAWS = sizeof(cost_curves) / sizeof(*cost_curves) };
+enum { CURVES = sizeof(cost_curves) / sizeof(*cost_curves) };
 
 static struct kvc_megakv_cost_curve *cost_curve_at(struct kvc_megakv_cost_profile *profile, size_t i)
 {
@@ -172,7 +172,7 @@ static struct kvc_megakv_cost_profile *all_cost_curves(void)
 {
     struct kvc_megakv_cost_profile *profile = calloc(1, sizeof(*profile));
     cr_assert_not_null(profile);
-    for (size_t i = 0; i < LAWS; i++) {
+    for (size_t i = 0; i < CURVES; i++) {
         *cost_curve_at(profile, i) = cost_curve_of(cost);
     }
     return profile;
@@ -194,7 +194,7 @@ Test(cost_profile, all_curves_or_none)
     cr_expect(kvc_megakv_cost_profile_is_measured(profile));
     cr_expect_eq(kvc_megakv_cost_profile_check(&none, &diag), KVC_OK, "%s", diag.message);
     cr_expect(!kvc_megakv_cost_profile_is_measured(&none));
-    for (size_t i = 0; i < LAWS; i++) {
+    for (size_t i = 0; i < CURVES; i++) {
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
         cost_curve->count = 0;
         if (strcmp(cost_curves[i].name, "read") ==
@@ -212,7 +212,7 @@ Test(cost_profile, all_curves_or_none)
 Test(cost_profile, full_grids_only)
 {
     struct kvc_megakv_cost_profile *profile = all_cost_curves();
-    for (size_t i = 0; i < LAWS; i++) {
+    for (size_t i = 0; i < CURVES; i++) {
         char message[96];
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
         cost_curve->count--;

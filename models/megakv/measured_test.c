@@ -250,7 +250,7 @@ static void expect_search_us(int index_on, double drain_job_ns, double expected_
 /* The streams of a GPU search at the same time, while the scheduler drains the jobs of the SETs after it has
  * handed over the launch. Handing over costs as much as the first point of the cost curve, 100 jobs. A thread
  * does all of this in turn. */
-Test(measured, a_gpu_hides_what_the_scheduler_takes)
+Test(measured, a_gpu_hides_what_the_scheduler_drains)
 {
     const double launch_us = 2000 * search_ns / 1e3, few_us = 100 * search_ns / 1e3;
     expect_search_us(KVC_MEGAKV_INDEX_ON_GPU, 3, launch_us / 2);
