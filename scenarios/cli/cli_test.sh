@@ -61,4 +61,11 @@ expect 2 'node.fpga: megakv has none' "$kvcast" run good.lua --set node.fpga=cat
 expect 2 'node.pcie: ".*" does not state bulk copies' "$kvcast" run good.lua --set node.pcie=catapult-pcie3-x8
 expect 2 'node.pcie: ".*" does not state packets' "$kvcast" run kvdirect.lua --set node.pcie=pcie3-k40c
 
+# Files and names that are not what a command needs.
+expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
+[ ! -e picture.svg ] || fail "a picture of a file that is not a result"
+expect 2 'describe: found "nonsense", allowed: a name from kvcast list, a section such as run, or an option' \
+    "$kvcast" describe nonsense
+expect 2 'node.cpu: found 1 cores, too few .* allowed: more cores' "$kvcast" run good.lua --set node.cpu.cores=1
+
 finish
