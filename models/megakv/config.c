@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/megakv/cache.h"
 
-enum { SHARED_STREAMS_MAX = 64, SLOT_BYTES = 8 };
+enum { SHARED_STREAMS_MAX = 64 };
 
 /* Two clocks are the same if they differ by less than this [Hz]. */
 static const double same_hz = 5e5;
@@ -49,13 +48,6 @@ static double senders_of(const struct kvc_megakv_config *config)
     double streams = config->streams;
     return config->threads == KVC_MEGAKV_SHARED_THREADS ? fmin((double)config->cpu->cores - 1, streams)
                                                         : streams;
-}
-
-static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
-{
-    double slots = config->index_bytes / SLOT_BYTES;
-    double items = floor(config->slab_bytes / config->means.item_bytes);
-    return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
 }
 
 static void set_options(struct kvc_megakv_config *config, const struct kvc_scenario *scenario)
@@ -101,7 +93,6 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *in
     config->full_bytes = config->shards * (config->index_bytes + config->slab_bytes);
     config->sample_rate = kvc_run_sample_rate(&scenario->run, config->full_bytes);
     config->senders = senders_of(config);
-    config->hit_frac = hit_frac_of(config, workload);
     return KVC_OK;
 }
 

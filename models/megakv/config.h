@@ -45,7 +45,6 @@ struct kvc_megakv_config {
     uint64_t sample_rate;    /* One key in this many is kept; 1: all keys, 0: none (functional = "off"). */
     double full_bytes;       /* Indexes and slabs of the cluster if every key is kept [bytes]. */
     double senders;          /* Senders of a socket that work at the same time. */
-    double hit_frac;         /* Share of the GETs that hit in the long run. */
     struct kvc_megakv_means means; /* Mean sizes. */
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/run_fixture.h"
 
 struct setup {
@@ -53,7 +54,7 @@ Test(config, autos_are_settled_and_the_options_stay)
     cr_expect_float_eq(config->slab_bytes, 1.1 * 1e7 * item_bytes, 1, "a tenth more than the keys need");
     cr_expect_eq(config->clock, 0, "the fastest clock");
     cr_expect_eq(config->sample_rate, 16, "13.5 GiB in 1 GiB");
-    cr_expect_eq(config->hit_frac, 1, "everything fits");
+    cr_expect_eq(kvc_megakv_costs_of(&setup.scenario).hit_frac, 1, "everything fits");
 }
 
 Test(config, what_the_user_writes_is_kept)
@@ -72,7 +73,7 @@ Test(config, what_the_user_writes_is_kept)
     cr_expect_eq(setup.config.clock, 1);
     cr_expect_eq(setup.config.sample_rate, 1);
     cr_expect_eq(setup.config.frame_requests, 7);
-    cr_expect_lt(setup.config.hit_frac, 1, "the slabs hold a part of the keys");
+    cr_expect_lt(kvc_megakv_costs_of(&setup.scenario).hit_frac, 1, "the slabs hold a part of the keys");
     cr_expect_eq(kvc_megakv_check(&setup.scenario, &diag), KVC_OK, "%s", diag.message);
 }
 

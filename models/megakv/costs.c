@@ -103,6 +103,13 @@ static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megak
     costs->insert_usual = curve_of(lines, &stages->insert, inserts);
 }
 
+static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
+{
+    double slots = config->index_bytes / SLOT_BYTES;
+    double items = floor(config->slab_bytes / config->means.item_bytes);
+    return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
+}
+
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -111,6 +118,7 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     struct kvc_megakv_costs costs = {.config = config,
                                      .clock = config->clock,
                                      .measured = kvc_megakv_cost_profile_is_measured(stages),
+                                     .hit_frac = hit_frac_of(config, &scenario->workload),
                                      .slowest_sender = 1};
     double streams = config->streams, threads = config->senders;
     if (!costs.measured) {

@@ -34,6 +34,7 @@
 struct kvc_megakv_costs {
     const struct kvc_megakv_config *config;
     uint32_t clock;        /* Clock pair of the GPU; the closed form varies it. */
+    double hit_frac;       /* Share of the GETs that hit in the long run. */
     bool measured;         /* The curves below are charged. Otherwise they are empty. */
     double pass_ns;        /* Time in which the CLOCK hand passes an item. */
     double high_load;      /* Position between the two measured load factors: 0 is the normal one, 1 the high

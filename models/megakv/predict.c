@@ -36,7 +36,7 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
         return (struct kvc_megakv_fit){pair->search.ns_per_op, pair->search.base_ns, pair->insert.ns_per_op,
                                        pair->insert.base_ns};
     }
-    double hit_frac = costs->config->hit_frac;
+    double hit_frac = costs->hit_frac;
     at_clock.clock = clock;
     for (int kernel = KVC_MEGAKV_KERNEL_SEARCH; kernel <= KVC_MEGAKV_KERNEL_INSERT; kernel++) {
         double few_ns = kvc_megakv_launch_ns(&at_clock, kernel, low, hit_frac, 0, NULL);
@@ -172,7 +172,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
         .cycle_ns = cycle_ns,
         .search_ns =
             kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_SEARCH, load.search_frac * speed * cycle_ns,
-                                 config->hit_frac, inserts / load.delay, NULL),
+                                 costs->hit_frac, inserts / load.delay, NULL),
         .insert_ns = kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_INSERT, inserts, 1, 0, NULL),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
@@ -305,7 +305,7 @@ static void add_stages(const struct kvc_megakv_config *config, const struct fore
     kvc_bottleneck_find(result);
 }
 
-static void add_metrics(const struct kvc_megakv_config *config, const struct forecast *forecast,
+static void add_metrics(const struct kvc_megakv_costs *costs, const struct forecast *forecast,
                         struct kvc_metrics *model)
 {
     const struct kvc_megakv_limits *limits = &forecast->limits;
@@ -314,7 +314,7 @@ static void add_metrics(const struct kvc_megakv_config *config, const struct for
     kvc_metrics_set(model, "t_insert_us", times->insert_ns / 1e3);
     kvc_metrics_set(model, "t_max_us", (times->search_ns + times->insert_ns) / 1e3);
     kvc_metrics_set(model, "cycle_us", times->cycle_ns / 1e3);
-    kvc_metrics_set(model, "hit_frac", config->hit_frac);
+    kvc_metrics_set(model, "hit_frac", costs->hit_frac);
     kvc_metrics_set(model, "hottest_socket_share_frac", forecast->share);
     kvc_metrics_set(model, "gpu_limit_mops", limits->gpu * 1e3);
     kvc_metrics_set(model, "receivers_limit_mops", limits->receivers * 1e3);
@@ -362,7 +362,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     result->latency_mean_us = mean_ns / 1e3;
     result->latency_p95_us = p95_ns / 1e3;
     add_stages(config, &forecast, result);
-    add_metrics(config, &forecast, &result->model);
+    add_metrics(&costs, &forecast, &result->model);
     add_clock_metrics(scenario, &costs, result, forecast.speed);
     kvc_metrics_set(
         &result->model, "feasible",

@@ -183,7 +183,7 @@ static double hit_frac_since(const struct kvc_megakv_socket *socket, const struc
 {
     const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
     if (now->searches == before->searches) {
-        return socket->simulation->config->hit_frac;
+        return socket->simulation->costs.hit_frac;
     }
     return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
 }

@@ -54,7 +54,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
 /* Draws the outcome of a GET that is not sampled, with the hit ratio of the GETs sampled lately. */
 static int drawn_outcome(struct kvc_megakv_socket *socket)
 {
-    double hit_frac = socket->simulation->config->hit_frac;
+    double hit_frac = socket->simulation->costs.hit_frac;
     if (socket->outcomes_known > 0) {
         hit_frac = (double)socket->outcomes_hit / (double)socket->outcomes_known;
     }
