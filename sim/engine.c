@@ -1,19 +1,30 @@
 #include "sim/engine.h"
 
 #include <errno.h>
+#include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
+#include <simgrid/exec.h>
 #include <simgrid/host.h>
+#include <simgrid/link.h>
+#include <simgrid/plugins/energy.h>
+#include <simgrid/plugins/load.h>
 #include <simgrid/semaphore.h>
 #include <simgrid/version.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 
-/* On every host, one flop takes one nanosecond. */
-#define HOST_SPEED 1e9
+/* One flop is one nanosecond of a device's time. */
+#define FLOPS_PER_NS 1.0
+#define SPEED_ONE (1e9 * FLOPS_PER_NS)
+
+/* A link that is off. It carries a byte in 30 years, so that transfers stand still without failing. */
+#define BANDWIDTH_OFF 1e-9
 
 /* By default, SimGrid rounds times below 1 ns. Later versions have renamed the setting. */
 #if SIMGRID_VERSION >= 33400
@@ -36,8 +47,26 @@ struct actor_start {
     struct actor_start *next;
 };
 
+struct host {
+    sg_host_t host;
+    double fastest; /* Speed of the fastest state. */
+    double on_ns;   /* When an outage ends [ns]. */
+    bool metered;   /* Whether its power is known. */
+};
+
+struct link {
+    sg_link_t link;
+    double bytes_per_s;
+    double carried_bytes;
+    bool metered;
+};
+
 static struct {
     bool open;
+    const struct kvc_platform *platform;
+    struct host *hosts;
+    struct link *links;
+    sg_host_t home; /* Where all actors live. */
     uint64_t activities;
     double inside_s;  /* Wall-clock time spent in SimGrid so far. */
     double entered_s; /* When an actor last entered SimGrid. */
@@ -57,51 +86,86 @@ static void leave(void)
     engine.inside_s += kvc_clock_wall_s() - engine.entered_s;
 }
 
-static enum kvc_status write_platform(FILE *out, const struct kvc_engine_host *hosts, uint32_t count)
-{
-    fprintf(out, "<?xml version=\"1.0\"?>\n"
-                 "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-                 "<!-- one flop is one nanosecond -->\n"
-                 "<platform version=\"4.1\">\n  <zone id=\"kvcast\" routing=\"None\">\n");
-    for (uint32_t i = 0; i < count; i++) {
-        fprintf(out, "    <host id=\"%s\" speed=\"1Gf\" core=\"%u\"/>\n", hosts[i].name, hosts[i].cores);
-    }
-    fprintf(out, "  </zone>\n</platform>\n");
-    return fclose(out) == 0 ? KVC_OK : KVC_ERR_RUNTIME;
-}
+/* ---- opening ---- */
 
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts,
-                                uint32_t count, struct kvc_diag *diag)
+static enum kvc_status load(const char *platform_path, const struct kvc_platform *platform,
+                            struct kvc_diag *diag)
 {
     char temporary[] = "/tmp/kvcast-platform-XXXXXX.xml";
-    FILE *out;
-    if (engine.open) {
-        KVC_BUG("a second engine in one process");
-    }
-    if (platform_path != NULL) {
-        out = fopen(platform_path, "w");
-    } else {
-        int fd = mkstemps(temporary, 4);
-        out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    }
     const char *path = platform_path != NULL ? platform_path : temporary;
-    if (out == NULL || write_platform(out, hosts, count) != KVC_OK) {
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
-                                strerror(errno));
+    if (platform_path == NULL) {
+        int fd = mkstemps(temporary, 4);
+        if (fd < 0) {
+            return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
+                                    strerror(errno));
+        }
+        close(fd);
     }
-
-    char *arguments[] = {
-        (char *)"kvcast",        (char *)"--log=root.threshold:error",    (char *)PRECISION_SETTING,
-        (char *)CONTEXT_SETTING, (char *)"--cfg=contexts/stack-size:256", NULL};
-    int argument_count = sizeof(arguments) / sizeof(*arguments) - 1;
-    simgrid_init(&argument_count, arguments);
-    simgrid_load_platform(path);
+    enum kvc_status status = kvc_platform_write(platform, path, diag);
+    if (status == KVC_OK) {
+        simgrid_load_platform(path);
+    }
     if (platform_path == NULL) {
         unlink(temporary);
     }
-    engine.open = true;
-    return KVC_OK;
+    return status;
 }
+
+static void find_devices(const struct kvc_platform *platform)
+{
+    uint32_t hosts = kvc_platform_hosts(platform), links = kvc_platform_links(platform);
+    engine.hosts = kvc_array_of(hosts > 0 ? hosts : 1, sizeof(*engine.hosts));
+    engine.links = kvc_array_of(links > 0 ? links : 1, sizeof(*engine.links));
+    for (uint32_t i = 0; i < hosts; i++) {
+        const struct kvc_platform_host *host = kvc_platform_host(platform, i);
+        engine.hosts[i] = (struct host){.host = sg_host_by_name(host->name),
+                                        .fastest = host->pstate[0].speed,
+                                        .metered = host->pstate[0].watts.all_w > 0};
+    }
+    for (uint32_t i = 0; i < links; i++) {
+        const struct kvc_platform_link *link = kvc_platform_link(platform, i);
+        engine.links[i] = (struct link){.link = sg_link_by_name(link->name),
+                                        .bytes_per_s = link->bytes_per_s,
+                                        .metered = link->busy_w > 0};
+    }
+    engine.home = sg_host_by_name("kvcast");
+}
+
+enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_platform *platform,
+                                struct kvc_diag *diag)
+{
+    if (engine.open) {
+        KVC_BUG("a second engine in one process");
+    }
+    enum kvc_status status = kvc_platform_check(platform, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    /* CM02 without TCP's window and acknowledgements is plain max-min sharing of bandwidth. */
+    char *arguments[] = {(char *)"kvcast",
+                         (char *)"--log=root.threshold:error",
+                         (char *)PRECISION_SETTING,
+                         (char *)CONTEXT_SETTING,
+                         (char *)"--cfg=contexts/stack-size:256",
+                         (char *)"--cfg=network/model:CM02",
+                         (char *)"--cfg=network/TCP-gamma:0",
+                         (char *)"--cfg=network/crosstraffic:0",
+                         NULL};
+    int argument_count = sizeof(arguments) / sizeof(*arguments) - 1;
+    simgrid_init(&argument_count, arguments);
+    sg_host_load_plugin_init();
+    sg_host_energy_plugin_init();
+    sg_link_energy_plugin_init();
+    status = load(platform_path, platform, diag);
+    if (status == KVC_OK) {
+        find_devices(platform);
+        engine.platform = platform;
+        engine.open = true;
+    }
+    return status;
+}
+
+/* ---- actors ---- */
 
 static void actor_main(int argc, char **argv)
 {
@@ -113,15 +177,12 @@ static void actor_main(int argc, char **argv)
     enter();
 }
 
-void kvc_engine_spawn(const char *name, const char *host, void (*body)(void *data), void *data)
+void kvc_engine_spawn(const char *name, void (*body)(void *data), void *data)
 {
-    struct actor_start *start = malloc(sizeof(*start));
-    if (start == NULL) {
-        kvc_out_of_memory("actor %s", name);
-    }
+    struct actor_start *start = kvc_array_of(1, sizeof(*start));
     *start = (struct actor_start){body, data, engine.actors};
     engine.actors = start;
-    sg_actor_t actor = sg_actor_init(name, sg_host_by_name(host));
+    sg_actor_t actor = sg_actor_init(name, engine.home);
     sg_actor_set_data(actor, start);
     sg_actor_start_(actor, actor_main, 0, NULL);
 }
@@ -152,12 +213,136 @@ void kvc_engine_sleep_until_ns(double time_ns)
     leave();
 }
 
-void kvc_engine_occupy_ns(double duration_ns)
+/* ---- work and transfers ---- */
+
+/* A device that is off takes no work, so the actor first waits until it is back. */
+static sg_exec_t start_draw(const struct kvc_draw *draw)
 {
+    const struct host *host = &engine.hosts[draw->host];
+    while (!sg_host_is_on(host->host)) {
+        sg_actor_sleep_until(host->on_ns * 1e-9);
+    }
+    engine.activities++;
+    sg_exec_t execution = sg_actor_exec_init(draw->amount_ns * FLOPS_PER_NS);
+    sg_exec_set_host(execution, host->host);
+    if (draw->alone_ns * host->fastest > draw->amount_ns) {
+        sg_exec_set_bound(execution, draw->amount_ns / draw->alone_ns * SPEED_ONE);
+    }
+    sg_exec_start(execution);
+    return execution;
+}
+
+void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint32_t count)
+{
+    work->count = 0;
     enter();
-    sg_actor_execute(duration_ns * 1e-9 * HOST_SPEED);
+    for (uint32_t i = 0; i < count; i++) {
+        if (draws[i].amount_ns > 0) {
+            if (work->count == KVC_DRAWS_MAX) {
+                KVC_BUG("an activity on more than %d devices", KVC_DRAWS_MAX);
+            }
+            work->draw[work->count] = draws[i];
+            work->execution[work->count++] = start_draw(&draws[i]);
+        }
+    }
     leave();
 }
+
+void kvc_engine_finish(struct kvc_work *work)
+{
+    enter();
+    for (uint32_t i = 0; i < work->count; i++) {
+        while (sg_exec_wait(work->execution[i]) == SG_ERROR_HOST) {
+            work->execution[i] = start_draw(&work->draw[i]);
+        }
+    }
+    leave();
+    work->count = 0;
+}
+
+void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
+{
+    struct kvc_work work;
+    kvc_engine_start(&work, draws, count);
+    kvc_engine_finish(&work);
+}
+
+void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
+{
+    uint32_t count;
+    const uint32_t *links = kvc_platform_route(engine.platform, from, to, &count);
+    if (bytes < 1) {
+        return;
+    }
+    if (links == NULL) {
+        KVC_BUG("no route from host %u to host %u", from, to);
+    }
+    enter();
+    sg_host_sendto(engine.hosts[from].host, engine.hosts[to].host, bytes);
+    leave();
+    for (uint32_t i = 0; i < count; i++) {
+        engine.links[links[i]].carried_bytes += bytes;
+    }
+}
+
+/* ---- devices during a run ---- */
+
+void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
+{
+    enter();
+    sg_host_set_pstate(engine.hosts[host].host, pstate);
+    leave();
+}
+
+uint32_t kvc_engine_pstate(uint32_t host)
+{
+    return (uint32_t)sg_host_get_pstate(engine.hosts[host].host);
+}
+
+void kvc_engine_outage_of_host(uint32_t host, double until_ns)
+{
+    engine.hosts[host].on_ns = until_ns;
+    enter();
+    sg_host_turn_off(engine.hosts[host].host);
+    leave();
+    kvc_engine_sleep_until_ns(until_ns);
+    enter();
+    sg_host_turn_on(engine.hosts[host].host);
+    leave();
+}
+
+void kvc_engine_outage_of_link(uint32_t link, double until_ns)
+{
+    enter();
+    sg_link_set_bandwidth(engine.links[link].link, BANDWIDTH_OFF);
+    leave();
+    kvc_engine_sleep_until_ns(until_ns);
+    enter();
+    sg_link_set_bandwidth(engine.links[link].link, engine.links[link].bytes_per_s);
+    leave();
+}
+
+double kvc_engine_work_done_ns(uint32_t host)
+{
+    return sg_host_get_computed_flops(engine.hosts[host].host) / FLOPS_PER_NS;
+}
+
+double kvc_engine_bytes_carried(uint32_t link)
+{
+    return engine.links[link].carried_bytes;
+}
+
+double kvc_engine_host_joules(uint32_t host)
+{
+    return engine.hosts[host].metered ? sg_host_get_consumed_energy(engine.hosts[host].host) : NAN;
+}
+
+double kvc_engine_link_joules(uint32_t link)
+{
+    return engine.links[link].metered ? sg_link_get_consumed_energy(engine.links[link].link) : NAN;
+}
+
+/* ---- gates ---- */
 
 struct kvc_gate *kvc_gate_create(uint32_t tokens)
 {
@@ -184,6 +369,8 @@ void kvc_gate_post(struct kvc_gate *gate)
     sg_sem_release((sg_sem_t)gate);
     leave();
 }
+
+/* ---- cost of the engine itself ---- */
 
 uint64_t kvc_engine_activities(void)
 {

@@ -2,32 +2,30 @@
  * The discrete-event engine, a thin adapter of SimGrid. engine.c is the only file that includes SimGrid's
  * headers.
  *
- * An actor is a sequential activity of the modeled system, such as a scheduler, a GPU or a sender. It sleeps
- * until a time, occupies a core of its host for a time, or waits at a gate. SimGrid allows one engine per
- * process, so every run has its own process. All times are in nanoseconds; only engine.c converts them to
- * SimGrid's seconds. SimGrid determines the order of simultaneous events; it is deterministic. */
+ * An actor is a sequential activity of the modeled system, such as a scheduler, a copy engine or a sender. It
+ * sleeps until a time, works on devices, transfers bytes, or waits at a gate. What several actors use at the
+ * same time is shared by SimGrid. SimGrid allows one engine per process, so every run has its own process.
+ * All times are in nanoseconds; only engine.c converts them to SimGrid's seconds. SimGrid determines the
+ * order of simultaneous events; it is deterministic. */
 #ifndef KVC_SIM_ENGINE_H
 #define KVC_SIM_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-
-/** A host of the simulated platform. */
-struct kvc_engine_host {
-    char name[64];  /**< Unique name. */
-    uint32_t cores; /**< How many actors can occupy the host at full speed at the same time. */
-};
+#include "sim/platform.h"
 
 /** Writes the platform as an XML file to `platform_path`, where it is kept with the results, and starts the
- * engine. If `platform_path` is NULL, a temporary file is used and removed. Returns KVC_ERR_RUNTIME if the
- * file cannot be written or the program was built without SimGrid. */
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts,
-                                uint32_t count, struct kvc_diag *diag);
+ * engine. If `platform_path` is NULL, a temporary file is used and removed. The platform must outlive the
+ * engine. Returns KVC_ERR_SCENARIO if the platform does not pass kvc_platform_check(), and KVC_ERR_RUNTIME if
+ * the file cannot be written or the program was built without SimGrid. */
+enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_platform *platform,
+                                struct kvc_diag *diag);
 
-/** Starts an actor that executes `body(data)` on a host, at the current time. If memory is short, the program
- * ends (kvc_out_of_memory). */
-void kvc_engine_spawn(const char *name, const char *host, void (*body)(void *data), void *data);
+/** Starts an actor that executes `body(data)`, at the current time. If memory is short, the program ends
+ * (kvc_out_of_memory). */
+void kvc_engine_spawn(const char *name, void (*body)(void *data), void *data);
 
 /** Runs the simulation until kvc_engine_stop is called or every actor has returned. */
 void kvc_engine_run(void);
@@ -41,9 +39,71 @@ double kvc_engine_now_ns(void);
 /** Lets the calling actor sleep until a time. Returns at once if that time has passed. */
 void kvc_engine_sleep_until_ns(double time_ns);
 
-/** Occupies one core of the calling actor's host for duration_ns. If more actors than cores occupy the host,
- * they share the cores equally and take longer. */
-void kvc_engine_occupy_ns(double duration_ns);
+/* ---- work and transfers ---- */
+
+/** What an activity takes from one device. */
+struct kvc_draw {
+    uint32_t host;    /**< Number of the host in the platform. */
+    double amount_ns; /**< Work: time of one core of the device at speed 1 [ns]. */
+    /** Time that the activity would need on the idle device [ns]: its rate never exceeds amount_ns over this
+     * time. If it is less than the device needs for the amount at full speed, the device is the limit. */
+    double alone_ns;
+};
+
+enum { KVC_DRAWS_MAX = 4 /**< Draws of one activity. */ };
+
+/** Work under way on up to KVC_DRAWS_MAX devices. */
+struct kvc_work {
+    uint32_t count;                      /**< Draws that have not ended. */
+    void *execution[KVC_DRAWS_MAX];      /**< The engine's handles. */
+    struct kvc_draw draw[KVC_DRAWS_MAX]; /**< The draws, to repeat those that a failure ended. */
+};
+
+/** Starts work on several devices at once. Draws without an amount are ignored. */
+void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint32_t count);
+
+/** Waits until all draws of the work have ended. A draw on a device that fails is repeated in full when the
+ * device is back. */
+void kvc_engine_finish(struct kvc_work *work);
+
+/** Works on several devices at once and returns when all draws have ended: kvc_engine_start() and
+ * kvc_engine_finish(). */
+void kvc_engine_work(const struct kvc_draw *draws, uint32_t count);
+
+/** Transfers bytes over the links of the route between two hosts. Transfers of less than a byte take no time.
+ */
+void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes);
+
+/* ---- devices during a run ---- */
+
+/** Changes the performance state of a host. Work under way continues at the new speed. */
+void kvc_engine_set_pstate(uint32_t host, uint32_t pstate);
+
+/** Returns the current performance state of a host. */
+uint32_t kvc_engine_pstate(uint32_t host);
+
+/** Turns a host off until a time. Work under way on it is lost and repeated afterwards. Only one actor may
+ * call this for a host, which sleeps meanwhile: the function returns when the host is on again. */
+void kvc_engine_outage_of_host(uint32_t host, double until_ns);
+
+/** Turns a link off until a time. Transfers under way stand still and continue afterwards. The function
+ * returns when the link is on again. */
+void kvc_engine_outage_of_link(uint32_t link, double until_ns);
+
+/** Returns the work that a host has done so far [ns]. Divided by time, speed and cores, it is the
+ * utilization. */
+double kvc_engine_work_done_ns(uint32_t host);
+
+/** Returns the bytes that the ended transfers have carried over a link so far. */
+double kvc_engine_bytes_carried(uint32_t link);
+
+/** Returns the energy that a host has consumed so far [J], or NaN if its power is unknown. */
+double kvc_engine_host_joules(uint32_t host);
+
+/** Returns the energy that a link has consumed so far [J], or NaN if its power is unknown. */
+double kvc_engine_link_joules(uint32_t link);
+
+/* ---- gates ---- */
 
 /** A counting semaphore in simulated time. */
 struct kvc_gate;
@@ -60,7 +120,10 @@ void kvc_gate_wait(struct kvc_gate *gate);
 /** Adds a token. */
 void kvc_gate_post(struct kvc_gate *gate);
 
-/** Returns how often actors have entered SimGrid: to sleep, to occupy a core, to use a gate, or to end. */
+/* ---- cost of the engine itself ---- */
+
+/** Returns how many activities SimGrid has executed: sleeps, executions, transfers, uses of gates, and ends
+ * of actors. */
 uint64_t kvc_engine_activities(void);
 
 /** Returns the wall-clock time spent inside SimGrid, without the work of the actors [s]. */

@@ -8,21 +8,19 @@ static _Noreturn void unreachable(void)
     KVC_BUG("the engine is used but not open");
 }
 
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_engine_host *hosts,
-                                uint32_t count, struct kvc_diag *diag)
+enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_platform *platform,
+                                struct kvc_diag *diag)
 {
     (void)platform_path;
-    (void)hosts;
-    (void)count;
+    (void)platform;
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                          "this kvcast was built without SimGrid and cannot simulate; it can predict, measure "
                          "and calibrate");
 }
 
-void kvc_engine_spawn(const char *name, const char *host, void (*body)(void *data), void *data)
+void kvc_engine_spawn(const char *name, void (*body)(void *data), void *data)
 {
     (void)name;
-    (void)host;
     (void)body;
     (void)data;
     unreachable();
@@ -49,9 +47,83 @@ void kvc_engine_sleep_until_ns(double time_ns)
     unreachable();
 }
 
-void kvc_engine_occupy_ns(double duration_ns)
+void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint32_t count)
 {
-    (void)duration_ns;
+    (void)work;
+    (void)draws;
+    (void)count;
+    unreachable();
+}
+
+void kvc_engine_finish(struct kvc_work *work)
+{
+    (void)work;
+    unreachable();
+}
+
+void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
+{
+    (void)draws;
+    (void)count;
+    unreachable();
+}
+
+void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
+{
+    (void)from;
+    (void)to;
+    (void)bytes;
+    unreachable();
+}
+
+void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
+{
+    (void)host;
+    (void)pstate;
+    unreachable();
+}
+
+uint32_t kvc_engine_pstate(uint32_t host)
+{
+    (void)host;
+    unreachable();
+}
+
+void kvc_engine_outage_of_host(uint32_t host, double until_ns)
+{
+    (void)host;
+    (void)until_ns;
+    unreachable();
+}
+
+void kvc_engine_outage_of_link(uint32_t link, double until_ns)
+{
+    (void)link;
+    (void)until_ns;
+    unreachable();
+}
+
+double kvc_engine_work_done_ns(uint32_t host)
+{
+    (void)host;
+    unreachable();
+}
+
+double kvc_engine_bytes_carried(uint32_t link)
+{
+    (void)link;
+    unreachable();
+}
+
+double kvc_engine_host_joules(uint32_t host)
+{
+    (void)host;
+    unreachable();
+}
+
+double kvc_engine_link_joules(uint32_t link)
+{
+    (void)link;
     unreachable();
 }
 

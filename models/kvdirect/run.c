@@ -23,6 +23,7 @@ struct simulation {
     struct kvc_kvdirect_processor *processors; /* One per NIC. */
     struct kvc_slice_server *servers;          /* The same NICs, as the engine sees them. */
     struct kvc_slices slices;
+    struct kvc_platform *platform;
     struct kvc_replica replica;
 };
 
@@ -85,20 +86,11 @@ static double slice_ns_of(const struct kvc_scenario *scenario)
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
                                     struct kvc_diag *diag)
 {
-    uint32_t count = simulation->store->shard_count;
-    struct kvc_engine_host *hosts = kvc_array_of(count, sizeof(*hosts));
-    for (uint32_t i = 0; i < count; i++) {
-        name_host(simulation, i, hosts[i].name, sizeof(hosts[i].name));
-        hosts[i].cores = 1;
-    }
-    struct kvc_replica_options options = {.hosts = hosts,
-                                          .host_count = count,
+    struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_kvdirect_source_of(context->scenario),
                                           .window_ns = window_ns};
     options.source.frame_requests = simulation->config->mean.packet_requests;
-    enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
-    free(hosts);
-    return status;
+    return kvc_replica_open(&simulation->replica, context, &options, diag);
 }
 
 static void open_nics(struct simulation *simulation)
@@ -124,7 +116,7 @@ static void open_nics(struct simulation *simulation)
                                                            .data = processor};
         name_host(simulation, i, name, sizeof(name));
         kvc_timeline_row(replica->context->timeline, i, 0, name, "processor");
-        kvc_engine_spawn("nic", name, kvc_slice_server_main, &simulation->servers[i]);
+        kvc_engine_spawn("nic", kvc_slice_server_main, &simulation->servers[i]);
     }
 }
 
@@ -136,6 +128,7 @@ static void close_simulation(struct simulation *simulation)
     free(simulation->processors);
     free(simulation->servers);
     kvc_replica_close(&simulation->replica);
+    kvc_platform_free(simulation->platform);
     free(simulation);
 }
 
@@ -265,6 +258,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
     result->watts_mean = simulation->config->watts;
+    result->joules = result->watts_mean * result->simulated_s;
     kvc_bottleneck_find(result);
     result->requests_simulated = sums.counts.decoded;
     if (simulation->store->refused > 0) {
@@ -279,7 +273,6 @@ static void report(struct simulation *simulation, struct kvc_result *result)
 enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
     struct kvc_kvdirect_store *store = context->state;
-    char monitor_host[KVC_NAME_MAX];
     struct simulation *simulation = calloc(1, sizeof(*simulation));
     if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
@@ -287,11 +280,11 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct k
     simulation->scenario = context->scenario;
     simulation->config = kvc_kvdirect_config_of(context->scenario);
     simulation->store = store;
+    simulation->platform = kvc_platform_create();
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_nics(simulation);
-        name_host(simulation, 0, monitor_host, sizeof(monitor_host));
-        status = kvc_replica_run(&simulation->replica, monitor_host, diag);
+        status = kvc_replica_run(&simulation->replica, true, diag);
     }
     if (status == KVC_OK) {
         report(simulation, context->result);

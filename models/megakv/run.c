@@ -106,7 +106,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->number = number;
     socket->shard = simulation->store->shards != NULL ? &simulation->store->shards[number] : NULL;
     uint32_t sockets = (uint32_t)simulation->scenario->node.sockets;
-    snprintf(socket->host, sizeof(socket->host), "node%u-socket%u", number / sockets, number % sockets);
+    snprintf(socket->host, sizeof(socket->host), "node%u.socket%u", number / sockets, number % sockets);
     kvc_rng_init(&socket->rss, seed, "megakv.rss", number);
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
@@ -221,6 +221,8 @@ static void close_simulation(struct kvc_megakv_simulation *simulation)
     free(simulation->column_b);
     free(simulation->response);
     kvc_replica_close(&simulation->replica);
+    kvc_platform_free(simulation->platform);
+    free(simulation->gpu_host);
     free(simulation);
 }
 
@@ -245,13 +247,29 @@ static void spawn_all(struct kvc_megakv_simulation *simulation)
 {
     for (uint32_t s = 0; s < simulation->socket_count; s++) {
         struct kvc_megakv_socket *socket = &simulation->sockets[s];
-        char gpu_host[80];
-        snprintf(gpu_host, sizeof(gpu_host), "%s-gpu", socket->host);
-        kvc_engine_spawn("scheduler", socket->host, kvc_megakv_scheduler_main, socket);
-        kvc_engine_spawn("gpu", gpu_host, kvc_megakv_gpu_main, socket);
+        kvc_engine_spawn("scheduler", kvc_megakv_scheduler_main, socket);
+        kvc_engine_spawn("gpu", kvc_megakv_gpu_main, socket);
         for (uint32_t p = 0; p < simulation->streams; p++) {
-            kvc_engine_spawn("sender", socket->host, kvc_megakv_sender_main, &socket->pipelines[p]);
+            kvc_engine_spawn("sender", kvc_megakv_sender_main, &socket->pipelines[p]);
         }
+    }
+}
+
+/* Adds the devices of all sockets to the platform. */
+static void describe_machines(struct kvc_megakv_simulation *simulation)
+{
+    uint32_t sockets = (uint32_t)simulation->scenario->node.sockets, zone = 0;
+    simulation->platform = kvc_platform_create();
+    simulation->gpu_host = kvc_array_of(simulation->socket_count, sizeof(*simulation->gpu_host));
+    for (uint32_t i = 0; i < simulation->socket_count; i++) {
+        char name[KVC_NAME_MAX];
+        struct kvc_platform_host gpu = {.device = "gpu", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}};
+        if (i % sockets == 0) {
+            snprintf(name, sizeof(name), "node%u", i / sockets);
+            zone = kvc_platform_add_zone(simulation->platform, name);
+        }
+        snprintf(gpu.name, sizeof(gpu.name), "node%u.socket%u.gpu", i / sockets, i % sockets);
+        simulation->gpu_host[i] = kvc_platform_add_host(simulation->platform, zone, &gpu);
     }
 }
 
@@ -259,16 +277,7 @@ static enum kvc_status open_replica(struct kvc_megakv_simulation *simulation,
                                     const struct kvc_run_context *context, struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = context->scenario;
-    uint32_t sockets = (uint32_t)scenario->node.sockets, shards = simulation->socket_count;
-    struct kvc_engine_host *hosts = kvc_array_of(2 * shards, sizeof(*hosts));
-    for (uint32_t i = 0; i < shards; i++) {
-        snprintf(hosts[2 * i].name, sizeof(hosts->name), "node%u-socket%u", i / sockets, i % sockets);
-        hosts[2 * i].cores = (uint32_t)kvc_megakv_config_of(scenario)->cpu->cores;
-        snprintf(hosts[2 * i + 1].name, sizeof(hosts->name), "node%u-socket%u-gpu", i / sockets, i % sockets);
-        hosts[2 * i + 1].cores = 1;
-    }
-    struct kvc_replica_options options = {.hosts = hosts,
-                                          .host_count = 2 * shards,
+    struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_megakv_source_of(scenario),
                                           .window_ns =
                                               simulation->config->cycle_ns * simulation->config->delay};
@@ -276,7 +285,6 @@ static enum kvc_status open_replica(struct kvc_megakv_simulation *simulation,
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.drained = drained;
     simulation->replica.monitor.data = simulation;
-    free(hosts);
     return status;
 }
 
@@ -454,11 +462,12 @@ enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
     settle(simulation, context);
+    describe_machines(simulation);
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_simulation(simulation);
         spawn_all(simulation);
-        status = kvc_replica_run(&simulation->replica, simulation->sockets[0].host, diag);
+        status = kvc_replica_run(&simulation->replica, true, diag);
     }
     if (status == KVC_OK) {
         report(simulation, result);

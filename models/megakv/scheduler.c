@@ -226,9 +226,8 @@ void kvc_megakv_gpu_main(void *data)
         double duration_ns =
             kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
                                  launch->drained, socket->shard != NULL ? &socket->shard->index_stats : NULL);
-        if (duration_ns > 0) {
-            kvc_engine_occupy_ns(duration_ns);
-        }
+        kvc_engine_work(&(struct kvc_draw){simulation->gpu_host[socket->number], duration_ns, duration_ns},
+                        1);
         count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,
                      duration_ns);
         kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,

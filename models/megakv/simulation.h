@@ -148,6 +148,8 @@ struct kvc_megakv_simulation {
     const struct kvc_megakv_config *config;
     struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
+    struct kvc_platform *platform;
+    uint32_t *gpu_host; /* By socket: number of its GPU in the platform. */
     struct kvc_replica replica;
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count;

@@ -21,6 +21,7 @@ struct simulation {
     struct kvc_rdma_server server;
     struct kvc_slice_server actor; /* The server, as the engine sees it. */
     struct kvc_slices slices;
+    struct kvc_platform *platform;
     struct kvc_replica replica;
 };
 
@@ -65,11 +66,8 @@ static void report(struct simulation *simulation, struct kvc_result *result)
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
                                     struct kvc_diag *diag)
 {
-    struct kvc_engine_host hosts = {.cores = 1};
-    snprintf(hosts.name, sizeof(hosts.name), "%s", host);
     const struct kvc_replica_options options = {
-        .hosts = &hosts,
-        .host_count = 1,
+        .platform = simulation->platform,
         .source = {.workload = &context->scenario->workload,
                    .nodes = 1,
                    .sockets = 1,
@@ -93,7 +91,7 @@ static void open_server(struct simulation *simulation)
                                                   .busy = set_busy,
                                                   .data = server};
     kvc_timeline_row(replica->context->timeline, 0, 0, host, "operations");
-    kvc_engine_spawn("server", host, kvc_slice_server_main, &simulation->actor);
+    kvc_engine_spawn("server", kvc_slice_server_main, &simulation->actor);
 }
 
 static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
@@ -102,10 +100,11 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     if (simulation == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
+    simulation->platform = kvc_platform_create();
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_server(simulation);
-        status = kvc_replica_run(&simulation->replica, NULL, diag);
+        status = kvc_replica_run(&simulation->replica, false, diag);
     }
     if (status == KVC_OK) {
         report(simulation, context->result);
@@ -113,6 +112,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     }
     kvc_rdma_server_close(&simulation->server);
     kvc_replica_close(&simulation->replica);
+    kvc_platform_free(simulation->platform);
     free(simulation);
     return status;
 }

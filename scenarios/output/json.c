@@ -187,6 +187,30 @@ static json_t *windows(const struct kvc_result *result)
     return object;
 }
 
+static json_t *metered_devices(const struct kvc_result *result)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        const struct kvc_device_result *device = &result->device[i];
+        if (!isnan(device->joules)) {
+            json_array_append_new(array, json_pack("{s:s, s:f, s:f}", "device", device->name, "joules",
+                                                   device->joules, "watts_mean", device->watts_mean));
+        }
+    }
+    return array;
+}
+
+static json_t *devices(const struct kvc_result *result)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        const struct kvc_device_result *device = &result->device[i];
+        json_array_append_new(array, json_pack("{s:s, s:s, s:f}", "name", device->name, "kind",
+                                               device->device, "utilization_frac", device->utilization_frac));
+    }
+    return array;
+}
+
 static json_t *energy(const struct kvc_result *result)
 {
     double watts = result->watts_mean;
@@ -194,9 +218,9 @@ static json_t *energy(const struct kvc_result *result)
         return json_null();
     }
     /* A prediction has no duration. */
-    json_t *joules = result->simulated_s > 0 ? json_real(watts * result->simulated_s) : json_null();
-    return json_pack("{s:o, s:f, s:f}", "joules", joules, "watts_mean", watts, "kops_per_watt",
-                     result->throughput_mops * 1e3 / watts);
+    json_t *joules = result->simulated_s > 0 ? json_real(result->joules) : json_null();
+    return json_pack("{s:o, s:f, s:f, s:o}", "joules", joules, "watts_mean", watts, "kops_per_watt",
+                     result->throughput_mops * 1e3 / watts, "devices", metered_devices(result));
 }
 
 static json_t *notes(const struct kvc_report *report)
@@ -264,6 +288,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "latency_us", latency(result));
     json_object_set_new(object, "requests", requests(result));
     json_object_set_new(object, "stages", stages(result));
+    json_object_set_new(object, "devices", devices(result));
     json_object_set_new(object, "bottleneck", bottleneck(result));
     json_object_set_new(object, "energy", energy(result));
     json_object_set_new(object, "kernel", metrics(&result->kernel));

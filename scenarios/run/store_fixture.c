@@ -118,6 +118,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
         result->window_mops[i] = (float)(fake->rate_mops + i);
     }
     result->simulated_s = 1e-3;
+    result->joules = fake->watts * result->simulated_s;
     result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* Differs from run to run, as wall time does. */
     result->requests_simulated = REQUESTS;
     kvc_progress_report(context->progress, "simulate", 1);

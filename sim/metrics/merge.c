@@ -58,6 +58,22 @@ static void merge_windows(struct kvc_result *sum, const struct kvc_result *repli
     sum->window_count = shared;
 }
 
+/* All replicas have the same platform, so their devices agree. */
+static void merge_devices(struct kvc_result *sum, const struct kvc_result *replica, double weight)
+{
+    bool first = sum->device_count == 0;
+    for (uint32_t i = 0; i < replica->device_count; i++) {
+        const struct kvc_device_result *from = &replica->device[i];
+        if (first) {
+            struct kvc_device_result *added = kvc_result_add_device(sum, from->name, from->device);
+            added->joules = added->watts_mean = isnan(from->joules) ? NAN : 0;
+        }
+        sum->device[i].utilization_frac += weight * from->utilization_frac;
+        sum->device[i].joules += from->joules;
+        sum->device[i].watts_mean += weight * from->watts_mean;
+    }
+}
+
 void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, uint32_t replicas)
 {
     double weight = 1.0 / replicas;
@@ -80,6 +96,8 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     merge_metrics(&sum->kernel, &replica->kernel, weight);
     merge_metrics(&sum->model, &replica->model, weight);
     sum->watts_mean += weight * replica->watts_mean;
+    sum->joules += replica->joules;
+    merge_devices(sum, replica, weight);
     sum->simulated_s += replica->simulated_s;
     sum->warmup_s += weight * replica->warmup_s;
     sum->wall_s += replica->wall_s;

@@ -39,6 +39,18 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
     return stage;
 }
 
+struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name, const char *kind)
+{
+    if (result->device_count == KVC_DEVICES_MAX) {
+        KVC_BUG("no room for device %s", name);
+    }
+    struct kvc_device_result *device = &result->device[result->device_count++];
+    *device = (struct kvc_device_result){.joules = NAN, .watts_mean = NAN};
+    snprintf(device->name, sizeof(device->name), "%s", name);
+    snprintf(device->device, sizeof(device->device), "%s", kind);
+    return device;
+}
+
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
 {
     char text[KVC_NOTE_BYTES];

@@ -13,6 +13,7 @@
 
 enum {
     KVC_STAGES_MAX = 16,    /**< Stages in a result. */
+    KVC_DEVICES_MAX = 512,  /**< Devices in a result. */
     KVC_METRICS_MAX = 64,   /**< Metrics in one table. */
     KVC_NOTES_MAX = 16,     /**< Notes in a result. */
     KVC_WINDOWS_MAX = 1024, /**< Throughput windows in a result. */
@@ -28,6 +29,15 @@ struct kvc_stage_result {
     double busy_s;             /**< Busy time, summed over the devices of this stage [s]. */
     uint64_t served;           /**< Requests that passed through the stage. */
     double mean_us; /**< Mean time of a request in the stage, including waiting [us]; NaN if unknown. */
+};
+
+/** One device of the simulated machines. */
+struct kvc_device_result {
+    char name[KVC_NAME_MAX];   /**< "node0.socket1.gpu". */
+    char device[KVC_NAME_MAX]; /**< Kind of device: "gpu". */
+    double utilization_frac;   /**< Mean utilization within the measured time, 0 to 1. */
+    double joules;             /**< Energy within the measured time [J]; NaN: its power is unknown. */
+    double watts_mean;         /**< Mean power [W]; NaN: unknown. */
 };
 
 /** A named number. The name ends in its unit. */
@@ -66,7 +76,10 @@ struct kvc_result {
     struct kvc_metrics kernel; /**< Observed on the real data structures: load_factor_frac, ... */
     struct kvc_metrics model;  /**< Specific to the store's model: t_search_us, cycle_min_us, ... */
 
-    double watts_mean; /**< Mean power of all nodes at the wall [W]; 0 if unknown. */
+    double watts_mean;     /**< Mean power of all devices whose power is known [W]; 0 if none is. */
+    double joules;         /**< Energy of these devices within the measured time [J]; 0 if none is known. */
+    uint32_t device_count; /**< Used entries of `device`. */
+    struct kvc_device_result device[KVC_DEVICES_MAX]; /**< Hosts and links of the platform. */
 
     double simulated_s;          /**< Length of the measured part of the run [simulated s]. */
     double warmup_s;             /**< Length of the warm-up before it [simulated s]. */
@@ -98,6 +111,10 @@ double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name);
  * A full table is a bug (KVC_BUG). */
 struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
                                               double utilization_frac);
+
+/** Adds a device and returns it for the caller to fill in. A full table is a bug (KVC_BUG). */
+struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name,
+                                                const char *kind);
 
 /** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)

@@ -7,11 +7,16 @@
 void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
 {
     struct kvc_recorder *recorder = monitor->recorder;
-    if (kvc_recorder_check(recorder, now_ns) || kvc_source_error(monitor->source, NULL) != KVC_OK) {
-        kvc_engine_stop();
-    }
-    if (monitor->drained != NULL && kvc_source_ended(monitor->source) && monitor->drained(monitor->data)) {
+    bool over = kvc_recorder_check(recorder, now_ns) || kvc_source_error(monitor->source, NULL) != KVC_OK;
+    if (!over && monitor->drained != NULL && kvc_source_ended(monitor->source) &&
+        monitor->drained(monitor->data)) {
         kvc_recorder_cut(recorder, now_ns);
+        over = true;
+    }
+    if (now_ns >= recorder->from_ns || over) {
+        kvc_meters_read(monitor->meters, now_ns);
+    }
+    if (over) {
         kvc_engine_stop();
     }
     bool measuring = isfinite(recorder->from_ns);

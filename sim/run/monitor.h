@@ -10,6 +10,7 @@
 
 #include "sim/base/progress.h"
 #include "sim/metrics/recorder.h"
+#include "sim/run/meters.h"
 #include "sim/workload/source.h"
 
 /** A monitor. */
@@ -17,6 +18,7 @@ struct kvc_monitor {
     struct kvc_recorder *recorder;       /**< Decides when the warm-up and the run are over. */
     const struct kvc_source *source;     /**< Its errors end the run. */
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
+    struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
     bool (*drained)(const void *data);

@@ -30,7 +30,7 @@ Test(monitor, reports_progress_once_per_window)
     struct heard heard = {0};
     const struct kvc_progress progress = {hear, &heard};
     run->replica.monitor.progress = &progress;
-    cr_expect_eq(kvc_replica_run(&run->replica, "host", NULL), KVC_OK);
+    cr_expect_eq(kvc_replica_run(&run->replica, true, NULL), KVC_OK);
     cr_expect_eq(heard.warm_up, 0); /* The end of the warm-up is known. */
     cr_expect_eq(heard.measure, 29);
     cr_expect_float_eq(heard.latest, 0.95, 1e-9);
@@ -65,8 +65,8 @@ static enum kvc_status replay(const char *text, double *until_ns)
     cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
     struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
     run->replica.monitor.drained = drained_later;
-    kvc_engine_spawn("drain", "host", drain, run->replica.source);
-    enum kvc_status status = kvc_replica_run(&run->replica, "host", NULL);
+    kvc_engine_spawn("drain", drain, run->replica.source);
+    enum kvc_status status = kvc_replica_run(&run->replica, true, NULL);
     *until_ns = run->replica.recorder.until_ns;
     kvc_test_run_free(run);
     unlink(workload.trace);

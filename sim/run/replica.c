@@ -14,8 +14,7 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                     .seed = kvc_rng_u64(&seeds),
                                     .opened_ticks = kvc_clock_ticks(),
                                     .opened_s = kvc_clock_wall_s()};
-    enum kvc_status status =
-        kvc_engine_open(context->platform_path, options->hosts, options->host_count, diag);
+    enum kvc_status status = kvc_engine_open(context->platform_path, options->platform, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -24,8 +23,11 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     if (replica->source == NULL) {
         return diag != NULL ? diag->status : KVC_ERR_RUNTIME;
     }
-    replica->monitor = (struct kvc_monitor){
-        .recorder = &replica->recorder, .source = replica->source, .progress = context->progress};
+    kvc_meters_open(&replica->meters, options->platform);
+    replica->monitor = (struct kvc_monitor){.recorder = &replica->recorder,
+                                            .source = replica->source,
+                                            .progress = context->progress,
+                                            .meters = &replica->meters};
     return kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
 }
 
@@ -33,12 +35,13 @@ void kvc_replica_close(struct kvc_replica *replica)
 {
     kvc_source_free(replica->source);
     kvc_recorder_close(&replica->recorder);
+    kvc_meters_close(&replica->meters);
 }
 
-enum kvc_status kvc_replica_run(struct kvc_replica *replica, const char *monitor_host, struct kvc_diag *diag)
+enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag)
 {
-    if (monitor_host != NULL) {
-        kvc_engine_spawn("monitor", monitor_host, kvc_monitor_main, &replica->monitor);
+    if (monitor_has_actor) {
+        kvc_engine_spawn("monitor", kvc_monitor_main, &replica->monitor);
     }
     kvc_engine_run();
     return kvc_source_error(replica->source, diag);
@@ -47,6 +50,7 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, const char *monitor
 void kvc_replica_report(const struct kvc_replica *replica)
 {
     struct kvc_result *result = replica->context->result;
+    kvc_meters_report(&replica->meters, result);
     result->activities = kvc_engine_activities();
     result->engine_wall_s = kvc_engine_wall_s();
     result->wall_s = kvc_clock_wall_s() - replica->opened_s;

@@ -1,25 +1,26 @@
 /** @file
  * One replica of a simulated run, from its engine to its result.
  *
- * A replica owns what every store's simulation needs: the engine with its hosts, the request source with the
- * seed of this replica, the recorder and the monitor. A store opens it, spawns its own actors, runs it, fills
- * the result, and closes it. */
+ * A replica owns what every store's simulation needs: the engine with its platform, the request source with
+ * the seed of this replica, the recorder and the monitor. A store opens it, spawns its own actors, runs it,
+ * fills the result, and closes it. */
 #ifndef KVC_SIM_RUN_REPLICA_H
 #define KVC_SIM_RUN_REPLICA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
 #include "sim/engine.h"
 #include "sim/metrics/recorder.h"
 #include "sim/run/context.h"
+#include "sim/run/meters.h"
 #include "sim/run/monitor.h"
 #include "sim/workload/source.h"
 
 /** What a replica is opened with. */
 struct kvc_replica_options {
-    const struct kvc_engine_host *hosts; /**< Hosts of the store's actors. */
-    uint32_t host_count;                 /**< Number of hosts, at least 1. */
+    const struct kvc_platform *platform; /**< The machines; it must outlive the replica. */
     struct kvc_source_params source;     /**< The clients; the replica sets `seed`. */
     double window_ns;                    /**< Length of a window of the recorder [ns]. */
 };
@@ -31,6 +32,7 @@ struct kvc_replica {
     struct kvc_source *source;             /**< The clients. */
     struct kvc_recorder recorder;          /**< Takes the measurements. */
     struct kvc_monitor monitor;            /**< The store may set `drained` and `data`. */
+    struct kvc_meters meters;              /**< Work and energy of the platform's devices. */
     uint64_t source_ticks; /**< Ticks spent in the source, added up by the store (kvc_clock_ticks). */
     uint64_t kernel_ticks; /**< Ticks spent in real data structures, added up by the store. */
     uint64_t opened_ticks; /**< When the replica was opened [ticks]. */
@@ -46,13 +48,14 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
 /** Frees what a replica holds, not the struct. */
 void kvc_replica_close(struct kvc_replica *replica);
 
-/** Simulates until the monitor ends the run. The monitor becomes the last actor on `monitor_host`; NULL: it
- * gets no actor, because one of the store's actors calls kvc_monitor_look(). Returns the error of the source,
- * if it had one. */
-enum kvc_status kvc_replica_run(struct kvc_replica *replica, const char *monitor_host, struct kvc_diag *diag);
+/** Simulates until the monitor ends the run. If `monitor_has_actor`, the monitor becomes the last actor;
+ * otherwise one of the store's actors calls kvc_monitor_look(). Returns the error of the source, if it had
+ * one. */
+enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag);
 
-/** Sets those fields of the context's result that do not depend on the store: the activities of the engine
- * and the wall-clock times, except that of the preload. The wall-clock time counts from kvc_replica_open().
+/** Sets those fields of the context's result that do not depend on the store: utilization and energy of the
+ * devices, the activities of the engine and the wall-clock times, except that of the preload. The wall-clock
+ * time counts from kvc_replica_open().
  */
 void kvc_replica_report(const struct kvc_replica *replica);
 

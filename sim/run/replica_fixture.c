@@ -7,7 +7,6 @@
 
 struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint32_t number)
 {
-    const struct kvc_engine_host host = {.name = "host", .cores = 1};
     struct kvc_diag diag = {0};
     struct kvc_test_run *run = calloc(1, sizeof(*run));
     cr_assert_not_null(run);
@@ -16,8 +15,8 @@ struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint
     run->scenario.run = (struct kvc_run){.warmup_ns = 10000, .duration_ns = 20000, .seed = KVC_TEST_SEED};
     run->context =
         (struct kvc_run_context){.scenario = &run->scenario, .replica = number, .result = &run->result};
-    const struct kvc_replica_options options = {.hosts = &host,
-                                                .host_count = 1,
+    run->platform = kvc_platform_create();
+    const struct kvc_replica_options options = {.platform = run->platform,
                                                 .source = kvc_scenario_source(&run->scenario, 1, 3),
                                                 .window_ns = KVC_TEST_WINDOW_NS};
     cr_assert_eq(kvc_replica_open(&run->replica, &run->context, &options, &diag), KVC_OK, "%s", diag.message);
@@ -27,5 +26,6 @@ struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint
 void kvc_test_run_free(struct kvc_test_run *run)
 {
     kvc_replica_close(&run->replica);
+    kvc_platform_free(run->platform);
     free(run);
 }

@@ -12,10 +12,11 @@ struct kvc_test_run {
     struct kvc_scenario scenario;
     struct kvc_run_context context;
     struct kvc_result result;
+    struct kvc_platform *platform;
     struct kvc_replica replica;
 };
 
-/** Opens replica `number` of a run with the host "host", or fails the test. Measures from 10 us to 30 us. */
+/** Opens replica `number` of a run without devices, or fails the test. Measures from 10 us to 30 us. */
 struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint32_t number);
 
 /** Closes the replica and frees the run. */

@@ -20,8 +20,8 @@ Test(replica, runs_until_the_measured_time_has_passed)
     const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
     struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
     double latest_ns = 0;
-    kvc_engine_spawn("waiter", "host", wait_forever, &latest_ns);
-    cr_expect_eq(kvc_replica_run(&run->replica, "host", NULL), KVC_OK);
+    kvc_engine_spawn("waiter", wait_forever, &latest_ns);
+    cr_expect_eq(kvc_replica_run(&run->replica, true, NULL), KVC_OK);
     cr_expect_float_eq(latest_ns, 30000, 251);
     run->replica.source_ticks = 1;
     kvc_replica_report(&run->replica);

@@ -48,9 +48,9 @@ static struct kvc_test_run *simulate(uint32_t servers, bool looks)
                                               .advance = advance,
                                               .busy = set_busy,
                                               .data = &steady[i]};
-        kvc_engine_spawn("server", "host", kvc_slice_server_main, &server[i]);
+        kvc_engine_spawn("server", kvc_slice_server_main, &server[i]);
     }
-    cr_assert_eq(kvc_replica_run(&run->replica, looks ? NULL : "host", NULL), KVC_OK);
+    cr_assert_eq(kvc_replica_run(&run->replica, !looks, NULL), KVC_OK);
     run->result.completed = slices.completed;
     run->result.gets = slices.outcome[0];
     run->result.sets = slices.outcome[1];

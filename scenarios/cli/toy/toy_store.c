@@ -77,6 +77,8 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
 
 struct simulation {
     const struct kvc_toy_config *config;
+    struct kvc_platform *platform;
+    uint32_t device; /* Number of the device in the platform. */
     struct kvc_replica replica;
     struct kvc_batch *batch; /* The frame that is served. */
     double *done_ns;         /* When each of its requests completes [ns]. */
@@ -96,7 +98,7 @@ static void serve_frame(struct simulation *simulation, double start_ns)
         batch->sent_ns[i] = isnan(batch->sent_ns[i]) ? start_ns : batch->sent_ns[i]; /* saturating clients */
         simulation->done_ns[i] = start_ns + (i + 1) * simulation->config->request_ns;
     }
-    kvc_engine_occupy_ns(frame_ns);
+    kvc_engine_work(&(struct kvc_draw){simulation->device, frame_ns, frame_ns}, 1);
     kvc_recorder_latencies(recorder, end_ns, batch->sent_ns, simulation->done_ns, batch->count);
     kvc_recorder_completions(recorder, end_ns, simulation->done_ns, batch->count, &first, &last);
     kvc_recorder_busy(recorder, 0, start_ns, end_ns);
@@ -131,9 +133,13 @@ static enum kvc_status open_simulation(struct simulation *simulation, const stru
     const struct kvc_workload *workload = &context->scenario->workload;
     const struct kvc_toy_config *config = context->scenario->config;
     uint32_t requests = config->frame_requests;
+    *simulation = (struct simulation){.config = config, .platform = kvc_platform_create()};
+    simulation->device = kvc_platform_add_host(
+        simulation->platform, kvc_platform_add_zone(simulation->platform, "node0"),
+        &(struct kvc_platform_host){
+            .name = "node0.toydev", .device = "toydev", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
     const struct kvc_replica_options options = {
-        .hosts = &(struct kvc_engine_host){.name = "toydev", .cores = 1},
-        .host_count = 1,
+        .platform = simulation->platform,
         .source = {.workload = workload,
                    .nodes = 1,
                    .sockets = 1,
@@ -141,7 +147,6 @@ static enum kvc_status open_simulation(struct simulation *simulation, const stru
                    .frame_requests = requests},
         .window_ns = WINDOW_FRAMES * requests * config->request_ns,
     };
-    *simulation = (struct simulation){.config = config};
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->batch = kvc_batch_create(requests, kvc_workload_key_stride(workload));
     simulation->done_ns = malloc(requests * sizeof(*simulation->done_ns));
@@ -154,6 +159,7 @@ static enum kvc_status open_simulation(struct simulation *simulation, const stru
 static void close_simulation(struct simulation *simulation)
 {
     kvc_replica_close(&simulation->replica);
+    kvc_platform_free(simulation->platform);
     kvc_batch_free(simulation->batch);
     free(simulation->done_ns);
 }
@@ -178,8 +184,8 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     enum kvc_status status = open_simulation(&simulation, context, diag);
     if (status == KVC_OK) {
         kvc_timeline_row(context->timeline, 0, 0, "toydev", "frames");
-        kvc_engine_spawn("device", "toydev", device_main, &simulation);
-        status = kvc_replica_run(&simulation.replica, "toydev", diag);
+        kvc_engine_spawn("device", device_main, &simulation);
+        status = kvc_replica_run(&simulation.replica, true, diag);
     }
     if (status == KVC_OK) {
         report(&simulation, context->result);

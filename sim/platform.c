@@ -1,0 +1,273 @@
+#include "sim/platform.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+
+struct route {
+    uint32_t from, to;
+    uint32_t count;
+    uint32_t link[KVC_PLATFORM_ROUTE_MAX];
+};
+
+struct kvc_platform {
+    uint32_t zones, hosts, links, routes;
+    char (*zone)[KVC_PLATFORM_NAME_MAX];
+    struct kvc_platform_host *host;
+    uint32_t *host_zone;
+    struct kvc_platform_link *link;
+    uint32_t *link_zone;
+    struct route *route;
+};
+
+struct kvc_platform *kvc_platform_create(void)
+{
+    return kvc_array_of(1, sizeof(struct kvc_platform));
+}
+
+void kvc_platform_free(struct kvc_platform *platform)
+{
+    if (platform == NULL) {
+        return;
+    }
+    free(platform->zone);
+    free(platform->host);
+    free(platform->host_zone);
+    free(platform->link);
+    free(platform->link_zone);
+    free(platform->route);
+    free(platform);
+}
+
+uint32_t kvc_platform_add_zone(struct kvc_platform *platform, const char *name)
+{
+    platform->zone = kvc_array_grown(platform->zone, platform->zones + 1, sizeof(*platform->zone));
+    snprintf(platform->zone[platform->zones], KVC_PLATFORM_NAME_MAX, "%s", name);
+    return platform->zones++;
+}
+
+uint32_t kvc_platform_add_host(struct kvc_platform *platform, uint32_t zone,
+                               const struct kvc_platform_host *host)
+{
+    uint32_t count = platform->hosts + 1;
+    platform->host = kvc_array_grown(platform->host, count, sizeof(*platform->host));
+    platform->host_zone = kvc_array_grown(platform->host_zone, count, sizeof(*platform->host_zone));
+    platform->host[platform->hosts] = *host;
+    platform->host_zone[platform->hosts] = zone;
+    return platform->hosts++;
+}
+
+uint32_t kvc_platform_add_link(struct kvc_platform *platform, uint32_t zone,
+                               const struct kvc_platform_link *link)
+{
+    uint32_t count = platform->links + 1;
+    platform->link = kvc_array_grown(platform->link, count, sizeof(*platform->link));
+    platform->link_zone = kvc_array_grown(platform->link_zone, count, sizeof(*platform->link_zone));
+    platform->link[platform->links] = *link;
+    platform->link_zone[platform->links] = zone;
+    return platform->links++;
+}
+
+void kvc_platform_add_route(struct kvc_platform *platform, uint32_t from, uint32_t to, const uint32_t *links,
+                            uint32_t count)
+{
+    if (count == 0 || count > KVC_PLATFORM_ROUTE_MAX) {
+        KVC_BUG("a route of %u links", count);
+    }
+    platform->route = kvc_array_grown(platform->route, platform->routes + 1, sizeof(*platform->route));
+    struct route *route = &platform->route[platform->routes++];
+    *route = (struct route){.from = from, .to = to, .count = count};
+    memcpy(route->link, links, count * sizeof(*links));
+}
+
+uint32_t kvc_platform_hosts(const struct kvc_platform *platform)
+{
+    return platform->hosts;
+}
+
+uint32_t kvc_platform_links(const struct kvc_platform *platform)
+{
+    return platform->links;
+}
+
+const struct kvc_platform_host *kvc_platform_host(const struct kvc_platform *platform, uint32_t host)
+{
+    return &platform->host[host];
+}
+
+const struct kvc_platform_link *kvc_platform_link(const struct kvc_platform *platform, uint32_t link)
+{
+    return &platform->link[link];
+}
+
+const uint32_t *kvc_platform_route(const struct kvc_platform *platform, uint32_t from, uint32_t to,
+                                   uint32_t *count)
+{
+    for (uint32_t i = 0; i < platform->routes; i++) {
+        const struct route *route = &platform->route[i];
+        if (route->from == from && route->to == to) {
+            *count = route->count;
+            return route->link;
+        }
+    }
+    return NULL;
+}
+
+/* ---- check ---- */
+
+static enum kvc_status check_hosts(const struct kvc_platform *platform, struct kvc_diag *diag)
+{
+    for (uint32_t i = 0; i < platform->hosts; i++) {
+        const struct kvc_platform_host *host = &platform->host[i];
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(platform->host[j].name, host->name) == 0) {
+                return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "platform: two hosts have the name \"%s\"",
+                                     host->name);
+            }
+        }
+        for (uint32_t p = 0; p < host->pstates; p++) {
+            if (!(host->pstate[p].speed > 0)) {
+                return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                     "platform: state %u of host \"%s\" has the speed %g, allowed: above 0",
+                                     p, host->name, host->pstate[p].speed);
+            }
+        }
+        if (host->first_pstate >= host->pstates || host->cores == 0) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "platform: host \"%s\" begins in state %u of %u with %u cores", host->name,
+                                 host->first_pstate, host->pstates, host->cores);
+        }
+    }
+    return KVC_OK;
+}
+
+static bool is_used(const struct kvc_platform *platform, uint32_t link)
+{
+    for (uint32_t i = 0; i < platform->routes; i++) {
+        for (uint32_t j = 0; j < platform->route[i].count; j++) {
+            if (platform->route[i].link[j] == link) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+enum kvc_status kvc_platform_check(const struct kvc_platform *platform, struct kvc_diag *diag)
+{
+    enum kvc_status status = check_hosts(platform, diag);
+    for (uint32_t i = 0; i < platform->links && status == KVC_OK; i++) {
+        const struct kvc_platform_link *link = &platform->link[i];
+        if (!(link->bytes_per_s > 0)) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "platform: link \"%s\" carries %g bytes per second, allowed: above 0",
+                                 link->name, link->bytes_per_s);
+        }
+        if (!is_used(platform, i)) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "platform: no route connects the link \"%s\"",
+                                 link->name);
+        }
+    }
+    return status;
+}
+
+/* ---- XML ---- */
+
+/* SimGrid draws the middle value as soon as any core works and the last one if all do. The power with one
+ * busy core fixes the middle one, because power is linear between one and all cores. */
+static double base_w(const struct kvc_platform_host *host, const struct kvc_watts *watts)
+{
+    return host->cores > 1 ? watts->one_w - (watts->all_w - watts->one_w) / (host->cores - 1) : watts->idle_w;
+}
+
+static void write_host(FILE *out, const struct kvc_platform_host *host)
+{
+    fprintf(out, "      <host id=\"%s\" core=\"%u\" pstate=\"%u\" speed=\"", host->name, host->cores,
+            host->first_pstate);
+    for (uint32_t i = 0; i < host->pstates; i++) {
+        fprintf(out, "%s%.9gGf", i > 0 ? "," : "", host->pstate[i].speed);
+    }
+    fprintf(out, "\">\n        <prop id=\"device\" value=\"%s\"/>\n", host->device);
+    if (host->pstate[0].watts.all_w > 0) {
+        fprintf(out, "        <prop id=\"wattage_per_state\" value=\"");
+        for (uint32_t i = 0; i < host->pstates; i++) {
+            const struct kvc_watts *watts = &host->pstate[i].watts;
+            fprintf(out, "%s%.9g:%.9g:%.9g", i > 0 ? ", " : "", watts->idle_w, base_w(host, watts),
+                    watts->all_w);
+        }
+        fprintf(out, "\"/>\n        <prop id=\"wattage_off\" value=\"0\"/>\n");
+    }
+    fprintf(out, "      </host>\n");
+}
+
+static void write_link(FILE *out, const struct kvc_platform_link *link)
+{
+    fprintf(out, "      <link id=\"%s\" bandwidth=\"%.12gBps\" latency=\"0s\">\n", link->name,
+            link->bytes_per_s);
+    fprintf(out, "        <prop id=\"device\" value=\"%s\"/>\n", link->device);
+    if (link->busy_w > 0) {
+        fprintf(out, "        <prop id=\"wattage_range\" value=\"%.9g:%.9g\"/>\n", link->idle_w,
+                link->busy_w);
+    }
+    fprintf(out, "      </link>\n");
+}
+
+static void write_route(FILE *out, const struct kvc_platform *platform, const struct route *route)
+{
+    fprintf(out, "      <route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", platform->host[route->from].name,
+            platform->host[route->to].name);
+    for (uint32_t i = 0; i < route->count; i++) {
+        fprintf(out, "<link_ctn id=\"%s\"/>", platform->link[route->link[i]].name);
+    }
+    fprintf(out, "</route>\n");
+}
+
+static void write_zone(FILE *out, const struct kvc_platform *platform, uint32_t zone)
+{
+    fprintf(out, "    <zone id=\"%s\" routing=\"Full\">\n", platform->zone[zone]);
+    for (uint32_t i = 0; i < platform->hosts; i++) {
+        if (platform->host_zone[i] == zone) {
+            write_host(out, &platform->host[i]);
+        }
+    }
+    for (uint32_t i = 0; i < platform->links; i++) {
+        if (platform->link_zone[i] == zone) {
+            write_link(out, &platform->link[i]);
+        }
+    }
+    for (uint32_t i = 0; i < platform->routes; i++) {
+        if (platform->host_zone[platform->route[i].from] == zone) {
+            write_route(out, platform, &platform->route[i]);
+        }
+    }
+    fprintf(out, "    </zone>\n");
+}
+
+enum kvc_status kvc_platform_write(const struct kvc_platform *platform, const char *path,
+                                   struct kvc_diag *diag)
+{
+    FILE *out = fopen(path, "w");
+    if (out == NULL) {
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
+                                strerror(errno));
+    }
+    fprintf(out, "<?xml version=\"1.0\"?>\n"
+                 "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                 "<!-- One flop is one nanosecond of a device's time. -->\n"
+                 "<platform version=\"4.1\">\n  <zone id=\"world\" routing=\"None\">\n");
+    for (uint32_t i = 0; i < platform->zones; i++) {
+        write_zone(out, platform, i);
+    }
+    fprintf(out, "    <zone id=\"simulation\" routing=\"None\">\n"
+                 "      <host id=\"kvcast\" speed=\"1Gf\"/>\n    </zone>\n  </zone>\n</platform>\n");
+    int failed = ferror(out);
+    if (fclose(out) != 0 || failed) {
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
+                                strerror(errno));
+    }
+    return KVC_OK;
+}

@@ -1,0 +1,46 @@
+/** @file
+ * Meters read what the platform's devices have done and consumed within the measured time.
+ *
+ * The monitor reads them when it first looks after the measured time has begun, and again at every later
+ * look; the last reading is that of the end. Between two readings, work and energy are SimGrid's own
+ * integrals, so watts_mean times the time between them is exactly the energy. */
+#ifndef KVC_SIM_RUN_METERS_H
+#define KVC_SIM_RUN_METERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/metrics/result.h"
+#include "sim/platform.h"
+
+/** One reading of a device. */
+struct kvc_meter {
+    double done;   /**< Work of a host [ns], or bytes that a link has carried. */
+    double joules; /**< Energy [J]; NaN if the power is unknown. */
+};
+
+/** The meters of all hosts, followed by those of all links. A zeroed struct can be closed. */
+struct kvc_meters {
+    const struct kvc_platform *platform; /**< The devices. */
+    uint32_t count;                      /**< Number of devices. */
+    struct kvc_meter *first;             /**< Readings at the begin. */
+    struct kvc_meter *last;              /**< Latest readings. */
+    double first_ns;                     /**< Time of the first reading [ns]; negative: not read yet. */
+    double last_ns;                      /**< Time of the latest reading [ns]. */
+};
+
+/** Prepares the meters of a platform. If memory is short, the program ends (kvc_out_of_memory). */
+void kvc_meters_open(struct kvc_meters *meters, const struct kvc_platform *platform);
+
+/** Frees the readings, not the struct. */
+void kvc_meters_close(struct kvc_meters *meters);
+
+/** Reads all meters at the current time. The first call marks the begin of the measured time. */
+void kvc_meters_read(struct kvc_meters *meters, double now_ns);
+
+/** Adds utilization, energy and power of every device to a result, and sets its `watts_mean` and `joules` if
+ * at least one device has known watts. Of more than KVC_DEVICES_MAX devices, it adds one sum for each kind.
+ */
+void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result);
+
+#endif
