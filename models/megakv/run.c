@@ -441,11 +441,12 @@ static void report(struct kvc_megakv_simulation *simulation, struct kvc_result *
 
     double dram_rate = simulation->config->means.dram_bytes * (double)simulation->completed /
                        simulation->socket_count / measured_ns * 1e9;
-    kvc_metrics_set(&result->model, "dram_bandwidth_frac", dram_rate / simulation->config->dram->bytes_per_s);
-    if (dram_rate > simulation->config->dram->bytes_per_s) {
+    kvc_metrics_set(&result->model, "dram_bandwidth_frac",
+                    dram_rate / kvc_dram_bytes_per_s(simulation->config->dram));
+    if (dram_rate > kvc_dram_bytes_per_s(simulation->config->dram)) {
         kvc_result_note(result,
                         "items alone need %.3g GB/s per socket, its memory has %.3g: the real rate is lower",
-                        dram_rate / 1e9, simulation->config->dram->bytes_per_s / 1e9);
+                        dram_rate / 1e9, kvc_dram_bytes_per_s(simulation->config->dram) / 1e9);
     }
     if (result->dropped > 0) {
         kvc_result_note(result,

@@ -1,5 +1,20 @@
 #include "sim/devices/dram.h"
 
+#include <math.h>
+
+#include "sim/devices/group.h"
+
+#define TIMING_COUNT(name_, field, low, high, text)                                                          \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_dram, field), .min = low,     \
+        .max = high, .optional = true, .help = text                                                          \
+    }
+#define TIMING_REAL(name_, field, unit_, low, high, text)                                                    \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, field), .unit = unit_,   \
+        .min = low, .max = high, .optional = true, .help = text                                              \
+    }
+
 static const struct kvc_option rows[] = {
     {.name = "name",
      .type = KVC_OPTION_TEXT,
@@ -34,16 +49,83 @@ static const struct kvc_option rows[] = {
      .unit = KVC_UNIT_BYTES_PER_S,
      .min = 1e6,
      .max = 1e14,
-     .help = "peak bandwidth of one socket; a run that needs more gets a note"},
+     .optional = true,
+     .help = "measured bandwidth of one socket; a higher one serves more requests; left out: that of the "
+             "channels"},
+    TIMING_COUNT("channels", channels, 1, 64, "timing: channels of a socket; more of them serve more lines"),
+    TIMING_COUNT("ranks", ranks, 1, 16, "timing: ranks of a channel; more of them open more rows at once"),
+    TIMING_COUNT("banks", banks, 1, 64, "timing: banks of a rank; more of them open more rows at once"),
+    TIMING_REAL("transfers", transfers_per_s, KVC_UNIT_NONE, 1e6, 1e11,
+                "timing: transfers per second on the data bus; more of them carry more bytes"),
+    TIMING_REAL("bus", bus_bytes, KVC_UNIT_BYTES, 1, 128,
+                "timing: bytes of one transfer without ECC; a wider bus carries more bytes"),
+    TIMING_COUNT("write_queue", write_lines, 2, 4096,
+                 "timing: writes that the controller of a channel collects; half of them are drained at "
+                 "once, so a longer queue turns the bus around less often"),
+    TIMING_REAL("tRC", row_cycle_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: time from activation to activation of a bank; a longer time serves fewer random "
+                "lines"),
+    TIMING_REAL("tRC_write", write_cycle_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: the same for a written line, tRCD + CWL + burst + tWR + tRP; a longer time serves "
+                "fewer random writes"),
+    TIMING_REAL("tRRD", activate_gap_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: time between activations of a rank; a longer time serves fewer random lines"),
+    TIMING_REAL("tFAW", four_activate_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: time in which a rank activates four rows at most; a longer time serves fewer random "
+                "lines"),
+    TIMING_REAL("tCL", read_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: time from a read command to its data; a longer time makes changes from writing to "
+                "reading dearer"),
+    TIMING_REAL("tWTR", write_to_read_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: time from written data to a read command of the rank; a longer time makes changes "
+                "from writing to reading dearer"),
+    TIMING_REAL("tRTW", read_to_write_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: idle time of the bus between read and written data; a longer time makes changes "
+                "from reading to writing dearer"),
+    TIMING_REAL("tRTRS", rank_switch_ns, KVC_UNIT_NS, 0, 1e4,
+                "timing: idle time of the bus between data of two ranks; a longer time serves fewer random "
+                "lines"),
+    TIMING_REAL("tRFC", refresh_ns, KVC_UNIT_NS, 0, 1e5,
+                "timing: length of a refresh; a longer time serves fewer accesses"),
+    TIMING_REAL("tREFI", refresh_every_ns, KVC_UNIT_NS, 1, 1e6,
+                "timing: time from refresh to refresh; a longer time serves more accesses"),
 };
 
+enum { BANDWIDTH = 4, TIMING_FIRST = 5, ROWS = sizeof(rows) / sizeof(*rows) };
+
 static const struct kvc_option_table options = {
-    .name = "dram", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_dram)};
+    .name = "dram", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_dram)};
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    const struct kvc_dram *dram = device;
+    bool timing;
+    enum kvc_status status = kvc_group_check(&options, dram, TIMING_FIRST, ROWS, &timing, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (!timing && !(dram->bytes_per_s > 0)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "dram.%s is missing: a profile states the measured bandwidth, the timing of the channels (%s, "
+            "...) or both",
+            rows[BANDWIDTH].name, rows[TIMING_FIRST].name);
+    }
+    if (timing && dram->refresh_ns >= dram->refresh_every_ns) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "dram.tRFC is %g ns, and a refresh must be shorter than tREFI, %g ns",
+                             dram->refresh_ns, dram->refresh_every_ns);
+    }
+    return KVC_OK;
+}
 
 const struct kvc_device_kind kvc_dram_kind = {
     .name = "dram",
-    .help = "Memory of a socket: cost of random and sequential lines, bandwidth",
-    .options = &options};
+    .help = "Memory of a socket: cost of random and sequential lines for a core, bandwidth and timing of the "
+            "channels",
+    .options = &options,
+    .check = check,
+};
 
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 {
@@ -53,4 +135,75 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes)
 {
     return bytes / dram->line_bytes * dram->next_line_ns;
+}
+
+double kvc_dram_channels(const struct kvc_dram *dram)
+{
+    return kvc_dram_has_timing(dram) ? (double)dram->channels : 1;
+}
+
+/* Returns the part of the time in which the channel does not refresh. */
+static double awake_frac(const struct kvc_dram *dram)
+{
+    return 1 - dram->refresh_ns / dram->refresh_every_ns;
+}
+
+double kvc_dram_bytes_per_s(const struct kvc_dram *dram)
+{
+    return dram->bytes_per_s > 0
+               ? dram->bytes_per_s
+               : (double)dram->channels * dram->transfers_per_s * dram->bus_bytes * awake_frac(dram);
+}
+
+/* How a channel serves random lines: time per line, and lines of a rank in a row. */
+struct order {
+    double line_ns;
+    double in_a_row; /* INFINITY: the channel never leaves the rank. */
+};
+
+static struct order cheapest(struct order a, struct order b)
+{
+    return b.line_ns < a.line_ns ? b : a;
+}
+
+/* Returns the cheapest order of bursts that tRRD and tFAW allow; see the header. */
+static struct order burst_order(const struct kvc_dram *dram)
+{
+    double burst_ns = dram->line_bytes / (dram->transfers_per_s * dram->bus_bytes) * 1e9;
+    double same_ns = fmax(burst_ns, dram->activate_gap_ns), other_ns = burst_ns + dram->rank_switch_ns;
+    double ranks = (double)dram->ranks, faw_ns = dram->four_activate_ns / 4;
+    struct order order = {fmax(same_ns, faw_ns), INFINITY};
+    if (dram->ranks > 1) {
+        double alternate_ns = fmax(other_ns, fmax(dram->activate_gap_ns, faw_ns) / ranks);
+        order = cheapest(order, (struct order){alternate_ns, 1});
+        order = cheapest(order, (struct order){fmax((3 * same_ns + other_ns) / 4, faw_ns / ranks), 4});
+    }
+    return order;
+}
+
+/* Returns the time for which a drain of writes leaves the bus idle [ns]. */
+static double turnaround_ns(const struct kvc_dram *dram, struct order order)
+{
+    double ready_ns = dram->write_to_read_ns + dram->read_ns;
+    if (dram->ranks > 1 && isfinite(order.in_a_row)) {
+        double since_ns = (double)(dram->ranks - 1) * order.in_a_row * order.line_ns;
+        ready_ns = fmax(ready_ns - since_ns, dram->rank_switch_ns);
+    }
+    return dram->read_to_write_ns + ready_ns;
+}
+
+double kvc_dram_channel_ns(const struct kvc_dram *dram, const struct kvc_dram_load *load)
+{
+    double stream_ns = kvc_dram_channels(dram) / kvc_dram_bytes_per_s(dram) * 1e9;
+    if (!kvc_dram_has_timing(dram)) {
+        double lines = load->random_reads + load->random_writes;
+        return (lines * dram->line_bytes + load->streamed_bytes) * stream_ns;
+    }
+    struct order order = burst_order(dram);
+    double banks = (double)(dram->ranks * dram->banks);
+    double drains = fmin(load->random_reads, load->random_writes) / ((double)dram->write_lines / 2);
+    double random_ns = load->random_reads * fmax(order.line_ns, dram->row_cycle_ns / banks) +
+                       load->random_writes * fmax(order.line_ns, dram->write_cycle_ns / banks) +
+                       drains * turnaround_ns(dram, order);
+    return random_ns / awake_frac(dram) + load->streamed_bytes * stream_ns;
 }

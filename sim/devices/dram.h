@@ -1,20 +1,64 @@
 /** @file
- * DRAM is main memory as one core sees it: an object costs one random line and then sequential ones.
+ * DRAM is the memory of a socket, as one core sees it and as the channels that all its users share.
  *
- * Source of the form: Mega-KV (VLDB J. 2017), sec. 2.1.2, fig. 2: one random line takes 76 ns, 16 sequential
- * lines take 231 ns. */
+ * One core: an object costs one random line and then sequential ones. Source of the form: Mega-KV (VLDB J.
+ * 2017), sec. 2.1.2, fig. 2: one random line takes 76 ns, 16 sequential lines take 231 ns.
+ *
+ * Channels: every access occupies a channel for some time, and a channel gives one nanosecond of its time per
+ * nanosecond. Streamed bytes occupy the data bus only. A random line opens a row of its own (the controller
+ * closes rows), so it takes the longest of these times, each over the ranks or banks that work in parallel:
+ *
+ *   - data bus: the burst of one line. A change of rank leaves the bus idle for tRTRS, and activations of one
+ *     rank are tRRD apart. The controller takes the cheapest of three orders: always another rank; four lines
+ *     of a rank, which tFAW allows in a row, and then another rank; one rank all the time.
+ *   - banks: tRC per line that is read and tRC_write per line that is written, over all banks of all ranks.
+ *   - activations: four per tFAW in each rank.
+ *
+ * Writes wait in the controller's queue and are drained by half a queue at a time; if there are fewer reads
+ * than writes, the controller likewise turns to reads only when half a queue of them waits. Each drain turns
+ * the bus around twice: tRTW before the writes, and after them the wait for the rank that was written longest
+ * ago (tWTR after its last write, and then tCL until data comes). While the channel refreshes, tRFC of each
+ * tREFI, it does nothing else.
+ *
+ * Source of the timing: JEDEC JESD79-3F. Assumed: the controller's queues hold enough lines to reorder them
+ * in this way. The tests compare the formula with a simulated controller that has the queues of the Xeon E5
+ * (22 reads and 32 writes in each channel: Intel, Xeon E5-2600 Uncore Performance Monitoring Guide, 327043,
+ * RPQ_OCCUPANCY and WPQ_OCCUPANCY). Not modelled: rows that stay open for a later access, reads and writes
+ * that take less than a line, channels that are loaded unevenly, refreshes of single ranks, power-down. */
 #ifndef KVC_SIM_DEVICES_DRAM_H
 #define KVC_SIM_DEVICES_DRAM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "sim/devices/node.h"
 
-/** Parameters of one socket's memory. */
+/** Parameters of one socket's memory. The timing is stated as a whole or not at all; without it, its fields
+ * are NaN or 0. */
 struct kvc_dram {
     char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
-    double random_line_ns;   /**< Time of an object's first line. */
+    double random_line_ns;   /**< Time of an object's first line, for one core. */
     double next_line_ns;     /**< Time of each following line, which the hardware prefetches. */
-    double line_bytes;       /**< Size of a cache line. */
-    double bytes_per_s;      /**< Peak bandwidth of the socket, for the bandwidth check. */
+    double line_bytes;       /**< Size of a cache line, which is one burst. */
+    double bytes_per_s; /**< Measured bandwidth of the socket; NaN or 0: derived from channels and rate. */
+
+    uint64_t channels;      /**< Timing: memory channels of the socket. */
+    uint64_t ranks;         /**< Timing: ranks of a channel. */
+    uint64_t banks;         /**< Timing: banks of a rank. */
+    double transfers_per_s; /**< Timing: transfers per second of a channel's data bus. */
+    double bus_bytes;       /**< Timing: bytes of one transfer, without ECC. */
+    uint64_t write_lines;   /**< Timing: lines that the controller's write queue of a channel holds. */
+    double row_cycle_ns;    /**< Timing: tRC, from activation to activation of a bank. */
+    double
+        write_cycle_ns; /**< Timing: the same for a line that is written: tRCD + CWL + burst + tWR + tRP. */
+    double activate_gap_ns;  /**< Timing: tRRD, between activations of one rank. */
+    double four_activate_ns; /**< Timing: tFAW, in which a rank activates four rows at most. */
+    double read_ns;          /**< Timing: tCL, from the read command to its data. */
+    double write_to_read_ns; /**< Timing: tWTR, from the last data of a write to a read of the rank. */
+    double read_to_write_ns; /**< Timing: idle bus between the data of a read and of a write. */
+    double rank_switch_ns;   /**< Timing: idle bus between the data of two ranks. */
+    double refresh_ns;       /**< Timing: tRFC, the length of a refresh. */
+    double refresh_every_ns; /**< Timing: tREFI, from refresh to refresh. */
 };
 
 /** The descriptor of the memory of a socket. */
@@ -33,5 +77,32 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);
 /** Returns the time to stream `bytes` that directly follow the previously streamed ones, as in packet
  * buffers [ns]. */
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes);
+
+/** What the users of a socket's memory do to it. All zero is nothing. */
+struct kvc_dram_load {
+    double random_reads;   /**< Lines that are read at random places. */
+    double random_writes;  /**< Lines that are written at random places. */
+    double streamed_bytes; /**< Bytes that are read or written in order. */
+};
+
+/** Returns whether the profile states the timing of the channels. */
+static inline bool kvc_dram_has_timing(const struct kvc_dram *dram)
+{
+    return dram->channels > 0;
+}
+
+/** Returns the number of channels that share the load evenly; 1 if the profile states no timing. */
+double kvc_dram_channels(const struct kvc_dram *dram);
+
+/** Returns the rate at which the socket streams [bytes per second]: what the profile states, or what all
+ * channels transfer while they do not refresh. */
+double kvc_dram_bytes_per_s(const struct kvc_dram *dram);
+
+/** Returns the time for which the load occupies channels, summed over the channels [ns].
+ *
+ * Without timing, a line costs its bytes over the bandwidth, whether it is at a random place or not. Grows
+ * with each part of the load. The time of reads and writes together is more than the sum of their times,
+ * because the bus turns around. */
+double kvc_dram_channel_ns(const struct kvc_dram *dram, const struct kvc_dram_load *load);
 
 #endif
