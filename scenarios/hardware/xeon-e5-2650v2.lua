@@ -1,4 +1,16 @@
 -- One socket of Mega-KV's servers. Fact ids are of Zhang et al., VLDB J. 26(5), 2017.
+-- P-states in steps of 100 MHz. The power of idle cores and of a single one is not published for this processor, so no
+-- energy is reported for it; all cores at 2.6 GHz have the thermal design power, an upper bound.
+local pstates = {
+  { clock = "2.6GHz", all_cores = "95W", source = "Intel ARK, Xeon E5-2650 v2: base clock, thermal design power" },
+}
+for steps = 25, 12, -1 do
+  pstates[#pstates + 1] = {
+    clock = steps * 100 .. "MHz",
+    source = "megakv.energy.cpu_step: 100 MHz, sec. 6; lowest clock of Xeon E5 v2 1.2 GHz (ratio of 12, MSR_PLATFORM_INFO)",
+  }
+end
+
 return {
   kind = "cpu",
   name = "Intel Xeon E5-2650 v2",
@@ -6,5 +18,8 @@ return {
   threads_per_core = { 2, source = "Intel ARK, Xeon E5-2650 v2: 8 cores, 16 threads" },
   clock = { "2.6GHz", source = "megakv.hw.cpu.clock: sec. 8.1" },
   packet = { "7ns", source = "megakv.bg.io_parse_cost: sec. 2.1.2, packet I/O and parsing per key with DPDK and Multiget" },
+  operation = { "100ns", source = "kvdirect.hw.cpu.kv_compute: about 500 instructions for an operation on 64 bytes on the same processor, Li et al., SOSP 2017, sec. 2.2" },
+  llc = { "20MiB", source = "Intel ARK, Xeon E5-2650 v2: 20 MB" },
   llc_hit_cycles = { 30, source = "L3 latency of Ivy Bridge, measured on an i7-3770 (7-cpu.com/cpu/IvyBridge.html)" },
+  pstates = pstates,
 }

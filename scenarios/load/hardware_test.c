@@ -64,6 +64,16 @@ Test(hardware, refuses_profiles_without_sources)
     cr_expect_str_eq(diag.message, "kind: found \"nic\", allowed: a profile of kind \"pcie\"");
 }
 
+Test(hardware, refuses_a_clock_that_the_cpu_has_not)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { cpu_clock = '2.65GHz' } }", 2,
+                     "node.cpu_clock: found 2.65GHz, allowed: auto, 2.6GHz, 2.5GHz, ");
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { cpu_clock = '1.9GHz' } }", NULL);
+    cr_expect_eq(loaded->scenario.node.cpu_clock_hz, 1.9e9);
+    kvc_loaded_free(loaded);
+}
+
 #define MACHINE_CPU                                                                                          \
     "cpu = { name = 'c', cores = { 4, source = 'x' }, threads_per_core = { 2, source = 'x' },\n"             \
     "  clock = { '2GHz', source = 'x' }, packet = { '5ns', source = 'x' },\n"                                \

@@ -5,6 +5,8 @@
 #include <lua.h>
 
 #include "models/registry.h"
+#include "sim/devices/cpu.h"
+
 #include "scenarios/load/hardware.h"
 
 static bool has_device(const struct kvc_model *model, const struct kvc_device_kind *kind)
@@ -55,6 +57,16 @@ static enum kvc_status decode_devices(const struct kvc_decoder *decoder, const s
     return status;
 }
 
+static enum kvc_status check_cpu_clock(const struct kvc_decoder *decoder, const struct kvc_node *node)
+{
+    struct kvc_diag inner = {0};
+    uint32_t pstate;
+    if (kvc_cpu_pstate_of(node, &pstate, &inner) == KVC_OK) {
+        return KVC_OK;
+    }
+    return kvc_decode_fail(decoder, "node.cpu_clock", "%s", inner.message);
+}
+
 enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const struct kvc_model *model,
                               struct kvc_node *node)
 {
@@ -87,6 +99,9 @@ enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const
     }
     if (status == KVC_OK) {
         status = decode_devices(decoder, model, machine, node);
+    }
+    if (status == KVC_OK) {
+        status = check_cpu_clock(decoder, node);
     }
     if (status == KVC_OK) {
         lua_pop(decoder->lua, 1);

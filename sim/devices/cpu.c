@@ -1,6 +1,35 @@
 #include "sim/devices/cpu.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WATTS_ROW(name_, field, text)                                                                        \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu_pstate, field),            \
+        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
+    }
+
+static const struct kvc_option pstate_rows[] = {
+    {.name = "clock",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu_pstate, clock_hz),
+     .unit = KVC_UNIT_HZ,
+     .min = 1e8,
+     .max = 1e10,
+     .help = "clock of all cores; a slower clock makes work longer in proportion"},
+    WATTS_ROW("idle", idle_watts, "power of the socket while no core works; left out: no energy is reported"),
+    WATTS_ROW("one_core", one_core_watts,
+              "power of the socket while one core works; left out: no energy is reported"),
+    WATTS_ROW("all_cores", all_cores_watts,
+              "power of the socket while all cores work; left out: no energy is reported"),
+};
+
+static const struct kvc_option_table pstate_options = {.name = "pstates",
+                                                       .rows = pstate_rows,
+                                                       .count = sizeof(pstate_rows) / sizeof(*pstate_rows),
+                                                       .size = sizeof(struct kvc_cpu_pstate),
+                                                       .max_list = KVC_CPU_PSTATES_MAX};
 
 static const struct kvc_option rows[] = {
     {.name = "name",
@@ -35,6 +64,23 @@ static const struct kvc_option rows[] = {
      .max = 1e6,
      .help = "compute time per request for packet I/O and parsing, in each direction; a longer time "
              "slows receivers and senders"},
+    {.name = "operation",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, operation_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0ns",
+     .help = "compute time of one key-value operation, without its accesses to memory; a longer time slows "
+             "cores that do whole operations; 0: unknown"},
+    {.name = "llc",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, llc_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e10,
+     .by_default = "0B",
+     .help = "last-level cache of the socket; a larger one holds more of the popular items; 0: unknown"},
     {.name = "llc_hit_cycles",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, llc_hit_cycles),
@@ -42,15 +88,106 @@ static const struct kvc_option rows[] = {
      .max = 1e6,
      .help = "core cycles for which a thread stalls on a line in the last-level cache; more cycles slow "
              "receivers and senders"},
+    {.name = "pstates",
+     .type = KVC_OPTION_LIST,
+     .offset = offsetof(struct kvc_cpu, pstates),
+     .element = &pstate_options,
+     .count_offset = offsetof(struct kvc_cpu, pstate_count),
+     .help =
+         "clocks that can be set, fastest first, with the power of the socket at them; the fastest one is "
+         "clock"},
 };
 
 static const struct kvc_option_table options = {
     .name = "cpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_cpu)};
 
+static bool same_clock(double a_hz, double b_hz)
+{
+    return fabs(a_hz - b_hz) < 1e3;
+}
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    const struct kvc_cpu *cpu = device;
+    if (cpu->pstate_count > 0 && !same_clock(cpu->pstates[0].clock_hz, cpu->clock_hz)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cpu.pstates: the first one has %gGHz, allowed: the cpu's clock, %gGHz",
+                             cpu->pstates[0].clock_hz / 1e9, cpu->clock_hz / 1e9);
+    }
+    for (uint32_t i = 0; i < cpu->pstate_count; i++) {
+        const struct kvc_cpu_pstate *pstate = &cpu->pstates[i];
+        if (i > 0 && pstate->clock_hz >= pstate[-1].clock_hz) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "cpu.pstates: number %u has %gGHz, allowed: less than the one before, %gGHz",
+                                 i + 1, pstate->clock_hz / 1e9, pstate[-1].clock_hz / 1e9);
+        }
+        if (pstate->one_core_watts < pstate->idle_watts || pstate->all_cores_watts < pstate->one_core_watts) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "cpu.pstates: at %gGHz idle, one_core and all_cores are %g, %g and %g W, "
+                                 "allowed: no less with more cores",
+                                 pstate->clock_hz / 1e9, pstate->idle_watts, pstate->one_core_watts,
+                                 pstate->all_cores_watts);
+        }
+    }
+    return KVC_OK;
+}
+
 const struct kvc_device_kind kvc_cpu_kind = {
     .name = "cpu",
-    .help = "CPU socket: cores, clock, and what packet I/O and a cache hit cost",
-    .options = &options};
+    .help = "CPU socket: cores, clocks and power, last-level cache, and what packet I/O and a cache hit cost",
+    .options = &options,
+    .check = check,
+};
+
+uint32_t kvc_cpu_pstate_count(const struct kvc_cpu *cpu)
+{
+    return cpu->pstate_count > 0 ? cpu->pstate_count : 1;
+}
+
+struct kvc_cpu_pstate kvc_cpu_pstate(const struct kvc_cpu *cpu, uint32_t index)
+{
+    if (index >= kvc_cpu_pstate_count(cpu)) {
+        KVC_BUG("P-state %u of %u", index, kvc_cpu_pstate_count(cpu));
+    }
+    return cpu->pstate_count > 0 ? cpu->pstates[index]
+                                 : (struct kvc_cpu_pstate){cpu->clock_hz, NAN, NAN, NAN};
+}
+
+double kvc_cpu_pstate_speed(const struct kvc_cpu *cpu, uint32_t index)
+{
+    return kvc_cpu_pstate(cpu, index).clock_hz / kvc_cpu_pstate(cpu, 0).clock_hz;
+}
+
+bool kvc_cpu_has_watts(const struct kvc_cpu_pstate *pstate)
+{
+    return !isnan(pstate->idle_watts) && !isnan(pstate->one_core_watts) && !isnan(pstate->all_cores_watts);
+}
+
+enum kvc_status kvc_cpu_pstate_of(const struct kvc_node *node, uint32_t *index, struct kvc_diag *diag)
+{
+    const struct kvc_cpu *cpu = kvc_cpu_of(node);
+    double clock_hz = node->cpu_clock_hz;
+    char allowed[512] = "auto";
+    if (!(clock_hz > 0)) {
+        *index = 0;
+        return KVC_OK;
+    }
+    if (cpu == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.cpu_clock: found %gGHz, and the node has no CPU",
+                             clock_hz / 1e9);
+    }
+    for (uint32_t i = 0; i < kvc_cpu_pstate_count(cpu); i++) {
+        double state_hz = kvc_cpu_pstate(cpu, i).clock_hz;
+        size_t used = strlen(allowed);
+        if (same_clock(state_hz, clock_hz)) {
+            *index = i;
+            return KVC_OK;
+        }
+        snprintf(allowed + used, sizeof(allowed) - used, ", %gGHz", state_hz / 1e9);
+    }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.cpu_clock: found %gGHz, allowed: %s", clock_hz / 1e9,
+                         allowed);
+}
 
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 {

@@ -5,14 +5,29 @@
  * Each hardware thread serves one request at a time. A request costs compute time, for which it needs the
  * core's issue slots, and stall time, in which the thread waits for memory. Two hyper-threads of a core
  * overlap the stalls of one with the compute of the other, and share the issue slots when both compute; see
- * kvc_smt_stretch(). Not modelled: memory-level parallelism inside a thread, reuse of hot items in the
- * last-level cache, frequency scaling, NUMA-remote accesses (shards are local to their socket). */
+ * kvc_smt_stretch().
+ *
+ * All times hold at `clock`, which is the fastest P-state; at a slower one, cores do the same work in
+ * proportion later. All cores of a socket have one clock. Not modelled: memory-level parallelism inside a
+ * thread, turbo, C-states, the time that a change of clock takes, NUMA-remote accesses (shards are local to
+ * their socket). */
 #ifndef KVC_SIM_DEVICES_CPU_H
 #define KVC_SIM_DEVICES_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/devices/node.h"
+
+enum { KVC_CPU_PSTATES_MAX = 32 };
+
+/** One clock that a socket can be set to, and its power there. */
+struct kvc_cpu_pstate {
+    double clock_hz;        /**< Clock of all cores. */
+    double idle_watts;      /**< Power while no core works; NaN: not published. */
+    double one_core_watts;  /**< Power while one core works; NaN: not published. */
+    double all_cores_watts; /**< Power while all cores work; NaN: not published. */
+};
 
 /** Parameters of one socket. */
 struct kvc_cpu {
@@ -21,7 +36,11 @@ struct kvc_cpu {
     uint64_t threads_per_core; /**< Hardware threads per core: 1, or 2 with hyper-threading. */
     double clock_hz;           /**< Core clock. */
     double packet_ns;          /**< Compute per request for packet I/O and parsing, in each direction. */
+    double operation_ns;       /**< Compute of one key-value operation; 0: unknown. */
     double llc_hit_cycles;     /**< Stall for a line that the last-level cache holds [core cycles]. */
+    double llc_bytes;          /**< Last-level cache, which all cores share; 0: unknown. */
+    uint32_t pstate_count;     /**< P-states; 0: the socket always runs at clock_hz. */
+    struct kvc_cpu_pstate pstates[KVC_CPU_PSTATES_MAX]; /**< P-states, fastest first. */
 };
 
 /** The descriptor of a CPU socket. */
@@ -38,6 +57,25 @@ struct kvc_cpu_cost {
     double compute_ns; /**< Time in which it needs the core's issue slots. */
     double stall_ns;   /**< Time in which it waits for memory. */
 };
+
+/** Returns the number of clocks that the socket can be set to, at least 1. */
+uint32_t kvc_cpu_pstate_count(const struct kvc_cpu *cpu);
+
+/** Returns P-state `index`, 0 being the fastest. A socket whose profile states none has one at clock_hz,
+ * without watts. */
+struct kvc_cpu_pstate kvc_cpu_pstate(const struct kvc_cpu *cpu, uint32_t index);
+
+/** Returns how fast a core works in this state, as a part of its fastest clock. */
+double kvc_cpu_pstate_speed(const struct kvc_cpu *cpu, uint32_t index);
+
+/** Returns whether all watts of the state are known, so that its energy is too. */
+bool kvc_cpu_has_watts(const struct kvc_cpu_pstate *pstate);
+
+/** Finds the P-state that node->cpu_clock_hz names; 0, the fastest, if it names none.
+ *
+ * Returns KVC_ERR_SCENARIO, with the clocks that there are, if no P-state has this clock, or if the node has
+ * no CPU. `*index` is then unchanged. */
+enum kvc_status kvc_cpu_pstate_of(const struct kvc_node *node, uint32_t *index, struct kvc_diag *diag);
 
 /** Returns the stall of one hit in the last-level cache [ns]. */
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);

@@ -28,6 +28,56 @@ Test(cpu, hyper_threads_share_only_what_they_compute)
     cr_expect_eq(kvc_smt_stretch(7), 2, "no more than always");
 }
 
+static void cpu_refuses(const struct kvc_cpu *profile, const char *part)
+{
+    struct kvc_diag diag = {0};
+    cr_expect_eq(kvc_cpu_kind.check(profile, &diag), KVC_ERR_SCENARIO);
+    cr_expect(strstr(diag.message, part) != NULL, "found \"%s\", not \"%s\"", diag.message, part);
+}
+
+Test(cpu, has_pstates_from_the_fastest_to_the_slowest)
+{
+    struct kvc_cpu plain = {.clock_hz = 2e9};
+    struct kvc_cpu_pstate only = kvc_cpu_pstate(&plain, 0);
+    cr_expect_eq(kvc_cpu_kind.check(&plain, NULL), KVC_OK);
+    cr_expect(kvc_cpu_pstate_count(&plain) == 1 && only.clock_hz == 2e9 && !kvc_cpu_has_watts(&only));
+    struct kvc_cpu cpu = {
+        .clock_hz = 2e9, .pstate_count = 2, .pstates = {{2e9, 20, 30, 90}, {1.5e9, 15, 20, NAN}}};
+    cr_expect_eq(kvc_cpu_kind.check(&cpu, NULL), KVC_OK);
+    cr_expect_eq(kvc_cpu_pstate_count(&cpu), 2);
+    cr_expect(kvc_cpu_has_watts(&cpu.pstates[0]) && !kvc_cpu_has_watts(&cpu.pstates[1]));
+    cr_expect_float_eq(kvc_cpu_pstate_speed(&cpu, 0), 1, 1e-12);
+    cr_expect_float_eq(kvc_cpu_pstate_speed(&cpu, 1), 0.75, 1e-12);
+    cpu.clock_hz = 2.2e9;
+    cpu_refuses(&cpu, "cpu.pstates: the first one has 2GHz, allowed: the cpu's clock, 2.2GHz");
+    cpu.clock_hz = cpu.pstates[1].clock_hz = 2e9;
+    cpu_refuses(&cpu, "cpu.pstates: number 2 has 2GHz, allowed: less than the one before, 2GHz");
+    cpu.pstates[1].clock_hz = 1e9;
+    cpu.pstates[1].one_core_watts = 14;
+    cpu_refuses(&cpu, "at 1GHz idle, one_core and all_cores are 15, 14 and nan W");
+}
+
+Test(cpu, has_the_clock_that_the_node_names)
+{
+    struct kvc_cpu cpu = {
+        .clock_hz = 2.6e9, .pstate_count = 3, .pstates = {{.clock_hz = 2.6e9}, {.clock_hz = 1.9e9}, {1.2e9}}};
+    struct kvc_node node = {.device = {{&kvc_cpu_kind, &cpu}}};
+    struct kvc_diag diag = {0};
+    uint32_t index = 7;
+    cr_expect_eq(kvc_cpu_pstate_of(&node, &index, &diag), KVC_OK);
+    cr_expect_eq(index, 0, "auto");
+    node.cpu_clock_hz = 1.9e9;
+    cr_expect_eq(kvc_cpu_pstate_of(&node, &index, &diag), KVC_OK);
+    cr_expect_eq(index, 1);
+    node.cpu_clock_hz = 2.2e9;
+    cr_expect_eq(kvc_cpu_pstate_of(&node, &index, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "node.cpu_clock: found 2.2GHz, allowed: auto, 2.6GHz, 1.9GHz, 1.2GHz");
+    cr_expect_eq(index, 1, "unchanged");
+    node.device[0].kind = NULL;
+    cr_expect_eq(kvc_cpu_pstate_of(&node, &index, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "node.cpu_clock: found 2.2GHz, and the node has no CPU");
+}
+
 static const struct kvc_nic nic = {
     .ports = 2, .bytes_per_s = 5e9, .mtu_bytes = 1500, .frame_overhead_bytes = 38, .packet_header_bytes = 28};
 

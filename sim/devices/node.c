@@ -11,6 +11,17 @@ static const struct kvc_option node_rows[] = {
      .max = 8,
      .by_default = "2",
      .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
+    {.name = "cpu_clock",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_node, cpu_clock_hz),
+     .unit = KVC_UNIT_HZ,
+     .min = 1e8,
+     .max = 1e10,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help = "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
+             "serves fewer requests"},
 };
 
 const struct kvc_option_table kvc_node_option_table = {.name = "node",
