@@ -155,6 +155,19 @@ Test(gpu, runs_in_waves_when_the_sms_are_full)
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 2000, 1e-6);
 }
 
+Test(gpu, has_energy_where_both_watts_are_known)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_gpu gpu = {.clock_count = 2,
+                          .clocks = {{.core_hz = 875e6, .idle_watts = 62, .busy_watts = 150},
+                                     {.core_hz = 666e6, .idle_watts = 62, .busy_watts = NAN}}};
+    cr_expect_eq(kvc_gpu_kind.check(&gpu, NULL), KVC_OK);
+    cr_expect(kvc_gpu_has_watts(&gpu.clocks[0]) && !kvc_gpu_has_watts(&gpu.clocks[1]));
+    gpu.clocks[1].busy_watts = 60;
+    cr_expect_eq(kvc_gpu_kind.check(&gpu, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "gpu.clocks: at 666MHz busy is 60 W, allowed: no less than idle, 62 W");
+}
+
 static void refuses(const struct kvc_pcie *profile, const char *part)
 {
     struct kvc_diag diag = {0};

@@ -4,6 +4,12 @@
 
 enum { THREADS_PER_SM = 2048 };
 
+#define WATTS_ROW(name_, field, text)                                                                        \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, field),             \
+        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
+    }
+
 static const struct kvc_option clock_rows[] = {
     {.name = "core",
      .type = KVC_OPTION_REAL,
@@ -36,6 +42,16 @@ static const struct kvc_option clock_rows[] = {
      .max = 1e9,
      .by_default = "0ns",
      .help = "fixed time of a search launch, b of T_S; a longer time needs longer cycles"},
+    {.name = "search_peak",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, search.peak_per_s),
+     .unit = KVC_UNIT_NONE,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "0",
+     .help =
+         "most search jobs per second of the whole card while launches overlap; a higher rate lets more streams "
+         "run at full speed; 0: unknown"},
     {.name = "insert_per_op",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, insert.ns_per_op),
@@ -53,6 +69,19 @@ static const struct kvc_option clock_rows[] = {
      .max = 1e9,
      .by_default = "0ns",
      .help = "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"},
+    {.name = "insert_peak",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu_clock, insert.peak_per_s),
+     .unit = KVC_UNIT_NONE,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "0",
+     .help =
+         "most inserts and deletes per second of the whole card while launches overlap; a higher rate lets more streams "
+         "run at full speed; 0: unknown"},
+    WATTS_ROW("idle", idle_watts,
+              "power of the board at these clocks without work; left out: no energy is reported"),
+    WATTS_ROW("busy", busy_watts, "power of the board while kernels run; left out: no energy is reported"),
 };
 
 static const struct kvc_option_table clock_options = {.name = "clocks",
@@ -80,6 +109,14 @@ static const struct kvc_option rows[] = {
      .min = 1e6,
      .max = 1e13,
      .help = "device memory; it must hold the index, so more memory allows a larger one"},
+    {.name = "l2",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, l2_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e10,
+     .by_default = "0B",
+     .help = "L2 cache of the card; a larger one holds more of a small index; 0: unknown"},
     {.name = "sectors",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, sectors_per_s),
@@ -116,10 +153,26 @@ static const struct kvc_option rows[] = {
 static const struct kvc_option_table options = {
     .name = "gpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_gpu)};
 
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    const struct kvc_gpu *gpu = device;
+    for (uint32_t i = 0; i < gpu->clock_count; i++) {
+        const struct kvc_gpu_clock *clock = &gpu->clocks[i];
+        if (clock->busy_watts < clock->idle_watts) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "gpu.clocks: at %.0fMHz busy is %g W, allowed: no less than idle, %g W",
+                                 clock->core_hz / 1e6, clock->busy_watts, clock->idle_watts);
+        }
+    }
+    return KVC_OK;
+}
+
 const struct kvc_device_kind kvc_gpu_kind = {
     .name = "gpu",
-    .help = "GPU: device memory, rate of random accesses, clock pairs with measured fits",
-    .options = &options};
+    .help = "GPU: device memory, rate of random accesses, clock pairs with measured fits and power",
+    .options = &options,
+    .check = check,
+};
 
 /* Returns the time of a flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine.
  * The first job passes all three, and each further one leaves the slowest stage later by its time there.

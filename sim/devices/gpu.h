@@ -5,11 +5,15 @@
  * clock pair, copies included (Mega-KV, VLDB J. 2017, Table 2). The mechanistic form serves clock pairs
  * without such a line: the streams' chunks pass through copy-in engine, SMs and copy-out engine as a flow
  * shop of equal jobs. A kernel takes the longer of two times: its random 32-byte sectors over the card's
- * rate, or its dependent accesses one after the other, in as many waves as the SMs need to hold all jobs. Not
- * modelled: hits in the L2 cache, limits of shared memory on occupancy, clock ramps. */
+ * rate, or its dependent accesses one after the other, in as many waves as the SMs need to hold all jobs.
+ *
+ * A line says what one launch after the other reaches; its peak is what the whole card reaches while launches
+ * of several streams overlap. Power is that of the whole board, idle at the clocks of the pair or busy with
+ * index kernels. Not modelled: hits in the L2 cache, limits of shared memory on occupancy, clock ramps. */
 #ifndef KVC_SIM_DEVICES_GPU_H
 #define KVC_SIM_DEVICES_GPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/devices/node.h"
@@ -19,8 +23,9 @@ enum { KVC_GPU_CLOCKS_MAX = 8 };
 
 /** Straight line through measured launch times, copies included: T = ns_per_op * jobs + base_ns. */
 struct kvc_gpu_fit {
-    double ns_per_op; /**< Time per job; 0: not measured. */
-    double base_ns;   /**< Time of a launch without jobs. */
+    double ns_per_op;  /**< Time per job; 0: not measured. */
+    double base_ns;    /**< Time of a launch without jobs. */
+    double peak_per_s; /**< Most jobs per second of the whole card, launches overlapping; 0: unknown. */
 };
 
 /** One pair of clock frequencies, with the lines that were fitted at them. */
@@ -29,6 +34,8 @@ struct kvc_gpu_clock {
     double memory_hz;          /**< Clock of the memory [Hz]. */
     struct kvc_gpu_fit search; /**< Line of search launches. */
     struct kvc_gpu_fit insert; /**< Line of launches of inserts and deletes. */
+    double idle_watts;         /**< Power of the board at these clocks without work; NaN: not published. */
+    double busy_watts;         /**< Power of the board while kernels run; NaN: not published. */
 };
 
 /** Parameters of one card. */
@@ -36,6 +43,7 @@ struct kvc_gpu {
     char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
     uint64_t sms;            /**< Streaming multiprocessors of 2048 threads (CUDA C++ Programming Guide). */
     double memory_bytes;     /**< Device memory. */
+    double l2_bytes;         /**< L2 cache; 0: unknown. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
     double access_ns;        /**< Time of one dependent access to device memory. */
     double launch_ns;        /**< Time of launch and completion as the host sees it. */
@@ -50,6 +58,12 @@ extern const struct kvc_device_kind kvc_gpu_kind;
 static inline const struct kvc_gpu *kvc_gpu_of(const struct kvc_node *node)
 {
     return kvc_node_device(node, &kvc_gpu_kind);
+}
+
+/** Returns whether both watts of the pair are known, so that its energy is too. */
+static inline bool kvc_gpu_has_watts(const struct kvc_gpu_clock *clock)
+{
+    return clock->busy_watts >= clock->idle_watts; /* False if one is NaN. */
 }
 
 /** Work of one launch, all streams together. */
