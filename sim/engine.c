@@ -120,7 +120,7 @@ static void find_devices(const struct kvc_platform *platform)
         const struct kvc_platform_host *host = kvc_platform_host(platform, i);
         engine.hosts[i] = (struct host){.host = sg_host_by_name(host->name),
                                         .fastest = host->pstate[0].speed,
-                                        .metered = host->pstate[0].watts.all_w > 0};
+                                        .metered = host->pstate[host->first_pstate].watts.all_w > 0};
     }
     for (uint32_t i = 0; i < links; i++) {
         const struct kvc_platform_link *link = kvc_platform_link(platform, i);
@@ -289,6 +289,8 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
 
 void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
 {
+    /* From a state without watts on, the energy is unknown. */
+    engine.hosts[host].metered &= kvc_platform_host(engine.platform, host)->pstate[pstate].watts.all_w > 0;
     enter();
     sg_host_set_pstate(engine.hosts[host].host, pstate);
     leave();
@@ -344,29 +346,49 @@ double kvc_engine_link_joules(uint32_t link)
 
 /* ---- gates ---- */
 
+/* Only an actor that must wait enters SimGrid. While actors wait, there are no tokens. */
+struct kvc_gate {
+    uint32_t tokens, waiting;
+    sg_sem_t semaphore;
+};
+
 struct kvc_gate *kvc_gate_create(uint32_t tokens)
 {
-    return (struct kvc_gate *)sg_sem_init((int)tokens);
+    struct kvc_gate *gate = kvc_array_of(1, sizeof(*gate));
+    gate->tokens = tokens;
+    gate->semaphore = sg_sem_init(0);
+    return gate;
 }
 
 void kvc_gate_free(struct kvc_gate *gate)
 {
     if (gate != NULL) {
-        sg_sem_destroy((sg_sem_t)gate);
+        sg_sem_destroy(gate->semaphore);
+        free(gate);
     }
 }
 
 void kvc_gate_wait(struct kvc_gate *gate)
 {
+    if (gate->tokens > 0) {
+        gate->tokens--;
+        return;
+    }
+    gate->waiting++;
     enter();
-    sg_sem_acquire((sg_sem_t)gate);
+    sg_sem_acquire(gate->semaphore);
     leave();
 }
 
 void kvc_gate_post(struct kvc_gate *gate)
 {
+    if (gate->waiting == 0) {
+        gate->tokens++;
+        return;
+    }
+    gate->waiting--;
     enter();
-    sg_sem_release((sg_sem_t)gate);
+    sg_sem_release(gate->semaphore);
     leave();
 }
 

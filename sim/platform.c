@@ -192,7 +192,7 @@ static void write_host(FILE *out, const struct kvc_platform_host *host)
         fprintf(out, "%s%.9gGf", i > 0 ? "," : "", host->pstate[i].speed);
     }
     fprintf(out, "\">\n        <prop id=\"device\" value=\"%s\"/>\n", host->device);
-    if (host->pstate[0].watts.all_w > 0) {
+    if (host->pstate[host->first_pstate].watts.all_w > 0) {
         fprintf(out, "        <prop id=\"wattage_per_state\" value=\"");
         for (uint32_t i = 0; i < host->pstates; i++) {
             const struct kvc_watts *watts = &host->pstate[i].watts;

@@ -21,7 +21,7 @@
 
 enum {
     KVC_PLATFORM_NAME_MAX = 64,    /**< Bytes of a name, including the terminating zero. */
-    KVC_PLATFORM_PSTATES_MAX = 16, /**< Performance states of a host. */
+    KVC_PLATFORM_PSTATES_MAX = 32, /**< Performance states of a host. */
     KVC_PLATFORM_ROUTE_MAX = 8,    /**< Links of a route. */
 };
 

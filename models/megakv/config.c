@@ -57,7 +57,7 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
     config->delay = (uint32_t)options->delay;
     config->api = (enum kvc_megakv_api)options->api;
     config->feed = (enum kvc_megakv_feed)options->feed;
-    config->admission = (enum kvc_megakv_admission)options->admission;
+    config->insert_stream = (enum kvc_megakv_insert_stream)options->insert_stream;
     config->index_on = (enum kvc_megakv_index_on)options->index_on;
     config->threads = (enum kvc_megakv_threads)options->threads;
     config->streams =

@@ -29,7 +29,7 @@ struct kvc_megakv_config {
     uint32_t delay;
     enum kvc_megakv_api api;
     enum kvc_megakv_feed feed;
-    enum kvc_megakv_admission admission;
+    enum kvc_megakv_insert_stream insert_stream;
     enum kvc_megakv_index_on index_on;
     enum kvc_megakv_threads threads;
     uint32_t streams;

@@ -110,6 +110,25 @@ static double hit_frac_of(const struct kvc_megakv_config *config, const struct k
     return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
 }
 
+/* Returns the share of the items that senders find in the last-level cache. Packets, jobs and responses pass
+ * through it, too. */
+static double llc_frac_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_megakv_means *means = &config->means;
+    if (config->cpu->llc_bytes <= 0) {
+        return 0;
+    }
+    double keys = (double)scenario->workload.keys / config->shards, share;
+    double lines = ceil(means->touched_bytes / LINE_BYTES);
+    struct kvc_reuse reuse = {.bytes_per_key = lines * LINE_BYTES,
+                              .footprint_bytes = means->item_bytes * keys,
+                              .stream_bytes = means->request_bytes + means->response_bytes + SIGNATURE_BYTES +
+                                              HASH_BYTES + LOCATION_BYTES + POINTER_BYTES};
+    kvc_reuse_shares(&scenario->workload, &reuse, &config->cpu->llc_bytes, 1, &share);
+    return share;
+}
+
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -121,6 +140,7 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .hit_frac = hit_frac_of(config, &scenario->workload),
                                      .slowest_sender = 1};
     double streams = config->streams, threads = config->senders;
+    costs.llc_frac = llc_frac_of(scenario);
     if (!costs.measured) {
         return costs;
     }
@@ -161,6 +181,31 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
     return cost;
 }
 
+/* Returns the compute of one side of a request. */
+static double compute_ns(const struct kvc_cpu *cpu)
+{
+    return cpu->operation_ns > 0 ? cpu->operation_ns / 2 : cpu->packet_ns;
+}
+
+/* Returns what is left of a load's latency when the core has executed the instructions behind it. */
+static double exposed_ns(const struct kvc_cpu *cpu, double latency_ns)
+{
+    return fmax(latency_ns - cpu->lookahead_ns, 0);
+}
+
+/* Returns the stall for an item's lines, the first of which may lie in the last-level cache. */
+static double item_ns(const struct kvc_megakv_costs *costs, double lines)
+{
+    const struct kvc_cpu *cpu = costs->config->cpu;
+    const struct kvc_dram *dram = costs->config->dram;
+    double line_ns = kvc_dram_object_ns(dram, 1);
+    double first_ns = (1 - costs->llc_frac) * exposed_ns(cpu, line_ns);
+    if (costs->llc_frac > 0) {
+        first_ns += costs->llc_frac * exposed_ns(cpu, kvc_cpu_llc_hit_ns(cpu));
+    }
+    return kvc_dram_object_ns(dram, lines) - line_ns + first_ns;
+}
+
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes)
 {
@@ -169,7 +214,7 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
         return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
     }
     double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
-    struct kvc_cpu_cost cost = {.compute_ns = costs->config->cpu->packet_ns,
+    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs->config->cpu),
                                 .stall_ns = kvc_dram_stream_ns(dram, job_bytes)};
     if (op == KVC_OP_SET) {
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
@@ -232,20 +277,21 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     if (costs->measured) {
         return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
     }
-    struct kvc_cpu_cost cost = {.compute_ns = costs->config->cpu->packet_ns};
+    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs->config->cpu)};
     if (outcome != KVC_MEGAKV_DONE) {
         cost.stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES);
     }
     if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
-            kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes)) +
+            item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes)) +
             kvc_dram_stream_ns(dram, kvc_megakv_response_payload(api, outcome, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
-        cost.stall_ns += kvc_dram_object_ns(dram, 1);
+        cost.stall_ns += item_ns(costs, 1);
     }
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
-        cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) + kvc_cpu_llc_hit_ns(costs->config->cpu);
+        cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) +
+                         exposed_ns(costs->config->cpu, kvc_cpu_llc_hit_ns(costs->config->cpu));
     }
     return cost;
 }
@@ -286,6 +332,66 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megak
     struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, config->streams, stats);
     const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], kernel);
     return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
+}
+
+struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *costs, int op, uint32_t key_bytes,
+                                             uint32_t value_bytes)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    struct kvc_dram_load load = {.streamed_bytes =
+                                     kvc_megakv_request_bytes(config->nic, op, key_bytes, value_bytes) +
+                                     SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0)};
+    if (op == KVC_OP_SET) { /* A store reads its line before it writes it. */
+        double lines = kvc_megakv_item_lines(config->dram, key_bytes, value_bytes);
+        load.random_reads = load.random_writes = 1;
+        load.streamed_bytes += 2 * (lines - 1) * config->dram->line_bytes;
+    }
+    return load;
+}
+
+struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, int outcome,
+                                          uint32_t key_bytes, uint32_t value_bytes)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    struct kvc_dram_load load = {.streamed_bytes = kvc_megakv_response_bytes(
+                                     config->nic, config->api, outcome, key_bytes, value_bytes)};
+    double lines = outcome == KVC_MEGAKV_HIT ? kvc_megakv_item_lines(config->dram, key_bytes, value_bytes)
+                                             : outcome == KVC_MEGAKV_MISMATCH;
+    if (lines > 0) {
+        load.random_reads = 1 - costs->llc_frac;
+        load.streamed_bytes += (1 - costs->llc_frac) * (lines - 1) * config->dram->line_bytes;
+    }
+    return load;
+}
+
+/* Measured launches include their copies. The shortest one is the latency; the rest is the time in which the
+ * streams share the card. */
+static struct kvc_gpu_kernel measured_kernel(const struct kvc_megakv_costs *costs,
+                                             const struct kvc_megakv_launch_work *launch,
+                                             const struct kvc_gpu_work *work, double frac)
+{
+    const struct kvc_pcie *pcie = costs->config->pcie;
+    const struct kvc_curve *curve =
+        launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? &costs->search : &costs->insert;
+    double launch_ns = kvc_megakv_launch_ns(costs, launch->kernel, launch->jobs, launch->hit_frac,
+                                            launch->drained, launch->stats);
+    struct kvc_gpu_fit line = {.base_ns = fmin(curve->y[0], launch_ns)};
+    line.ns_per_op = (launch_ns - line.base_ns) / launch->jobs;
+    return kvc_gpu_kernel_of(costs->config->gpu, pcie, &line, work, frac);
+}
+
+struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
+                                           const struct kvc_megakv_launch_work *launch, double jobs)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    struct kvc_gpu_work work =
+        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
+    double frac = jobs / launch->jobs;
+    if (costs->measured) {
+        return measured_kernel(costs, launch, &work, frac);
+    }
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
+    return kvc_gpu_kernel_of(config->gpu, config->pcie, fit, &work, frac);
 }
 
 static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double weight)

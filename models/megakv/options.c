@@ -6,7 +6,7 @@
 
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
-static const char *const admissions[] = {"cycle", "all", NULL};
+static const char *const insert_places[] = {"pipelines", "own", NULL};
 static const char *const index_places[] = {"gpu", "thread", NULL};
 static const char *const thread_layouts[] = {"own", "shared", NULL};
 
@@ -41,13 +41,13 @@ static const struct kvc_option rows[] = {
      .by_default = "network",
      .choices = feeds,
      .help = "network: requests pass through the NIC; memory: requests are read from local memory"},
-    {.name = "admission",
+    {.name = "insert_stream",
      .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_megakv_options, admission),
-     .by_default = "cycle",
-     .choices = admissions,
-     .help = "cycle: receivers accept as many requests as the GPU finishes within a cycle; all: receivers "
-             "accept every request, and too much work stretches the cycle"},
+     .offset = offsetof(struct kvc_megakv_options, insert_stream),
+     .by_default = "pipelines",
+     .choices = insert_places,
+     .help = "pipelines: inserts and deletes follow the searches in each pipeline's stream, so that the next "
+             "searches wait for them; own: they have a stream of their own and overlap with searches"},
     {.name = "index_on",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_megakv_options, index_on),

@@ -8,7 +8,7 @@
 
 /* Sizes of the pipeline. */
 enum {
-    KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer holds unless the admission limit is smaller. */
+    KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer holds. */
     KVC_MEGAKV_SEND_ROWS =
         256, /* Rows that a sender answers before the next sender on its core gets its turn. */
 };
@@ -24,10 +24,10 @@ enum kvc_megakv_feed {
                            network  would limit. */
 };
 
-enum kvc_megakv_admission {
-    KVC_MEGAKV_ADMIT_CYCLE, /* In each cycle, receivers accept as many requests as the GPU finishes in time
-                               (eq. 4). */
-    KVC_MEGAKV_ADMIT_ALL,   /* Receivers accept all requests; too much work stretches the cycle. */
+enum kvc_megakv_insert_stream {
+    KVC_MEGAKV_INSERT_IN_PIPELINES, /* Inserts follow the searches in the stream of each pipeline, as eq. (1)
+                                       assumes: T_S + T_max <= 2C. */
+    KVC_MEGAKV_INSERT_OWN_STREAM,   /* They overlap with the searches in a stream of their own. */
 };
 
 enum kvc_megakv_index_on {
@@ -47,7 +47,7 @@ struct kvc_megakv_options {
     uint64_t delay;             /* n: inserts and deletes are launched every n cycles. */
     int api;                    /* enum kvc_megakv_api. */
     int feed;                   /* enum kvc_megakv_feed. */
-    int admission;              /* enum kvc_megakv_admission. */
+    int insert_stream;          /* enum kvc_megakv_insert_stream. */
     int index_on;               /* enum kvc_megakv_index_on. */
     int threads;                /* enum kvc_megakv_threads. */
     uint64_t streams;           /* Pipelines per socket, one CUDA stream each; 0: as many as fit the cores. */

@@ -47,16 +47,13 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
     return (struct kvc_megakv_fit){ns[0][0], ns[0][1], ns[1][0], ns[1][1]};
 }
 
-/* Returns the speed v of a hardware thread [requests/ns]. If its sibling works on the same requests,
- * v (c (1 + v c') + s) = 1, with the compute times c and c' of the two threads and the stall time s. */
+/* Returns the speed of a hardware thread [requests/ns]. If its sibling works on the same requests, the
+ * compute of both must fit into one core, while the stalls of one overlap with the compute of the other. */
 static double thread_rate(struct kvc_cpu_cost own, struct kvc_cpu_cost sibling, bool shared)
 {
-    double quadratic = shared ? own.compute_ns * sibling.compute_ns : 0;
-    double linear = own.compute_ns + own.stall_ns;
-    if (linear <= 0) {
-        return INFINITY;
-    }
-    return 2 / (linear + sqrt(linear * linear + 4 * quadratic));
+    double alone_ns = own.compute_ns + own.stall_ns;
+    double core_ns = shared ? own.compute_ns + sibling.compute_ns : 0;
+    return 1 / fmax(alone_ns, core_ns); /* Infinite if nothing costs anything. */
 }
 
 static double wire_rate(const struct kvc_nic *nic, double message_bytes)
@@ -95,17 +92,13 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     bool siblings = config->cpu->threads_per_core > 1;
     bool network = config->feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
-        .gpu = kvc_megakv_speed_max(&fit, &load, config->cycle_ns),
+        /* A cycle that is too short stretches until it is feasible. */
+        .gpu = kvc_megakv_speed_limit(&fit, &load),
         .receivers = config->streams * thread_rate(mean.receive, mean.send, siblings),
         .senders = config->streams * thread_rate(mean.send, mean.receive, siblings),
         .rx = network ? wire_rate(config->nic, means->request_bytes) : INFINITY,
         .tx = network ? wire_rate(config->nic, means->response_bytes) : INFINITY,
     };
-    /* A cycle that is too short stretches until it is feasible, so the GPU limits the speed only by its
-     * asymptote. */
-    if (limits.gpu <= 0 || config->admission == KVC_MEGAKV_ADMIT_ALL) {
-        limits.gpu = kvc_megakv_speed_limit(&fit, &load);
-    }
     if (config->threads == KVC_MEGAKV_OWN_THREADS &&
         config->streams > 1) { /* The scheduler waits for the slowest. */
         limits.senders /= costs->slowest_sender;
@@ -257,28 +250,20 @@ static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     bool full = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
-                config->admission == KVC_MEGAKV_ADMIT_ALL && config->threads == KVC_MEGAKV_OWN_THREADS &&
-                limits->senders == limits->lowest && limits->receivers > limits->senders;
+                config->threads == KVC_MEGAKV_OWN_THREADS && limits->senders == limits->lowest &&
+                limits->receivers > limits->senders;
     return full ? KVC_MEGAKV_ROWS_MAX * config->streams / limits->senders : 0;
 }
 
 /* Returns the cycle that the scheduler achieves [ns]. An infeasible cycle stretches to the time that the GPU
- * needs for the rows of a launch. With admission = "all", these are the rows that receivers take in a
- * stretched cycle; otherwise they are those of the scenario's cycle, which lowers *speed. */
+ * needs for the rows that arrive meanwhile. */
 static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct kvc_megakv_fit *fit,
-                            const struct kvc_megakv_load *load, double *speed)
+                            const struct kvc_megakv_load *load, double speed)
 {
-    if (kvc_megakv_feasible(fit, load, config->cycle_ns, *speed * (1 - 1e-9))) {
+    if (kvc_megakv_feasible(fit, load, config->cycle_ns, speed * (1 - 1e-9))) {
         return config->cycle_ns;
     }
-    if (config->admission == KVC_MEGAKV_ADMIT_ALL) {
-        return kvc_megakv_cycle_min_ns(fit, load, fmin(*speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
-    }
-    double rows = *speed * config->cycle_ns, cycles = load->delay >= 2 ? 2 : 1;
-    double busy_ns = kvc_megakv_busiest_ns(fit, load, 1, rows) +
-                     (cycles - 1) * kvc_megakv_search_ns(fit, load->search_frac * rows);
-    *speed = rows / (busy_ns / cycles);
-    return busy_ns / cycles;
+    return kvc_megakv_cycle_min_ns(fit, load, fmin(speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
 }
 
 /* The forecast for the hottest socket. */
@@ -352,7 +337,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
                                 .limits = kvc_megakv_limits_of(scenario, &costs),
                                 .share = kvc_hottest_shard_frac(&source)};
     forecast.speed = offered_speed(scenario, &costs, forecast.limits.lowest, forecast.share);
-    double cycle_ns = fmax(kept_cycle_ns(config, &forecast.fit, &forecast.load, &forecast.speed),
+    double cycle_ns = fmax(kept_cycle_ns(config, &forecast.fit, &forecast.load, forecast.speed),
                            full_buffers_cycle_ns(scenario, &forecast.limits));
     double mean_ns, p95_ns;
     forecast.times = times_of(scenario, &costs, forecast.speed, cycle_ns);

@@ -43,31 +43,6 @@ void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
     free(writes->erase_location);
 }
 
-/* Returns how far the sender is behind: the shortest time that one of the last n batches waited [ns].
- * Inserts delay one search in n, so a wait that not all of them have is the normal rhythm. */
-static double behind_ns(const struct kvc_megakv_pipeline *pipeline)
-{
-    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    double least_ns = INFINITY;
-    for (uint64_t i = 0; i < simulation->config->delay; i++) {
-        least_ns = fmin(least_ns, pipeline->waited_ns[i]);
-    }
-    return least_ns;
-}
-
-double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline)
-{
-    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    double rows = simulation->admit_rows;
-    /* A sender that takes longer than a cycle for its batch would make the scheduler wait for a buffer. A
-     * sender that is behind gets smaller batches, so that it catches up. */
-    if (simulation->config->admission == KVC_MEGAKV_ADMIT_CYCLE) {
-        double cycle_ns = simulation->config->cycle_ns;
-        rows = fmin(rows, (cycle_ns - fmin(behind_ns(pipeline), cycle_ns / 2)) / pipeline->pace_ns);
-    }
-    return fmax(rows, 1);
-}
-
 /* Delays the receiver whose SET needs a place by the time in which the CLOCK hand passes `items`. If this
  * takes longer than a cycle, as in the first round through a store whose items were all read, it delays all
  * receivers of the socket: they soon need places, too. */
@@ -158,6 +133,12 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
     }
 }
 
+/* Returns the time of a cost while others share the cores and the memory. */
+static double stretched_ns(const struct kvc_megakv_pipeline *pipeline, struct kvc_cpu_cost cost)
+{
+    return cost.compute_ns * pipeline->core.stretch + cost.stall_ns * pipeline->socket->memory.stretch;
+}
+
 static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
                          uint32_t row)
 {
@@ -165,7 +146,14 @@ static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struc
     struct kvc_cpu_cost cost =
         kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, batch->op[row],
                                 batch->key_bytes[row], batch->value_bytes[row]);
-    return cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
+    return stretched_ns(pipeline, cost);
+}
+
+static void add_load(struct kvc_dram_load *sum, struct kvc_dram_load load, double count)
+{
+    sum->random_reads += count * load.random_reads;
+    sum->random_writes += count * load.random_writes;
+    sum->streamed_bytes += count * load.streamed_bytes;
 }
 
 static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
@@ -187,38 +175,40 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
 }
 
 /* Returns when the receiver starts with the frame [ns], or NaN if the receive ring was full and the frame is
- * lost. Sets *arrived_ns to the time when the frame was in the ring. */
+ * lost. Sets *arrived_ns to the time when the frame was in the ring. The frames of a port follow one another,
+ * whatever queue they go to. */
 static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first,
-                             const struct frame_mix *mix, double *arrived_ns)
+                             double bytes, double until_ns, double *arrived_ns)
 {
-    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    struct kvc_megakv_socket *socket = pipeline->socket;
+    struct kvc_megakv_simulation *simulation = socket->simulation;
     const struct kvc_nic *nic = simulation->config->nic;
     bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
-    double wire_ns =
-        network ? kvc_nic_wire_ns(nic, frame_bytes(pipeline, batch, first, mix), simulation->streams) : 0;
+    double *port_free_ns = &socket->port_free_ns[pipeline->number % nic->ports];
+    double wire_ns = network ? kvc_nic_wire_ns(nic, bytes, (uint32_t)nic->ports) : 0;
     double latency_ns = network ? nic->latency_ns : 0;
+    /* A receiver whose buffer is full goes on after the swap. */
+    double ready_ns = first >= KVC_MEGAKV_ROWS_MAX ? fmax(pipeline->receive_core->free_ns, until_ns)
+                                                   : pipeline->receive_core->free_ns;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
-        /* The client always has one frame on the wire. It arrives when the receiver is idle, the wire is
-         * idle, and the admitted speed allows it. */
-        double start_ns = fmax(fmax(pipeline->receive_core->free_ns, pipeline->rx_free_ns + wire_ns),
-                               pipeline->next_frame_ns);
+        /* The client always has one frame on the wire. It arrives when receiver and wire are idle. */
+        double start_ns = fmax(ready_ns, *port_free_ns + wire_ns);
         for (uint32_t i = first; i < batch->count; i++) {
             batch->sent_ns[i] = start_ns - wire_ns - latency_ns;
         }
         kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_RX, start_ns - wire_ns, start_ns);
-        *arrived_ns = pipeline->rx_free_ns = start_ns;
-        pipeline->next_frame_ns = start_ns + (batch->count - first) * pipeline->frame_step_ns;
+        *arrived_ns = *port_free_ns = start_ns;
         return start_ns;
     }
-    double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, pipeline->rx_free_ns);
+    double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, *port_free_ns);
     *arrived_ns = wire_start_ns + wire_ns;
     double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);
-    pipeline->rx_free_ns = *arrived_ns;
+    *port_free_ns = *arrived_ns;
     if (pipeline->frames >= nic->ring_frames && *slot_ns > *arrived_ns) {
         return NAN;
     }
-    *slot_ns = fmax(*arrived_ns, pipeline->receive_core->free_ns);
+    *slot_ns = fmax(*arrived_ns, ready_ns);
     pipeline->frames++;
     return *slot_ns;
 }
@@ -249,8 +239,34 @@ static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kv
     return now_ns;
 }
 
+/* Adds what a frame does to cores and memory. A thread without a sibling holds its core while it stalls. */
+static void add_draws(struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t first,
+                      const struct frame_mix *mix, double took_ns)
+{
+    struct kvc_megakv_socket *socket = pipeline->socket;
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    uint32_t count = batch->count - first;
+    struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests,
+                                                       KVC_OP_GET, batch->key_bytes[first], 0);
+    bool siblings = simulation->config->cpu->threads_per_core > 1;
+    pipeline->core.received_ns += siblings ? count * cost.compute_ns : took_ns;
+    for (int op = 0; op < KVC_OP_COUNT && simulation->fixed_sizes; op++) {
+        add_load(&socket->received_load,
+                 kvc_megakv_receive_load(&simulation->costs, op, (uint32_t)workload->key_bytes,
+                                         (uint32_t)workload->value_bytes),
+                 mix->count[op]);
+    }
+    for (uint32_t i = first; i < batch->count && !simulation->fixed_sizes; i++) {
+        add_load(&socket->received_load,
+                 kvc_megakv_receive_load(&simulation->costs, batch->op[i], batch->key_bytes[i],
+                                         batch->value_bytes[i]),
+                 1);
+    }
+}
+
 /* Receives the frame that begins at row `first`. Every row is finished at a time of its own. */
-static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
+static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, double until_ns)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     struct kvc_recorder *recorder = &simulation->replica.recorder;
@@ -258,7 +274,8 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     struct kvc_batch *batch = buffer->batch;
     struct frame_mix mix = mix_of(batch, first);
     uint32_t count = batch->count - first;
-    double arrived_ns, sum_ns, start_ns = frame_start_ns(pipeline, batch, first, &mix, &arrived_ns);
+    double bytes = frame_bytes(pipeline, batch, first, &mix), arrived_ns, sum_ns,
+           start_ns = frame_start_ns(pipeline, batch, first, bytes, until_ns, &arrived_ns);
     if (isnan(start_ns)) {
         recorder->dropped += count;
         batch->count = first;
@@ -270,7 +287,8 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first)
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
     pipeline->receive_core->free_ns = through_ns;
-    pipeline->receive_compute_ns += simulation->config->cpu->packet_ns * pipeline->receive_stretch * count;
+    pipeline->socket->received_bytes += bytes;
+    add_draws(pipeline, batch, first, &mix, through_ns - start_ns);
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
     if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
         simulation->received += count;
@@ -294,11 +312,11 @@ static uint32_t drain(struct kvc_megakv_socket *socket, double until_ns, struct 
 static bool has_room(const struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    return pipeline->filling->batch->count + simulation->config->frame_requests <= simulation->buffer_rows;
+    return pipeline->filling->batch->count + simulation->config->frame_requests <= KVC_MEGAKV_ROWS_MAX;
 }
 
-/* Receives under saturating load: each receiver takes frames as fast as it can, or evenly at the admitted
- * speed. The receivers take turns, so that no receiver gets more of the popular keys than the others. */
+/* Receives under saturating load: each receiver takes frames as fast as it can. The receivers take turns, so
+ * that no receiver gets more of the popular keys than the others. */
 static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns)
 {
     bool busy = true;
@@ -307,17 +325,16 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
         for (uint32_t i = 0; i < socket->simulation->streams; i++) {
             struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
             uint32_t first = pipeline->filling->batch->count;
-            if (fmax(pipeline->receive_core->free_ns, pipeline->next_frame_ns) >= until_ns) {
+            if (pipeline->receive_core->free_ns >= until_ns) {
                 continue;
             }
-            if (first >= kvc_megakv_admitted(pipeline) || !has_room(pipeline) ||
-                drain(socket, until_ns, pipeline->filling->batch) == 0) {
+            if (!has_room(pipeline) || drain(socket, until_ns, pipeline->filling->batch) == 0) {
                 if (!socket->simulation->shared) { /* A shared core continues with other pipelines. */
                     pipeline->receive_core->free_ns = until_ns;
                 }
                 continue;
             }
-            receive_frame(pipeline, first);
+            receive_frame(pipeline, first, until_ns);
             busy = true;
         }
     }
@@ -332,65 +349,96 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
         struct kvc_megakv_pipeline *pipeline =
             &socket->pipelines[kvc_rng_below(&socket->rss, simulation->streams)];
         uint32_t first = pipeline->filling->batch->count;
-        if (!has_room(pipeline)) {
-            simulation->overflow->count = 0;
-            uint32_t lost = drain(socket, until_ns, simulation->overflow);
-            simulation->replica.recorder.dropped += lost;
-            if (lost == 0) {
-                return;
-            }
-            continue;
-        }
         if (drain(socket, until_ns, pipeline->filling->batch) == 0) {
             return;
         }
-        /* If as many requests wait as a further launch takes, the receiver leaves the rest in the ring. */
-        if (first >= 2 * kvc_megakv_admitted(pipeline)) {
-            pipeline->receive_core->free_ns = fmax(pipeline->receive_core->free_ns, until_ns);
-        }
-        receive_frame(pipeline, first);
+        receive_frame(pipeline, first, until_ns);
     }
 }
 
-/* Sets the costs until the next swap. Sibling hyper-threads slow each other down as much as they have done
- * since the last swap. */
-static void update_costs(struct kvc_megakv_pipeline *pipeline, double now_ns)
+/* Sets the costs until the next swap. */
+static void update_costs(struct kvc_megakv_pipeline *pipeline)
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
-    double elapsed_ns = now_ns - pipeline->swapped_ns;
-    bool shared = simulation->config->cpu->threads_per_core > 1 && elapsed_ns > 0;
-    pipeline->receive_stretch = shared ? kvc_smt_stretch(pipeline->send_compute_ns / elapsed_ns) : 1;
-    pipeline->send_stretch = shared ? kvc_smt_stretch(pipeline->receive_compute_ns / elapsed_ns) : 1;
-    pipeline->receive_compute_ns = pipeline->send_compute_ns = 0;
-    pipeline->swapped_ns = now_ns;
-    pipeline->frame_step_ns = simulation->config->admission == KVC_MEGAKV_ADMIT_CYCLE && simulation->paced
-                                  ? simulation->config->cycle_ns / kvc_megakv_admitted(pipeline)
-                                  : 0;
     if (!simulation->fixed_sizes) {
         return;
     }
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
              value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(
-            &simulation->costs, simulation->config->frame_requests, op, key_bytes, value_bytes);
-        pipeline->receive_ns[op] = cost.compute_ns * pipeline->receive_stretch + cost.stall_ns;
+        pipeline->receive_ns[op] = stretched_ns(
+            pipeline, kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, op,
+                                              key_bytes, value_bytes));
         pipeline->request_bytes[op] =
             kvc_megakv_request_bytes(simulation->config->nic, op, key_bytes, value_bytes);
     }
 }
 
+/* Hands work that was done within span_ns to the actor of the share. */
+static void post(struct kvc_megakv_share *share, double amount_ns, double bytes, double span_ns)
+{
+    share->amount_ns += amount_ns;
+    share->bytes += bytes;
+    share->span_ns += span_ns;
+    if (!share->running) {
+        share->running = true;
+        kvc_gate_post(share->gate);
+    }
+}
+
+void kvc_megakv_share_main(void *data)
+{
+    struct kvc_megakv_share *share = data;
+    for (;;) {
+        kvc_gate_wait(share->gate);
+        while (share->span_ns > 0) {
+            const struct kvc_draw draw = {share->host, share->amount_ns, share->span_ns};
+            double bytes = share->bytes, start_ns = kvc_engine_now_ns();
+            struct kvc_work work;
+            share->amount_ns = share->span_ns = share->bytes = 0;
+            kvc_engine_start(&work, &draw, 1);
+            kvc_engine_transfer(share->from, share->to, bytes);
+            kvc_engine_finish(&work);
+            share->stretch = fmax((kvc_engine_now_ns() - start_ns) / draw.alone_ns, 1);
+        }
+        share->running = false;
+    }
+}
+
+/* Turns the work of the receivers since the last swap into activities. */
+static void post_work(struct kvc_megakv_socket *socket, double now_ns)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    double span_ns = now_ns - socket->swapped_ns;
+    if (span_ns <= 0) {
+        return;
+    }
+    /* Receivers that share the scheduler's core take turns with the index there, which this actor would do at
+     * the same time. */
+    for (uint32_t i = 0; i < simulation->streams && !simulation->shared; i++) {
+        struct kvc_megakv_share *core = &socket->pipelines[i].core;
+        post(core, core->received_ns, 0, span_ns);
+        core->received_ns = 0;
+    }
+    post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
+         simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);
+    socket->received_load = (struct kvc_dram_load){0};
+    socket->received_bytes = 0;
+    socket->swapped_ns = now_ns;
+}
+
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
 {
     for (uint32_t i = 0; i < socket->simulation->streams; i++) {
-        update_costs(&socket->pipelines[i], until_ns);
+        update_costs(&socket->pipelines[i]);
     }
     if (socket->simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         receive_saturating(socket, until_ns);
     } else {
         receive_arrived(socket, until_ns);
     }
+    post_work(socket, until_ns);
 }
 
 static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *to, uint32_t first)
@@ -424,14 +472,9 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns)
 {
     struct kvc_megakv_buffer *buffer = pipeline->filling;
-    uint32_t first = buffer->batch->count, admitted = (uint32_t)kvc_megakv_admitted(pipeline);
+    uint32_t first = buffer->batch->count;
     while (first > 0 && buffer->received_ns[first - 1] > until_ns) {
         first--;
-    }
-    /* Saturating clients observe the limit on average. */
-    if (pipeline->socket->simulation->scenario->workload.arrival != KVC_ARRIVAL_SATURATE &&
-        first > admitted) {
-        first = admitted;
     }
     move_rows(buffer, next, first);
 }

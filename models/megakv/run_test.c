@@ -116,7 +116,6 @@ Test(run, receiver_is_an_m_d_1_queue)
     setup.scenario.workload.set_frac = 0;
     setup.scenario.workload.frame_requests = 1;
     setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
-    setup.options.admission = KVC_MEGAKV_ADMIT_ALL;
     for (int step = 3; step <= 9; step += 3) {
         double busy = step / 10.0, service_ns = 10;
         setup.scenario.workload.rate_mops = busy / service_ns * 1e3;
@@ -167,23 +166,25 @@ Test(run, same_seed_same_bytes)
     free(other);
 }
 
-Test(run, longer_cycles_carry_more)
+/* Far from saturation, there is little queueing, and the closed form says as much as the simulation. */
+Test(run, at_half_load_the_closed_form_agrees)
 {
     struct setup setup = small();
     double before = 0;
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.scenario.workload.rate_mops = 15;
+    setup.scenario.workload.frame_requests = 1;
     for (int step = 0; step < 3; step++) {
-        setup.options.cycle_ns = 24e3 + 3e3 * step;
+        setup.options.cycle_ns = 60e3 + 40e3 * step;
         struct kvc_result *result = simulate(&setup), *closed_form = calloc(1, sizeof(*closed_form));
         struct kvc_diag diag = {0};
         cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
-        cr_expect_gt(result->throughput_mops, before);
-        cr_expect_float_eq(result->throughput_mops, closed_form->throughput_mops,
-                           0.03 * closed_form->throughput_mops, "%g, closed form %g", result->throughput_mops,
-                           closed_form->throughput_mops);
-        cr_expect_float_eq(kvc_histogram_mean_ns(&result->latency) / 1e3, closed_form->latency_mean_us,
-                           0.1 * closed_form->latency_mean_us, "%g us, closed form %g us",
-                           kvc_histogram_mean_ns(&result->latency) / 1e3, closed_form->latency_mean_us);
-        before = result->throughput_mops;
+        double mean_us = kvc_histogram_mean_ns(&result->latency) / 1e3;
+        cr_expect_float_eq(result->throughput_mops, 15, 0.15, "%g", result->throughput_mops);
+        cr_expect_gt(mean_us, before);
+        cr_expect_float_eq(mean_us, closed_form->latency_mean_us, 0.1 * closed_form->latency_mean_us,
+                           "%g us, closed form %g us", mean_us, closed_form->latency_mean_us);
+        before = mean_us;
         free(result);
         free(closed_form);
     }

@@ -1,67 +1,134 @@
-/* The scheduler, which swaps buffers and launches every cycle, and the GPU, which runs the launches in order.
- */
+/* The scheduler, which swaps buffers and launches every cycle. */
 #include "models/megakv/simulation.h"
 
 #include <math.h>
 
-#include "sim/base/clock.h"
-
-static void enqueue(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
-{
-    launch->next = NULL;
-    *socket->launches_end = launch;
-    socket->launches_end = &launch->next;
-    kvc_gate_post(socket->launch_gate);
-}
+#include "sim/base/array.h"
 
 static struct kvc_megakv_launch *new_launch(enum kvc_megakv_kernel kernel)
 {
-    struct kvc_megakv_launch *launch = calloc(1, sizeof(*launch));
-    if (launch == NULL) {
-        kvc_out_of_memory("a launch");
-    }
-    launch->kernel = kernel;
+    struct kvc_megakv_launch *launch = kvc_array_of(1, sizeof(*launch));
+    launch->work.kernel = kernel;
+    launch->started_ns = kvc_engine_now_ns();
     return launch;
 }
 
-static void launch_search(struct kvc_megakv_socket *socket, double now_ns)
+/* Swaps the buffers of all pipelines. Returns the launch of their searches; *index_jobs becomes the number of
+ * index jobs that came with each buffer, by pipeline. */
+static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer **buffers)
 {
     uint32_t streams = socket->simulation->streams;
     struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_SEARCH);
-    launch->buffers = calloc(streams, sizeof(struct kvc_megakv_buffer *));
-    if (launch->buffers == NULL) {
-        kvc_out_of_memory("a launch");
-    }
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         struct kvc_megakv_buffer *next = pipeline->free_stack[--pipeline->free_count];
-        kvc_megakv_split(pipeline, next, now_ns);
-        pipeline->filling->launched_ns = now_ns;
-        launch->buffers[i] = pipeline->filling;
+        kvc_megakv_split(pipeline, next, launch->started_ns);
+        pipeline->filling->launched_ns = launch->started_ns;
+        buffers[i] = pipeline->filling;
+        launch->work.jobs += buffers[i]->gets;
         pipeline->filling = next;
     }
-    launch->drained = socket->writes.jobs - socket->writes.drained;
+    for (uint32_t i = 0; i < streams && socket->simulation->shared; i++) {
+        for (uint32_t j = 0; j < streams; j++) {
+            buffers[i]->launched_gets[j] = buffers[j]->gets;
+        }
+    }
+    launch->work.drained = socket->writes.jobs - socket->writes.drained;
     socket->writes.drained = socket->writes.jobs;
-    enqueue(socket, launch);
+    return launch;
 }
 
-static void launch_insert(struct kvc_megakv_socket *socket)
+/* Returns the launch of the index jobs, or NULL if there are none. */
+static struct kvc_megakv_launch *take_writes(struct kvc_megakv_socket *socket)
 {
     if (socket->writes.jobs <= 0) {
-        return;
+        return NULL;
     }
     struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_INSERT);
     launch->writes = socket->writes;
+    launch->work.jobs = launch->writes.jobs;
     socket->writes = (struct kvc_megakv_writes){0};
-    enqueue(socket, launch);
+    return launch;
 }
 
-/* Lets the scheduler wait while its thread does the work of the index. With threads = "shared", no receiver
- * runs during that time. */
-static void wait_for_index(struct kvc_megakv_socket *socket)
+static void launch_searches(struct kvc_megakv_socket *socket)
 {
-    while (socket->launches != NULL || socket->launch_running) {
-        kvc_gate_wait(socket->done_gate);
+    uint32_t streams = socket->simulation->streams;
+    struct kvc_megakv_buffer *buffers[streams];
+    struct kvc_megakv_launch *launch = swap(socket, buffers);
+    launch->running = streams;
+    for (uint32_t i = 0; i < streams; i++) {
+        struct kvc_megakv_job job = {launch, buffers[i], buffers[i]->gets};
+        kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
+    }
+}
+
+static void launch_inserts(struct kvc_megakv_socket *socket)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    struct kvc_megakv_launch *launch = take_writes(socket);
+    if (launch == NULL) {
+        return;
+    }
+    if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
+        launch->running = 1;
+        kvc_megakv_stream_add(&socket->insert_stream,
+                              (struct kvc_megakv_job){launch, NULL, launch->work.jobs});
+        return;
+    }
+    launch->running = simulation->streams;
+    for (uint32_t i = 0; i < simulation->streams; i++) {
+        struct kvc_megakv_job job = {launch, NULL, launch->work.jobs / simulation->streams};
+        kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
+    }
+}
+
+/* Occupies the scheduler's core with the work of a launch, which is known by now. */
+static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch,
+                           const struct kvc_index_stats *before)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    launch->work.stats = socket->shard != NULL ? &socket->shard->index_stats : NULL;
+    launch->work.hit_frac = kvc_megakv_hit_frac_since(socket, before);
+    double start_ns = kvc_engine_now_ns();
+    double duration_ns =
+        kvc_megakv_launch_ns(&simulation->costs, launch->work.kernel, launch->work.jobs,
+                             launch->work.hit_frac, launch->work.drained, launch->work.stats);
+    kvc_engine_work(&(struct kvc_draw){(uint32_t)socket->device.cpu, duration_ns, duration_ns}, 1);
+    kvc_megakv_count_kernel(simulation, &launch->work, start_ns);
+    double end_ns = kvc_engine_now_ns();
+    bool searching = launch->work.kernel == KVC_MEGAKV_KERNEL_SEARCH;
+    kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,
+                      start_ns, end_ns);
+    kvc_timeline_event(simulation->replica.context->timeline, socket->number, 0,
+                       searching ? "search" : "insert", start_ns, end_ns - start_ns,
+                       (uint64_t)launch->work.jobs);
+}
+
+/* index_on = "thread": the scheduler's thread does the work of the index. With threads = "shared", no
+ * receiver runs during that time. */
+static void run_on_thread(struct kvc_megakv_socket *socket, bool with_inserts)
+{
+    const struct kvc_index_stats none = {0};
+    uint32_t streams = socket->simulation->streams;
+    struct kvc_megakv_buffer *buffers[streams];
+    struct kvc_megakv_launch *launch = swap(socket, buffers);
+    struct kvc_index_stats before = socket->shard != NULL ? socket->shard->index_stats : none;
+    for (uint32_t i = 0; i < streams; i++) {
+        kvc_megakv_search(socket, buffers[i]);
+    }
+    work_on_thread(socket, launch, &before);
+    for (uint32_t i = 0; i < streams; i++) {
+        kvc_megakv_hand_over(&socket->pipelines[i], buffers[i]);
+    }
+    free(launch);
+    launch = with_inserts ? take_writes(socket) : NULL;
+    if (launch != NULL) {
+        before = socket->shard != NULL ? socket->shard->index_stats : none;
+        kvc_megakv_insert(socket, &launch->writes);
+        work_on_thread(socket, launch, &before);
+        kvc_megakv_writes_free(&launch->writes);
+        free(launch);
     }
     socket->first_core.free_ns = fmax(socket->first_core.free_ns, kvc_engine_now_ns());
 }
@@ -72,6 +139,7 @@ void kvc_megakv_scheduler_main(void *data)
     struct kvc_megakv_simulation *simulation = socket->simulation;
     double due_ns = 0;
     for (uint64_t cycle = 1;; cycle++) {
+        bool with_inserts = cycle % simulation->config->delay == 0;
         due_ns += simulation->config->cycle_ns;
         kvc_engine_sleep_until_ns(due_ns);
         /* A swap needs a free buffer in every pipeline, so late senders and a late GPU delay the launch. */
@@ -86,12 +154,13 @@ void kvc_megakv_scheduler_main(void *data)
             due_ns = now_ns;
         }
         kvc_megakv_receive(socket, now_ns);
-        launch_search(socket, now_ns);
-        if (cycle % simulation->config->delay == 0) {
-            launch_insert(socket);
-        }
         if (simulation->on_thread) {
-            wait_for_index(socket);
+            run_on_thread(socket, with_inserts);
+        } else {
+            launch_searches(socket);
+        }
+        if (!simulation->on_thread && with_inserts) {
+            launch_inserts(socket);
         }
         /* Receivers that share the core could not run during the launch, so they now get a full cycle. */
         double end_ns = kvc_engine_now_ns();
@@ -101,148 +170,12 @@ void kvc_megakv_scheduler_main(void *data)
     }
 }
 
-/* Looks up the sampled GETs of all buffers. Returns the number of all GETs. */
-static double search(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
+/* The scheduler polls: its core never idles. */
+void kvc_megakv_poll_main(void *data)
 {
-    struct kvc_megakv_simulation *simulation = socket->simulation;
-    double gets = 0;
-    uint64_t started = kvc_clock_ticks();
-    for (uint32_t p = 0; p < simulation->streams; p++) {
-        struct kvc_megakv_buffer *buffer = launch->buffers[p];
-        const struct kvc_batch *batch = buffer->batch;
-        uint32_t count = 0;
-        gets += buffer->gets;
-        if (socket->shard == NULL) {
-            continue;
-        }
-        if (buffer->gets == batch->count && simulation->store->sampling.rate == 1) {
-            kvc_index_search(socket->shard->index, batch->hash, batch->count, buffer->location,
-                             &socket->shard->index_stats);
-            continue;
-        }
-        for (uint32_t i = 0; i < batch->count; i++) {
-            simulation->hashes[count] = batch->hash[i];
-            simulation->rows[count] = i;
-            count += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
-        }
-        kvc_index_search(socket->shard->index, simulation->hashes, count, simulation->locations,
-                         &socket->shard->index_stats);
-        for (uint32_t i = 0; i < count; i++) {
-            buffer->location[simulation->rows[i]] = simulation->locations[i];
-        }
-    }
-    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
-    return gets;
-}
-
-/* Runs the index jobs. Returns the items of keys that a client deleted to the slabs. */
-static void insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
-{
-    struct kvc_megakv_simulation *simulation = socket->simulation;
-    struct kvc_megakv_shard *shard = socket->shard;
-    if (shard == NULL) {
-        return;
-    }
-    uint64_t started = kvc_clock_ticks();
-    for (uint32_t done = 0; done < writes->erases; done += KVC_MEGAKV_ROWS_MAX) {
-        uint32_t count =
-            writes->erases - done < KVC_MEGAKV_ROWS_MAX ? writes->erases - done : KVC_MEGAKV_ROWS_MAX;
-        kvc_index_erase(shard->index, writes->erase_hash + done, writes->erase_location + done, count,
-                        simulation->locations, &shard->index_stats);
-        for (uint32_t i = 0; i < count; i++) {
-            if (writes->erase_location[done + i] == KVC_LOCATION_ANY &&
-                simulation->locations[i] != KVC_LOCATION_NONE) {
-                kvc_megakv_slab_release_key(shard->slab, simulation->locations[i],
-                                            writes->erase_hash[done + i]);
-            }
-        }
-    }
-    kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
-                     &shard->index_stats);
-    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
-}
-
-static void hand_to_senders(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch)
-{
-    double now_ns = kvc_engine_now_ns();
-    uint32_t streams = socket->simulation->streams;
-    for (uint32_t i = 0; i < streams; i++) {
-        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
-        launch->buffers[i]->searched_ns = now_ns;
-        for (uint32_t j = 0; socket->simulation->shared && j < streams; j++) {
-            launch->buffers[i]->launched_gets[j] = launch->buffers[j]->gets;
-        }
-        pipeline->ready[pipeline->ready_tail++ % KVC_MEGAKV_BUFFERS_MAX] = launch->buffers[i];
-        kvc_gate_post(pipeline->ready_gate);
-    }
-}
-
-/* Returns the hit ratio of the real searches since `before`, or that of the closed form if there were none.
- */
-static double hit_frac_since(const struct kvc_megakv_socket *socket, const struct kvc_index_stats *before)
-{
-    const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
-    if (now->searches == before->searches) {
-        return socket->simulation->costs.hit_frac;
-    }
-    return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
-}
-
-static void count_launch(const struct kvc_megakv_simulation *simulation, struct kvc_megakv_launches *launches,
-                         double jobs, double duration_ns)
-{
-    double now_ns = kvc_engine_now_ns();
-    if (jobs <= 0 || now_ns < simulation->replica.recorder.from_ns ||
-        now_ns >= simulation->replica.recorder.until_ns) {
-        return;
-    }
-    launches->count++;
-    launches->jobs += jobs;
-    launches->ns += duration_ns;
-}
-
-void kvc_megakv_gpu_main(void *data)
-{
-    struct kvc_megakv_socket *socket = data;
-    struct kvc_megakv_simulation *simulation = socket->simulation;
-    const struct kvc_index_stats none = {0};
+    const struct kvc_megakv_socket *socket = data;
+    static const double long_ns = 1e12;
     for (;;) {
-        kvc_gate_wait(socket->launch_gate);
-        struct kvc_megakv_launch *launch = socket->launches;
-        socket->launches = launch->next;
-        socket->launch_running = true;
-        if (socket->launches == NULL) {
-            socket->launches_end = &socket->launches;
-        }
-
-        bool searching = launch->kernel == KVC_MEGAKV_KERNEL_SEARCH;
-        struct kvc_index_stats before = socket->shard != NULL ? socket->shard->index_stats : none;
-        double start_ns = kvc_engine_now_ns(), jobs = launch->writes.jobs;
-        if (searching) {
-            jobs = search(socket, launch);
-        } else {
-            insert(socket, &launch->writes);
-        }
-        double duration_ns =
-            kvc_megakv_launch_ns(&simulation->costs, launch->kernel, jobs, hit_frac_since(socket, &before),
-                                 launch->drained, socket->shard != NULL ? &socket->shard->index_stats : NULL);
-        kvc_engine_work(&(struct kvc_draw){simulation->gpu_host[socket->number], duration_ns, duration_ns},
-                        1);
-        count_launch(simulation, searching ? &simulation->searched : &simulation->inserted, jobs,
-                     duration_ns);
-        kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,
-                          start_ns, start_ns + duration_ns);
-        kvc_timeline_event(simulation->replica.context->timeline, socket->number, 0,
-                           searching ? "search" : "insert", start_ns, duration_ns, (uint64_t)jobs);
-        if (searching) {
-            hand_to_senders(socket, launch);
-        }
-        free(launch->buffers);
-        kvc_megakv_writes_free(&launch->writes);
-        free(launch);
-        socket->launch_running = false;
-        if (simulation->on_thread) {
-            kvc_gate_post(socket->done_gate);
-        }
+        kvc_engine_work(&(struct kvc_draw){(uint32_t)socket->device.cpu, long_ns, long_ns}, 1);
     }
 }

@@ -2,6 +2,7 @@
 #include "models/megakv/simulation.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/base/clock.h"
 
@@ -101,27 +102,41 @@ _Static_assert((int)KVC_MEGAKV_HIT == KVC_MEGAKV_SLAB_HIT && (int)KVC_MEGAKV_MIS
                    KVC_MEGAKV_SLAB_CHANGED > KVC_MEGAKV_SLAB_MISMATCH,
                "find_outcomes relies on it");
 
-/* Sends a frame at ready_ns or as soon as the wire is idle. The rows `first` to last - 1 reach the client
- * together. */
+/* Sends a frame at ready_ns. The rows `first` to last - 1 reach the client together. How long frames wait for
+ * each other at the ports follows from the transfer of the whole batch. */
 static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, double ready_ns, uint32_t first,
                        uint32_t last)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_nic *nic = simulation->config->nic;
-    double start_ns = fmax(ready_ns, pipeline->tx_free_ns);
-    double wire_ns = kvc_nic_wire_ns(nic, bytes, simulation->streams);
-    pipeline->tx_free_ns = start_ns + wire_ns;
-    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_TX, start_ns, pipeline->tx_free_ns);
-    double done_ns = pipeline->tx_free_ns + nic->latency_ns;
+    double done_ns = ready_ns + kvc_nic_wire_ns(nic, bytes, (uint32_t)nic->ports) + nic->latency_ns;
     for (uint32_t i = first; i < last; i++) {
         simulation->done_ns[i] = done_ns;
     }
 }
 
-/* A response: the sender's time for it [ns], and its size in a frame [bytes]. */
+/* A response: the sender's time for it and the compute in it [ns], its size in a frame [bytes], and what it
+ * does to the memory. */
 struct response {
-    double cost_ns, bytes;
+    double cost_ns, compute_ns, bytes;
+    struct kvc_dram_load load;
 };
+
+/* What a batch takes from the devices. */
+struct batch_work {
+    double cost_ns, compute_ns, bytes;
+    struct kvc_dram_load load;
+};
+
+static void add_work(struct batch_work *sum, const struct response *response, double count)
+{
+    sum->cost_ns += count * response->cost_ns;
+    sum->compute_ns += count * response->compute_ns;
+    sum->bytes += count * response->bytes;
+    sum->load.random_reads += count * response->load.random_reads;
+    sum->load.random_writes += count * response->load.random_writes;
+    sum->load.streamed_bytes += count * response->load.streamed_bytes;
+}
 
 static struct response response_of(const struct kvc_megakv_pipeline *pipeline, int outcome,
                                    uint32_t key_bytes, uint32_t value_bytes)
@@ -130,7 +145,9 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
     struct kvc_cpu_cost cost =
         kvc_megakv_send_cost(&simulation->costs, &pipeline->lookup_mix, outcome, key_bytes, value_bytes);
     return (struct response){
-        .cost_ns = (cost.compute_ns * pipeline->send_stretch + cost.stall_ns) * pipeline->slowness,
+        .cost_ns = (cost.compute_ns + cost.stall_ns) * pipeline->slowness,
+        .compute_ns = cost.compute_ns * pipeline->slowness,
+        .load = kvc_megakv_send_load(&simulation->costs, outcome, key_bytes, value_bytes),
         .bytes = kvc_megakv_response_bytes(simulation->config->nic, simulation->config->api, outcome,
                                            key_bytes, value_bytes),
     };
@@ -207,9 +224,10 @@ static void answer_together(struct kvc_megakv_simulation *simulation, const stru
 }
 
 /* Sends the rows one by one and fills frames with the responses. pace_ns is the result of pace_of, if cores
- * are shared. Returns when the sender has finished [ns]. */
+ * are shared. Returns when the sender has finished if nothing shares its devices [ns], and adds to *sum what
+ * it takes from them. */
 static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
-                        double now_ns, double pace_ns)
+                        double now_ns, double pace_ns, struct batch_work *sum)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_scenario *scenario = simulation->scenario;
@@ -222,7 +240,7 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
         fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
                                      (uint32_t)scenario->workload.value_bytes);
     }
-    uint32_t first = 0, count = batch->count, gets = 0;
+    uint32_t first = 0, count = batch->count, gets = 0, found[KVC_MEGAKV_OUTCOMES] = {0};
     if (simulation->shared) {
         now_ns = drain_core(pipeline, buffer, now_ns, pace_ns);
     }
@@ -244,9 +262,16 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
         }
         frame_bytes += response.bytes;
         now_ns += response.cost_ns;
+        found[outcome]++;
+        if (!simulation->fixed_sizes) {
+            add_work(sum, &response, 1);
+        }
         if (!network) {
             simulation->done_ns[i] = now_ns;
         }
+    }
+    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++) {
+        add_work(sum, &fixed[outcome], found[outcome]);
     }
     if (network) {
         send_frame(pipeline, frame_bytes, now_ns, first, count);
@@ -325,35 +350,80 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     record_stays(simulation, buffer, timed_sum_ns, timed);
 }
 
+/* Makes the times of all rows longer by the factor `stretch`, except for the way of a response to the client.
+ */
+static void stretch_rows(struct kvc_megakv_simulation *simulation, uint32_t count, double start_ns,
+                         double stretch)
+{
+    const struct kvc_nic *nic = simulation->config->nic;
+    double way_ns =
+        simulation->config->feed == KVC_MEGAKV_NETWORK
+            ? nic->latency_ns + kvc_nic_wire_ns(nic, kvc_nic_payload_bytes(nic), (uint32_t)nic->ports)
+            : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        simulation->done_ns[i] += fmax(simulation->done_ns[i] - way_ns - start_ns, 0) * (stretch - 1);
+    }
+}
+
+/* Reads the memory, computes and sends at the same time. Returns when all of it has ended [ns]. */
+static double work(const struct kvc_megakv_pipeline *pipeline, const struct batch_work *batch,
+                   double alone_ns)
+{
+    const struct kvc_megakv_socket *socket = pipeline->socket;
+    const struct kvc_megakv_config *config = socket->simulation->config;
+    const struct kvc_draw draws[] = {
+        {(uint32_t)socket->device.cpu, config->cpu->threads_per_core > 1 ? batch->compute_ns : batch->cost_ns,
+         alone_ns},
+        {(uint32_t)socket->device.dram, kvc_dram_channel_ns(config->dram, &batch->load), alone_ns},
+    };
+    struct kvc_work work;
+    kvc_engine_start(&work, draws, 2);
+    if (config->feed == KVC_MEGAKV_NETWORK) {
+        kvc_engine_transfer((uint32_t)socket->device.nic, (uint32_t)socket->device.clients,
+                            kvc_nic_wire_bytes(config->nic, batch->bytes));
+    }
+    kvc_engine_finish(&work);
+    return kvc_engine_now_ns();
+}
+
 static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer)
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
     struct kvc_megakv_simulation *simulation = socket->simulation;
     struct kvc_batch *batch = buffer->batch;
-    if (batch->count == 0) {
+    uint32_t count = batch->count;
+    if (count == 0) {
         return;
     }
     double now_ns = kvc_engine_now_ns();
-    pipeline->waited_ns[pipeline->batches++ % simulation->config->delay] = now_ns - buffer->searched_ns;
     if (socket->shard != NULL) {
         read_items(pipeline, buffer);
     }
     find_outcomes(socket, buffer);
     double pace_ns = simulation->shared ? pace_of(pipeline, buffer) : 0;
-    double through_ns = send_rows(pipeline, buffer, now_ns, pace_ns);
-    record(pipeline, buffer, now_ns);
+    struct batch_work taken = {0};
+    double alone_ns = send_rows(pipeline, buffer, now_ns, pace_ns, &taken) - now_ns;
+    size_t bytes = count * sizeof(*buffer->done_ns);
+    memcpy(buffer->done_ns, simulation->done_ns, bytes);
+    memcpy(buffer->outcome, simulation->read_result, count);
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
-        kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, batch->count);
+        /* Clients react to responses before the batch ends, so its end is estimated. */
+        stretch_rows(simulation, count, now_ns, pipeline->stretch);
+        kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, count);
     }
-    double own_ns = simulation->shared ? buffer->gets * pace_ns : through_ns - now_ns;
-    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_SEND, through_ns - own_ns, through_ns);
+    double end_ns = work(pipeline, &taken, alone_ns);
+    pipeline->stretch = alone_ns > 0 ? fmax((end_ns - now_ns) / alone_ns, 1) : 1;
+    /* Other senders have used the scratch memory meanwhile. */
+    memcpy(simulation->done_ns, buffer->done_ns, bytes);
+    memcpy(simulation->read_result, buffer->outcome, count);
+    stretch_rows(simulation, count, now_ns, pipeline->stretch);
+    record(pipeline, buffer, end_ns);
+    double own_ns = simulation->shared ? buffer->gets * pace_ns : end_ns - now_ns;
+    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_SEND, end_ns - own_ns, end_ns);
+    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_TX,
+                      end_ns - kvc_nic_wire_ns(simulation->config->nic, taken.bytes, 1), end_ns);
     kvc_timeline_event(simulation->replica.context->timeline, socket->number, 1 + pipeline->number, "send",
-                       now_ns, through_ns - now_ns, batch->count);
-    pipeline->send_compute_ns += simulation->config->cpu->packet_ns * pipeline->send_stretch * batch->count;
-    /* The responses must have left the buffer before the receiver fills it again. */
-    double free_ns = fmax(through_ns, pipeline->tx_free_ns);
-    pipeline->pace_ns = (free_ns - now_ns) / batch->count;
-    kvc_engine_sleep_until_ns(free_ns);
+                       now_ns, end_ns - now_ns, count);
 }
 
 void kvc_megakv_sender_main(void *data)

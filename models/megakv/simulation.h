@@ -1,12 +1,15 @@
 /* The state of a simulated Mega-KV, shared by the files of this folder that simulate it.
  *
  * A request passes through these files: kvc_megakv_receive (receiver.c) puts it into a pipeline's buffer.
- * Every cycle, the scheduler (scheduler.c) swaps the buffers of all pipelines and launches a search of them
- * on the GPU. The sender (sender.c) reads the items and answers.
+ * Every cycle, the scheduler (scheduler.c) swaps the buffers of all pipelines and launches a search of each
+ * in its stream (stream.c), which copies it to the GPU and back. The sender (sender.c) reads the items and
+ * answers.
  *
- * Each socket has one scheduler, one GPU and one sender per pipeline; each of them is an actor of the
- * engine. Receivers are not actors: nothing waits for them within a cycle, so the scheduler computes at
- * each swap what they have received. */
+ * Schedulers, streams and senders are actors of the engine. What they do on a device is an activity there, so
+ * SimGrid shares cores, memory, PCIe and GPU among them. Receivers handle requests one by one and are too
+ * fast for activities: at each swap, the scheduler computes what they have received since the previous one.
+ * Their work of that cycle then becomes one activity per pipeline for the cores and one per socket for the
+ * memory, and how much longer than a cycle these took is the slowdown of the receivers in the next cycle. */
 #ifndef KVC_MODELS_MEGAKV_SIMULATION_H
 #define KVC_MODELS_MEGAKV_SIMULATION_H
 
@@ -17,6 +20,7 @@
 #include "models/megakv/costs.h"
 #include "models/megakv/equations.h"
 #include "models/megakv/store.h"
+#include "sim/devices/socket.h"
 #include "sim/engine.h"
 #include "sim/run/replica.h"
 
@@ -43,6 +47,8 @@ struct kvc_megakv_buffer {
     double *received_ns;     /* By row: when the receiver finished it [ns]. */
     uint32_t *location;      /* By row: result of the search; KVC_LOCATION_NONE for rows without one. */
     bool *sampled;           /* By row: whether it runs through the real data structures. */
+    double *done_ns;         /* By row: when the response reaches the client if nothing else is busy [ns]. */
+    uint8_t *outcome;        /* By row: enum kvc_megakv_outcome. */
     double received_sum_ns;  /* Sum of received_ns over all rows [ns]. */
     double launched_ns;      /* When the scheduler launched its search [ns]. */
     double searched_ns;      /* When the search ended [ns]. */
@@ -61,6 +67,45 @@ struct kvc_megakv_writes {
 };
 
 struct kvc_megakv_socket;
+
+/* A launch of all streams of a socket. The stream that ends last frees it. */
+struct kvc_megakv_launch {
+    struct kvc_megakv_launch_work work;
+    double started_ns;               /* When the scheduler launched it [ns]. */
+    uint32_t running;                /* Streams that have not ended. */
+    struct kvc_megakv_writes writes; /* Insert: the jobs. */
+};
+
+/* A stream's part of a launch. */
+struct kvc_megakv_job {
+    struct kvc_megakv_launch *launch;
+    struct kvc_megakv_buffer *buffer; /* Search: the pipeline's buffer. */
+    double jobs;                      /* Its jobs. */
+};
+
+enum { KVC_MEGAKV_STREAM_JOBS = 64 };
+
+/* A CUDA stream, which runs its jobs in order. */
+struct kvc_megakv_stream {
+    struct kvc_megakv_socket *socket;
+    struct kvc_megakv_pipeline *pipeline;               /* NULL: the stream of the inserts. */
+    struct kvc_megakv_job jobs[KVC_MEGAKV_STREAM_JOBS]; /* Ring. */
+    uint32_t head, tail;
+    struct kvc_gate *gate;
+};
+
+/* The draw of receivers on a device, which an actor turns into an activity per cycle. */
+struct kvc_megakv_share {
+    uint32_t host;
+    uint32_t from, to;  /* Hosts between which bytes cross, if any do. */
+    double received_ns; /* Work since the last swap [ns]. */
+    double amount_ns;   /* Work that waits for the activity [ns]. */
+    double bytes;       /* Bytes that wait with it. */
+    double span_ns;     /* Time in which it was done [ns]. */
+    double stretch;     /* How much longer the latest activity took than it would have alone. */
+    bool running;
+    struct kvc_gate *gate;
+};
 
 /* A hardware thread. With threads = "shared", several tasks of a socket take turns on one. */
 struct kvc_megakv_core {
@@ -85,52 +130,40 @@ struct kvc_megakv_pipeline {
 
     /* Receiver. */
     struct kvc_megakv_core own_receive_core, *receive_core;
-    double rx_free_ns;         /* When its share of the wire becomes idle [ns]. */
-    double next_frame_ns;      /* Saturating load: earliest start of the next frame [ns]. */
-    double frame_step_ns;      /* Saturating load: distance of frames per request in them [ns]. */
-    double *started_ns;        /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
-    uint64_t frames;           /* Frames that reached the receive ring. */
-    double receive_stretch;    /* Slowdown of the receiver by its sibling hyper-thread (kvc_smt_stretch). */
-    double send_stretch;       /* The same for the sender. */
-    double receive_compute_ns; /* Compute time of the receiver since the last swap [ns]. */
-    double send_compute_ns;    /* Compute time of the sender since the last swap [ns]. */
-    double swapped_ns;         /* When the buffers were last swapped [ns]. */
+    double *started_ns;           /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
+    uint64_t frames;              /* Frames that reached the receive ring. */
+    struct kvc_megakv_share core; /* Its draw on the cores. */
     /* Valid until the next swap if all sizes are fixed. */
     double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
     double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
 
+    /* Stream. */
+    struct kvc_megakv_stream stream;
+
     /* Sender. */
+    double stretch;                          /* Slowdown of its latest batch by what shares its devices. */
     struct kvc_megakv_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
     struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
     double slowness;                         /* Its time for a request relative to the mean sender's. */
-    double tx_free_ns;                       /* When its share of the wire becomes idle [ns]. */
-    double pace_ns;                          /* Its time per request in the latest batch [ns]. */
-    double waited_ns[KVC_MEGAKV_DELAY_MAX];  /* Ring: how long the last n batches waited for it [ns]. */
-    uint64_t batches;                        /* Batches that it has begun. */
-};
-
-/* A launch that the scheduler hands to the GPU. */
-struct kvc_megakv_launch {
-    struct kvc_megakv_launch *next;
-    enum kvc_megakv_kernel kernel;
-    struct kvc_megakv_buffer **buffers; /* Search: one buffer per pipeline. */
-    double drained;                     /* Search: index jobs that came with the buffers. */
-    struct kvc_megakv_writes writes;    /* Insert: the jobs. */
 };
 
 struct kvc_megakv_socket {
     struct kvc_megakv_simulation *simulation;
     struct kvc_megakv_shard *shard; /* NULL with functional = "off". */
     uint32_t number;
-    char host[64];
+    char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
-    struct kvc_megakv_writes writes; /* Jobs for the next insert launch. */
-    struct kvc_megakv_launch *launches, **launches_end;
-    struct kvc_gate *launch_gate;
-    bool launch_running;
-    struct kvc_gate *done_gate;         /* index_on = "thread": a token for every finished launch. */
-    struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
-    struct kvc_megakv_core *send_cores; /* threads = "shared": the other cores. */
+    struct kvc_socket device;               /* Its devices in the platform. */
+    struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
+    struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
+    struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */
+    struct kvc_megakv_share memory;         /* The receivers' draw on the memory. */
+    struct kvc_dram_load received_load;     /* What they have done to it since the last swap. */
+    double received_bytes;                  /* Bytes of the frames since the last swap. */
+    double *port_free_ns;                   /* By port: when the wire from the clients becomes idle [ns]. */
+    double swapped_ns;                      /* When the buffers were last swapped [ns]. */
+    struct kvc_megakv_core first_core;      /* threads = "shared": scheduler and receivers. */
+    struct kvc_megakv_core *send_cores;     /* threads = "shared": the other cores. */
     struct kvc_rng rss, thinning, outcome;
     uint64_t outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     uint64_t outcomes_hit;   /* How many of them hit. */
@@ -149,22 +182,16 @@ struct kvc_megakv_simulation {
     struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
     struct kvc_platform *platform;
-    uint32_t *gpu_host; /* By socket: number of its GPU in the platform. */
+    struct kvc_socket *devices; /* By socket. */
     struct kvc_replica replica;
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count;
-    uint32_t streams;     /* Pipelines of a socket. */
-    double admit_rows;    /* Rows per pipeline and cycle that the GPU finishes in time. */
-    bool paced;           /* Whether eq. (4) gives such a limit. */
-    bool shared;          /* threads = "shared". */
-    bool on_thread;       /* index_on = "thread". */
-    uint32_t buffer_rows; /* Capacity of a buffer. */
-    bool fixed_sizes;     /* Whether all keys and values have the same size. */
-    double
-        first_pace_ns; /* Time per request of every sender before its first batch: the closed form's [ns]. */
+    uint32_t streams; /* Pipelines of a socket. */
+    bool shared;      /* threads = "shared". */
+    bool on_thread;   /* index_on = "thread". */
+    bool fixed_sizes; /* Whether all keys and values have the same size. */
 
-    struct kvc_batch *overflow; /* Takes frames that find their pipeline's buffer full. */
-    uint32_t *rows;             /* Scratch of receiver.c and scheduler.c, up to response. */
+    uint32_t *rows; /* Scratch of receiver.c and scheduler.c, up to response. */
     uint64_t *hashes;
     uint32_t *locations;
     struct kvc_megakv_slab_evicted *evicted;
@@ -195,12 +222,32 @@ struct kvc_megakv_simulation {
 /* Receives everything that reached the pipelines of `socket` by until_ns. Called at that time. */
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
 
-/* Moves rows into `next`: those that the receiver finished after until_ns, and those beyond the admitted
- * number. */
+/* Moves the rows that the receiver finished after until_ns into `next`. */
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns);
 
-/* Returns how many rows the pipeline may launch in one cycle, at least 1. */
-double kvc_megakv_admitted(const struct kvc_megakv_pipeline *pipeline);
+/* Adds a stream's part of a launch to the stream's queue. */
+void kvc_megakv_stream_add(struct kvc_megakv_stream *stream, struct kvc_megakv_job job);
+
+/* Looks up the sampled GETs of a buffer. */
+void kvc_megakv_search(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer);
+
+/* Runs index jobs, and returns the items of keys that a client deleted to the slabs. */
+void kvc_megakv_insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes);
+
+/* Counts a launch that began at start_ns and ends now. */
+void kvc_megakv_count_kernel(struct kvc_megakv_simulation *simulation,
+                             const struct kvc_megakv_launch_work *work, double start_ns);
+
+/* Hands a searched buffer to the pipeline's sender. */
+void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer);
+
+/* Returns the hit ratio of the real searches since `before`, or that of the closed form if there were none.
+ */
+double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
+                                 const struct kvc_index_stats *before);
+
+/* Fills the result after a run. */
+void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result);
 
 /* Counts a swap and its launch at now_ns, late_ns after they were due. */
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns);
@@ -212,9 +259,11 @@ void kvc_megakv_writes_erase(struct kvc_megakv_writes *writes, uint64_t hash, ui
 /* Frees the arrays, not the struct. */
 void kvc_megakv_writes_free(struct kvc_megakv_writes *writes);
 
-/* Bodies of the actors. Their argument is the socket or the pipeline. */
+/* Bodies of the actors. Their argument is the socket, stream, pipeline or share. */
 void kvc_megakv_scheduler_main(void *socket);
-void kvc_megakv_gpu_main(void *socket);
+void kvc_megakv_poll_main(void *socket);
+void kvc_megakv_stream_main(void *stream);
 void kvc_megakv_sender_main(void *pipeline);
+void kvc_megakv_share_main(void *share);
 
 #endif

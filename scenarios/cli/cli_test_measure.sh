@@ -4,7 +4,7 @@
 source "$(dirname "$0")/cli_testing.sh"
 
 scenario good ""
-measured="--set node.sockets=1 --set system.feed=memory --set system.admission=all --set system.streams=1 --set run.warmup=20ms"
+measured="--set node.sockets=1 --set system.feed=memory --set system.streams=1 --set run.warmup=20ms"
 # Two cores are enough, and large values keep the number of prepared requests small.
 measured+=" --set workload.value=1000 --set workload.set=0.5 --set workload.get=0.5 --set system.threads=shared --set system.index_on=thread --set node.cpu.cores=2"
 expect 2 'node.sockets = 1' "$kvcast" measure good.lua --set node.sockets=2

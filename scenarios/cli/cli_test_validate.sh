@@ -7,7 +7,7 @@ scenario good ""
 expect 2 'found "nosuch".*papers \(kvdirect, megakv\).*measured machines' "$kvcast" validate nosuch
 export KVCAST_MEASURED=machines
 mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
-memory_fed="node.sockets=1;system.feed=memory;system.admission=all;system.streams=1;run.warmup=20ms;run.duration=60ms"
+memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=20ms;run.duration=60ms"
 # Two cores are enough, and large values keep the number of prepared requests small.
 memory_fed+=";workload.value=1000;workload.get=0.5;workload.set=0.5;system.threads=shared;system.index_on=thread;node.cpu.cores=2"
 printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\n' "$memory_fed" "$memory_fed" \

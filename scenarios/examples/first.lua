@@ -8,7 +8,7 @@ return {
     keys = 48e6, key = 8, value = 8,
     get = 0.95, set = 0.05,
     dist = { zipf = 0.99 },
-    arrival = "saturate",
+    arrival = { poisson_mops = 100 },
   },
   run = { duration = "100ms", seed = 1 },
 }

@@ -1,10 +1,5 @@
 -- Mega-KV's GPU. Fact ids are of Zhang et al., VLDB J. 26(5), 2017. The fits T = k*x + b of Table 2 were measured under 95 %
 -- GET, 5 % SET and uniform keys, copies over PCIe included.
--- The peaks of sec. 4.3.3 come without clocks. Taken as those of the fastest pair, at which Mega-KV runs unless it saves
--- energy; at the other pairs they are lower in proportion to the lines' slopes.
-local search_peak, insert_peak = 303.7e6, 210.3e6
-local search_slope, insert_slope = 5.9, 6.2
-
 -- Power of the board without work, as public logs of nvidia-smi show it, since the paper does not publish it: a Tesla K40m
 -- in P0 (3004 MHz) with a context has 62 W, a Tesla K40c in P8 (324 MHz) has 21 W.
 local idle = { [3004] = "62W", [324] = "21W" }
@@ -16,12 +11,10 @@ local function fit(core, memory, search_per_op, search_base, insert_per_op, inse
   return {
     core = core .. "MHz", memory = memory .. "MHz",
     search_per_op = search_per_op .. "ns", search_base = search_base .. "us",
-    search_peak = search_peak * search_slope / search_per_op // 1,
     insert_per_op = insert_per_op .. "ns", insert_base = insert_base .. "us",
-    insert_peak = insert_peak * insert_slope / insert_per_op // 1,
     idle = idle[memory], busy = busy[core],
-    source = ("Table 1 and 2: megakv.sched.kS.%d, bS.%d, kI.%d, bI.%d; peaks: megakv.ht.peak, sec. 4.3.3, taken as at 875 MHz%s; busy: %s; idle: nvidia-smi of a K40")
-      :format(core, core, core, core, core == 875 and "" or ", less by the slopes",
+    source = ("Table 1 and 2: megakv.sched.kS.%d, bS.%d, kI.%d, bI.%d; busy: %s; idle: nvidia-smi of a K40")
+      :format(core, core, core, core,
         busy[core] and "megakv.energy.gpu_power, sec. 8.8.1" or "not published"),
   }
 end

@@ -42,16 +42,6 @@ static const struct kvc_option clock_rows[] = {
      .max = 1e9,
      .by_default = "0ns",
      .help = "fixed time of a search launch, b of T_S; a longer time needs longer cycles"},
-    {.name = "search_peak",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, search.peak_per_s),
-     .unit = KVC_UNIT_NONE,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "0",
-     .help =
-         "most search jobs per second of the whole card while launches overlap; a higher rate lets more streams "
-         "run at full speed; 0: unknown"},
     {.name = "insert_per_op",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu_clock, insert.ns_per_op),
@@ -69,16 +59,6 @@ static const struct kvc_option clock_rows[] = {
      .max = 1e9,
      .by_default = "0ns",
      .help = "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"},
-    {.name = "insert_peak",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, insert.peak_per_s),
-     .unit = KVC_UNIT_NONE,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "0",
-     .help =
-         "most inserts and deletes per second of the whole card while launches overlap; a higher rate lets more streams "
-         "run at full speed; 0: unknown"},
     WATTS_ROW("idle", idle_watts,
               "power of the board at these clocks without work; left out: no energy is reported"),
     WATTS_ROW("busy", busy_watts, "power of the board while kernels run; left out: no energy is reported"),
@@ -200,4 +180,30 @@ double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
         return 0;
     }
     return fit != NULL ? fit->ns_per_op * work->jobs + fit->base_ns : mechanistic_ns(gpu, pcie, work);
+}
+
+static struct kvc_gpu_kernel mechanistic_kernel(const struct kvc_gpu *gpu, const struct kvc_gpu_work *work,
+                                                double frac)
+{
+    double waves = ceil(work->jobs * frac * work->threads_per_job / ((double)gpu->sms * THREADS_PER_SM));
+    double amount_ns = work->sectors * frac / gpu->sectors_per_s * 1e9;
+    return (struct kvc_gpu_kernel){.latency_ns = gpu->launch_ns,
+                                   .amount_ns = amount_ns,
+                                   .alone_ns = fmax(amount_ns, waves * work->depth * gpu->access_ns)};
+}
+
+struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
+                                        const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work,
+                                        double frac)
+{
+    if (fit == NULL) {
+        return mechanistic_kernel(gpu, work, frac);
+    }
+    double copies = (work->in_bytes > 0) + (work->out_bytes > 0);
+    double copying_ns =
+        kvc_pcie_h2d_ns(pcie, work->in_bytes * frac) + kvc_pcie_d2h_ns(pcie, work->out_bytes * frac);
+    double amount_ns = frac * fmax(fit->ns_per_op * work->jobs - copying_ns, 0);
+    return (struct kvc_gpu_kernel){.latency_ns = fmax(fit->base_ns - copies * pcie->latency_ns, 0),
+                                   .amount_ns = amount_ns,
+                                   .alone_ns = amount_ns};
 }

@@ -7,9 +7,9 @@
  * shop of equal jobs. A kernel takes the longer of two times: its random 32-byte sectors over the card's
  * rate, or its dependent accesses one after the other, in as many waves as the SMs need to hold all jobs.
  *
- * A line says what one launch after the other reaches; its peak is what the whole card reaches while launches
- * of several streams overlap. Power is that of the whole board, idle at the clocks of the pair or busy with
- * index kernels. Not modelled: hits in the L2 cache, limits of shared memory on occupancy, clock ramps. */
+ * In a simulation, the kernels of all streams share the card: see kvc_gpu_kernel_of(). Power is that of the
+ * whole board, idle at the clocks of the pair or busy with index kernels. Not modelled: hits in the L2 cache,
+ * limits of shared memory on occupancy, clock ramps. */
 #ifndef KVC_SIM_DEVICES_GPU_H
 #define KVC_SIM_DEVICES_GPU_H
 
@@ -23,9 +23,8 @@ enum { KVC_GPU_CLOCKS_MAX = 8 };
 
 /** Straight line through measured launch times, copies included: T = ns_per_op * jobs + base_ns. */
 struct kvc_gpu_fit {
-    double ns_per_op;  /**< Time per job; 0: not measured. */
-    double base_ns;    /**< Time of a launch without jobs. */
-    double peak_per_s; /**< Most jobs per second of the whole card, launches overlapping; 0: unknown. */
+    double ns_per_op; /**< Time per job; 0: not measured. */
+    double base_ns;   /**< Time of a launch without jobs. */
 };
 
 /** One pair of clock frequencies, with the lines that were fitted at them. */
@@ -81,5 +80,22 @@ struct kvc_gpu_work {
  * the card's clocks; NULL selects the mechanistic form, for which `pcie` must state bulk copies. */
 double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
                          const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work);
+
+/** One stream's part of a launch, as the shared multiprocessors see it. */
+struct kvc_gpu_kernel {
+    double latency_ns; /**< Time before the kernel begins: launching, waiting for the device. */
+    double amount_ns;  /**< Time of the whole card that the kernel takes. */
+    double alone_ns;   /**< Time that the kernel takes without kernels of other launches. */
+};
+
+/** Returns the kernel of a stream that has `frac` of the launch's work.
+ *
+ * The mechanistic form is bound by random sectors if the stream has many jobs, and by the latency of
+ * dependent accesses if it has few. The fitted form states the time of a whole launch with its copies: the
+ * line's base is latency, and the slope is work of the whole card, less the copies of one stream, which no
+ * kernel of the launch hides. Copies and their latency come on top. */
+struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
+                                        const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work,
+                                        double frac);
 
 #endif

@@ -65,11 +65,14 @@ uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_by
     return fit < 1 ? 1 : (uint32_t)fit;
 }
 
-double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
+double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes)
 {
     double frames = ceil(message_bytes / kvc_nic_payload_bytes(nic));
-    double wire_bytes =
-        message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
+    return message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
+}
+
+double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
+{
     double share = (double)nic->ports * nic->bytes_per_s / queues;
-    return wire_bytes / share * 1e9;
+    return kvc_nic_wire_bytes(nic, message_bytes) / share * 1e9;
 }

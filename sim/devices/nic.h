@@ -43,6 +43,10 @@ double kvc_nic_payload_bytes(const struct kvc_nic *nic);
  * frames. */
 uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_bytes);
 
+/** Returns the bytes on the wire of messages with a total of `message_bytes`, in frames that are full but for
+ * the last one. */
+double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes);
+
 /** Returns the wire time of messages with a total of `message_bytes`, at 1/`queues` of the socket's rate
  * [ns]. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);

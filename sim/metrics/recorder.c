@@ -112,6 +112,13 @@ double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t c
     return (latency[0] + latency[1]) + (latency[2] + latency[3]);
 }
 
+/* Notes how far completions lie in the future and in the past when they are recorded. */
+static void note_reach(struct kvc_recorder *recorder, double now_ns, const double *done_ns, uint32_t count)
+{
+    recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);
+    recorder->longest_lag_ns = fmax(recorder->longest_lag_ns, now_ns - done_ns[0]);
+}
+
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count)
 {
@@ -128,7 +135,7 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
     uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
     kvc_histogram_record(&recorder->latency, sent_ns + first, done_ns + first, last - first);
-    recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);
+    note_reach(recorder, now_ns, done_ns, count);
     return total_ns;
 }
 
@@ -142,7 +149,7 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
         recorder->window_completions[window] += end - i;
     }
     if (count > 0) {
-        recorder->longest_span_ns = fmax(recorder->longest_span_ns, done_ns[count - 1] - now_ns);
+        note_reach(recorder, now_ns, done_ns, count);
     }
 }
 
@@ -170,9 +177,10 @@ static void start_measuring(struct kvc_recorder *recorder, double now_ns)
 
 bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
 {
-    uint32_t complete = (uint32_t)(now_ns / recorder->window_ns);
+    double known_ns = fmax(now_ns - recorder->longest_lag_ns, 0);
+    uint32_t complete = (uint32_t)(known_ns / recorder->window_ns);
     if (isfinite(recorder->from_ns)) {
-        return now_ns >= recorder->until_ns;
+        return known_ns >= recorder->until_ns;
     }
     if (complete < WINDOWS_FIRST_LOOK || complete % WINDOWS_BETWEEN_LOOKS != 0 ||
         complete > recorder->window_room) {

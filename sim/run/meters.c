@@ -91,11 +91,12 @@ void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *resul
         struct kvc_device_result *device = &result->device[i];
         device->utilization_frac /= capacity[i];
         device->watts_mean = device->joules / (span_ns * 1e-9);
+        device->joules = device->watts_mean * result->simulated_s;
         if (!isnan(device->joules)) {
             result->joules += device->joules;
         }
     }
-    if (result->joules > 0) {
-        result->watts_mean = result->joules / (span_ns * 1e-9);
+    if (result->joules > 0 && result->simulated_s > 0) {
+        result->watts_mean = result->joules / result->simulated_s;
     }
 }

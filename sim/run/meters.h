@@ -2,8 +2,8 @@
  * Meters read what the platform's devices have done and consumed within the measured time.
  *
  * The monitor reads them when it first looks after the measured time has begun, and again at every later
- * look; the last reading is that of the end. Between two readings, work and energy are SimGrid's own
- * integrals, so watts_mean times the time between them is exactly the energy. */
+ * look until that time is over. Between two readings, work and energy are SimGrid's own integrals. Their quotient
+ * is the mean power, and the energy of a result is that power times the measured time. */
 #ifndef KVC_SIM_RUN_METERS_H
 #define KVC_SIM_RUN_METERS_H
 
@@ -39,7 +39,7 @@ void kvc_meters_close(struct kvc_meters *meters);
 void kvc_meters_read(struct kvc_meters *meters, double now_ns);
 
 /** Adds utilization, energy and power of every device to a result, and sets its `watts_mean` and `joules` if
- * at least one device has known watts. Of more than KVC_DEVICES_MAX devices, it adds one sum for each kind.
+ * at least one device has known watts. The result's `simulated_s` must be set. Of more than KVC_DEVICES_MAX devices, it adds one sum for each kind.
  */
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result);
 

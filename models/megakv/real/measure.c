@@ -28,12 +28,6 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
             diag, KVC_ERR_SCENARIO,
             "system.feed: found \"network\"; a measurement allows \"memory\", packets that lie in memory");
     }
-    if (config->admission != KVC_MEGAKV_ADMIT_ALL) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "system.admission: found \"cycle\"; a measurement allows \"all\", since real receivers take "
-            "what they can");
-    }
     if (config->sample_rate != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "run.functional: found a sample of the keys; a measurement allows \"full\"");

@@ -7,8 +7,8 @@
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-/* Checks whether this machine can run the scenario. Several sockets or nodes, a network feed, admission
- * "cycle" and sampled stores can be simulated but not measured, and a scenario must not need more threads
+/* Checks whether this machine can run the scenario. Several sockets or nodes, a network feed
+ * and sampled stores can be simulated but not measured, and a scenario must not need more threads
  * than there are cores. Arrivals that cannot be played are only detected when kvc_megakv_measure prepares
  * them. */
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);

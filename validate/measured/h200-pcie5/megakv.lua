@@ -1,7 +1,7 @@
 -- Mega-KV on a machine with 16 cores and an H200: requests from memory, the index on the GPU, items that fill the slabs.
 return {
   name = "megakv-h200",
-  system = { kind = "megakv", feed = "memory", admission = "all", streams = 7, cycle = "160us", index = "256MiB",
+  system = { kind = "megakv", feed = "memory", streams = 7, cycle = "160us", index = "256MiB",
              slab = "518MB" },
   node = { machine = "machine.lua", sockets = 1 },
   cluster = { nodes = 1 },

@@ -2,7 +2,7 @@
 -- fill the slabs.
 return {
   name = "megakv-two-cores",
-  system = { kind = "megakv", feed = "memory", admission = "all", index_on = "thread", threads = "shared", streams = 1,
+  system = { kind = "megakv", feed = "memory", index_on = "thread", threads = "shared", streams = 1,
              cycle = "300us", index = "256MiB", slab = "518MB" },
   node = { machine = "machine.lua", sockets = 1 },
   cluster = { nodes = 1 },

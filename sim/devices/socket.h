@@ -1,0 +1,39 @@
+/** @file
+ * A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes cross.
+ *
+ *     clients  --nic-rx-->  nic          the ports, each direction the rate of all ports together
+ *     clients  <--nic-tx--  nic
+ *     dram     --pcie-down [--root-down]-->  copy     copies to the GPU
+ *     dram     <--pcie-up  [--root-up]  --   copy     copies back
+ *     cpu      cores that work; dram: channels that everyone draws on; gpu: multiprocessors that kernels
+ * share
+ *
+ * What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in memory:
+ * see struct kvc_draw. The root complex is a link only if the PCIe profile states its rate. Not modelled: the
+ * interconnect between sockets, because every socket serves its own shard of the keys. */
+#ifndef KVC_SIM_DEVICES_SOCKET_H
+#define KVC_SIM_DEVICES_SOCKET_H
+
+#include <stdint.h>
+
+#include "sim/devices/node.h"
+#include "sim/platform.h"
+
+enum { KVC_SOCKET_NONE = -1 /**< The number of a device that the node lacks. */ };
+
+/** Numbers of a socket's hosts in the platform. */
+struct kvc_socket {
+    int32_t cpu;     /**< The cores. */
+    int32_t dram;    /**< The memory; its speed is the number of its channels. */
+    int32_t gpu;     /**< The multiprocessors of the GPU. */
+    int32_t copy;    /**< The copy engines of the GPU, where its transfers end. */
+    int32_t nic;     /**< The network card. */
+    int32_t clients; /**< The other end of the card's ports. */
+};
+
+/** Adds the devices of a socket, whose names begin with `prefix` and a dot, to a zone of the platform.
+ * `gpu_clock` is the clock pair in which the GPU begins. */
+struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, const char *prefix,
+                                 const struct kvc_node *node, uint32_t gpu_clock);
+
+#endif
