@@ -23,8 +23,9 @@
 #define FLOPS_PER_NS 1.0
 #define SPEED_ONE (1e9 * FLOPS_PER_NS)
 
-/* A link that is off. It carries a byte in 30 years, so that transfers stand still without failing. */
-#define BANDWIDTH_OFF 1e-9
+/* A link that is off carries a byte in a quarter of an hour, so that transfers stand still without failing.
+ * SimGrid takes rates below 1e-5 for none and then for infinity. */
+#define BANDWIDTH_OFF 1e-3
 
 /* By default, SimGrid rounds times below 1 ns. Later versions have renamed the setting. */
 #if SIMGRID_VERSION >= 33400
@@ -49,23 +50,33 @@ struct actor_start {
 
 struct host {
     sg_host_t host;
-    double fastest; /* Speed of the fastest state. */
-    double on_ns;   /* When an outage ends [ns]. */
-    bool metered;   /* Whether its power is known. */
+    double fastest;     /* Speed of the fastest state. */
+    double on_ns;       /* When an outage ends [ns]. */
+    double since_ns;    /* When its state last changed [ns]. */
+    double capacity_ns; /* Work that it could do until then [ns]. */
+    double owed_bytes;  /* Part of a byte that its transfers have not carried yet. */
+    bool metered;       /* Whether its power is known. */
 };
 
 struct link {
     sg_link_t link;
     double bytes_per_s;
-    double carried_bytes;
+    double on_ns;       /* When an outage ends [ns]. */
+    uint32_t transfers; /* Transfers under way. */
+    bool off;           /* Within an outage. */
+    double off_from_ns; /* When the current outage began [ns]. */
+    double off_ns;      /* Length of the ended outages [ns]. */
     bool metered;
 };
 
 static struct {
     bool open;
+    bool metered; /* The links' meters run. */
     const struct kvc_platform *platform;
     struct host *hosts;
     struct link *links;
+    uint32_t *used_links; /* The links with transfers under way. */
+    uint32_t used_link_count;
     sg_host_t home; /* Where all actors live. */
     uint64_t activities;
     double inside_s;  /* Wall-clock time spent in SimGrid so far. */
@@ -116,6 +127,7 @@ static void find_devices(const struct kvc_platform *platform)
     uint32_t hosts = kvc_platform_hosts(platform), links = kvc_platform_links(platform);
     engine.hosts = kvc_array_of(hosts > 0 ? hosts : 1, sizeof(*engine.hosts));
     engine.links = kvc_array_of(links > 0 ? links : 1, sizeof(*engine.links));
+    engine.used_links = kvc_array_of(links > 0 ? links : 1, sizeof(*engine.used_links));
     for (uint32_t i = 0; i < hosts; i++) {
         const struct kvc_platform_host *host = kvc_platform_host(platform, i);
         engine.hosts[i] = (struct host){.host = sg_host_by_name(host->name),
@@ -141,7 +153,7 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_plat
     if (status != KVC_OK) {
         return status;
     }
-    /* CM02 without TCP's window and acknowledgements is plain max-min sharing of bandwidth. */
+    /* CM02 without TCP's window, acknowledgements and weights is plain max-min sharing of bandwidth. */
     char *arguments[] = {(char *)"kvcast",
                          (char *)"--log=root.threshold:error",
                          (char *)PRECISION_SETTING,
@@ -150,12 +162,13 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_plat
                          (char *)"--cfg=network/model:CM02",
                          (char *)"--cfg=network/TCP-gamma:0",
                          (char *)"--cfg=network/crosstraffic:0",
+                         (char *)"--cfg=network/weight-S:0",
                          NULL};
     int argument_count = sizeof(arguments) / sizeof(*arguments) - 1;
     simgrid_init(&argument_count, arguments);
     sg_host_load_plugin_init();
     sg_host_energy_plugin_init();
-    sg_link_energy_plugin_init();
+    sg_link_load_plugin_init();
     status = load(platform_path, platform, diag);
     if (status == KVC_OK) {
         find_devices(platform);
@@ -167,10 +180,21 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_plat
 
 /* ---- actors ---- */
 
+/* SimGrid resets the meters of the links when the simulation starts, so the first actor turns them on. */
+static void start_meters(void)
+{
+    uint32_t links = kvc_platform_links(engine.platform);
+    for (uint32_t i = 0; i < links && !engine.metered; i++) {
+        sg_link_load_track(engine.links[i].link);
+    }
+    engine.metered = true;
+}
+
 static void actor_main(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
+    start_meters();
     struct actor_start *start = sg_actor_self_get_data();
     leave();
     start->body(start->data);
@@ -213,14 +237,16 @@ void kvc_engine_sleep_until_ns(double time_ns)
     leave();
 }
 
-/* ---- work and transfers ---- */
+/* ---- work ---- */
 
-/* A device that is off takes no work, so the actor first waits until it is back. */
+/* A device that is off takes no work, so the actor first waits until it is back. The actor that turns it on
+ * wakes at the same time, perhaps later. */
 static sg_exec_t start_draw(const struct kvc_draw *draw)
 {
     const struct host *host = &engine.hosts[draw->host];
     while (!sg_host_is_on(host->host)) {
         sg_actor_sleep_until(host->on_ns * 1e-9);
+        sg_actor_yield();
     }
     engine.activities++;
     sg_exec_t execution = sg_actor_exec_init(draw->amount_ns * FLOPS_PER_NS);
@@ -241,8 +267,9 @@ void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint3
             if (work->count == KVC_DRAWS_MAX) {
                 KVC_BUG("an activity on more than %d devices", KVC_DRAWS_MAX);
             }
+            sg_exec_t execution = start_draw(&draws[i]);
             work->draw[work->count] = draws[i];
-            work->execution[work->count++] = start_draw(&draws[i]);
+            work->execution[work->count++] = execution;
         }
     }
     leave();
@@ -267,30 +294,98 @@ void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
     kvc_engine_finish(&work);
 }
 
+/* ---- transfers ---- */
+
+/* SimGrid integrates the bytes of a link when a transfer over this link begins or ends. The rate of a
+ * transfer also changes with the load of other links, so the links in use are brought up to date whenever any
+ * transfer begins or ends, before SimGrid shares anew. */
+static void update_links(void)
+{
+    for (uint32_t i = 0; i < engine.used_link_count; i++) {
+        (void)sg_link_get_cum_load(engine.links[engine.used_links[i]].link);
+    }
+}
+
+static void use_links(const uint32_t *links, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (engine.links[links[i]].transfers++ == 0) {
+            engine.used_links[engine.used_link_count++] = links[i];
+        }
+    }
+}
+
+static void leave_links(const uint32_t *links, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (--engine.links[links[i]].transfers == 0) {
+            uint32_t place = 0;
+            while (engine.used_links[place] != links[i]) {
+                place++;
+            }
+            engine.used_links[place] = engine.used_links[--engine.used_link_count];
+        }
+    }
+}
+
+/* SimGrid limits a transfer to the bandwidth that the links have when it begins, so it waits for links that
+ * are off. */
+static void wait_for_links(const uint32_t *links, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        while (engine.links[links[i]].off) {
+            sg_actor_sleep_until(engine.links[links[i]].on_ns * 1e-9);
+            sg_actor_yield();
+            i = 0;
+        }
+    }
+}
+
 void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
 {
     uint32_t count;
     const uint32_t *links = kvc_platform_route(engine.platform, from, to, &count);
-    if (bytes < 1) {
-        return;
-    }
     if (links == NULL) {
         KVC_BUG("no route from host %u to host %u", from, to);
     }
-    enter();
-    sg_host_sendto(engine.hosts[from].host, engine.hosts[to].host, bytes);
-    leave();
-    for (uint32_t i = 0; i < count; i++) {
-        engine.links[links[i]].carried_bytes += bytes;
+    double owed_bytes = engine.hosts[from].owed_bytes + bytes, whole_bytes = floor(owed_bytes);
+    engine.hosts[from].owed_bytes = owed_bytes - whole_bytes;
+    if (whole_bytes < 1) {
+        return;
     }
+    enter();
+    wait_for_links(links, count);
+    update_links();
+    use_links(links, count);
+    sg_host_sendto(engine.hosts[from].host, engine.hosts[to].host, whole_bytes);
+    update_links();
+    leave_links(links, count);
+    leave();
 }
 
 /* ---- devices during a run ---- */
+
+/* Returns the work that a host in its current state could do since the state began [ns]. */
+static double capacity_since_ns(const struct host *host)
+{
+    return sg_host_is_on(host->host)
+               ? (kvc_engine_now_ns() - host->since_ns) * sg_host_get_speed(host->host) / SPEED_ONE *
+                     sg_host_core_count(host->host)
+               : 0;
+}
+
+/* Ends the current state of a host in the books, before it changes. */
+static void close_state(struct host *host)
+{
+    host->capacity_ns += capacity_since_ns(host);
+    host->since_ns = kvc_engine_now_ns();
+}
 
 void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
 {
     /* From a state without watts on, the energy is unknown. */
     engine.hosts[host].metered &= kvc_platform_host(engine.platform, host)->pstate[pstate].watts.all_w > 0;
+    close_state(&engine.hosts[host]);
     enter();
     sg_host_set_pstate(engine.hosts[host].host, pstate);
     leave();
@@ -301,37 +396,67 @@ uint32_t kvc_engine_pstate(uint32_t host)
     return (uint32_t)sg_host_get_pstate(engine.hosts[host].host);
 }
 
-void kvc_engine_outage_of_host(uint32_t host, double until_ns)
+void kvc_engine_outage_of_host(uint32_t number, double until_ns)
 {
-    engine.hosts[host].on_ns = until_ns;
+    struct host *host = &engine.hosts[number];
+    host->on_ns = until_ns;
+    close_state(host);
     enter();
-    sg_host_turn_off(engine.hosts[host].host);
+    sg_host_turn_off(host->host);
     leave();
     kvc_engine_sleep_until_ns(until_ns);
+    close_state(host);
     enter();
-    sg_host_turn_on(engine.hosts[host].host);
+    sg_host_turn_on(host->host);
     leave();
 }
 
-void kvc_engine_outage_of_link(uint32_t link, double until_ns)
+void kvc_engine_outage_of_link(uint32_t number, double until_ns)
 {
+    struct link *link = &engine.links[number];
     enter();
-    sg_link_set_bandwidth(engine.links[link].link, BANDWIDTH_OFF);
+    update_links();
+    link->off = true;
+    link->on_ns = until_ns;
+    link->off_from_ns = kvc_engine_now_ns();
+    sg_link_set_bandwidth(link->link, BANDWIDTH_OFF);
     leave();
     kvc_engine_sleep_until_ns(until_ns);
     enter();
-    sg_link_set_bandwidth(engine.links[link].link, engine.links[link].bytes_per_s);
+    update_links();
+    link->off = false;
+    link->off_ns += kvc_engine_now_ns() - link->off_from_ns;
+    sg_link_set_bandwidth(link->link, link->bytes_per_s);
     leave();
 }
+
+/* ---- meters ---- */
 
 double kvc_engine_work_done_ns(uint32_t host)
 {
     return sg_host_get_computed_flops(engine.hosts[host].host) / FLOPS_PER_NS;
 }
 
+double kvc_engine_capacity_ns(uint32_t host)
+{
+    return engine.hosts[host].capacity_ns + capacity_since_ns(&engine.hosts[host]);
+}
+
 double kvc_engine_bytes_carried(uint32_t link)
 {
-    return engine.links[link].carried_bytes;
+    return engine.metered ? sg_link_get_cum_load(engine.links[link].link) : 0;
+}
+
+/* Returns how long a link has been on [ns]. */
+static double on_time_ns(const struct link *link)
+{
+    double now_ns = kvc_engine_now_ns();
+    return now_ns - link->off_ns - (link->off ? now_ns - link->off_from_ns : 0);
+}
+
+double kvc_engine_link_capacity_bytes(uint32_t link)
+{
+    return on_time_ns(&engine.links[link]) * 1e-9 * engine.links[link].bytes_per_s;
 }
 
 double kvc_engine_host_joules(uint32_t host)
@@ -339,9 +464,17 @@ double kvc_engine_host_joules(uint32_t host)
     return engine.hosts[host].metered ? sg_host_get_consumed_energy(engine.hosts[host].host) : NAN;
 }
 
-double kvc_engine_link_joules(uint32_t link)
+/* The formula is that of SimGrid's link energy plugin, which the file of the platform is written for. The
+ * plugin itself integrates only when a transfer over the same link begins or ends, and so misses rates that
+ * change because of other links; and it takes an outage for full load. */
+double kvc_engine_link_joules(uint32_t number)
 {
-    return engine.links[link].metered ? sg_link_get_consumed_energy(engine.links[link].link) : NAN;
+    const struct kvc_platform_link *link = kvc_platform_link(engine.platform, number);
+    if (!engine.links[number].metered) {
+        return NAN;
+    }
+    return link->idle_w * on_time_ns(&engine.links[number]) * 1e-9 +
+           (link->busy_w - link->idle_w) * kvc_engine_bytes_carried(number) / link->bytes_per_s;
 }
 
 /* ---- gates ---- */

@@ -62,16 +62,16 @@ struct kvc_work {
 /** Starts work on several devices at once. Draws without an amount are ignored. */
 void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint32_t count);
 
-/** Waits until all draws of the work have ended. A draw on a device that fails is repeated in full when the
- * device is back. */
+/** Waits until all draws of the work have ended, one after another. A draw on a device that fails is repeated
+ * in full when the device is back and the draws before it have ended. */
 void kvc_engine_finish(struct kvc_work *work);
 
 /** Works on several devices at once and returns when all draws have ended: kvc_engine_start() and
  * kvc_engine_finish(). */
 void kvc_engine_work(const struct kvc_draw *draws, uint32_t count);
 
-/** Transfers bytes over the links of the route between two hosts. Transfers of less than a byte take no time.
- */
+/** Transfers bytes over the links of the route between two hosts. SimGrid transfers whole bytes; a part of a
+ * byte is left for the next transfer from the same host. */
 void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes);
 
 /* ---- devices during a run ---- */
@@ -90,17 +90,27 @@ void kvc_engine_outage_of_host(uint32_t host, double until_ns);
  * returns when the link is on again. */
 void kvc_engine_outage_of_link(uint32_t link, double until_ns);
 
-/** Returns the work that a host has done so far [ns]. Divided by time, speed and cores, it is the
- * utilization. */
+/* ---- meters ---- */
+
+/** Returns the work that a host has done so far, including what a failure has lost [ns]. Divided by the
+ * capacity, it is the utilization. */
 double kvc_engine_work_done_ns(uint32_t host);
 
-/** Returns the bytes that the ended transfers have carried over a link so far. */
+/** Returns the work that all cores of a host could have done so far in the states that the host was in [ns].
+ * While it is off, it can do none. */
+double kvc_engine_capacity_ns(uint32_t host);
+
+/** Returns the bytes that a link has carried so far, including those of transfers under way. */
 double kvc_engine_bytes_carried(uint32_t link);
+
+/** Returns the bytes that a link could have carried so far while it was on. */
+double kvc_engine_link_capacity_bytes(uint32_t link);
 
 /** Returns the energy that a host has consumed so far [J], or NaN if its power is unknown. */
 double kvc_engine_host_joules(uint32_t host);
 
-/** Returns the energy that a link has consumed so far [J], or NaN if its power is unknown. */
+/** Returns the energy that a link has consumed so far [J], or NaN if its power is unknown. It takes none
+ * while it is off. */
 double kvc_engine_link_joules(uint32_t link);
 
 /* ---- gates ---- */

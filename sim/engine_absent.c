@@ -109,6 +109,18 @@ double kvc_engine_work_done_ns(uint32_t host)
     unreachable();
 }
 
+double kvc_engine_capacity_ns(uint32_t host)
+{
+    (void)host;
+    unreachable();
+}
+
+double kvc_engine_link_capacity_bytes(uint32_t link)
+{
+    (void)link;
+    unreachable();
+}
+
 double kvc_engine_bytes_carried(uint32_t link)
 {
     (void)link;

@@ -8,8 +8,11 @@
 
 #include "sim/base/array.h"
 
+enum { NO_ROUTE = UINT32_MAX };
+
 struct route {
     uint32_t from, to;
+    uint32_t next; /* The route from the same host that was added before, or NO_ROUTE. */
     uint32_t count;
     uint32_t link[KVC_PLATFORM_ROUTE_MAX];
 };
@@ -19,6 +22,7 @@ struct kvc_platform {
     char (*zone)[KVC_PLATFORM_NAME_MAX];
     struct kvc_platform_host *host;
     uint32_t *host_zone;
+    uint32_t *host_route; /* The route from this host that was added last, or NO_ROUTE. */
     struct kvc_platform_link *link;
     uint32_t *link_zone;
     struct route *route;
@@ -37,6 +41,7 @@ void kvc_platform_free(struct kvc_platform *platform)
     free(platform->zone);
     free(platform->host);
     free(platform->host_zone);
+    free(platform->host_route);
     free(platform->link);
     free(platform->link_zone);
     free(platform->route);
@@ -56,6 +61,8 @@ uint32_t kvc_platform_add_host(struct kvc_platform *platform, uint32_t zone,
     uint32_t count = platform->hosts + 1;
     platform->host = kvc_array_grown(platform->host, count, sizeof(*platform->host));
     platform->host_zone = kvc_array_grown(platform->host_zone, count, sizeof(*platform->host_zone));
+    platform->host_route = kvc_array_grown(platform->host_route, count, sizeof(*platform->host_route));
+    platform->host_route[platform->hosts] = NO_ROUTE;
     platform->host[platform->hosts] = *host;
     platform->host_zone[platform->hosts] = zone;
     return platform->hosts++;
@@ -79,8 +86,9 @@ void kvc_platform_add_route(struct kvc_platform *platform, uint32_t from, uint32
         KVC_BUG("a route of %u links", count);
     }
     platform->route = kvc_array_grown(platform->route, platform->routes + 1, sizeof(*platform->route));
-    struct route *route = &platform->route[platform->routes++];
-    *route = (struct route){.from = from, .to = to, .count = count};
+    struct route *route = &platform->route[platform->routes];
+    *route = (struct route){.from = from, .to = to, .next = platform->host_route[from], .count = count};
+    platform->host_route[from] = platform->routes++;
     memcpy(route->link, links, count * sizeof(*links));
 }
 
@@ -107,9 +115,9 @@ const struct kvc_platform_link *kvc_platform_link(const struct kvc_platform *pla
 const uint32_t *kvc_platform_route(const struct kvc_platform *platform, uint32_t from, uint32_t to,
                                    uint32_t *count)
 {
-    for (uint32_t i = 0; i < platform->routes; i++) {
+    for (uint32_t i = platform->host_route[from]; i != NO_ROUTE; i = platform->route[i].next) {
         const struct route *route = &platform->route[i];
-        if (route->from == from && route->to == to) {
+        if (route->to == to) {
             *count = route->count;
             return route->link;
         }
@@ -123,17 +131,20 @@ static enum kvc_status check_hosts(const struct kvc_platform *platform, struct k
 {
     for (uint32_t i = 0; i < platform->hosts; i++) {
         const struct kvc_platform_host *host = &platform->host[i];
-        for (uint32_t j = 0; j < i; j++) {
-            if (strcmp(platform->host[j].name, host->name) == 0) {
-                return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "platform: two hosts have the name \"%s\"",
-                                     host->name);
-            }
-        }
         for (uint32_t p = 0; p < host->pstates; p++) {
             if (!(host->pstate[p].speed > 0)) {
                 return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                      "platform: state %u of host \"%s\" has the speed %g, allowed: above 0",
                                      p, host->name, host->pstate[p].speed);
+            }
+        }
+        for (uint32_t p = 0; p < host->pstates; p++) {
+            const struct kvc_watts *watts = &host->pstate[p].watts;
+            if (watts->all_w > 0 && !(watts->idle_w <= watts->one_w && watts->one_w <= watts->all_w)) {
+                return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                     "platform: state %u of host \"%s\" takes %g W idle, %g W with one busy "
+                                     "core and %g W with all, allowed: none below the one before",
+                                     p, host->name, watts->idle_w, watts->one_w, watts->all_w);
             }
         }
         if (host->first_pstate >= host->pstates || host->cores == 0) {
@@ -145,34 +156,67 @@ static enum kvc_status check_hosts(const struct kvc_platform *platform, struct k
     return KVC_OK;
 }
 
-static bool is_used(const struct kvc_platform *platform, uint32_t link)
+static int compare_names(const void *a, const void *b)
 {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Checks that `count` devices have different names. The first name is at `name`, the next one `stride` bytes
+ * later. */
+static enum kvc_status check_names(const char *name, size_t stride, uint32_t count, const char *kind,
+                                   struct kvc_diag *diag)
+{
+    const char **names = kvc_array_of(count + 1, sizeof(*names));
+    const char *twice = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = name + i * stride;
+    }
+    qsort(names, count, sizeof(*names), compare_names);
+    for (uint32_t i = 1; i < count && twice == NULL; i++) {
+        twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
+    }
+    free(names);
+    return twice == NULL
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO, "platform: two %s have the name \"%s\"", kind, twice);
+}
+
+static enum kvc_status check_links(const struct kvc_platform *platform, struct kvc_diag *diag)
+{
+    bool *used = kvc_array_of(platform->links + 1, sizeof(*used));
+    enum kvc_status status = KVC_OK;
     for (uint32_t i = 0; i < platform->routes; i++) {
         for (uint32_t j = 0; j < platform->route[i].count; j++) {
-            if (platform->route[i].link[j] == link) {
-                return true;
-            }
+            used[platform->route[i].link[j]] = true;
         }
     }
-    return false;
+    for (uint32_t i = 0; i < platform->links && status == KVC_OK; i++) {
+        const struct kvc_platform_link *link = &platform->link[i];
+        if (!(link->bytes_per_s > 0)) {
+            status = kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                   "platform: link \"%s\" carries %g bytes per second, allowed: above 0",
+                                   link->name, link->bytes_per_s);
+        } else if (!used[i]) {
+            status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "platform: no route connects the link \"%s\"",
+                                   link->name);
+        }
+    }
+    free(used);
+    return status;
 }
 
 enum kvc_status kvc_platform_check(const struct kvc_platform *platform, struct kvc_diag *diag)
 {
-    enum kvc_status status = check_hosts(platform, diag);
-    for (uint32_t i = 0; i < platform->links && status == KVC_OK; i++) {
-        const struct kvc_platform_link *link = &platform->link[i];
-        if (!(link->bytes_per_s > 0)) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "platform: link \"%s\" carries %g bytes per second, allowed: above 0",
-                                 link->name, link->bytes_per_s);
-        }
-        if (!is_used(platform, i)) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "platform: no route connects the link \"%s\"",
-                                 link->name);
-        }
+    enum kvc_status status = platform->hosts == 0 ? KVC_OK
+                                                  : check_names(platform->host->name, sizeof(*platform->host),
+                                                                platform->hosts, "hosts", diag);
+    if (status == KVC_OK && platform->links > 0) {
+        status = check_names(platform->link->name, sizeof(*platform->link), platform->links, "links", diag);
     }
-    return status;
+    if (status == KVC_OK) {
+        status = check_hosts(platform, diag);
+    }
+    return status == KVC_OK ? check_links(platform, diag) : status;
 }
 
 /* ---- XML ---- */

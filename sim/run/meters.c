@@ -26,10 +26,12 @@ static void read_all(const struct kvc_platform *platform, struct kvc_meter *read
 {
     uint32_t hosts = kvc_platform_hosts(platform), links = kvc_platform_links(platform);
     for (uint32_t i = 0; i < hosts; i++) {
-        reading[i] = (struct kvc_meter){kvc_engine_work_done_ns(i), kvc_engine_host_joules(i)};
+        reading[i] = (struct kvc_meter){kvc_engine_work_done_ns(i), kvc_engine_capacity_ns(i),
+                                        kvc_engine_host_joules(i)};
     }
     for (uint32_t i = 0; i < links; i++) {
-        reading[hosts + i] = (struct kvc_meter){kvc_engine_bytes_carried(i), kvc_engine_link_joules(i)};
+        reading[hosts + i] = (struct kvc_meter){kvc_engine_bytes_carried(i),
+                                                kvc_engine_link_capacity_bytes(i), kvc_engine_link_joules(i)};
     }
 }
 
@@ -43,17 +45,6 @@ void kvc_meters_read(struct kvc_meters *meters, double now_ns)
         read_all(meters->platform, meters->last);
         meters->last_ns = now_ns;
     }
-}
-
-/* Returns what a device can do in a nanosecond: core time of a host in its fastest state, or bytes. */
-static double capacity_of(const struct kvc_platform *platform, uint32_t number)
-{
-    uint32_t hosts = kvc_platform_hosts(platform);
-    if (number < hosts) {
-        const struct kvc_platform_host *host = kvc_platform_host(platform, number);
-        return host->cores * host->pstate[0].speed;
-    }
-    return kvc_platform_link(platform, number - hosts)->bytes_per_s * 1e-9;
 }
 
 /* Returns the entry of a result that a device belongs to. */
@@ -83,13 +74,13 @@ void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *resul
         const char *kind = i < hosts ? kvc_platform_host(meters->platform, i)->device
                                      : kvc_platform_link(meters->platform, i - hosts)->device;
         struct kvc_device_result *device = entry_of(result, by_kind ? kind : name, kind);
-        capacity[device - result->device] += capacity_of(meters->platform, i) * span_ns;
+        capacity[device - result->device] += meters->last[i].capacity - meters->first[i].capacity;
         device->utilization_frac += meters->last[i].done - meters->first[i].done;
         device->joules += meters->last[i].joules - meters->first[i].joules;
     }
     for (uint32_t i = 0; i < result->device_count; i++) {
         struct kvc_device_result *device = &result->device[i];
-        device->utilization_frac /= capacity[i];
+        device->utilization_frac = capacity[i] > 0 ? device->utilization_frac / capacity[i] : 0;
         device->watts_mean = device->joules / (span_ns * 1e-9);
         device->joules = device->watts_mean * result->simulated_s;
         if (!isnan(device->joules)) {

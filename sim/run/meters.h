@@ -2,8 +2,8 @@
  * Meters read what the platform's devices have done and consumed within the measured time.
  *
  * The monitor reads them when it first looks after the measured time has begun, and again at every later
- * look until that time is over. Between two readings, work and energy are SimGrid's own integrals. Their quotient
- * is the mean power, and the energy of a result is that power times the measured time. */
+ * look until that time is over. Between two readings, work and energy are SimGrid's own integrals. Their
+ * quotient is the mean power, and the energy of a result is that power times the measured time. */
 #ifndef KVC_SIM_RUN_METERS_H
 #define KVC_SIM_RUN_METERS_H
 
@@ -15,8 +15,9 @@
 
 /** One reading of a device. */
 struct kvc_meter {
-    double done;   /**< Work of a host [ns], or bytes that a link has carried. */
-    double joules; /**< Energy [J]; NaN if the power is unknown. */
+    double done;     /**< Work of a host [ns], or bytes that a link has carried. */
+    double capacity; /**< What it could have done in its performance states while it was on. */
+    double joules;   /**< Energy [J]; NaN if the power is unknown. */
 };
 
 /** The meters of all hosts, followed by those of all links. A zeroed struct can be closed. */
@@ -38,8 +39,9 @@ void kvc_meters_close(struct kvc_meters *meters);
 /** Reads all meters at the current time. The first call marks the begin of the measured time. */
 void kvc_meters_read(struct kvc_meters *meters, double now_ns);
 
-/** Adds utilization, energy and power of every device to a result, and sets its `watts_mean` and `joules` if
- * at least one device has known watts. The result's `simulated_s` must be set. Of more than KVC_DEVICES_MAX devices, it adds one sum for each kind.
+/** Adds utilization, energy and power of every device to a result, and sets the result's `watts_mean` and
+ * `joules` if at least one device has known watts. The result's `simulated_s` must be set. Of more than
+ * KVC_DEVICES_MAX devices, it adds one sum for each kind.
  */
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result);
 
