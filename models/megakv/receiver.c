@@ -287,7 +287,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, 
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;
     pipeline->receive_core->free_ns = through_ns;
-    pipeline->socket->received_bytes += bytes;
+    pipeline->socket->received_bytes += kvc_nic_wire_bytes(simulation->config->nic, bytes);
     add_draws(pipeline, batch, first, &mix, through_ns - start_ns);
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
     if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
@@ -398,7 +398,9 @@ void kvc_megakv_share_main(void *data)
             struct kvc_work work;
             share->amount_ns = share->span_ns = share->bytes = 0;
             kvc_engine_start(&work, &draw, 1);
-            kvc_engine_transfer(share->from, share->to, bytes);
+            if (bytes > 0) {
+                kvc_engine_transfer(share->from, share->to, bytes);
+            }
             kvc_engine_finish(&work);
             share->stretch = fmax((kvc_engine_now_ns() - start_ns) / draw.alone_ns, 1);
         }
@@ -423,8 +425,9 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
     }
     post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
          simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);
+    post(&socket->wire, 0, socket->sent_bytes, span_ns);
     socket->received_load = (struct kvc_dram_load){0};
-    socket->received_bytes = 0;
+    socket->received_bytes = socket->sent_bytes = 0;
     socket->swapped_ns = now_ns;
 }
 

@@ -78,11 +78,11 @@ static void open_stream(struct kvc_megakv_stream *stream, struct kvc_megakv_sock
     stream->gate = kvc_gate_create(0);
 }
 
-static void open_share(struct kvc_megakv_share *share, int32_t host, const struct kvc_socket *device)
+static void open_share(struct kvc_megakv_share *share, int32_t host, int32_t from, int32_t to)
 {
     *share = (struct kvc_megakv_share){.host = (uint32_t)host,
-                                       .from = (uint32_t)device->clients,
-                                       .to = (uint32_t)device->nic,
+                                       .from = (uint32_t)from,
+                                       .to = (uint32_t)to,
                                        .stretch = 1,
                                        .gate = kvc_gate_create(0)};
 }
@@ -108,7 +108,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->stretch = 1;
     open_stream(&pipeline->stream, socket, pipeline);
-    open_share(&pipeline->core, socket->device.cpu, &socket->device);
+    open_share(&pipeline->core, socket->device.cpu, KVC_SOCKET_NONE, KVC_SOCKET_NONE);
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->lookup_mix = simulation->costs.lookup_mix;
     pipeline->started_ns = kvc_array_of(simulation->config->nic->ring_frames, sizeof(*pipeline->started_ns));
@@ -156,7 +156,8 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->copy_out = kvc_gate_create(1);
     socket->port_free_ns = kvc_array_of(simulation->config->nic->ports, sizeof(*socket->port_free_ns));
     open_stream(&socket->insert_stream, socket, NULL);
-    open_share(&socket->memory, socket->device.dram, &socket->device);
+    open_share(&socket->memory, socket->device.dram, socket->device.clients, socket->device.nic);
+    open_share(&socket->wire, KVC_SOCKET_NONE, socket->device.nic, socket->device.clients);
     if (simulation->shared) {
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }
@@ -183,6 +184,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     kvc_gate_free(socket->copy_in);
     kvc_gate_free(socket->copy_out);
     kvc_gate_free(socket->memory.gate);
+    kvc_gate_free(socket->wire.gate);
     free(socket->port_free_ns);
     free(socket->send_cores);
     free(socket->pipelines);
@@ -265,6 +267,7 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     kvc_engine_spawn("scheduler", kvc_megakv_scheduler_main, socket);
     kvc_engine_spawn("memory", kvc_megakv_share_main, &socket->memory);
+    kvc_engine_spawn("wire", kvc_megakv_share_main, &socket->wire);
     if (!simulation->on_thread) {
         kvc_engine_spawn("polling", kvc_megakv_poll_main, socket);
     }

@@ -59,6 +59,7 @@ static void launch_searches(struct kvc_megakv_socket *socket)
     launch->running = streams;
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_job job = {launch, buffers[i], buffers[i]->gets};
+        launch->parts += buffers[i]->gets > 0;
         kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
     }
 }
@@ -71,12 +72,12 @@ static void launch_inserts(struct kvc_megakv_socket *socket)
         return;
     }
     if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
-        launch->running = 1;
+        launch->running = launch->parts = 1;
         kvc_megakv_stream_add(&socket->insert_stream,
                               (struct kvc_megakv_job){launch, NULL, launch->work.jobs});
         return;
     }
-    launch->running = simulation->streams;
+    launch->running = launch->parts = simulation->streams;
     for (uint32_t i = 0; i < simulation->streams; i++) {
         struct kvc_megakv_job job = {launch, NULL, launch->work.jobs / simulation->streams};
         kvc_megakv_stream_add(&socket->pipelines[i].stream, job);

@@ -68,11 +68,20 @@ struct kvc_megakv_writes {
 
 struct kvc_megakv_socket;
 
+/* The copies of a launch in one direction. They follow one another, and what they do to the memory is one
+ * activity, from the first copy to the last. */
+struct kvc_megakv_copies {
+    struct kvc_work memory;
+    uint32_t begun, ended; /* Streams that have begun or ended their copies. */
+};
+
 /* A launch of all streams of a socket. The stream that ends last frees it. */
 struct kvc_megakv_launch {
     struct kvc_megakv_launch_work work;
-    double started_ns;               /* When the scheduler launched it [ns]. */
-    uint32_t running;                /* Streams that have not ended. */
+    double started_ns; /* When the scheduler launched it [ns]. */
+    uint32_t running;  /* Streams that have not ended. */
+    uint32_t parts;    /* Streams that have jobs. */
+    struct kvc_megakv_copies in, out;
     struct kvc_megakv_writes writes; /* Insert: the jobs. */
 };
 
@@ -94,7 +103,8 @@ struct kvc_megakv_stream {
     struct kvc_gate *gate;
 };
 
-/* The draw of receivers on a device, which an actor turns into an activity per cycle. */
+/* What receivers, or senders for the ports, take from a device. An actor turns it into an activity per cycle.
+ */
 struct kvc_megakv_share {
     uint32_t host;
     uint32_t from, to;  /* Hosts between which bytes cross, if any do. */
@@ -159,7 +169,8 @@ struct kvc_megakv_socket {
     struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */
     struct kvc_megakv_share memory;         /* The receivers' draw on the memory. */
     struct kvc_dram_load received_load;     /* What they have done to it since the last swap. */
-    double received_bytes;                  /* Bytes of the frames since the last swap. */
+    struct kvc_megakv_share wire;           /* The senders' draw on the ports. */
+    double received_bytes, sent_bytes;      /* Bytes on the wire since the last swap. */
     double *port_free_ns;                   /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                      /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;      /* threads = "shared": scheduler and receivers. */

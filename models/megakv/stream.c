@@ -103,20 +103,24 @@ void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     kvc_gate_post(pipeline->ready_gate);
 }
 
-/* Copies bytes in one direction. The copy engine serves one stream at a time, and the bytes also cross the
- * memory's channels. The copy's latency is the caller's to add: the engine already serves the next copy. */
-static void copy(const struct kvc_megakv_stream *stream, struct kvc_gate *engine, uint32_t from, uint32_t to,
-                 double bytes, double alone_ns)
+/* Copies a stream's part of `all_bytes`, which take all_ns alone. The copy engine serves one stream at a
+ * time. The copy's latency is the caller's to add, because the engine already serves the next copy. */
+static void copy(const struct kvc_megakv_stream *stream, const struct kvc_megakv_job *job,
+                 struct kvc_megakv_copies *copies, struct kvc_gate *engine, uint32_t from, uint32_t to,
+                 double bytes, double all_bytes, double all_ns)
 {
     const struct kvc_megakv_config *config = stream->socket->simulation->config;
-    const struct kvc_dram_load load = {.streamed_bytes = bytes};
+    const struct kvc_dram_load load = {.streamed_bytes = all_bytes};
     const struct kvc_draw draw = {(uint32_t)stream->socket->device.dram,
-                                  kvc_dram_channel_ns(config->dram, &load), alone_ns};
-    struct kvc_work work;
+                                  kvc_dram_channel_ns(config->dram, &load), all_ns};
     kvc_gate_wait(engine);
-    kvc_engine_start(&work, &draw, 1);
+    if (copies->begun++ == 0) {
+        kvc_engine_start(&copies->memory, &draw, 1);
+    }
     kvc_engine_transfer(from, to, bytes);
-    kvc_engine_finish(&work);
+    if (++copies->ended == job->launch->parts) {
+        kvc_engine_finish(&copies->memory);
+    }
     kvc_gate_post(engine);
 }
 
@@ -140,16 +144,17 @@ static void run_on_gpu(const struct kvc_megakv_stream *stream, const struct kvc_
     }
     simulation->costs.clock = kvc_engine_pstate((uint32_t)device->gpu);
     work.hit_frac = kvc_megakv_hit_frac_since(socket, &before);
-    struct kvc_gpu_work bytes = kvc_megakv_gpu_work(work.kernel, job->jobs, config->streams, work.stats);
+    struct kvc_gpu_work all = kvc_megakv_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
     struct kvc_gpu_kernel kernel = kvc_megakv_kernel_of(&simulation->costs, &work, job->jobs);
-    copy(stream, socket->copy_in, (uint32_t)device->dram, (uint32_t)device->copy, bytes.in_bytes,
-         kvc_pcie_h2d_ns(config->pcie, bytes.in_bytes));
-    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + config->pcie->latency_ns + kernel.latency_ns);
+    double frac = job->jobs / work.jobs, copies = 1 + (all.out_bytes > 0);
+    copy(stream, job, &job->launch->in, socket->copy_in, (uint32_t)device->dram, (uint32_t)device->copy,
+         frac * all.in_bytes, all.in_bytes, kvc_pcie_h2d_ns(config->pcie, all.in_bytes));
+    /* The latency of the copy back passes here as well, which saves an activity. */
+    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + copies * config->pcie->latency_ns + kernel.latency_ns);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)device->gpu, kernel.amount_ns, kernel.alone_ns}, 1);
-    if (bytes.out_bytes > 0) {
-        copy(stream, socket->copy_out, (uint32_t)device->copy, (uint32_t)device->dram, bytes.out_bytes,
-             kvc_pcie_d2h_ns(config->pcie, bytes.out_bytes));
-        kvc_engine_sleep_until_ns(kvc_engine_now_ns() + config->pcie->latency_ns);
+    if (all.out_bytes > 0) {
+        copy(stream, job, &job->launch->out, socket->copy_out, (uint32_t)device->copy, (uint32_t)device->dram,
+             frac * all.out_bytes, all.out_bytes, kvc_pcie_d2h_ns(config->pcie, all.out_bytes));
     }
 }
 

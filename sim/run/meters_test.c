@@ -57,6 +57,7 @@ static struct kvc_result *metered(const struct machine *machine, struct kvc_test
     kvc_test_spawn(jobs, count);
     kvc_engine_spawn("reader", reader_main, &reader);
     kvc_engine_run();
+    result.simulated_s = (until_ns - from_ns) * 1e-9;
     kvc_meters_report(&meters, &result);
     kvc_meters_close(&meters);
     return &result;
