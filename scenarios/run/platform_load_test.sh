@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The platform.xml of every example loads in plain SimGrid, and has every device that the result names.
+# Usage: platform_load_test.sh KVCAST PLATFORM_LOAD
+set -euo pipefail
+kvcast=$(realpath "$1")
+platform_load=$(realpath "$2")
+cd "$(dirname "$0")/../.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+found=0
+for scenario in scenarios/examples/*.lua; do
+    "$kvcast" run "$scenario" --set run.functional=sampled --set run.sample_memory=1MiB --set run.warmup=1ms \
+        --set run.duration=1ms --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
+    mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
+    counts=$("$platform_load" "$folder/platform.xml" "${devices[@]}") || exit 1
+    hosts=$(grep -c '<host ' "$folder/platform.xml") links=$(grep -c '<link ' "$folder/platform.xml" || true)
+    # Every platform has the host of the actors, which is no device.
+    [ "${#devices[@]}" -eq $((hosts - 1 + links)) ] || { echo "$scenario: the result names ${#devices[@]} devices" >&2; exit 1; }
+    # SimGrid has a loopback link of its own.
+    case $counts in
+    "$hosts hosts, $links links" | "$hosts hosts, $((links + 1)) links") ;;
+    *) echo "$scenario: SimGrid loads $counts, the file has $hosts hosts, $links links" >&2; exit 1 ;;
+    esac
+    echo "$scenario: $counts"
+    found=$((found + 1))
+done
+[ "$found" -gt 0 ] || { echo "no example was found" >&2; exit 1; }
