@@ -19,6 +19,7 @@
 #include "sim/base/option.h"
 #include "sim/base/progress.h"
 #include "sim/metrics/result.h"
+#include "sim/platform.h"
 #include "sim/run/context.h"
 #include "sim/scenario.h"
 
@@ -63,6 +64,11 @@ struct kvc_model {
     /* Memory that a functional run needs in this process [bytes]. NULL: a negligible amount. */
     double (*memory_bytes)(const struct kvc_scenario *scenario);
 
+    /* Adds the devices of the simulated machines to an empty platform. The scenario is resolved. Checks and
+     * the simulation use the same description. NULL: the simulation has no devices, so none can change during
+     * a run. */
+    void (*platform)(const struct kvc_scenario *scenario, struct kvc_platform *platform);
+
     /* Predicts the scenario's result with the store's closed form. */
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
@@ -94,6 +100,10 @@ enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_d
 
 /* Frees the configuration. A scenario without one is allowed. */
 void kvc_scenario_unresolve(struct kvc_scenario *scenario);
+
+/* Checks the devices of the scenario's simulation, and the changes of them that the run states. Messages
+ * about changes begin with their path, "run.changes.1.at". */
+enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* Returns the memory that a functional run of the scenario needs in this process [bytes]. */
 double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);

@@ -15,6 +15,7 @@
 #ifndef KVC_SIM_PLATFORM_H
 #define KVC_SIM_PLATFORM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
@@ -37,6 +38,9 @@ struct kvc_watts {
 struct kvc_pstate {
     double speed;           /**< Work that one core does in a nanosecond [ns]; state 0 of a CPU has 1. */
     struct kvc_watts watts; /**< Power in this state. */
+    /** Clock that names the state: that of a CPU's cores or of a GPU's core [Hz]; 0: the host has no clocks
+     * that a scenario chooses from. */
+    double clock_hz;
 };
 
 /** A host to be added. */
@@ -47,6 +51,9 @@ struct kvc_platform_host {
     uint32_t pstates;   /**< Used entries of `pstate`, at least 1. */
     struct kvc_pstate pstate[KVC_PLATFORM_PSTATES_MAX]; /**< States, fastest first. */
     uint32_t first_pstate;                              /**< State in which the run begins. */
+    /** Whether it may be turned off during a run: true for CPUs, GPUs and FPGAs; false for hosts that
+     * transfers begin or end at, such as memory and copy engines. */
+    bool can_fail;
 };
 
 /** A link to be added. */

@@ -18,6 +18,45 @@ const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
 
 static const char *const functionals[] = {"full", "sampled", "off", NULL};
 
+static const struct kvc_option change_rows[] = {
+    {.name = "at",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_change, at_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e13,
+     .help =
+         "when the device changes, counted from the begin of the measured time; it is less than duration"},
+    {.name = "device",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_change, device),
+     .help = "name of the device, as results list them: \"node0.socket1.gpu\""},
+    {.name = "clock",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_change, clock_hz),
+     .unit = KVC_UNIT_HZ,
+     .min = 1,
+     .max = 1e12,
+     .optional = true,
+     .help = "clock that the device runs at from then on, one of its profile's; a higher clock works faster "
+             "and takes more power"},
+    {.name = "off",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_change, off_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 1,
+     .max = 1e13,
+     .optional = true,
+     .help = "how long the device is turned off; work on it is repeated afterwards, transfers over a link "
+             "continue"},
+};
+
+static const struct kvc_option_table change_options = {.name = "changes",
+                                                       .rows = change_rows,
+                                                       .count = sizeof(change_rows) / sizeof(*change_rows),
+                                                       .size = sizeof(struct kvc_change),
+                                                       .max_list = KVC_RUN_CHANGES_MAX};
+
 static const struct kvc_option run_rows[] = {
     {.name = "functional",
      .type = KVC_OPTION_CHOICE,
@@ -77,6 +116,12 @@ static const struct kvc_option run_rows[] = {
      .max = 1000,
      .by_default = "1",
      .help = "independent runs; two or more give a 95 % confidence interval, which more runs narrow"},
+    {.name = "changes",
+     .type = KVC_OPTION_LIST,
+     .offset = offsetof(struct kvc_run, changes),
+     .element = &change_options,
+     .count_offset = offsetof(struct kvc_run, change_count),
+     .help = "devices that change their clock or are turned off during the measured time"},
 };
 
 const struct kvc_option_table kvc_run_option_table = {.name = "run",

@@ -24,6 +24,17 @@ enum kvc_functional {
     KVC_FUNCTIONAL_OFF,     /**< No request does; the hit ratio is the closed form's. */
 };
 
+enum { KVC_RUN_CHANGES_MAX = 32 /**< Changes of devices in a run. */ };
+
+/** A change of a device during a run: another clock, or an outage. Exactly one of clock_hz and off_ns is a
+ * number (sim/run/changes.h). */
+struct kvc_change {
+    double at_ns;              /**< When it happens, counted from the begin of the measured time [ns]. */
+    char device[KVC_TEXT_MAX]; /**< Name of a host or link of the platform: "node0.socket1.gpu". */
+    double clock_hz; /**< Clock of the performance state that the host changes to [Hz]; NaN: none. */
+    double off_ns;   /**< How long the device is turned off [ns]; NaN: it is not. */
+};
+
 /** How a scenario is simulated. */
 struct kvc_run {
     int functional;       /**< enum kvc_functional. */
@@ -33,6 +44,8 @@ struct kvc_run {
     double duration_ns; /**< Simulated time that is measured, after the warm-up. */
     uint64_t seed;      /**< Seed of all random streams. */
     uint64_t replicas;  /**< Independent runs. */
+    uint32_t change_count;                          /**< Used entries of `changes`. */
+    struct kvc_change changes[KVC_RUN_CHANGES_MAX]; /**< Changes of devices within the measured time. */
 };
 
 /** The options of struct kvc_cluster. */

@@ -90,6 +90,9 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
         (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {
         return fail_check(decoder, "system", &inner);
     }
+    if (kvc_scenario_check_devices(scenario, &inner) != KVC_OK) {
+        return fail_check(decoder, "node", &inner);
+    }
     return KVC_OK;
 }
 

@@ -13,6 +13,9 @@ void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
         kvc_recorder_cut(recorder, now_ns);
         over = true;
     }
+    if (isfinite(recorder->from_ns)) {
+        kvc_changes_start(monitor->changes, recorder->from_ns);
+    }
     if (now_ns >= recorder->from_ns && monitor->meters->last_ns < recorder->until_ns) {
         kvc_meters_read(monitor->meters, now_ns);
     }

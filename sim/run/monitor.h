@@ -10,6 +10,7 @@
 
 #include "sim/base/progress.h"
 #include "sim/metrics/recorder.h"
+#include "sim/run/changes.h"
 #include "sim/run/meters.h"
 #include "sim/workload/source.h"
 
@@ -19,6 +20,7 @@ struct kvc_monitor {
     const struct kvc_source *source;     /**< Its errors end the run. */
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
     struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
+    struct kvc_changes *changes;         /**< Started once the begin of the measured time is known. */
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
     bool (*drained)(const void *data);

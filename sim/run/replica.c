@@ -1,5 +1,7 @@
 #include "sim/run/replica.h"
 
+#include <math.h>
+
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 
@@ -14,7 +16,10 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                     .seed = kvc_rng_u64(&seeds),
                                     .opened_ticks = kvc_clock_ticks(),
                                     .opened_s = kvc_clock_wall_s()};
-    enum kvc_status status = kvc_engine_open(context->platform_path, options->platform, diag);
+    enum kvc_status status = kvc_changes_check(run, options->platform, diag);
+    if (status == KVC_OK) {
+        status = kvc_engine_open(context->platform_path, options->platform, diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
@@ -27,7 +32,9 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     replica->monitor = (struct kvc_monitor){.recorder = &replica->recorder,
                                             .source = replica->source,
                                             .progress = context->progress,
-                                            .meters = &replica->meters};
+                                            .meters = &replica->meters,
+                                            .changes = &replica->changes};
+    kvc_changes_open(&replica->changes, run, options->platform);
     return kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
 }
 
@@ -40,6 +47,9 @@ void kvc_replica_close(struct kvc_replica *replica)
 
 enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag)
 {
+    if (isfinite(replica->recorder.from_ns)) {
+        kvc_changes_start(&replica->changes, replica->recorder.from_ns);
+    }
     if (monitor_has_actor) {
         kvc_engine_spawn("monitor", kvc_monitor_main, &replica->monitor);
     }

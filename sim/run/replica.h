@@ -13,6 +13,7 @@
 #include "sim/base/diag.h"
 #include "sim/engine.h"
 #include "sim/metrics/recorder.h"
+#include "sim/run/changes.h"
 #include "sim/run/context.h"
 #include "sim/run/meters.h"
 #include "sim/run/monitor.h"
@@ -33,6 +34,7 @@ struct kvc_replica {
     struct kvc_recorder recorder;          /**< Takes the measurements. */
     struct kvc_monitor monitor;            /**< The store may set `drained` and `data`. */
     struct kvc_meters meters;              /**< Work and energy of the platform's devices. */
+    struct kvc_changes changes;            /**< Changes of devices that the scenario states. */
     uint64_t source_ticks; /**< Ticks spent in the source, added up by the store (kvc_clock_ticks). */
     uint64_t kernel_ticks; /**< Ticks spent in real data structures, added up by the store. */
     uint64_t opened_ticks; /**< When the replica was opened [ticks]. */

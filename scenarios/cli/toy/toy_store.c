@@ -7,7 +7,10 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
 
-enum { HASH_SEED = 0x746f79 };
+enum {
+    HASH_SEED = 0x746f79,
+    DEVICE = 0, /* Number of the device in the platform. */
+};
 
 static const struct kvc_option rows[] = {
     {.name = "work",
@@ -78,7 +81,6 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
 struct simulation {
     const struct kvc_toy_config *config;
     struct kvc_platform *platform;
-    uint32_t device; /* Number of the device in the platform. */
     struct kvc_replica replica;
     struct kvc_batch *batch; /* The frame that is served. */
     double *done_ns;         /* When each of its requests completes [ns]. */
@@ -87,22 +89,26 @@ struct simulation {
 };
 
 /* Occupies the device with the frame in the batch. The frame is one activity of the engine, because an
- * activity costs a microsecond or two of this machine's time; within it, the requests complete one by one. */
+ * activity costs a microsecond or two of this machine's time; within it, the requests complete one by one,
+ * the last one at the end. */
 static void serve_frame(struct simulation *simulation, double start_ns)
 {
     struct kvc_batch *batch = simulation->batch;
     struct kvc_recorder *recorder = &simulation->replica.recorder;
-    double frame_ns = batch->count * simulation->config->request_ns, end_ns = start_ns + frame_ns;
+    double request_ns = simulation->config->request_ns, frame_ns = batch->count * request_ns;
     uint32_t first, last;
     for (uint32_t i = 0; i < batch->count; i++) {
         batch->sent_ns[i] = isnan(batch->sent_ns[i]) ? start_ns : batch->sent_ns[i]; /* saturating clients */
-        simulation->done_ns[i] = start_ns + (i + 1) * simulation->config->request_ns;
     }
-    kvc_engine_work(&(struct kvc_draw){simulation->device, frame_ns, frame_ns}, 1);
+    kvc_engine_work(&(struct kvc_draw){DEVICE, frame_ns, frame_ns}, 1);
+    double end_ns = kvc_engine_now_ns();
+    for (uint32_t i = 0; i < batch->count; i++) {
+        simulation->done_ns[i] = end_ns - (batch->count - 1 - i) * request_ns;
+    }
     kvc_recorder_latencies(recorder, end_ns, batch->sent_ns, simulation->done_ns, batch->count);
     kvc_recorder_completions(recorder, end_ns, simulation->done_ns, batch->count, &first, &last);
     kvc_recorder_busy(recorder, 0, start_ns, end_ns);
-    kvc_timeline_event(simulation->replica.context->timeline, 0, 0, "serve", start_ns, frame_ns,
+    kvc_timeline_event(simulation->replica.context->timeline, 0, 0, "serve", start_ns, end_ns - start_ns,
                        batch->count);
     for (uint32_t i = first; i < last; i++) {
         simulation->completed[batch->op[i]]++;
@@ -126,6 +132,21 @@ static void device_main(void *data)
     }
 }
 
+/* The device has two clocks: at the full one, it does a unit of work in a tick, at the other one in two. */
+static void describe(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    double clock_hz = kvc_toydev_of(&scenario->node)->speed_mops * 1e6;
+    kvc_platform_add_host(platform, kvc_platform_add_zone(platform, "node0"),
+                          &(struct kvc_platform_host){
+                              .name = "node0.toydev",
+                              .device = "toydev",
+                              .cores = 1,
+                              .pstates = 2,
+                              .pstate = {{.speed = 1, .clock_hz = clock_hz, .watts = {10, 30, 30}},
+                                         {.speed = 0.5, .clock_hz = clock_hz / 2, .watts = {10, 18, 18}}},
+                              .can_fail = true});
+}
+
 static enum kvc_status open_simulation(struct simulation *simulation, const struct kvc_run_context *context,
                                        struct kvc_diag *diag)
 {
@@ -134,10 +155,7 @@ static enum kvc_status open_simulation(struct simulation *simulation, const stru
     const struct kvc_toy_config *config = context->scenario->config;
     uint32_t requests = config->frame_requests;
     *simulation = (struct simulation){.config = config, .platform = kvc_platform_create()};
-    simulation->device = kvc_platform_add_host(
-        simulation->platform, kvc_platform_add_zone(simulation->platform, "node0"),
-        &(struct kvc_platform_host){
-            .name = "node0.toydev", .device = "toydev", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
+    describe(context->scenario, simulation->platform);
     const struct kvc_replica_options options = {
         .platform = simulation->platform,
         .source = {.workload = workload,
@@ -205,6 +223,7 @@ const struct kvc_model kvc_toy_model = {
     .config_bytes = sizeof(struct kvc_toy_config),
     .resolve = resolve,
     .check = check,
+    .platform = describe,
     .predict = predict,
     .run = run,
 };

@@ -81,6 +81,38 @@ while IFS=, read -r speed work mops; do
 done < <(tail -n +2 swept/sweep.csv | cut -d, -f2-4)
 [ "$(wc -l <swept/sweep.csv)" -eq 5 ] || fail "swept/sweep.csv has not 4 points"
 
+# The device changes during a run: an outage shows as windows without completions and no request is lost; half the clock
+# is half the throughput. Power follows: 30 W, 18 W at half the clock, none while the device is off.
+changed() { # NAME ARRIVAL WARMUP CHANGES: runs a scenario with these changes of its device
+    printf 'return {\n  system = { kind = "toy" },\n  workload = { keys = 1000, arrival = %s },\n' "$2" >"$1.lua"
+    printf '  run = { warmup = "%s", duration = "20ms",\n    changes = { %s } },\n}\n' "$3" "$4" >>"$1.lua"
+    "$kvcast" run "$1.lua" --quiet --out "$1" >"$1.txt" || fail "run $1.lua: $(cat "$1.txt")"
+}
+off='{ at = "5ms", device = "node0.toydev", off = "2ms" }'
+changed off '"saturate"' 1ms "$off"
+near "outage, windows without completions [us]" "$(awk -F, '$2 == 0 { n++ } END { print 50 * n }' off/windows.csv)" 2000 0.05
+near "outage, throughput" "$(number off/result.json throughput_mops)" 0.9 0.001
+near "outage, watts" "$(number off/result.json watts_mean)" 27 0.001
+changed calm '{ poisson_mops = 0.5 }' 1ms ''
+changed upset '{ poisson_mops = 0.5 }' 1ms "$off"
+near "outage, completed" "$(number upset/result.json completed)" "$(number calm/result.json completed)" 1e-3
+for warmup in 1ms auto; do
+    changed slow '"saturate"' $warmup '{ at = "0ms", device = "node0.toydev", clock = "500kHz" }'
+    near "half the clock, throughput" "$(number slow/result.json throughput_mops)" 0.5 0.001
+    near "half the clock, watts" "$(number slow/result.json watts_mean)" 18 0.001
+    changed half '"saturate"' $warmup '{ at = "10ms", device = "node0.toydev", clock = "500kHz" }'
+    near "half the clock for half the time, throughput" "$(number half/result.json throughput_mops)" 0.75 0.001
+done
+sed -i 's/node0.toydev/node0.toydve/' off.lua
+for command in check run; do
+    expect 2 'off.lua:5: run.changes.1.device: found "node0.toydve"; did you mean "node0.toydev"' "$kvcast" $command off.lua
+done
+sed -i 's/node0.toydve/node0.toydev/; s/"5ms"/"20ms"/' off.lua
+expect 2 'off.lua:5: run.changes.1.at: found 20ms, allowed: less than run.duration, 20ms' "$kvcast" run off.lua --out never
+[ ! -e never ] || fail "a refused run writes a folder"
+sed -i 's/"20ms", device/"-1ms", device/' off.lua
+expect 2 'off.lua:5: run.changes.1.at: found "-1ms"' "$kvcast" check off.lua
+
 # Published values, here those of the formulas, are scored; a miss is a regression.
 says 'predictions: 5,.* 0 missed, 0 regressed' "$kvcast" validate toy --quiet
 sed -i 's/latency_mean_us,1.5,,,0.03/latency_mean_us,1.8,,,0.03/' data/validate/papers/toy/cases.csv
