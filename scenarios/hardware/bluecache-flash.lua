@@ -1,0 +1,23 @@
+-- One flash card of BlueCache. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
+-- The paper describes the card by its rates only; the card's thesis and the source of its controller give the layout, and
+-- the chips are taken as the ones with such pages. The profile's channels carry 186000 pages a second. The paper and the
+-- thesis measure 150000, 1.2 GB/s, and call it 75 % of the card's limit; what the controller loses is not modelled.
+-- The chips program 390 MB/s, and the paper measures 430 (bluecache.hw.flash.write_bw).
+local thesis = "M. Liu, BlueFlash, master's thesis, MIT, 2014 (hdl.handle.net/1721.1/92962): "
+local source = "source of the card's controller (github.com/m-liu/NandController): "
+local chip = "Micron MT29F64G08CBAAA data sheet (64 Gbit MLC, pages of 8192 + 448 bytes): "
+return {
+  kind = "flash",
+  name = "BlueCache, one card of 0.5 TB",
+  channels = { 8, source = thesis .. "1.2 GB/s are 75 % of the card's limit, 8 buses of 200 MB/s" },
+  chips = { 8, source = source .. "ChipsPerBus; with 8 buses and 64 Gbit a chip, the 0.5 TB of bluecache.t4.bluecache.cap" },
+  blocks = { 4096, source = chip .. "2 planes of 2048 blocks" },
+  pages_per_block = { 256, source = chip .. "block of 256 pages (the paper says 64 to 128 are typical)" },
+  page = { "8KiB", source = "bluecache.flash.page: sec. 5.1" },
+  spare = { 408, source = source .. "pageSize 8600, pageSizeUser 8192" },
+  read = { "50us", source = chip .. "read page, at most" },
+  program = { "1300us", source = chip .. "program page, typical" },
+  erase = { "3ms", source = chip .. "erase block, typical" },
+  channel_rate = { "200MB/s", source = chip .. "synchronous timing mode 5, 200 MT/s of 8 bits; " .. source .. "sync mode 5" },
+  busy = { "6W", source = thesis .. "power of the card" },
+}

@@ -1,0 +1,173 @@
+#include "sim/devices/flash_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/diag.h"
+#include "sim/base/serve.h"
+
+enum what { READ, PROGRAM, ERASE };
+
+enum { NONE = UINT32_MAX, PLACES = 64 };
+
+struct kvc_flash_operation {
+    uint32_t next; /* Next operation of the chip, or next free place. */
+    uint32_t tag, chip;
+    enum what what;
+};
+
+struct kvc_flash_chip {
+    uint32_t first, last; /* Queue of operations; the first one runs. NONE: idle. */
+    double since_ns;      /* Time when the first one started. */
+};
+
+static void link_free(struct kvc_flash_engine *engine, uint32_t from)
+{
+    for (uint32_t i = from; i < engine->operation_capacity; i++) {
+        engine->operation[i].next = i + 1;
+    }
+    engine->first_free = from;
+}
+
+void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_flash *flash,
+                           struct kvc_events *events, uint16_t number)
+{
+    size_t chips = (size_t)(flash->channels * flash->chips);
+    *engine = (struct kvc_flash_engine){
+        .flash = flash, .events = events, .number = number, .operation_capacity = PLACES};
+    engine->chip = kvc_array_of(chips, sizeof(*engine->chip));
+    engine->channel_free_ns = kvc_array_of(flash->channels, sizeof(*engine->channel_free_ns));
+    engine->operation = kvc_array_of(PLACES, sizeof(*engine->operation));
+    for (size_t i = 0; i < chips; i++) {
+        engine->chip[i] = (struct kvc_flash_chip){NONE, NONE, 0};
+    }
+    for (size_t i = 0; i < flash->channels; i++) {
+        engine->channel_free_ns[i] = 0;
+    }
+    link_free(engine, 0);
+}
+
+void kvc_flash_engine_close(struct kvc_flash_engine *engine)
+{
+    free(engine->chip);
+    free(engine->channel_free_ns);
+    free(engine->operation);
+}
+
+static uint32_t take_place(struct kvc_flash_engine *engine)
+{
+    if (engine->first_free == engine->operation_capacity) {
+        uint32_t taken = engine->operation_capacity;
+        struct kvc_flash_operation *larger = kvc_array_of(2 * (size_t)taken, sizeof(*larger));
+        memcpy(larger, engine->operation, taken * sizeof(*larger));
+        free(engine->operation);
+        engine->operation = larger;
+        engine->operation_capacity *= 2;
+        link_free(engine, taken);
+    }
+    uint32_t place = engine->first_free;
+    engine->first_free = engine->operation[place].next;
+    return place;
+}
+
+static void cross(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
+{
+    uint32_t channel = engine->operation[place].chip / (uint32_t)engine->flash->chips;
+    double crossed_ns = kvc_serve(&engine->channel_free_ns[channel], &engine->channel_busy_ns, now_ns,
+                                  kvc_flash_transfer_ns(engine->flash));
+    kvc_events_add(engine->events, crossed_ns, KVC_FLASH_CROSSED, engine->number, place);
+}
+
+/* Starts the operation, which is the first one of its chip. */
+static void start(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
+{
+    const struct kvc_flash *flash = engine->flash;
+    const struct kvc_flash_operation *operation = &engine->operation[place];
+    engine->chip[operation->chip].since_ns = now_ns;
+    if (operation->what == PROGRAM) {
+        cross(engine, now_ns, place);
+        return;
+    }
+    double cells_ns = operation->what == READ ? flash->read_ns : flash->erase_ns;
+    kvc_events_add(engine->events, now_ns + cells_ns, KVC_FLASH_CELLS, engine->number, place);
+}
+
+static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag, enum what what)
+{
+    if (page >= kvc_flash_pages(engine->flash)) {
+        KVC_BUG("page %llu of a card with %llu", (unsigned long long)page,
+                (unsigned long long)kvc_flash_pages(engine->flash));
+    }
+    uint32_t place = take_place(engine), number = kvc_flash_chip_of(engine->flash, page);
+    struct kvc_flash_chip *chip = &engine->chip[number];
+    engine->operation[place] = (struct kvc_flash_operation){NONE, tag, number, what};
+    engine->waiting++;
+    if (chip->first == NONE) {
+        chip->first = chip->last = place;
+        start(engine, now_ns, place);
+    } else {
+        engine->operation[chip->last].next = place;
+        chip->last = place;
+    }
+}
+
+void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
+{
+    ask(engine, now_ns, page, tag, READ);
+}
+
+void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
+{
+    ask(engine, now_ns, page, tag, PROGRAM);
+}
+
+void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
+{
+    ask(engine, now_ns, page, tag, ERASE);
+}
+
+/* Ends the operation, which is the first one of its chip, and starts the next one. */
+static uint32_t end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
+{
+    struct kvc_flash_operation *operation = &engine->operation[place];
+    struct kvc_flash_chip *chip = &engine->chip[operation->chip];
+    uint32_t tag = operation->tag;
+    engine->chip_busy_ns += now_ns - chip->since_ns;
+    engine->waiting--;
+    engine->reads += operation->what == READ;
+    engine->programs += operation->what == PROGRAM;
+    engine->erases += operation->what == ERASE;
+    chip->first = operation->next;
+    operation->next = engine->first_free;
+    engine->first_free = place;
+    if (chip->first != NONE) {
+        start(engine, now_ns, chip->first);
+    }
+    return tag;
+}
+
+bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag)
+{
+    uint32_t place = event->tag;
+    enum what what = engine->operation[place].what;
+    switch (event->kind) {
+    case KVC_FLASH_CELLS:
+        if (what == READ) {
+            cross(engine, event->time_ns, place);
+            return false;
+        }
+        *tag = end(engine, event->time_ns, place);
+        return true;
+    case KVC_FLASH_CROSSED:
+        if (what == PROGRAM) {
+            kvc_events_add(engine->events, event->time_ns + engine->flash->program_ns, KVC_FLASH_CELLS,
+                           engine->number, place);
+            return false;
+        }
+        *tag = end(engine, event->time_ns, place);
+        return true;
+    default:
+        KVC_BUG("a flash engine got an event of kind %u", event->kind);
+    }
+}

@@ -1,0 +1,66 @@
+/** @file
+ * A flash engine is a card of flash at work: it simulates the queues of its chips and channels.
+ *
+ * Operations of a chip wait in order of arrival and run one at a time. A page that was sensed waits for its
+ * channel in the order in which pages become ready. The engine adds its steps as events; their owner hands
+ * them back. Not modelled: reads that overtake programs, suspended programs and erases. See flash.h. */
+#ifndef KVC_SIM_DEVICES_FLASH_ENGINE_H
+#define KVC_SIM_DEVICES_FLASH_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/events.h"
+#include "sim/devices/flash.h"
+
+/** Kinds of events that engines add; `unit` of such an event is the engine's number. They start at 64, above
+ * those of other engines with the same queue (pcie_engine.h). An owner numbers its own kinds from
+ * KVC_FLASH_KINDS on, or below 64. */
+enum {
+    KVC_FLASH_CELLS = 64, /**< The cells of a chip are done: sensed, programmed or erased. */
+    KVC_FLASH_CROSSED,    /**< A page has crossed its channel. */
+    KVC_FLASH_KINDS
+};
+
+/** One card at work. */
+struct kvc_flash_engine {
+    const struct kvc_flash *flash;         /**< Parameters of the card. */
+    struct kvc_events *events;             /**< Where the engine posts its events. */
+    uint16_t number;                       /**< Number of the card, and `unit` of its events. */
+    struct kvc_flash_chip *chip;           /**< Chips, those of a channel consecutive. */
+    double *channel_free_ns;               /**< Times when the channels are free. */
+    struct kvc_flash_operation *operation; /**< Operations that wait or run, and free places. */
+    uint32_t operation_capacity;           /**< Places. */
+    uint32_t first_free;                   /**< First free place; operation_capacity: none. */
+    uint64_t reads;                        /**< Reads that are done. */
+    uint64_t programs;                     /**< Programs that are done. */
+    uint64_t erases;                       /**< Erases that are done. */
+    uint64_t waiting;                      /**< Operations that wait or run. */
+    double channel_busy_ns;                /**< Busy time, summed over the channels. */
+    double chip_busy_ns; /**< Busy time, summed over the chips; waits for a channel count. */
+};
+
+/** Opens card `number`. The engine adds its events to `events`, whose owner hands them to
+ * kvc_flash_engine_handle(); `flash` and `events` must outlive the engine. Exits with status 3 if memory is
+ * short. */
+void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_flash *flash,
+                           struct kvc_events *events, uint16_t number);
+
+/** Frees the engine's queues. */
+void kvc_flash_engine_close(struct kvc_flash_engine *engine);
+
+/** Asks for the data of a page at `now_ns`. `tag` comes back when they have crossed the channel. */
+void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
+
+/** Asks at `now_ns` to program a page. `tag` comes back when it is programmed. */
+void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
+
+/** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. */
+void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
+
+/** Handles an event of this engine.
+ *
+ * Returns true if an operation is done at the event's time. *tag is then its tag. */
+bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag);
+
+#endif
