@@ -50,7 +50,6 @@ struct actor_start {
 
 struct host {
     sg_host_t host;
-    double started_ns;  /* Work of all draws so far, less what failures have ended [ns]. */
     double fastest;     /* Speed of the fastest state. */
     double on_ns;       /* When an outage ends [ns]. */
     double since_ns;    /* When its state last changed [ns]. */
@@ -78,8 +77,7 @@ static struct {
     struct link *links;
     uint32_t *used_links; /* The links with transfers under way. */
     uint32_t used_link_count;
-    sg_host_t home;         /* Where all actors live. */
-    struct kvc_work *works; /* Head of the list of works under way. */
+    sg_host_t home; /* Where all actors live. */
     uint64_t activities;
     double inside_s;  /* Wall-clock time spent in SimGrid so far. */
     double entered_s; /* When an actor last entered SimGrid. */
@@ -178,6 +176,7 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_plat
                          NULL};
     int argument_count = sizeof(arguments) / sizeof(*arguments) - 1;
     simgrid_init(&argument_count, arguments);
+    sg_host_load_plugin_init();
     if (has_watts(platform)) { /* The plugin costs time at every execution. */
         sg_host_energy_plugin_init();
     }
@@ -256,7 +255,7 @@ void kvc_engine_sleep_until_ns(double time_ns)
  * wakes at the same time, perhaps later. */
 static sg_exec_t start_draw(const struct kvc_draw *draw)
 {
-    struct host *host = &engine.hosts[draw->host];
+    const struct host *host = &engine.hosts[draw->host];
     while (!sg_host_is_on(host->host)) {
         sg_actor_sleep_until(host->on_ns * 1e-9);
         sg_actor_yield();
@@ -268,30 +267,7 @@ static sg_exec_t start_draw(const struct kvc_draw *draw)
         sg_exec_set_bound(execution, draw->amount_ns / draw->alone_ns * SPEED_ONE);
     }
     sg_exec_start(execution);
-    host->started_ns += draw->amount_ns;
     return execution;
-}
-
-static void list(struct kvc_work *work)
-{
-    work->previous = NULL;
-    work->next = engine.works;
-    if (engine.works != NULL) {
-        engine.works->previous = work;
-    }
-    engine.works = work;
-}
-
-static void unlist(struct kvc_work *work)
-{
-    if (work->previous != NULL) {
-        work->previous->next = work->next;
-    } else {
-        engine.works = work->next;
-    }
-    if (work->next != NULL) {
-        work->next->previous = work->previous;
-    }
 }
 
 void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint32_t count)
@@ -309,23 +285,17 @@ void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint3
         }
     }
     leave();
-    list(work);
 }
 
 void kvc_engine_finish(struct kvc_work *work)
 {
     enter();
     for (uint32_t i = 0; i < work->count; i++) {
-        sg_exec_t execution = work->execution[i];
-        while (sg_exec_wait(execution) == SG_ERROR_HOST) {
-            work->execution[i] = NULL;
-            engine.hosts[work->draw[i].host].started_ns -= work->draw[i].amount_ns;
-            work->execution[i] = execution = start_draw(&work->draw[i]);
+        while (sg_exec_wait(work->execution[i]) == SG_ERROR_HOST) {
+            work->execution[i] = start_draw(&work->draw[i]);
         }
-        work->execution[i] = NULL;
     }
     leave();
-    unlist(work);
     work->count = 0;
 }
 
@@ -476,15 +446,7 @@ void kvc_engine_outage_of_link(uint32_t number, double until_ns)
 
 double kvc_engine_work_done_ns(uint32_t host)
 {
-    double done_ns = engine.hosts[host].started_ns;
-    for (const struct kvc_work *work = engine.works; work != NULL; work = work->next) {
-        for (uint32_t i = 0; i < work->count; i++) {
-            if (work->draw[i].host == host && work->execution[i] != NULL) {
-                done_ns -= sg_exec_get_remaining(work->execution[i]) / FLOPS_PER_NS;
-            }
-        }
-    }
-    return done_ns;
+    return sg_host_get_computed_flops(engine.hosts[host].host) / FLOPS_PER_NS;
 }
 
 double kvc_engine_capacity_ns(uint32_t host)

@@ -57,8 +57,6 @@ struct kvc_work {
     uint32_t count;                      /**< Draws that have not ended. */
     void *execution[KVC_DRAWS_MAX];      /**< The engine's handles. */
     struct kvc_draw draw[KVC_DRAWS_MAX]; /**< The draws, to repeat those that a failure ended. */
-    struct kvc_work *previous;           /**< The engine's list of works under way. */
-    struct kvc_work *next;               /**< The engine's list of works under way. */
 };
 
 /** Starts work on several devices at once. Draws without an amount are ignored. */
