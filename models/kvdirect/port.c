@@ -68,7 +68,7 @@ bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until
             batch->sent_ns[i] = started_ns - nic->latency_ns;
         }
     } else {
-        started_ns = fmax(started_ns, batch->sent_ns[batch->count - 1] + nic->latency_ns);
+        started_ns = fmax(started_ns, batch->left_ns + nic->latency_ns);
     }
     double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
     processor->counts.receive_busy_ns += wire_ns;

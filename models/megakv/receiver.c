@@ -200,7 +200,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         *arrived_ns = *port_free_ns = start_ns;
         return start_ns;
     }
-    double wire_start_ns = fmax(batch->sent_ns[batch->count - 1] + latency_ns, *port_free_ns);
+    double wire_start_ns = fmax(batch->left_ns + latency_ns, *port_free_ns);
     *arrived_ns = wire_start_ns + wire_ns;
     double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);

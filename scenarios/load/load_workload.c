@@ -301,6 +301,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
     static const char *const fixed_only[] = {"key", "value", NULL};
     static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set",
                                              "delete", "dist", "per_frame", "preset", NULL};
+    static const char *const open_only[] = {"fill_timeout", NULL};
     struct presets presets = {.labels = 0};
     enum kvc_status status = kvc_load_push_section(decoder, root, "workload");
     if (status != KVC_OK) {
@@ -332,6 +333,9 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
         warn_without_effect(decoder, not_traced, "when a trace is replayed");
     } else if (workload->sizes != KVC_SIZES_FIXED) {
         warn_without_effect(decoder, fixed_only, "unless workload.sizes is \"fixed\"");
+    }
+    if (!isfinite(kvc_workload_rate_max_mops(workload))) {
+        warn_without_effect(decoder, open_only, "unless workload.arrival is an open loop");
     }
     lua_pop(decoder->lua, 1);
     return KVC_OK;

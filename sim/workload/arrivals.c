@@ -4,11 +4,12 @@
 
 static const double mops_per_ns = 1e-3; /* Requests per ns at 1 Mops. */
 
-void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload,
-                       uint32_t frame_requests, uint64_t seed)
+void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, uint32_t step,
+                       uint64_t seed)
 {
-    *arrivals = (struct kvc_arrivals){.workload = workload, .frame_requests = frame_requests};
+    *arrivals = (struct kvc_arrivals){.workload = workload, .step = step};
     kvc_rng_init(&arrivals->rng, seed, "workload.arrival", 0);
+    kvc_exponential_init(&arrivals->exponential);
 }
 
 /* Returns the time until `requests` have arrived, at a rate that starts at `rate` and grows by `slope` per
@@ -23,10 +24,13 @@ static double time_for(double requests, double rate, double slope)
     return denominator > 0 ? 2 * requests / denominator : INFINITY;
 }
 
-static double follow_curve(const struct kvc_workload *workload, double from_ns, double requests)
+/* Returns when `requests` more requests have arrived. */
+static double follow_curve(struct kvc_arrivals *arrivals, double requests)
 {
+    const struct kvc_workload *workload = arrivals->workload;
     const struct kvc_rate_point *point = workload->curve;
-    uint32_t last = workload->curve_points - 1, i = 0;
+    double from_ns = arrivals->last_ns;
+    uint32_t last = workload->curve_points - 1, i = arrivals->point;
     while (i <= last && point[i].time_ns <= from_ns) {
         i++; /* Ends at the first point after from_ns. */
     }
@@ -39,30 +43,70 @@ static double follow_curve(const struct kvc_workload *workload, double from_ns, 
         }
         double length = end - from_ns, wait = time_for(requests, fmax(rate, 0), slope);
         if (wait <= length) {
+            arrivals->point = i;
             return from_ns + wait;
         }
         requests -= (fmax(rate, 0) + slope * length / 2) * length;
         from_ns = end;
     }
+    arrivals->point = i;
     return from_ns + time_for(fmax(requests, 0), point[last].rate_mops * mops_per_ns, 0);
 }
 
-double kvc_arrivals_next(struct kvc_arrivals *arrivals)
+/* 24 random bits as a number below `flows`. The bias is below flows / 2^24. */
+static uint16_t flow_of(uint32_t random, uint32_t flows)
 {
-    const struct kvc_workload *workload = arrivals->workload;
-    double gap_ns = arrivals->frame_requests / (workload->rate_mops * mops_per_ns);
-    switch (workload->arrival) {
+    return (uint16_t)((uint64_t)random * flows >> 24);
+}
+
+static void fill_poisson(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    struct kvc_rng rng = arrivals->rng; /* In registers: a time written through `sent_ns` might alias it. */
+    double gap_ns = arrivals->step / (arrivals->workload->rate_mops * mops_per_ns),
+           now_ns = arrivals->last_ns;
+    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
+    for (uint32_t i = 0; i < count; i++) {
+        now_ns += gap_ns * kvc_exponential_draw(&arrivals->exponential, &rng, &rest);
+        sent_ns[i] = now_ns;
+        flow[i] = flow_of(rest, flows);
+    }
+    arrivals->last_ns = now_ns;
+    arrivals->rng = rng;
+}
+
+static void fill_curve(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
+    for (uint32_t i = 0; i < count; i++) {
+        double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
+        sent_ns[i] = arrivals->last_ns = follow_curve(arrivals, draw * arrivals->step);
+        flow[i] = flow_of(rest, flows);
+    }
+}
+
+static void fill_fixed(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    double gap_ns = arrivals->step / (arrivals->workload->rate_mops * mops_per_ns);
+    uint32_t flows = kvc_workload_flows(arrivals->workload);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t number = arrivals->count + i;
+        sent_ns[i] = (double)number * gap_ns; /* A product, not a sum, so that errors do not add up. */
+        flow[i] = (uint16_t)(number % flows);
+    }
+    arrivals->last_ns = sent_ns[count - 1];
+}
+
+void kvc_arrivals_fill(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    switch (arrivals->workload->arrival) {
     case KVC_ARRIVAL_FIXED:
-        arrivals->last_ns =
-            (double)arrivals->count * gap_ns; /* A product, not a sum, so that errors do not add up. */
+        fill_fixed(arrivals, sent_ns, flow, count);
         break;
     case KVC_ARRIVAL_CURVE:
-        arrivals->last_ns = follow_curve(workload, arrivals->last_ns,
-                                         kvc_rng_exponential(&arrivals->rng, arrivals->frame_requests));
+        fill_curve(arrivals, sent_ns, flow, count);
         break;
     default:
-        arrivals->last_ns += kvc_rng_exponential(&arrivals->rng, gap_ns);
+        fill_poisson(arrivals, sent_ns, flow, count);
     }
-    arrivals->count++;
-    return arrivals->last_ns;
+    arrivals->count += count;
 }

@@ -1,6 +1,10 @@
 /** @file
- * Send times of the frames of an open loop: a Poisson process, equal distances, or a Poisson process whose
- * rate follows a curve.
+ * Send times of the requests of an open loop, and the clients that send them.
+ *
+ * The requests of all clients together are a Poisson process, a Poisson process whose rate follows a curve,
+ * or equally far apart. A Poisson process deals each request to a client at random, so that the requests of
+ * every client are a Poisson process of their own, independent of the others'. With equal distances, the
+ * clients take turns.
  *
  * The rate curve is linear between its points, and constant before the first and after the last one. Its
  * arrivals are found by inverting the integral of the rate (a Poisson process under a change of time),
@@ -11,23 +15,27 @@
 #include <stdint.h>
 
 #include "sim/base/rng.h"
+#include "sim/workload/exponential.h"
 #include "sim/workload/workload.h"
 
 /** The state of an arrival process. */
 struct kvc_arrivals {
     const struct kvc_workload *workload; /**< Defines the process. */
-    double frame_requests;               /**< Requests per frame. */
-    double last_ns;                      /**< Send time of the previous frame [ns]. */
-    uint64_t count;                      /**< Frames so far. */
-    struct kvc_rng rng;                  /**< Draws the gaps. */
+    double step;                         /**< Requests that are sent together: 1, or those of a frame. */
+    double last_ns;                      /**< Send time of the last arrival [ns]. */
+    uint64_t count;                      /**< Arrivals so far. */
+    uint32_t point;                      /**< Curve: the first point that the last arrival may precede. */
+    struct kvc_rng rng;                  /**< Draws the gaps and the clients. */
+    struct kvc_exponential exponential;  /**< Tables of the gaps' distribution. */
 };
 
-/** Starts a process. `workload` must outlive `arrivals` and have an open-loop arrival: poisson, fixed or
- * curve. */
-void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload,
-                       uint32_t frame_requests, uint64_t seed);
+/** Starts a process of which each arrival stands for `step` requests that are sent together. `workload` must
+ * outlive `arrivals` and have an open-loop arrival: poisson, fixed or curve. */
+void kvc_arrivals_init(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, uint32_t step,
+                       uint64_t seed);
 
-/** Returns the send time of the next frame [ns], or +infinity after a curve has ended at rate 0. */
-double kvc_arrivals_next(struct kvc_arrivals *arrivals);
+/** Returns the next `count` arrivals in order: their send times [ns], +infinity after a curve has ended at
+ * rate 0, and their clients, below kvc_workload_flows(). */
+void kvc_arrivals_fill(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count);
 
 #endif

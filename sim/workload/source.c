@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/source_batch.h"
 #include "sim/workload/source_closed.h"
 #include "sim/workload/source_open.h"
 #include "sim/workload/source_requests.h"
@@ -19,8 +20,8 @@ void kvc_source_free(struct kvc_source *source)
     for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
         kvc_rows_free(&source->shard[i].rows);
         kvc_sends_free(&source->shard[i].sends);
-        free(source->shard[i].frames);
     }
+    kvc_source_free_open(source);
     free(source->shard);
     kvc_hash_ring_free(source->ring);
     kvc_sizes_free(source->sizes);
@@ -100,8 +101,9 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
         source->trace = kvc_trace_open(source->workload.trace, diag);
         return source->trace != NULL ? KVC_OK : KVC_ERR_SCENARIO;
     default:
-        kvc_source_start_open(source, seed);
-        return KVC_OK;
+        return kvc_source_start_open(source, seed)
+                   ? KVC_OK
+                   : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the clients");
     }
 }
 
@@ -123,6 +125,23 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
     }
     kvc_source_free(source);
     return NULL;
+}
+
+bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection)
+{
+    struct kvc_source_shard *at = &source->shard[shard];
+    switch (source->workload.arrival) {
+    case KVC_ARRIVAL_SATURATE:
+        *connection = kvc_source_turn_connection(source, at);
+        return kvc_source_fill_window(source, at);
+    case KVC_ARRIVAL_CLOSED:
+        return kvc_source_peek_closed(source, at, until_ns, connection);
+    case KVC_ARRIVAL_TRACE:
+        *connection = kvc_source_turn_connection(source, at);
+        return kvc_source_peek_trace(source, at, until_ns);
+    default:
+        return kvc_source_peek_open(source, at, until_ns, connection);
+    }
 }
 
 uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch)

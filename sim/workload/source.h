@@ -13,10 +13,17 @@
  * Only saturating load has this window. In an open loop and in a trace, requests arrive whether the store
  * keeps up or not, and the queue of a slow shard grows.
  *
- * Open loop: the frames of all nodes form one process in time. Each frame selects its shard as a request
- * would, so that a Poisson process remains one at each shard, and carries the next requests of that shard. A
- * frame is short only if its shard is so cold that filling the frame would take a million requests for other
- * shards.
+ * Open loop: every request has a send time of its own. The client that sends it puts it into the frame that
+ * it fills for the request's shard; each of `flows` clients fills one frame per shard. The frame leaves with
+ * its last request when it is full, or `fill_timeout` after its first request, whichever comes first. Waiting
+ * for the frame counts in a request's latency. A frame belongs to a connection of its client; the connections
+ * of a client take turns. With fill = "at_once", clients send whole frames, whose requests have one send
+ * time: the frames of all shards form one process, and each frame selects its shard as a request would, so
+ * that a Poisson process remains one at each shard. Not modelled: clients with different rates, and the time
+ * that a client needs to write a request.
+ *
+ * In other loads, the frames of a shard take the clients and connections in turn, except that every client of
+ * a closed loop keeps its connection.
  *
  * The bytes of a key are its id in little-endian order, cut off or followed by words mixed from the id. A
  * trace brings its own keys.
@@ -26,6 +33,7 @@
 #ifndef KVC_SIM_WORKLOAD_SOURCE_H
 #define KVC_SIM_WORKLOAD_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
@@ -53,13 +61,22 @@ void kvc_source_free(struct kvc_source *source);
 /** Creates a source. Returns NULL and fills `diag` if memory is short or the trace cannot be opened. */
 struct kvc_source *kvc_source_create(const struct kvc_source_params *params, struct kvc_diag *diag);
 
-/** Appends the next frame of `shard` to `batch`, as far as the batch has room and the requests are sent no
- * later than until_ns. Returns the number of requests. It is 0 if nothing is sent by then, if the window of
+/** Looks at the next frame of `shard` that leaves its client no later than until_ns, and leaves it in place.
+ * Returns false if there is none, where kvc_source_drain() would return 0. Otherwise sets *connection to the
+ * frame's, below kvc_workload_connections(), so that a caller can choose a receive queue (sim/devices/rss.h)
+ * and then drain the frame into that queue's batch. */
+bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection);
+
+/** Appends the next frame of `shard` to `batch`, as far as the batch has room and the frame leaves its client
+ * no later than until_ns. Returns the number of requests. It is 0 if nothing leaves by then, if the window of
  * another shard blocks the stream, if the trace has ended, or after an error (kvc_source_error).
  *
- * In an open loop, all requests of a frame have the same send time. Under saturating load, the send time is
- * NaN; the receiver sets it. In a closed loop, a frame is up to `frame_requests` requests sent by until_ns,
- * and each has its own send time, in ascending order. In a trace, a frame is one request. */
+ * Sets `left_ns` of the batch to the time when the frame leaves, and `connection` to its connection. In an
+ * open loop, every request has its own send time, ascending within a frame and at most left_ns; frames leave
+ * in ascending order. In frames that are filled at once, all have the time left_ns. Under saturating load,
+ * the times are NaN; the receiver sets them. In a closed loop, a frame is up to `frame_requests` requests
+ * sent by until_ns, and each has its own send time, in ascending order. In a trace, a frame is one request.
+ */
 uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns,
                           struct kvc_batch *batch);
 
@@ -68,10 +85,10 @@ uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double unti
 void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
                          uint32_t count);
 
-/** Returns the earliest send time of a request of `shard` that is not drained yet [ns], or +infinity if none
- * is known. Under saturating load it is 0 if a frame waits. For a shard that rarely receives requests, the
- * search ends early and returns a time before which none is sent; a drain until then returns 0, and the
- * caller asks again. */
+/** Returns when the next frame of `shard` leaves its client [ns], or +infinity if none is known. In a closed
+ * loop, this is when its first request is sent. Under saturating load it is 0 if a frame waits. For a shard
+ * that rarely receives requests, the search ends early and returns a time before which none leaves; a drain
+ * until then returns 0, and the caller asks again. */
 double kvc_source_next_ns(struct kvc_source *source, uint32_t shard);
 
 /** Returns KVC_OK, or the error that stopped the stream, such as a malformed line of a trace with its file

@@ -14,8 +14,8 @@ static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *fr
     }
 }
 
-void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows, double sent_ns,
-                          uint32_t count, struct kvc_batch *batch)
+void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows, uint32_t count,
+                          struct kvc_batch *batch)
 {
     struct kvc_columns to = kvc_source_batch_columns(batch), from = kvc_columns_at(&rows->all, rows->head);
     memcpy(to.op, from.op, count);
@@ -36,12 +36,24 @@ void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows
     } else {
         kvc_source_make_keys(source, &to, to.key_bytes, count);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        to.sent_ns[i] = sent_ns;
-    }
     memset(batch->client + batch->count, 0, count * sizeof(*batch->client));
     rows->head += count;
     batch->count += count;
+}
+
+uint32_t kvc_source_turn_connection(const struct kvc_source *source, const struct kvc_source_shard *shard)
+{
+    uint32_t flows = kvc_workload_flows(&source->workload);
+    uint32_t connections = kvc_workload_connections(&source->workload) / flows;
+    return shard->turn % flows * connections + shard->turn / flows % connections;
+}
+
+void kvc_source_mark_frame(const struct kvc_source *source, struct kvc_source_shard *shard, double left_ns,
+                           struct kvc_batch *batch)
+{
+    batch->left_ns = left_ns;
+    batch->connection = kvc_source_turn_connection(source, shard);
+    shard->turn++;
 }
 
 uint32_t kvc_source_room(const struct kvc_source *source, const struct kvc_batch *batch)

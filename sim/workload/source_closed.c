@@ -45,6 +45,22 @@ static bool queue_sends(struct kvc_source *source, const uint32_t *client, const
     return true;
 }
 
+/* Clients of a closed loop have one connection each, until there are more clients than connections. */
+static uint32_t connection_of(const struct kvc_source *source, uint32_t client)
+{
+    return client % kvc_workload_connections(&source->workload);
+}
+
+bool kvc_source_peek_closed(const struct kvc_source *source, const struct kvc_source_shard *shard,
+                            double until_ns, uint32_t *connection)
+{
+    if (kvc_sends_next_ns(&shard->sends) > until_ns) {
+        return false;
+    }
+    *connection = connection_of(source, shard->sends.heap[0].client);
+    return true;
+}
+
 uint32_t kvc_source_drain_closed(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                  struct kvc_batch *batch)
 {
@@ -62,6 +78,10 @@ uint32_t kvc_source_drain_closed(struct kvc_source *source, struct kvc_source_sh
         }
         kvc_source_complete_columns(source, to, count);
         batch->count += count;
+    }
+    if (taken != 0) {
+        batch->left_ns = batch->sent_ns[batch->count - 1];
+        batch->connection = connection_of(source, batch->client[batch->count - taken]);
     }
     return taken;
 }

@@ -12,6 +12,10 @@
  * false if memory is short. */
 bool kvc_source_start_clients(struct kvc_source *source, uint64_t seed);
 
+/** Looks at the next frame of a closed loop; see kvc_source_peek. */
+bool kvc_source_peek_closed(const struct kvc_source *source, const struct kvc_source_shard *shard,
+                            double until_ns, uint32_t *connection);
+
 /** Drains what the clients have sent; see kvc_source_drain. */
 uint32_t kvc_source_drain_closed(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                  struct kvc_batch *batch);

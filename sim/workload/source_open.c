@@ -6,123 +6,276 @@
 
 #include "sim/workload/source_batch.h"
 #include "sim/workload/source_requests.h"
+#include "sim/workload/source_whole.h"
 
-enum {
-    LOOK_AHEAD = 1 << 20, /* Requests made for other shards while one frame is filled, plus ... */
-    FRAMES_AHEAD = 64,    /* ... this many frames per shard. */
-};
-
-/* Returns the shard of the next frame: that of a request drawn for this purpose. Each shard then receives its
- * share of the frames as a Poisson process. The frame is filled with the shard's own requests. */
-static uint32_t next_frame_shard(struct kvc_source *source)
+static bool give_back_times(struct kvc_source_clients *clients, float *since_ns)
 {
-    if (source->shards == 1) {
-        return 0;
-    }
-    if (source->frame_shard_next == KVC_SOURCE_BLOCK) {
-        kvc_source_draw_key_ids(source, &source->frame_rng, source->block.key_id, KVC_SOURCE_BLOCK);
-        kvc_source_complete_columns(source, source->block, KVC_SOURCE_BLOCK);
-        kvc_hash_ring_shards(source->ring, source->block.hash, KVC_SOURCE_BLOCK, source->frame_shard);
-        source->frame_shard_next = 0;
-    }
-    return source->frame_shard[source->frame_shard_next++];
-}
-
-static bool push_frame(struct kvc_source_shard *shard, double sent_ns, uint32_t count)
-{
-    if (shard->first_frame == shard->last_frame) {
-        shard->first_frame = shard->last_frame = 0;
-    }
-    if (shard->last_frame == shard->frame_capacity) {
-        uint32_t waiting = shard->last_frame - shard->first_frame;
-        if (shard->first_frame > 0) {
-            memmove(shard->frames, shard->frames + shard->first_frame, waiting * sizeof(*shard->frames));
+    if (clients->spares == clients->spare_capacity) {
+        uint32_t capacity = clients->spare_capacity != 0 ? 2 * clients->spare_capacity : 64;
+        float **spare = realloc(clients->spare, capacity * sizeof(*spare));
+        if (spare == NULL) {
+            return false;
         }
-        shard->first_frame = 0;
-        shard->last_frame = waiting;
-        if (2 * waiting >= shard->frame_capacity) {
-            uint32_t capacity = shard->frame_capacity != 0 ? 2 * shard->frame_capacity : 64;
-            struct kvc_source_frame *frames = realloc(shard->frames, capacity * sizeof(*frames));
-            if (frames == NULL) {
-                return false;
-            }
-            shard->frames = frames;
-            shard->frame_capacity = capacity;
-        }
+        clients->spare = spare;
+        clients->spare_capacity = capacity;
     }
-    shard->frames[shard->last_frame++] = (struct kvc_source_frame){.sent_ns = sent_ns, .count = count};
-    shard->framed += count;
+    clients->spare[clients->spares++] = since_ns;
     return true;
 }
 
-/* Sends the next frame of the stream if it is due by until_ns. A frame is short if its shard is so cold
- * that filling it would make too many requests ahead for the other shards. The contents of a frame depend
- * on the stream alone, not on the requests drained so far. */
-static bool send_frame(struct kvc_source *source, double until_ns)
+/* Opens the frame of a client that has an empty one. */
+static bool open_frame(struct kvc_source *source, uint32_t number, double now_ns)
 {
-    if (kvc_source_stopped(source) || isinf(source->next_frame_ns) || source->next_frame_ns > until_ns) {
+    struct kvc_source_clients *clients = &source->clients;
+    struct kvc_source_filler *filler = &clients->filler[number];
+    if (clients->spares > 0) {
+        filler->since_ns = clients->spare[--clients->spares];
+    } else if ((filler->since_ns = malloc(source->frame_requests * sizeof(*filler->since_ns))) == NULL) {
         return false;
     }
-    struct kvc_source_shard *shard = &source->shard[next_frame_shard(source)];
-    uint64_t ahead = LOOK_AHEAD + (uint64_t)FRAMES_AHEAD * source->shards * source->frame_requests;
-    uint32_t count;
-    while ((count = kvc_rows_count(&shard->rows) - shard->framed) < source->frame_requests &&
-           (count == 0 || source->unframed < ahead)) {
-        if (!kvc_source_make_block(source)) {
+    filler->first_ns = now_ns;
+    filler->newer = KVC_SOURCE_NO_FILLER;
+    filler->older = clients->newest;
+    if (clients->newest == KVC_SOURCE_NO_FILLER) {
+        clients->oldest = number;
+        clients->expires_ns = now_ns + clients->timeout_ns;
+    } else {
+        clients->filler[clients->newest].newer = number;
+    }
+    clients->newest = number;
+    return true;
+}
+
+/* Sends the frame of a client. */
+static bool send_frame(struct kvc_source *source, uint32_t number, double now_ns)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    struct kvc_source_filler *filler = &clients->filler[number];
+    struct kvc_source_shard *shard = &source->shard[number / clients->flows];
+    if (!kvc_source_reserve_frame(shard)) {
+        return false;
+    }
+    uint32_t client = number % clients->flows, turn = filler->frames++ % clients->connections;
+    shard->frames[shard->last_frame++] =
+        (struct kvc_source_queued){.left_ns = now_ns,
+                                   .first_ns = filler->first_ns,
+                                   .since_ns = filler->since_ns,
+                                   .connection = client * clients->connections + turn,
+                                   .count = filler->count};
+    if (filler->older != KVC_SOURCE_NO_FILLER) {
+        clients->filler[filler->older].newer = filler->newer;
+    } else {
+        clients->oldest = filler->newer;
+        clients->expires_ns = filler->newer != KVC_SOURCE_NO_FILLER
+                                  ? clients->filler[filler->newer].first_ns + clients->timeout_ns
+                                  : INFINITY;
+    }
+    if (filler->newer != KVC_SOURCE_NO_FILLER) {
+        clients->filler[filler->newer].older = filler->older;
+    } else {
+        clients->newest = filler->older;
+    }
+    filler->since_ns = NULL;
+    filler->count = 0;
+    filler->full = source->frame_requests;
+    return true;
+}
+
+/* Sends the frames that have waited for too long at now_ns. */
+static bool expire(struct kvc_source *source, double now_ns)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    while (clients->oldest != KVC_SOURCE_NO_FILLER && clients->expires_ns <= now_ns) {
+        if (!send_frame(source, clients->oldest, clients->expires_ns)) {
             return false;
         }
     }
-    if (count > source->frame_requests) {
-        count = source->frame_requests;
+    return true;
+}
+
+/* Sends what is left after the end of a curve. Frames that no timeout sends leave when the curve ends. */
+static bool flush(struct kvc_source *source)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    const struct kvc_workload *workload = &source->workload;
+    double end_ns = workload->curve[workload->curve_points - 1].time_ns;
+    while (clients->oldest != KVC_SOURCE_NO_FILLER) {
+        double left_ns = isinf(clients->expires_ns) ? end_ns : clients->expires_ns;
+        if (!send_frame(source, clients->oldest, left_ns)) {
+            return false;
+        }
     }
-    if (!push_frame(shard, source->next_frame_ns, count)) {
+    return true;
+}
+
+static inline void put(struct kvc_source_filler *filler, double now_ns)
+{
+    const double down = 1 - 0x1.0p-24; /* So that a time rounded to float is never late. */
+    filler->since_ns[filler->count++] = (float)((now_ns - filler->first_ns) * down);
+}
+
+/* Puts the first or the last request into a frame. */
+static bool put_at_end(struct kvc_source *source, uint32_t number, double now_ns)
+{
+    struct kvc_source_filler *filler = &source->clients.filler[number];
+    if (filler->count == 0 && !open_frame(source, number, now_ns)) {
+        return false;
+    }
+    put(filler, now_ns);
+    return filler->count < filler->full || send_frame(source, number, now_ns);
+}
+
+/* Lets the clients put the requests of a block into their frames. */
+static bool fill_frames(struct kvc_source *source)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    const uint32_t *shard = source->shards > 1 ? source->block_shard : NULL;
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        double now_ns = clients->sent_ns[i];
+        if (clients->expires_ns <= now_ns) {
+            if (isinf(now_ns)) { /* The curve has ended. */
+                return flush(source);
+            }
+            if (!expire(source, now_ns)) {
+                return false;
+            }
+        }
+        uint32_t number = (shard != NULL ? shard[i] * clients->flows : 0) + clients->flow[i];
+        struct kvc_source_filler *filler = &clients->filler[number];
+        if (filler->count != 0 && filler->count + 1 < filler->full) {
+            put(filler, now_ns);
+        } else if (!put_at_end(source, number, now_ns)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Lets the clients of all shards go on by one block of requests. The frames depend on the stream alone, and
+ * not on what was drained so far. The keys of a frame are the next ones of its shard, because they are
+ * independent of the times. Returns false at the end of the load. */
+static bool go_on(struct kvc_source *source)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    if (source->workload.fill == KVC_FILL_AT_ONCE) {
+        return kvc_source_send_whole(source);
+    }
+    if (kvc_source_stopped(source) || isinf(clients->through_ns) || !kvc_source_make_block(source)) {
+        return false;
+    }
+    kvc_arrivals_fill(&clients->arrivals, clients->sent_ns, clients->flow, KVC_SOURCE_BLOCK);
+    if (!fill_frames(source)) {
         kvc_source_out_of_memory(source);
         return false;
     }
-    source->unframed -= count;
-    source->next_frame_ns = kvc_arrivals_next(&source->arrivals);
+    clients->through_ns = clients->sent_ns[KVC_SOURCE_BLOCK - 1];
     return true;
+}
+
+/* Returns the next frame of a shard, or NULL if none leaves by until_ns. */
+static struct kvc_source_queued *next_frame(struct kvc_source *source, const struct kvc_source_shard *shard,
+                                            double until_ns)
+{
+    while (shard->first_frame == shard->last_frame) {
+        if (source->clients.through_ns >= until_ns || !go_on(source)) {
+            return NULL;
+        }
+    }
+    struct kvc_source_queued *next = &shard->frames[shard->first_frame];
+    return next->left_ns <= until_ns ? next : NULL;
+}
+
+bool kvc_source_peek_open(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns,
+                          uint32_t *connection)
+{
+    const struct kvc_source_queued *next = next_frame(source, shard, until_ns);
+    if (next != NULL) {
+        *connection = next->connection;
+    }
+    return next != NULL;
 }
 
 uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                struct kvc_batch *batch)
 {
-    while (shard->first_frame == shard->last_frame) {
-        if (!send_frame(source, until_ns)) {
-            return 0;
-        }
-    }
-    struct kvc_source_frame *frame = &shard->frames[shard->first_frame];
     uint32_t count = kvc_source_room(source, batch);
-    if (frame->sent_ns > until_ns) {
+    struct kvc_source_queued *frame = count != 0 ? next_frame(source, shard, until_ns) : NULL;
+    if (frame == NULL) {
         return 0;
     }
-    if (count > frame->count) {
-        count = frame->count;
+    if (count > frame->count - frame->drained) {
+        count = frame->count - frame->drained;
     }
-    kvc_source_move_rows(source, &shard->rows, frame->sent_ns, count, batch);
-    shard->framed -= count;
-    frame->count -= count;
-    if (frame->count == 0) {
+    double *sent_ns = batch->sent_ns + batch->count;
+    const float *since_ns = frame->since_ns != NULL ? frame->since_ns + frame->drained : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        sent_ns[i] = frame->first_ns + (since_ns != NULL ? since_ns[i] : 0);
+    }
+    batch->left_ns = frame->left_ns;
+    batch->connection = frame->connection;
+    kvc_source_move_rows(source, &shard->rows, count, batch);
+    frame->drained += count;
+    shard->framed -= source->workload.fill == KVC_FILL_AT_ONCE ? count : 0;
+    if (frame->drained == frame->count) {
         shard->first_frame++;
+        if (frame->since_ns != NULL && !give_back_times(&source->clients, frame->since_ns)) {
+            free(frame->since_ns);
+        }
     }
     return count;
 }
 
 double kvc_source_next_open_ns(struct kvc_source *source, const struct kvc_source_shard *shard)
 {
+    bool at_once = source->workload.fill == KVC_FILL_AT_ONCE;
     for (int i = 0; shard->first_frame == shard->last_frame; i++) {
-        if (i == KVC_SOURCE_SEARCH_LIMIT || !send_frame(source, INFINITY)) {
-            return kvc_source_stopped(source) ? INFINITY : source->next_frame_ns;
+        if (i == (at_once ? KVC_SOURCE_SEARCH_LIMIT : KVC_SOURCE_SEARCH_BLOCKS) || !go_on(source)) {
+            return kvc_source_stopped(source) ? INFINITY : source->clients.through_ns;
         }
     }
-    return shard->frames[shard->first_frame].sent_ns;
+    return shard->frames[shard->first_frame].left_ns;
 }
 
-void kvc_source_start_open(struct kvc_source *source, uint64_t seed)
+bool kvc_source_start_open(struct kvc_source *source, uint64_t seed)
 {
-    kvc_rng_init(&source->frame_rng, seed, "workload.frame", 0);
-    source->frame_shard_next = KVC_SOURCE_BLOCK;
-    kvc_arrivals_init(&source->arrivals, &source->workload, source->frame_requests, seed);
-    source->next_frame_ns = kvc_arrivals_next(&source->arrivals);
+    struct kvc_source_clients *clients = &source->clients;
+    const struct kvc_workload *workload = &source->workload;
+    uint32_t flows = kvc_workload_flows(workload), most = source->frame_requests;
+    clients->flows = flows;
+    clients->connections = kvc_workload_connections(workload) / flows;
+    clients->timeout_ns = workload->fill_timeout_ns > 0 ? workload->fill_timeout_ns : INFINITY;
+    clients->oldest = clients->newest = KVC_SOURCE_NO_FILLER;
+    clients->expires_ns = INFINITY;
+    clients->through_ns = -1;
+    clients->filler = calloc((size_t)source->shards * flows, sizeof(*clients->filler));
+    kvc_arrivals_init(&clients->arrivals, workload, workload->fill == KVC_FILL_AT_ONCE ? most : 1, seed);
+    kvc_rng_init(&clients->shard_rng, seed, "workload.frame", 0);
+    clients->next = KVC_SOURCE_BLOCK;
+    for (uint32_t i = 0; clients->filler != NULL && i < source->shards * flows; i++) {
+        /* Clients that take turns would send all their frames at about the same time. Shorter first frames
+         * spread them evenly. */
+        uint32_t head_start = (uint32_t)((uint64_t)(i % flows) * most / flows);
+        clients->filler[i].full = workload->arrival == KVC_ARRIVAL_FIXED ? most - head_start : most;
+    }
+    return clients->filler != NULL;
+}
+
+void kvc_source_free_open(struct kvc_source *source)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    for (uint32_t i = 0; clients->filler != NULL && i < source->shards * clients->flows; i++) {
+        free(clients->filler[i].since_ns);
+    }
+    for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
+        struct kvc_source_shard *shard = &source->shard[i];
+        for (uint32_t k = shard->first_frame; k < shard->last_frame; k++) {
+            free(shard->frames[k].since_ns);
+        }
+        free(shard->frames);
+    }
+    for (uint32_t i = 0; i < clients->spares; i++) {
+        free(clients->spare[i]);
+    }
+    free(clients->spare);
+    free(clients->filler);
 }

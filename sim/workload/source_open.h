@@ -1,5 +1,6 @@
 /** @file
- * Open-loop arrivals of a source: frames are sent at times that do not depend on the store. */
+ * Open-loop arrivals of a source: clients send requests at times that do not depend on the store, and
+ * collect them in frames. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_OPEN_H
 #define KVC_SIM_WORKLOAD_SOURCE_OPEN_H
 
@@ -8,14 +9,21 @@
 
 #include "sim/workload/source_state.h"
 
-/** Prepares the arrivals of an open loop. */
-void kvc_source_start_open(struct kvc_source *source, uint64_t seed);
+/** Prepares the clients of an open loop. Returns false if memory is short. */
+bool kvc_source_start_open(struct kvc_source *source, uint64_t seed);
+
+/** Frees what the clients have. */
+void kvc_source_free_open(struct kvc_source *source);
+
+/** Looks at the next frame of an open loop; see kvc_source_peek. */
+bool kvc_source_peek_open(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns,
+                          uint32_t *connection);
 
 /** Drains a frame of an open loop; see kvc_source_drain. */
 uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                struct kvc_batch *batch);
 
-/** Returns the next send time of an open loop; see kvc_source_next_ns. */
+/** Returns when the next frame of an open loop leaves; see kvc_source_next_ns. */
 double kvc_source_next_open_ns(struct kvc_source *source, const struct kvc_source_shard *shard);
 
 #endif

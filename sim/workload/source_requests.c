@@ -123,6 +123,5 @@ bool kvc_source_make_block(struct kvc_source *source)
     if (!ok) {
         kvc_source_out_of_memory(source);
     }
-    source->unframed += KVC_SOURCE_BLOCK;
     return ok;
 }

@@ -48,6 +48,10 @@ uint32_t kvc_source_drain_saturating(struct kvc_source *source, struct kvc_sourc
         return 0;
     }
     uint32_t count = kvc_source_room(source, batch);
-    kvc_source_move_rows(source, &shard->rows, NAN, count, batch);
+    for (uint32_t i = 0; i < count; i++) {
+        batch->sent_ns[batch->count + i] = NAN;
+    }
+    kvc_source_move_rows(source, &shard->rows, count, batch);
+    kvc_source_mark_frame(source, shard, NAN, batch);
     return count;
 }

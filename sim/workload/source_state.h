@@ -23,28 +23,71 @@
 #include "sim/workload/zipf.h"
 
 enum {
-    KVC_SOURCE_BLOCK = 1024,          /**< Requests made at a time, so that their columns fit the L1 cache. */
-    KVC_SOURCE_SEARCH_LIMIT = 1 << 16 /**< Frames or trace lines that one kvc_source_next_ns looks through. */
+    KVC_SOURCE_BLOCK = 1024, /**< Requests made at a time, so that their columns fit the L1 cache. */
+    KVC_SOURCE_SEARCH_LIMIT = 1 << 16, /**< Trace lines that one kvc_source_next_ns looks through. */
+    KVC_SOURCE_SEARCH_BLOCKS = 1 << 10 /**< Blocks of requests that it looks through in an open loop. */
 };
 
 /** The odd number nearest to 2^64 divided by the golden ratio, the step of splitmix64. */
 static const uint64_t KVC_SOURCE_GOLDEN = 0x9e3779b97f4a7c15ull;
 
-/** A frame that was sent but not drained yet (open loop). */
-struct kvc_source_frame {
-    double sent_ns; /**< Send time [ns]. */
-    uint32_t count; /**< Requests left in the frame. */
+/** A frame that left its client but was not drained yet (open loop). */
+struct kvc_source_queued {
+    double left_ns;      /**< When it left its client [ns]. */
+    double first_ns;     /**< Send time of its first request [ns]. */
+    float *since_ns;     /**< Time from the first request to each request [ns]; NULL: none. */
+    uint32_t connection; /**< Its connection. */
+    uint32_t count;      /**< Its requests. */
+    uint32_t drained;    /**< How many of them are drained. */
+};
+
+/** A client that fills a frame for a shard (open loop). The time of a request is rounded down to one part in
+ * 2^24 of the time since the frame's first, which keeps the frames of many clients in the cache. */
+struct kvc_source_filler {
+    double first_ns; /**< Send time of the first request in the frame [ns]. */
+    float *since_ns; /**< Time from the first request to each request [ns]; NULL if the frame is empty. */
+    uint32_t count;  /**< Requests in the frame. */
+    uint32_t full;   /**< Requests with which the frame leaves. */
+    uint32_t frames; /**< Frames that have left. */
+    uint32_t older;  /**< The filler whose frame was opened before this one's, or KVC_SOURCE_NO_FILLER. */
+    uint32_t newer;  /**< The filler whose frame was opened after this one's, or KVC_SOURCE_NO_FILLER. */
+};
+
+enum { KVC_SOURCE_NO_FILLER = UINT32_MAX };
+
+/** The clients of an open loop, and the frames that they fill. */
+struct kvc_source_clients {
+    struct kvc_arrivals arrivals;     /**< Produces send times. */
+    uint32_t flows;                   /**< Clients per shard. */
+    uint32_t connections;             /**< Connections per client. */
+    double timeout_ns;                /**< A frame leaves this long after its first request [ns]. */
+    struct kvc_source_filler *filler; /**< Client i of shard s is entry s * flows + i. */
+    uint32_t oldest;                  /**< First of the list of open frames. */
+    uint32_t newest;                  /**< Last of that list. */
+    double expires_ns;                /**< When the oldest open frame leaves at the latest [ns]. */
+    double through_ns;                /**< All frames that leave by this time have left [ns]. */
+    float **spare;                    /**< Arrays of send times to be used again. */
+    uint32_t spares;                  /**< Number of `spare`. */
+    uint32_t spare_capacity;          /**< Allocated entries of `spare`. */
+    double sent_ns[KVC_SOURCE_BLOCK]; /**< Send times of a block. */
+    uint16_t flow[KVC_SOURCE_BLOCK];  /**< Clients of a block. */
+
+    struct kvc_rng shard_rng;         /**< At once: draws the shard of a frame. */
+    uint32_t shard[KVC_SOURCE_BLOCK]; /**< At once: shards of a block of frames. */
+    uint32_t next;                    /**< At once: the next frame of the block. */
+    uint64_t unframed;                /**< At once: rows of all shards that no frame holds yet. */
 };
 
 /** The part of a source that belongs to one shard. */
 struct kvc_source_shard {
-    struct kvc_rows rows;            /**< Requests that wait to be drained. */
-    struct kvc_source_frame *frames; /**< Open loop: a queue of frames, `first_frame` to `last_frame` - 1. */
-    uint32_t first_frame;            /**< Oldest frame of the queue. */
-    uint32_t last_frame;             /**< End of the queue. */
-    uint32_t frame_capacity;         /**< Allocated frames. */
-    uint32_t framed;                 /**< How many of `rows` belong to a frame of the queue. */
-    struct kvc_sends sends;          /**< Closed loop: pending sends of this shard's clients. */
+    struct kvc_rows rows;             /**< Requests that wait to be drained. */
+    struct kvc_source_queued *frames; /**< Open loop: a queue of frames, `first_frame` to `last_frame` - 1. */
+    uint32_t first_frame;             /**< Oldest frame of the queue. */
+    uint32_t last_frame;              /**< End of the queue. */
+    uint32_t frame_capacity;          /**< Allocated frames. */
+    uint32_t framed;                  /**< At once: how many of `rows` belong to a frame of the queue. */
+    uint32_t turn;                    /**< Saturating, trace: frames drained so far. */
+    struct kvc_sends sends;           /**< Closed loop: pending sends of this shard's clients. */
 };
 
 /** A request source. */
@@ -71,12 +114,7 @@ struct kvc_source {
     uint8_t same_key_bytes[KVC_SOURCE_BLOCK];    /**< Fixed sizes: the key size, repeated to be copied. */
     uint32_t same_value_bytes[KVC_SOURCE_BLOCK]; /**< Fixed sizes: the value size, repeated. */
 
-    struct kvc_arrivals arrivals;           /**< Open loop: produces send times. */
-    double next_frame_ns;                   /**< Open loop: send time of the next frame [ns]. */
-    uint64_t unframed;                      /**< Open loop: rows of all shards that no frame holds yet. */
-    struct kvc_rng frame_rng;               /**< Open loop: draws the shard of a frame. */
-    uint32_t frame_shard[KVC_SOURCE_BLOCK]; /**< Open loop: shards drawn ahead. */
-    uint32_t frame_shard_next;              /**< Open loop: the next entry of `frame_shard`. */
+    struct kvc_source_clients clients; /**< Open loop: the clients. */
 
     uint64_t client_key;     /**< Closed loop: seed of the clients' draws. */
     uint64_t *client_key_id; /**< Closed loop: the key that each client requests next. */

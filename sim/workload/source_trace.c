@@ -35,20 +35,27 @@ static bool read_trace(struct kvc_source *source)
     return true;
 }
 
+bool kvc_source_peek_trace(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns)
+{
+    while (kvc_rows_count(&shard->rows) == 0) {
+        if (source->trace_ns > until_ns || !read_trace(source)) {
+            return false;
+        }
+    }
+    return shard->rows.all.sent_ns[shard->rows.head] <= until_ns;
+}
+
 uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                 struct kvc_batch *batch)
 {
     struct kvc_rows *rows = &shard->rows;
-    while (kvc_rows_count(rows) == 0) {
-        if (source->trace_ns > until_ns || !read_trace(source)) {
-            return 0;
-        }
-    }
-    double sent_ns = rows->all.sent_ns[rows->head];
-    if (sent_ns > until_ns || kvc_source_room(source, batch) == 0) {
+    if (!kvc_source_peek_trace(source, shard, until_ns) || kvc_source_room(source, batch) == 0) {
         return 0;
     }
-    kvc_source_move_rows(source, rows, sent_ns, 1, batch);
+    double sent_ns = rows->all.sent_ns[rows->head];
+    batch->sent_ns[batch->count] = sent_ns;
+    kvc_source_move_rows(source, rows, 1, batch);
+    kvc_source_mark_frame(source, shard, sent_ns, batch);
     return 1;
 }
 

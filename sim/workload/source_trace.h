@@ -8,6 +8,9 @@
 
 #include "sim/workload/source_state.h"
 
+/** Returns whether a line is sent by until_ns; see kvc_source_peek. */
+bool kvc_source_peek_trace(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns);
+
 /** Drains the next line of a trace; see kvc_source_drain. */
 uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                 struct kvc_batch *batch);

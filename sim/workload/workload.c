@@ -8,10 +8,13 @@ enum { FRAME_REQUESTS_MAX = 4096, KEY_BYTES_MAX = 255 };
 
 #define KEYS_MAX 4294967296.0
 #define CLIENTS_MAX 16777216.0
+#define CONNECTIONS_OF_ALL_MAX 1048576.0
 
 static const char *const size_sets[] = {"fixed", "etc", "usr", "app", "var", "sys", NULL};
 
 static const char *const clients_for_names[] = {"cluster", "socket", NULL};
+
+static const char *const fill_names[] = {"gradually", "at_once", NULL};
 
 static const struct kvc_option rows[] = {
     {.name = "keys",
@@ -73,6 +76,38 @@ static const struct kvc_option rows[] = {
      .auto_value = 0,
      .help = "requests that a client packs into one Ethernet frame; more requests per frame need fewer "
              "packets but wait longer"},
+    {.name = "flows",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_workload, flows),
+     .min = 1,
+     .max = KVC_FLOWS_MAX,
+     .by_default = "64",
+     .help = "clients that fill frames for a socket in an open loop, for example four machines of 16 "
+             "threads; more clients take longer to fill a frame each"},
+    {.name = "connections",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_workload, connections),
+     .min = 1,
+     .max = KVC_CONNECTIONS_MAX,
+     .by_default = "16",
+     .help = "connections that the frames of a client use in turn, 16 as in memaslap; more connections "
+             "spread frames more evenly over the queues of a NIC"},
+    {.name = "fill_timeout",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_workload, fill_timeout_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "100us",
+     .help = "longest time for which a client of an open loop holds a request back to fill its frame, 0 for "
+             "no limit; a longer time sends fuller frames later"},
+    {.name = "fill",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_workload, fill),
+     .by_default = "gradually",
+     .choices = fill_names,
+     .help = "how a client of an open loop gets the requests of a frame: gradually, where each has its own "
+             "send time and waits for the frame, or at_once, as from a generator of whole packets"},
     {.name = "clients_for",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_workload, clients_for),
@@ -159,6 +194,16 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
         return INFINITY;
     }
     KVC_BUG("no arrival %d", workload->arrival);
+}
+
+uint32_t kvc_workload_flows(const struct kvc_workload *workload)
+{
+    return workload->flows > 0 ? (uint32_t)workload->flows : 1;
+}
+
+uint32_t kvc_workload_connections(const struct kvc_workload *workload)
+{
+    return kvc_workload_flows(workload) * (workload->connections > 0 ? (uint32_t)workload->connections : 1);
 }
 
 uint32_t kvc_workload_key_stride(const struct kvc_workload *workload)
@@ -275,6 +320,28 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
                : fail(diag, "the arrival curve is 0 Mops everywhere; at least one point must be above 0");
 }
 
+static enum kvc_status check_clients(const struct kvc_workload *w, struct kvc_diag *diag)
+{
+    if (w->flows > KVC_FLOWS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.flows is %llu; allowed are 1 to %d",
+                             (unsigned long long)w->flows, KVC_FLOWS_MAX);
+    }
+    if (w->connections > KVC_CONNECTIONS_MAX ||
+        (double)kvc_workload_connections(w) > CONNECTIONS_OF_ALL_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.connections is %llu for each of %u clients; allowed are 2^20 together",
+                             (unsigned long long)w->connections, kvc_workload_flows(w));
+    }
+    if (!isfinite(w->fill_timeout_ns) || w->fill_timeout_ns < 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.fill_timeout is %g ns; it must not be negative", w->fill_timeout_ns);
+    }
+    if (w->fill != KVC_FILL_GRADUALLY && w->fill != KVC_FILL_AT_ONCE) {
+        return fail(diag, "workload.fill is neither gradually nor at_once");
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_diag *diag)
 {
     if (w->clients_for == KVC_CLIENTS_FOR_SOCKET && w->arrival != KVC_ARRIVAL_SATURATE) {
@@ -312,7 +379,8 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     enum kvc_status status = check_arrival(workload, diag);
-    if (status != KVC_OK || workload->arrival == KVC_ARRIVAL_TRACE) {
+    if (status != KVC_OK || (status = check_clients(workload, diag)) != KVC_OK ||
+        workload->arrival == KVC_ARRIVAL_TRACE) {
         return status;
     }
     if ((status = check_keys(workload, diag)) != KVC_OK || (status = check_mix(workload, diag)) != KVC_OK) {

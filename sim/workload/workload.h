@@ -13,8 +13,8 @@
 /** When requests are sent. */
 enum kvc_arrival {
     KVC_ARRIVAL_SATURATE, /**< A request always waits. It counts as sent when the receiver can take it. */
-    KVC_ARRIVAL_POISSON,  /**< Open loop: frames form a Poisson process of `rate_mops` requests. */
-    KVC_ARRIVAL_FIXED,    /**< Open loop: frames are sent at equal distances. */
+    KVC_ARRIVAL_POISSON,  /**< Open loop: requests, or frames filled at once, form a Poisson process. */
+    KVC_ARRIVAL_FIXED,    /**< Open loop: requests, or frames filled at once, have equal distances. */
     KVC_ARRIVAL_CLOSED,   /**< Each of `clients` sends its next request `think_ns` after a response. */
     KVC_ARRIVAL_CURVE,    /**< Open loop: a Poisson process whose rate follows `curve`. */
     KVC_ARRIVAL_TRACE,    /**< Replays the file `trace`; see sim/workload/trace.h. */
@@ -34,6 +34,17 @@ enum kvc_size_set {
 enum kvc_clients_for {
     KVC_CLIENTS_FOR_CLUSTER, /**< "cluster": one set of clients; a slow socket holds back the others. */
     KVC_CLIENTS_FOR_SOCKET,  /**< "socket": each socket has its own clients, as in many evaluations. */
+};
+
+/** How a client of an open loop gets the requests of a frame. */
+enum kvc_fill_mode {
+    KVC_FILL_GRADUALLY, /**< "gradually": one by one, each at its own time. */
+    KVC_FILL_AT_ONCE,   /**< "at_once": all at the same time, as from a generator of whole packets. */
+};
+
+enum {
+    KVC_FLOWS_MAX = 4096,       /**< Most clients of an open loop. */
+    KVC_CONNECTIONS_MAX = 65536 /**< Most connections of a client. */
 };
 
 /** How popular the keys are. */
@@ -69,8 +80,12 @@ struct kvc_workload {
     uint32_t curve_points;                      /**< Curve: number of points. */
     char trace[KVC_TEXT_MAX];                   /**< Trace: path of the file. */
     uint64_t frame_requests;                    /**< Requests per Ethernet frame; 0: as many as fit. */
-    int clients_for;                            /**< Saturating: enum kvc_clients_for. */
-    double preload_frac; /**< Share of the keys, most popular first, stored before the run. */
+    uint64_t flows;         /**< Open loop: clients that fill frames for a socket; 0 counts as 1. */
+    uint64_t connections;   /**< Connections that a client's frames take in turn; 0 counts as 1. */
+    double fill_timeout_ns; /**< Open loop: the longest that a frame waits to be full [ns]; 0: no limit. */
+    int fill;               /**< Open loop: enum kvc_fill_mode. */
+    int clients_for;        /**< Saturating: enum kvc_clients_for. */
+    double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
 };
 
 /** The options of the table `workload`, except popularity and arrival, which are tables of their own. */
@@ -89,6 +104,13 @@ uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
  * clients are limited by the store, and the rate of a trace is not known beforehand: for these, returns
  * +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
+
+/** Returns the clients that fill frames for one socket, at least 1. */
+uint32_t kvc_workload_flows(const struct kvc_workload *workload);
+
+/** Returns the connections of all clients to one socket, at least 1. The frames of a connection have the same
+ * addresses and ports. */
+uint32_t kvc_workload_connections(const struct kvc_workload *workload);
 
 /** Returns the distance between two keys in a batch of this workload: the largest key, rounded up to words of
  * 8 bytes [bytes]. */

@@ -132,6 +132,7 @@ int main(void)
          128},
         {"zipf 0.99, etc sizes, saturating", KVC_POPULARITY_ZIPF, KVC_SIZES_ETC, KVC_ARRIVAL_SATURATE, 8},
         {"uniform, 8 B keys, poisson", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_POISSON, 8},
+        {"uniform, 8 B keys, rate curve", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_CURVE, 8},
         {"uniform, 8 B keys, 10000 clients", KVC_POPULARITY_UNIFORM, KVC_SIZES_FIXED, KVC_ARRIVAL_CLOSED, 8},
     };
     for (size_t i = 0; i < sizeof(exponents) / sizeof(*exponents); i++) {
@@ -150,6 +151,11 @@ int main(void)
                                         .zipf_s = 0.99,
                                         .arrival = loads[i].arrival,
                                         .rate_mops = 100,
+                                        .curve = {{0, 100}, {1e12, 200}},
+                                        .curve_points = 2,
+                                        .flows = 64,
+                                        .connections = 16,
+                                        .fill_timeout_ns = 1e5,
                                         .clients = 10000,
                                         .think_ns = 1000};
         printf("%-36s", loads[i].name);

@@ -47,6 +47,27 @@ Test(workload, every_arrival_passes_when_complete)
     }
 }
 
+Test(workload, clients_out_of_range_are_refused)
+{
+    REFUSED("flows is 4097", flows = 4097);
+    REFUSED("connections is 65537", connections = 65537);
+    REFUSED("2^20 together", flows = 4096, workload.connections = 257);
+    REFUSED("fill_timeout", fill_timeout_ns = -1);
+    REFUSED("fill_timeout", fill_timeout_ns = NAN);
+    REFUSED("workload.fill is", fill = 2);
+}
+
+Test(workload, a_load_has_at_least_one_client_and_connection)
+{
+    struct kvc_workload workload = good();
+    cr_expect_eq(kvc_workload_flows(&workload), 1);
+    cr_expect_eq(kvc_workload_connections(&workload), 1);
+    workload.flows = 8;
+    workload.connections = 16;
+    cr_expect_eq(kvc_workload_flows(&workload), 8);
+    cr_expect_eq(kvc_workload_connections(&workload), 128);
+}
+
 Test(workload, keys_and_mixes_out_of_range_are_refused)
 {
     REFUSED("keys is 0", keys = 0);
@@ -145,8 +166,9 @@ static const struct kvc_option *row(const char *name)
 
 Test(workload, options_have_help_ranges_and_defaults)
 {
-    static const char names[][12] = {"keys", "key",    "value",     "sizes",       "get",
-                                     "set",  "delete", "per_frame", "clients_for", "preload"};
+    static const char names[][16] = {"keys",         "key",    "value",       "sizes",  "get",
+                                     "set",          "delete", "per_frame",   "flows",  "connections",
+                                     "fill_timeout", "fill",   "clients_for", "preload"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const struct kvc_option *option = row(names[i]);
         cr_assert_not_null(option, "%s", names[i]);

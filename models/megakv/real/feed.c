@@ -73,7 +73,7 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
             break;
         }
         if (open) {
-            feed->frame[feed->frames - 1].sent_ns = last_ns = batch->sent_ns[0];
+            feed->frame[feed->frames - 1].sent_ns = last_ns = batch->left_ns;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
