@@ -12,4 +12,9 @@ return {
   response_header = { 8, source = assumed },
   ring = { 512, source = "DPDK's usual receive ring for the XL710 (i40e)" },
   latency = { "0us", source = "not published; clients are connected directly, taken as none" },
+  packet_rate = { 37e6, source = "Intel Ethernet Controller X710/XXV710/XL710 Specification Update, Throughput Limit: about 37 Mpps for the entire device below 160 bytes" },
+  queues = { 64, source = "Intel Ethernet Controller X710/XXV710/XL710 datasheet: an entry of the RSS table selects one of 64 queues" },
+  rss_entries = { 512, source = "Intel Ethernet Controller X710/XXV710/XL710 datasheet: RSS table of a physical function" },
+  idle_power = { "0W", source = "not published" },
+  busy_power = { "7W", source = "Intel ARK, Ethernet Controller XL710-BM2: TDP" },
 }

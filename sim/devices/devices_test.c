@@ -98,6 +98,56 @@ Test(nic, takes_the_wire_for_all_its_bytes)
                        "one byte starts a frame");
 }
 
+/* 37 million frames a second: a frame of 64 bytes occupies the wire for 8.4 ns and the controller for 27 ns.
+ */
+Test(nic, handles_no_more_packets_than_its_controller)
+{
+    struct kvc_nic limited = nic;
+    limited.packets_per_s = 37e6;
+    double small_bytes = 84 - 38 - 28, wire_bytes_per_ns = 10;
+    cr_expect_float_eq(kvc_nic_wire_ns(&nic, small_bytes, 1), 84 / wire_bytes_per_ns, 1e-9);
+    cr_expect_float_eq(kvc_nic_wire_ns(&limited, small_bytes, 1), 1e3 / 37, 1e-9);
+    cr_expect_float_eq(kvc_nic_wire_ns(&limited, small_bytes, 7), 7e3 / 37, 1e-9);
+    cr_expect_eq(kvc_nic_wire_ns(&limited, 1472, 7), kvc_nic_wire_ns(&nic, 1472, 7),
+                 "large frames fill the wire");
+}
+
+Test(nic, knows_its_queues)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_nic card = nic;
+    card.queues = 64;
+    card.rss_entries = 512;
+    card.rss_fields = KVC_RSS_ADDRESSES;
+    struct kvc_rss_params params = kvc_nic_rss_params(&card, 7);
+    cr_expect_eq(params.queues, 7);
+    cr_expect_eq(params.entries, 512);
+    cr_expect_eq(params.fields, KVC_RSS_ADDRESSES);
+    cr_expect_eq(kvc_nic_kind.check(&card, &diag), KVC_OK);
+    cr_expect_eq(kvc_nic_check_queues(&card, 64, &diag), KVC_OK);
+    cr_expect_eq(kvc_nic_check_queues(&card, 65, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "needs 65 receive queues; node.nic.queues allows 1 to 64"));
+}
+
+static void refuses_nic(const struct kvc_nic *card, const char *says)
+{
+    struct kvc_diag diag = {0};
+    cr_expect_eq(kvc_nic_kind.check(card, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, says), "%s", diag.message);
+}
+
+Test(nic, refuses_impossible_queues_and_powers)
+{
+    struct kvc_nic card = {.queues = 64, .rss_entries = 500};
+    refuses_nic(&card, "nic.rss_entries is 500; allowed are powers of two");
+    card.rss_entries = 32;
+    refuses_nic(&card, "nic.queues is 64; allowed are 1 to 32");
+    card.rss_entries = 64;
+    card.idle_watts = 5;
+    card.busy_watts = 4;
+    refuses_nic(&card, "nic.busy_power is 4 W, below nic.idle_power of 5 W");
+}
+
 static const struct kvc_pcie pcie = {.h2d_bytes_per_s = 10e9, .d2h_bytes_per_s = 5e9, .latency_ns = 1000};
 
 Test(gpu, follows_the_fit_where_there_is_one)

@@ -8,6 +8,14 @@
         .max = high, .help = text                                                                            \
     }
 
+static const char *const rss_fields[] = {"ports", "addresses", NULL};
+
+#define WATTS_ROW(name_, field, text)                                                                        \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_nic, field),                   \
+        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .by_default = "0W", .help = text                       \
+    }
+
 static const struct kvc_option rows[] = {
     {.name = "name",
      .type = KVC_OPTION_TEXT,
@@ -44,15 +52,62 @@ static const struct kvc_option rows[] = {
      .max = 1e9,
      .help = "one-way time between client and memory, without the wire time; a longer time lengthens every "
              "round trip"},
+    {.name = "packet_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_nic, packets_per_s),
+     .min = 1e3,
+     .max = 1e12,
+     .by_default = "unknown",
+     .auto_word = "unknown",
+     .auto_value = 0,
+     .help = "frames per second that the controller handles in each direction, all ports together; a higher "
+             "rate carries more small frames"},
+    {.name = "queues",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_nic, queues),
+     .min = 1,
+     .max = 65536,
+     .by_default = "64",
+     .help = "most receive queues that receive-side scaling can select; at most rss_entries"},
+    {.name = "rss_entries",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_nic, rss_entries),
+     .min = 1,
+     .max = 65536,
+     .by_default = "128",
+     .help = "entries of the indirection table of receive-side scaling, a power of two, 128 in Microsoft's "
+             "specification; more entries share packets more evenly among queues"},
+    {.name = "rss_fields",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_nic, rss_fields),
+     .by_default = "ports",
+     .choices = rss_fields,
+     .help = "fields of a packet that receive-side scaling hashes: addresses and ports, or addresses only"},
+    WATTS_ROW("idle_power", idle_watts,
+              "power of the card when idle; it adds to the power of the node, 0 if it is not published"),
+    WATTS_ROW(
+        "busy_power", busy_watts,
+        "power of the card at its line rate; it adds to the power of the node, 0 if it is not published"),
 };
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    const struct kvc_nic *nic = device;
+    if (nic->busy_watts > 0 && nic->busy_watts < nic->idle_watts) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "nic.busy_power is %g W, below nic.idle_power of %g W",
+                             nic->busy_watts, nic->idle_watts);
+    }
+    return kvc_rss_check(nic->queues, nic->rss_entries, diag);
+}
 
 static const struct kvc_option_table options = {
     .name = "nic", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_nic)};
 
 const struct kvc_device_kind kvc_nic_kind = {
     .name = "nic",
-    .help = "Network ports of a socket: line rate, framing, receive ring, latency",
-    .options = &options};
+    .help = "Network ports of a socket: line rate, packet rate, framing, receive queues, latency",
+    .options = &options,
+    .check = check};
 
 double kvc_nic_payload_bytes(const struct kvc_nic *nic)
 {
@@ -73,6 +128,26 @@ double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes)
 
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
 {
-    double share = (double)nic->ports * nic->bytes_per_s / queues;
-    return kvc_nic_wire_bytes(nic, message_bytes) / share * 1e9;
+    double frames = ceil(message_bytes / kvc_nic_payload_bytes(nic));
+    double wire_bytes =
+        message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
+    double wire_ns = wire_bytes / ((double)nic->ports * nic->bytes_per_s) * 1e9;
+    double packets_ns = nic->packets_per_s > 0 ? frames / nic->packets_per_s * 1e9 : 0;
+    return fmax(wire_ns, packets_ns) * queues;
+}
+
+enum kvc_status kvc_nic_check_queues(const struct kvc_nic *nic, uint32_t queues, struct kvc_diag *diag)
+{
+    if (queues < 1 || queues > nic->queues) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "the store needs %u receive queues; node.nic.queues allows 1 to %llu", queues,
+                             (unsigned long long)nic->queues);
+    }
+    return KVC_OK;
+}
+
+struct kvc_rss_params kvc_nic_rss_params(const struct kvc_nic *nic, uint32_t queues)
+{
+    return (struct kvc_rss_params){
+        .queues = queues, .entries = (uint32_t)nic->rss_entries, .fields = nic->rss_fields};
 }

@@ -3,15 +3,18 @@
  * queue per pipeline.
  *
  * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the
- * line rate, as if by a fair scheduler, so the wire time of a frame is its wire bytes over that share. A
- * receive ring holds `ring_frames` frames per queue; frames that arrive beyond that are dropped. Not
- * modelled: interrupt moderation (DPDK polls), buffers of switches, losses on the wire. */
+ * line rate and of the controller's packet rate, as if by a fair scheduler, so a frame occupies its share for
+ * its wire bytes over the line rate or for its part of the packet rate, whichever is longer. Receive-side
+ * scaling (sim/devices/rss.h) selects the queue of a frame. A receive ring holds `ring_frames` frames per
+ * queue; frames that arrive beyond that are dropped. Not modelled: interrupt moderation (DPDK polls), losses
+ * on the wire, and frames whose processing depends on their size. */
 #ifndef KVC_SIM_DEVICES_NIC_H
 #define KVC_SIM_DEVICES_NIC_H
 
 #include <stdint.h>
 
 #include "sim/devices/node.h"
+#include "sim/devices/rss.h"
 
 /** Parameters of one socket's ports. */
 struct kvc_nic {
@@ -25,6 +28,12 @@ struct kvc_nic {
     uint64_t response_header_bytes; /**< Bytes in front of each response: status, lengths. */
     uint64_t ring_frames;           /**< Receive descriptors per queue. */
     double latency_ns;              /**< One way from wire to memory, without the wire time. */
+    double packets_per_s;           /**< Frames per second of all ports together, each way; 0: unknown. */
+    uint64_t queues;                /**< Most receive queues that RSS can select. */
+    uint64_t rss_entries;           /**< Size of the indirection table, a power of two. */
+    int rss_fields;                 /**< enum kvc_rss_fields. */
+    double idle_watts;              /**< Power of the card when idle; 0: unknown. */
+    double busy_watts;              /**< Power of the card at its line rate; 0: unknown. */
 };
 
 /** The descriptor of the network ports of a socket. */
@@ -47,8 +56,15 @@ uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_by
  * the last one. */
 double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes);
 
-/** Returns the wire time of messages with a total of `message_bytes`, at 1/`queues` of the socket's rate
- * [ns]. */
+/** Returns the time for which messages with a total of `message_bytes` occupy 1/`queues` of the socket's
+ * ports [ns]: that of their wire bytes or that of their packets, whichever is longer. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);
+
+/** Checks that the NIC can spread frames over `queues` queues. */
+enum kvc_status kvc_nic_check_queues(const struct kvc_nic *nic, uint32_t queues, struct kvc_diag *diag);
+
+/** Returns the parameters of kvc_rss_open() that the NIC knows, for `queues` queues in use. The caller fills
+ * in the clients, connections, server and seed. */
+struct kvc_rss_params kvc_nic_rss_params(const struct kvc_nic *nic, uint32_t queues);
 
 #endif
