@@ -13,6 +13,7 @@
 #include "sim/devices/flash.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
+#include "sim/devices/network.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
 
@@ -24,8 +25,15 @@ const struct kvc_model *const kvc_models[] = {
 };
 
 const struct kvc_device_kind *const kvc_device_kinds[] = {
-    &kvc_cpu_kind, &kvc_dram_kind, &kvc_flash_kind, &kvc_fpga_kind,
-    &kvc_gpu_kind, &kvc_nic_kind,  &kvc_pcie_kind,  &kvc_megakv_cost_profile_kind,
+    &kvc_cpu_kind,
+    &kvc_dram_kind,
+    &kvc_flash_kind,
+    &kvc_fpga_kind,
+    &kvc_gpu_kind,
+    &kvc_network_kind,
+    &kvc_nic_kind,
+    &kvc_pcie_kind,
+    &kvc_megakv_cost_profile_kind,
     NULL,
 };
 

@@ -8,6 +8,8 @@
 #ifndef KVC_SIM_DEVICES_DEVICE_H
 #define KVC_SIM_DEVICES_DEVICE_H
 
+#include <stdbool.h>
+
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 
@@ -22,6 +24,10 @@ struct kvc_device_kind {
      * The message starts with the kind's name and a dot, as in "pcie.d2h is missing". NULL if the ranges
      * express everything. */
     enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
+
+    /** A node has the device only if the scenario names it; a store's default profile is then the base of a
+     * table. */
+    bool optional;
 };
 
 #endif

@@ -1,0 +1,55 @@
+/** @file
+ * A network connects the clients with a node: a direct cable, or switches with a cable before and behind
+ * each.
+ *
+ * A frame crosses hops + 1 cables and `hops` switches. A cut-through switch sends a frame on while it still
+ * arrives, after its latency; a store-and-forward switch first waits for the frame's last bit, which takes
+ * its bytes over the link rate. Not modelled: queues in switches, which are empty as long as every server has
+ * a port of its own that is no slower than the sum of what its clients send; losses; and links of different
+ * rates.
+ *
+ * The device is optional. A node without one has a direct cable, whose latency is part of that of its NIC. */
+#ifndef KVC_SIM_DEVICES_NETWORK_H
+#define KVC_SIM_DEVICES_NETWORK_H
+
+#include <stdint.h>
+
+#include "sim/devices/node.h"
+
+/** How a switch sends frames on. */
+enum kvc_network_forwarding {
+    KVC_NETWORK_CUT_THROUGH,       /**< "cut_through": while they arrive. */
+    KVC_NETWORK_STORE_AND_FORWARD, /**< "store_and_forward": when they have arrived. */
+};
+
+/** Parameters of a network. */
+struct kvc_network {
+    char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
+    uint64_t hops;           /**< Switches between client and server; 0: a direct cable. */
+    double cable_ns;         /**< Time of a signal on one cable [ns]. */
+    double switch_ns;        /**< Latency of one switch, first bit in to first bit out [ns]. */
+    double bytes_per_s;      /**< Rate of the links. */
+    int forwarding;          /**< enum kvc_network_forwarding. */
+};
+
+/** The descriptor of a network. */
+extern const struct kvc_device_kind kvc_network_kind;
+
+/** Finds the node's network. Returns NULL if it has none. */
+static inline const struct kvc_network *kvc_network_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_network_kind);
+}
+
+/** Returns the time for which a frame with `wire_bytes` occupies a link [ns]. */
+double kvc_network_serialize_ns(const struct kvc_network *network, double wire_bytes);
+
+/** Returns the time from the first bit of a frame with `wire_bytes` at the sender to its first bit at the
+ * receiver [ns]. The frame's own time on the receiver's link comes on top. */
+double kvc_network_latency_ns(const struct kvc_network *network, double wire_bytes);
+
+/** Returns the one-way latency between a client and the memory of a node [ns]: that of the NIC, and that of
+ * the network if the node has one. A node without NIC has that of the network only. */
+double kvc_network_path_ns(const struct kvc_node *node, double wire_bytes);
+
+#endif
