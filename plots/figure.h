@@ -29,4 +29,10 @@ void kvc_figure_begin_block(struct kvc_figure_data *figure, const char *title);
  * that was held out. The lines of a block are "reference predicted case held". */
 enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag);
 
+/* Extracts the latency over the offered load. `path` is the folder of kvcast capacity or its capacity.json.
+ * The first block has one line "low mean high" for the capacity. The other blocks are the lines of the
+ * figure, "offered_mops latency_us low_us high_us served": the simulated mean, p50, p95 and p99 with their 95
+ * % intervals, and the closed form's mean. */
+enum kvc_status kvc_capacity_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag);
+
 #endif

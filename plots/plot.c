@@ -14,7 +14,7 @@
 #include "sim/base/option.h"
 #include "sim/base/partial_file.h"
 
-const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", NULL};
+const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", "capacity", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -277,6 +277,8 @@ static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_f
         return extract_throughput(plot, figure, diag);
     case KVC_PLOT_ERROR:
         return kvc_errors_extract(plot->inputs[0], figure, diag);
+    case KVC_PLOT_CAPACITY:
+        return kvc_capacity_extract(plot->inputs[0], figure, diag);
     }
     KVC_BUG("unknown kind of picture %d", (int)plot->kind);
 }

@@ -12,6 +12,7 @@ enum kvc_plot_kind {
                             the others. */
     KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result (JSON). */
     KVC_PLOT_ERROR,      /* Predicted over published or measured values; one CSV (plots/figure.h). */
+    KVC_PLOT_CAPACITY,   /* Latency over the offered load; one folder of kvcast capacity, or its JSON file. */
 };
 
 /* The names of the kinds, by enum kvc_plot_kind; NULL-terminated. */

@@ -51,6 +51,12 @@ static void assert_begins(const char *path, const char *magic)
     "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a `b` \\\"c\\\" $(d) %s\", "                          \
     "\"latency_us\": {\"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}, "                                         \
     "\"windows\": {\"length_us\": 100, \"mops\": [1, 2, 3]}}"
+#define CAPACITY                                                                                                    \
+    "{\"schema\": \"kvcast.capacity/1\", \"capacity_mops\": {\"low\": 9.9, \"mean\": 10, \"high\": 10.1}, "         \
+    "\"points\": [{\"offered_mops\": 5, \"served\": true, \"latency_us\": {\"mean\": {\"mean\": 3, \"ci95\": 9}}, " \
+    "\"closed_form\": {\"latency_mean_us\": 2}}, {\"offered_mops\": 11, \"served\": false, \"latency_us\": "        \
+    "{\"mean\": {\"mean\": 30, \"ci95\": null}, \"p99\": {\"mean\": 40, \"ci95\": null}}, "                         \
+    "\"closed_form\": {\"latency_mean_us\": null}}]}"
 #define SWEEP "point,system.cycle,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
 
 TestSuite(plot, .init = make_root, .fini = remove_root);
@@ -78,6 +84,9 @@ Test(plot, draws_every_kind)
     cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "sweep.csv", "sweep.svg", &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "words.csv", "words.svg", &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(draw(KVC_PLOT_ERROR, "error.csv", "error.svg", &diag), KVC_OK, "%s", diag.message);
+    put("capacity.json", CAPACITY);
+    cr_assert_eq(draw(KVC_PLOT_CAPACITY, ".", "folder.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_CAPACITY, "capacity.json", "file.svg", &diag), KVC_OK, "%s", diag.message);
     assert_begins("timeline.svg", "<?xml");
     assert_begins("sweep.svg", "<?xml");
     assert_begins("words.svg", "<?xml");

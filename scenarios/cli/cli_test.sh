@@ -35,7 +35,22 @@ expect 2 'bad.csv:3.*frob' "$kvcast" run good.lua --set workload.arrival.trace=b
 printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n2,get,b' >cut.csv
 expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv
 
+# The capacity of a store: its own options, and loads without a rate.
+expect 2 'capacity: --loss: found "2", allowed: a share from 0 to below 1' "$kvcast" capacity good.lua --loss 2
+expect 2 'capacity: --loss: found "-0.1"' "$kvcast" capacity good.lua --loss -0.1
+expect 2 'capacity: --latency: found "p98=1ms", allowed: mean, p50, p95, p99 or p999' "$kvcast" capacity good.lua --latency p98=1ms
+expect 2 'capacity: --latency: found "p99=1parsec"' "$kvcast" capacity good.lua --latency p99=1parsec
+expect 2 'capacity: --precision: found "0", allowed: a share from 0.001 to 0.5' "$kvcast" capacity good.lua --precision 0
+sed 's/keys = 1000/keys = 1000,\n    arrival = { clients = 8 }/' good.lua >closed.lua
+expect 2 '^kvcast: closed.lua:5: workload.arrival: found clients, .* allows "saturate"' "$kvcast" capacity closed.lua
+expect 2 '^kvcast: --set: workload.arrival: found clients' "$kvcast" capacity good.lua --set workload.arrival.clients=8
+printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n' >good.csv
+expect 2 'workload.arrival: found a trace, .* allows "saturate"' "$kvcast" capacity good.lua --set workload.arrival.trace=good.csv
+expect 2 'missing/capacity.json.*kvcast capacity' "$kvcast" plot missing/capacity.json -k capacity -o picture.svg
+expect 2 'good/result.json.*is not a document of kvcast capacity' "$kvcast" plot good/result.json -k capacity -o picture.svg
+
 : >file
+expect 2 'file' "$kvcast" capacity good.lua --out file/results
 expect 2 'file' "$kvcast" run good.lua --out file/results
 mkdir kept && echo old >kept/result.json
 expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv --out kept

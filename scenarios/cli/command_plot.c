@@ -10,7 +10,7 @@
 enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
 
 static const struct kvc_flag flags[] = {
-    [FLAG_KIND] = {"--kind", "-k", "KIND", "what to draw: cdf, throughput, timeline or error"},
+    [FLAG_KIND] = {"--kind", "-k", "KIND", "what to draw: cdf, throughput, timeline, error or capacity"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
     {0},
@@ -28,7 +28,8 @@ static const struct kvc_usage usage = {
         "  throughput  throughput over the first swept parameter of a sweep.csv, one line for each value of\n"
         "              the other parameters\n"
         "  error       predicted over published or measured values, from a CSV file with the columns\n"
-        "              case,published,predicted or case,measured,predicted; validate --out writes one",
+        "              case,published,predicted or case,measured,predicted; validate --out writes one\n"
+        "  capacity    latency over the offered load, from the folder that capacity --out wrote",
     .flags = flags,
 };
 
@@ -36,7 +37,8 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
 {
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "plot: --kind is missing; allowed: cdf, throughput, timeline, error");
+                             "plot: --kind is missing; allowed: cdf, throughput, timeline, error, "
+                             "capacity");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
@@ -45,10 +47,10 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
         }
     }
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
-    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                         "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error%s%s%s", name,
-                         nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
-                         nearest != NULL ? "?" : "");
+    return kvc_diag_fail(
+        diag, KVC_ERR_SCENARIO,
+        "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error, capacity%s%s%s", name,
+        nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 }
 
 int kvc_command_plot(int argc, char **argv)

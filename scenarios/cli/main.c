@@ -13,6 +13,8 @@
 static const struct kvc_command commands[] = {
     {"run", "simulate a scenario", kvc_command_run},
     {"predict", "evaluate the closed form of a scenario", kvc_command_predict},
+    {"capacity", "find the highest load that a store serves, and the latency over the load",
+     kvc_command_capacity},
     {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep},
     {"check", "check a scenario without running it", kvc_command_check},
     {"plot", "draw results", kvc_command_plot},

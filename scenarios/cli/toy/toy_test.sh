@@ -103,6 +103,7 @@ for warmup in 1ms auto; do
     changed half '"saturate"' $warmup '{ at = "10ms", device = "node0.toydev", clock = "500kHz" }'
     near "half the clock for half the time, throughput" "$(number half/result.json throughput_mops)" 0.75 0.001
 done
+expect 2 'off.lua:5: run.changes: found changes of devices during the run' "$kvcast" capacity off.lua
 sed -i 's/node0.toydev/node0.toydve/' off.lua
 for command in check run; do
     expect 2 'off.lua:5: run.changes.1.device: found "node0.toydve"; did you mean "node0.toydev"' "$kvcast" $command off.lua
@@ -112,6 +113,33 @@ expect 2 'off.lua:5: run.changes.1.at: found 20ms, allowed: less than run.durati
 [ ! -e never ] || fail "a refused run writes a folder"
 sed -i 's/"20ms", device/"-1ms", device/' off.lua
 expect 2 'off.lua:5: run.changes.1.at: found "-1ms"' "$kvcast" check off.lua
+
+# The capacity is the rate of the device, however many jobs find it, and a latency bound gives the load of the formula.
+for jobs in 1 4; do
+    "$kvcast" capacity toy.lua --quiet --set run.duration=10ms --precision 0.05 --jobs $jobs --out capacity$jobs \
+        --json capacity$jobs.json >capacity.txt || fail "capacity: $(cat capacity.txt)"
+    cmp capacity$jobs.json capacity$jobs/capacity.json || fail "--json and --out differ"
+done
+diff -r -x '*.pdf' capacity1 capacity4 || fail "the capacity depends on the number of jobs"
+grep -q '^capacity .* Mops  (.*)$' capacity.txt || fail "capacity prints: $(head -4 capacity.txt)"
+between() { # FILE MOPS: the interval of the capacity contains it
+    awk -v low="$(number "$1" low)" -v high="$(number "$1" high)" -v mops="$2" \
+        'BEGIN { exit !(low != "" && low <= mops && mops <= high && high - low < 0.1 * mops) }' ||
+        fail "$1: $2 Mops is not in $(number "$1" low) .. $(number "$1" high)"
+}
+between capacity1.json 1
+near "closed form" "$(number capacity1.json closed_form_mops)" 1 1e-4
+[ "$(grep -c ',1,3,3,' capacity1/capacity.csv)" -ge 12 ] || fail "capacity.csv has no latency curve"
+for file in capacity.json capacity.csv capacity.svg capacity.pdf capacity.png; do
+    [ -s "capacity1/$file" ] || fail "capacity1/$file is missing"
+done
+"$kvcast" plot capacity1 -k capacity --wide -o wide.pdf || fail "plot -k capacity"
+"$kvcast" capacity toy.lua --quiet --set run.duration=20ms --precision 0.05 --latency mean=1.5us --json bounded.json >/dev/null || fail "--latency"
+between bounded.json 0.5
+near "closed form, bounded" "$(number bounded.json closed_form_mops)" 0.5 1e-4
+expect 3 'no load meets the bounds: at [0-9.e-]* Mops, .*, the latency p99 is .* us, above the bound of 0.001 us' \
+    "$kvcast" capacity toy.lua --set run.duration=5ms --latency p99=1ns --json none.json
+[ ! -e none.json ] || fail "a capacity that does not exist is written"
 
 # Published values, here those of the formulas, are scored; a miss is a regression.
 says 'predictions: 5,.* 0 missed, 0 regressed' "$kvcast" validate toy --quiet

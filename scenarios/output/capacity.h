@@ -1,0 +1,96 @@
+/* A capacity: the highest load that a store serves, with every load that was probed to find it, and how it is
+ * written.
+ *
+ * capacity.json has the schema "kvcast.capacity/1". Its members are schema, scenario, system, seed, version,
+ * command, command_line, machine, capacity_mops {low, high, mean}, closed_form_mops, closed_form_limit_mops,
+ * loss_bound_frac, latency_bound (null or {metric, us}), precision_frac, bottleneck, points, notes,
+ * parameters and provenance. Each point has offered_mops, share_frac, served, served_by, replicas,
+ * throughput_mops, loss_frac, backlog_growth_frac, latency_us (mean, p50, p95, p99, p999, each with its
+ * ci95), warmup_s, duration_s and closed_form. capacity.csv has the same numbers, one row per point. No value
+ * depends on the wall clock. */
+#ifndef KVC_SCENARIOS_OUTPUT_CAPACITY_H
+#define KVC_SCENARIOS_OUTPUT_CAPACITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "scenarios/load/load.h"
+#include "sim/base/diag.h"
+#include "sim/metrics/result.h"
+#include "sim/metrics/statistics.h"
+
+/* The latencies of a point. */
+enum kvc_capacity_latency {
+    KVC_CAPACITY_MEAN,
+    KVC_CAPACITY_P50,
+    KVC_CAPACITY_P95,
+    KVC_CAPACITY_P99,
+    KVC_CAPACITY_P999,
+    KVC_CAPACITY_LATENCIES,
+};
+
+/* "mean", "p50", ..., by enum kvc_capacity_latency; NULL-terminated. */
+extern const char *const kvc_capacity_latency_names[];
+
+/* What a load must meet to count as served. */
+struct kvc_capacity_bounds {
+    double loss_frac;      /* Largest share of the requests that may be lost. */
+    bool bounds_latency;   /* Whether `latency` must be at most latency_us. */
+    int latency;           /* enum kvc_capacity_latency. */
+    double latency_us;     /* Largest latency [us]. */
+    double precision_frac; /* Width of the capacity's interval, relative to the capacity. */
+};
+
+/* One load that was probed. */
+struct kvc_capacity_point {
+    double offered_mops; /* Offered load [million/s]. For a curve of rates, its highest rate. */
+    double share_frac;   /* Share of the capacity, for a point of the latency curve; otherwise NaN. */
+    bool served;         /* More than half of the replicas serve the load. */
+    uint32_t served_by, replicas;   /* Replicas that serve it, and all. */
+    double warmup_s, duration_s;    /* Warm-up and measured time of a replica [simulated s]. */
+    double loss_frac;               /* Share of the offered requests that the store dropped. */
+    double growth_frac;             /* Growth of the backlog as a share of the offered load. */
+    struct kvc_interval throughput; /* [million/s] */
+    struct kvc_interval latency[KVC_CAPACITY_LATENCIES]; /* [us] */
+    struct {
+        double throughput_mops, mean_us, p95_us; /* NaN where the closed form does not say. */
+    } closed_form;
+    char bottleneck_stage[KVC_NAME_MAX], bottleneck_device[KVC_NAME_MAX], bottleneck_why[KVC_NOTE_BYTES];
+};
+
+struct kvc_capacity {
+    struct kvc_capacity_bounds bounds;
+    double low_mops, high_mops; /* All replicas serve the low load, none the high one [million/s]. */
+    double mean_mops;        /* Middle of the same interval for the majority of the replicas [million/s]. */
+    double closed_form_mops; /* Capacity by the closed form; NaN where it cannot tell [million/s]. */
+    double closed_form_limit_mops;    /* The same without the latency bound [million/s]. */
+    uint32_t count;                   /* Number of points. */
+    struct kvc_capacity_point *point; /* Sorted by load. */
+    uint32_t best; /* Index of the highest load that most replicas serve; the bottleneck is its. */
+};
+
+/* A capacity with the command and the scenario that led to it. */
+struct kvc_capacity_report {
+    const char *command_line; /* Repeats the result; without jobs and output files. */
+    const struct kvc_loaded *loaded;
+    const struct kvc_capacity *capacity;
+};
+
+/* Returns why the closed form has no capacity, as a sentence, or NULL if it has one. */
+const char *kvc_capacity_closed_form_note(const struct kvc_capacity *capacity);
+
+/* Frees the points, not the struct. */
+void kvc_capacity_free(struct kvc_capacity *capacity);
+
+/* Writes the JSON document and a newline. */
+enum kvc_status kvc_capacity_write_json(const struct kvc_capacity_report *report, FILE *out,
+                                        struct kvc_diag *diag);
+
+/* Writes the points as CSV. Write errors stay in the stream (ferror). */
+void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out);
+
+/* Writes the summary for a terminal, with escapes if `color` is set. */
+void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool color, FILE *out);
+
+#endif

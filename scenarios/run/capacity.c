@@ -1,0 +1,393 @@
+#include "scenarios/run/capacity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/run/capacity_load.h"
+#include "scenarios/run/capacity_probe.h"
+#include "sim/base/option.h"
+
+const struct kvc_capacity_bounds kvc_capacity_bounds_default = {.precision_frac = 0.01};
+
+/* The latency curve, as shares of the highest load that most replicas serve. */
+static const double shares[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1};
+
+enum { SHARES = sizeof(shares) / sizeof(*shares) };
+
+/* Without a bracket, the next load is this much further away, then its square, and so on. */
+static const double first_step = 1.05;
+
+/* The search gives up below this share of the first load. */
+static const double lowest_share = 1.0 / 1024;
+
+/* Shares of the progress bar. */
+static const double prepared_frac = 0.1, searched_frac = 0.6;
+
+struct search {
+    const struct kvc_scenario *scenario;
+    const struct kvc_capacity_options *options;
+    struct kvc_capacity *capacity;
+    struct kvc_capacity_prober prober;
+    double first_mops;
+    uint32_t probes;
+
+    struct kvc_progress progress; /* Maps the progress of one step to that of the whole search. */
+    double from_frac, to_frac;
+    double shown_frac; /* A probe that is repeated does not move the bar back. */
+    char step[48];
+};
+
+/* ---- options ---- */
+
+static bool parse_share(const char *text, double min, double max, double *value)
+{
+    char *end;
+    double share = strtod(text, &end);
+    if (end == text || *end != '\0' || !(share >= min && share <= max)) {
+        return false;
+    }
+    *value = share;
+    return true;
+}
+
+enum kvc_status kvc_capacity_parse_loss(const char *text, struct kvc_capacity_bounds *bounds,
+                                        struct kvc_diag *diag)
+{
+    if (parse_share(text, 0, 1, &bounds->loss_frac) && bounds->loss_frac < 1) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                         "loss: found \"%.40s\", allowed: a share from 0 to below 1, such as 0.001", text);
+}
+
+enum kvc_status kvc_capacity_parse_precision(const char *text, struct kvc_capacity_bounds *bounds,
+                                             struct kvc_diag *diag)
+{
+    if (parse_share(text, 0.001, 0.5, &bounds->precision_frac)) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                         "precision: found \"%.40s\", allowed: a share from 0.001 to 0.5, such as 0.02",
+                         text);
+}
+
+enum kvc_status kvc_capacity_parse_latency(const char *text, struct kvc_capacity_bounds *bounds,
+                                           struct kvc_diag *diag)
+{
+    const char *equals = strchr(text, '='), *expected;
+    size_t length = equals != NULL ? (size_t)(equals - text) : 0;
+    double ns = 0;
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES && equals != NULL; i++) {
+        const char *name = kvc_capacity_latency_names[i];
+        if (strlen(name) == length && memcmp(name, text, length) == 0 &&
+            kvc_quantity_parse(equals + 1, KVC_UNIT_NS, &ns, &expected) && ns > 0) {
+            bounds->bounds_latency = true;
+            bounds->latency = i;
+            bounds->latency_us = ns * 1e-3;
+            return KVC_OK;
+        }
+    }
+    return kvc_diag_fail(
+        diag, KVC_ERR_SCENARIO,
+        "latency: found \"%.40s\", allowed: mean, p50, p95, p99 or p999 with a time above 0, "
+        "such as p99=1ms",
+        text);
+}
+
+/* ---- progress ---- */
+
+static void report_part(void *data, const char *step, double fraction)
+{
+    struct search *search = data;
+    (void)step;
+    search->shown_frac =
+        fmax(search->shown_frac, search->from_frac + fraction * (search->to_frac - search->from_frac));
+    kvc_progress_report(search->options->progress, search->step, search->shown_frac);
+}
+
+/* Starts a step that moves the bar to `to_frac`, and returns its listener. */
+static const struct kvc_progress *begin_step(struct search *search, double to_frac)
+{
+    search->from_frac = search->to_frac;
+    search->to_frac = fmax(to_frac, search->from_frac);
+    search->progress = (struct kvc_progress){.report = report_part, .data = search};
+    return search->options->progress != NULL ? &search->progress : NULL;
+}
+
+/* ---- points ---- */
+
+/* Rounds to six significant digits, so that a load can be typed. */
+static double rounded(double mops)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.6g", mops);
+    return strtod(text, NULL);
+}
+
+static struct kvc_capacity_point *point_at(const struct kvc_capacity *capacity, double mops)
+{
+    for (uint32_t i = 0; i < capacity->count; i++) {
+        if (capacity->point[i].offered_mops == mops) {
+            return &capacity->point[i];
+        }
+    }
+    return NULL;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    double left = ((const struct kvc_capacity_point *)a)->offered_mops;
+    double right = ((const struct kvc_capacity_point *)b)->offered_mops;
+    return left < right ? -1 : left > right;
+}
+
+/* Probes `count` loads that were not probed yet and adds them to the points. */
+static enum kvc_status probe(struct search *search, const double *mops, uint32_t count, double to_frac,
+                             struct kvc_diag *diag)
+{
+    struct kvc_capacity *capacity = search->capacity;
+    struct kvc_capacity_point *grown =
+        realloc(capacity->point, (capacity->count + count + 1) * sizeof(*grown));
+    if (grown == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", capacity->count + count);
+    }
+    capacity->point = grown;
+    struct kvc_capacity_point *added = grown + capacity->count;
+    search->probes++;
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
+        added[i] = (struct kvc_capacity_point){.offered_mops = mops[i], .share_frac = NAN};
+        status = kvc_capacity_predict(search->scenario, &added[i], diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_capacity_probe(&search->prober, added, count, begin_step(search, to_frac), diag);
+    }
+    if (status == KVC_OK) {
+        capacity->count += count;
+        qsort(capacity->point, capacity->count, sizeof(*capacity->point), compare_points);
+    }
+    return status;
+}
+
+/* ---- search ---- */
+
+/* A share of the replicas for which a boundary is sought. */
+struct quorum {
+    uint32_t least;  /* Replicas that must serve a load. */
+    bool from_above; /* The boundary is above the last load that they serve; otherwise below the first one
+                        that they do not. */
+};
+
+/* Sets the points around the boundary: *low is served, *high is not. -1 and capacity->count stand for a
+ * boundary below and above all points. */
+static void find_boundary(const struct kvc_capacity *capacity, const struct quorum *quorum, int64_t *low,
+                          int64_t *high)
+{
+    int64_t count = capacity->count;
+    if (quorum->from_above) {
+        *low = count - 1;
+        while (*low >= 0 && capacity->point[*low].served_by < quorum->least) {
+            --*low;
+        }
+        *high = *low + 1;
+        return;
+    }
+    *high = 0;
+    while (*high < count && capacity->point[*high].served_by >= quorum->least) {
+        ++*high;
+    }
+    *low = *high - 1;
+}
+
+/* Returns why a point is not served, as a part of a sentence. */
+static void describe_failure(const struct kvc_capacity_bounds *bounds, const struct kvc_capacity_point *point,
+                             char *text, size_t size)
+{
+    double latency_us = point->latency[bounds->latency].mean;
+    if (bounds->bounds_latency && !(latency_us <= bounds->latency_us)) {
+        snprintf(text, size, "the latency %s is %.4g us, above the bound of %.4g us",
+                 kvc_capacity_latency_names[bounds->latency], latency_us, bounds->latency_us);
+    } else if (!(point->loss_frac <= bounds->loss_frac)) {
+        snprintf(text, size, "the loss is %.3g, above the bound of %.3g", point->loss_frac,
+                 bounds->loss_frac);
+    } else {
+        snprintf(text, size, "the backlog grows by %.3g of the load", point->growth_frac);
+    }
+}
+
+static enum kvc_status fail_unserved(const struct search *search, struct kvc_diag *diag)
+{
+    char why[160];
+    const struct kvc_capacity_point *point = &search->capacity->point[0];
+    describe_failure(search->prober.bounds, point, why, sizeof(why));
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                         "no load meets the bounds: at %g Mops, the lowest load that was probed, %s",
+                         point->offered_mops, why);
+}
+
+/* Chooses the next load beyond the lowest or the highest point. */
+static enum kvc_status step_out(const struct search *search, bool upwards, double *step, double *mops,
+                                struct kvc_diag *diag)
+{
+    const struct kvc_capacity *capacity = search->capacity;
+    double edge_mops = capacity->point[upwards ? capacity->count - 1 : 0].offered_mops;
+    *mops = rounded(upwards ? edge_mops * *step : edge_mops / *step);
+    *step *= *step;
+    if (upwards && *mops > kvc_capacity_rate_max_mops) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                             "the store serves %g Mops, and a scenario allows no more than %g Mops",
+                             edge_mops, kvc_capacity_rate_max_mops);
+    }
+    return !upwards && *mops < search->first_mops * lowest_share ? fail_unserved(search, diag) : KVC_OK;
+}
+
+/* Estimates how far the search is: most of the work is done when the bracket is narrow. */
+static double progress_frac(const struct search *search)
+{
+    return prepared_frac + (searched_frac - prepared_frac) * (1 - pow(0.85, search->probes + 1));
+}
+
+/* Probes until the points around the boundary are close to each other. */
+static enum kvc_status bisect(struct search *search, const struct quorum *quorum, struct kvc_diag *diag)
+{
+    struct kvc_capacity *capacity = search->capacity;
+    const struct kvc_capacity_bounds *bounds = &capacity->bounds;
+    double width_frac = bounds->precision_frac - kvc_capacity_growth_max(bounds), step = first_step;
+    for (;;) {
+        int64_t low, high;
+        double mops;
+        enum kvc_status status = KVC_OK;
+        find_boundary(capacity, quorum, &low, &high);
+        if (low < 0 || high == capacity->count) {
+            status = step_out(search, low >= 0, &step, &mops, diag);
+        } else {
+            double low_mops = capacity->point[low].offered_mops,
+                   high_mops = capacity->point[high].offered_mops;
+            if (high_mops - low_mops <= width_frac * high_mops) {
+                return KVC_OK;
+            }
+            mops = rounded((low_mops + high_mops) / 2);
+        }
+        if (status == KVC_OK) {
+            snprintf(search->step, sizeof(search->step), "probe %u, %g Mops", search->probes + 1, mops);
+            status = probe(search, &mops, 1, progress_frac(search), diag);
+        }
+        if (status != KVC_OK) {
+            return status;
+        }
+    }
+}
+
+static struct quorum majority_of(const struct search *search)
+{
+    return (struct quorum){.least = search->prober.replicas / 2 + 1};
+}
+
+static enum kvc_status search_boundaries(struct search *search, struct kvc_diag *diag)
+{
+    const struct quorum quorums[] = {
+        majority_of(search), {.least = search->prober.replicas}, {.least = 1, .from_above = true}};
+    snprintf(search->step, sizeof(search->step), "probe 1, %g Mops", search->first_mops);
+    enum kvc_status status = probe(search, &search->first_mops, 1, progress_frac(search), diag);
+    for (size_t i = 0; i < sizeof(quorums) / sizeof(*quorums) && status == KVC_OK; i++) {
+        status = bisect(search, &quorums[i], diag);
+    }
+    return status;
+}
+
+static enum kvc_status probe_curve(struct search *search, double best_mops, struct kvc_diag *diag)
+{
+    double mops[SHARES];
+    uint32_t count = 0;
+    for (int i = 0; i < SHARES; i++) {
+        mops[count] = rounded(shares[i] * best_mops);
+        count += point_at(search->capacity, mops[count]) == NULL;
+    }
+    snprintf(search->step, sizeof(search->step), "latency curve");
+    enum kvc_status status = count > 0 ? probe(search, mops, count, 1, diag) : KVC_OK;
+    for (int i = 0; i < SHARES && status == KVC_OK; i++) {
+        point_at(search->capacity, rounded(shares[i] * best_mops))->share_frac = shares[i];
+    }
+    return status;
+}
+
+/* Returns the part of a served load that is served for certain: the rest may be a growing backlog that a
+ * probe cannot see. */
+static double seen_frac(const struct search *search)
+{
+    return 1 - kvc_capacity_growth_max(&search->capacity->bounds);
+}
+
+/* Sets the capacity from all points. */
+static void conclude(const struct search *search, double best_mops, double mean_mops)
+{
+    struct kvc_capacity *capacity = search->capacity;
+    const struct quorum all = {.least = search->prober.replicas}, any = {.least = 1, .from_above = true};
+    int64_t low, high;
+    find_boundary(capacity, &all, &low, &high);
+    capacity->low_mops = low >= 0 ? capacity->point[low].offered_mops * seen_frac(search) : 0;
+    find_boundary(capacity, &any, &low, &high);
+    capacity->high_mops = capacity->point[high].offered_mops;
+    capacity->mean_mops = mean_mops;
+    capacity->best = (uint32_t)(point_at(capacity, best_mops) - capacity->point);
+}
+
+/* Returns the load to begin with: the closed form's capacity, or else the scenario's own rate. */
+static double first_load(const struct search *search)
+{
+    const struct kvc_capacity *capacity = search->capacity;
+    double own_mops = kvc_workload_rate_max_mops(&search->scenario->workload);
+    double first_mops = isfinite(capacity->closed_form_mops)         ? capacity->closed_form_mops
+                        : isfinite(capacity->closed_form_limit_mops) ? capacity->closed_form_limit_mops
+                        : isfinite(own_mops)                         ? own_mops
+                                                                     : 1;
+    return rounded(first_mops);
+}
+
+static enum kvc_status run_search(struct search *search, struct kvc_diag *diag)
+{
+    int64_t low, high;
+    search->first_mops = first_load(search);
+    snprintf(search->step, sizeof(search->step), "prepare");
+    enum kvc_status status = kvc_capacity_prober_open(&search->prober, search->first_mops,
+                                                      begin_step(search, prepared_frac), diag);
+    if (status == KVC_OK) {
+        status = search_boundaries(search, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    const struct quorum majority = majority_of(search);
+    find_boundary(search->capacity, &majority, &low, &high);
+    double best_mops = search->capacity->point[low].offered_mops;
+    double mean_mops = (best_mops * seen_frac(search) + search->capacity->point[high].offered_mops) / 2;
+    if (!search->options->no_curve) {
+        status = probe_curve(search, best_mops, diag);
+    }
+    if (status == KVC_OK) {
+        conclude(search, best_mops, mean_mops);
+    }
+    return status;
+}
+
+enum kvc_status kvc_capacity_find(const struct kvc_loaded *loaded, const struct kvc_capacity_options *options,
+                                  struct kvc_capacity *capacity, struct kvc_diag *diag)
+{
+    struct search search = {.scenario = &loaded->scenario, .options = options, .capacity = capacity};
+    *capacity = (struct kvc_capacity){.bounds = options->bounds};
+    search.prober = (struct kvc_capacity_prober){.scenario = search.scenario,
+                                                 .bounds = &capacity->bounds,
+                                                 .jobs = options->jobs,
+                                                 .longest = options->longest > 0 ? options->longest
+                                                                                 : KVC_CAPACITY_LONGEST};
+    enum kvc_status status = kvc_capacity_check(loaded, diag);
+    if (status == KVC_OK) {
+        status = kvc_capacity_find_closed_form(search.scenario, capacity, diag);
+    }
+    if (status == KVC_OK) {
+        status = run_search(&search, diag);
+    }
+    kvc_capacity_prober_close(&search.prober);
+    return status;
+}

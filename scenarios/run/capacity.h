@@ -1,0 +1,51 @@
+/* Searches the capacity of a store: the highest open load that it serves within a loss and a latency bound.
+ *
+ * The search probes loads (scenarios/run/capacity_probe.h). It starts at the closed form's capacity, moves
+ * away from it in growing steps until the capacity is bracketed, and bisects. It does so three times and
+ * shares the probes: for the load up to which all replicas serve, for that up to which more than half of them
+ * do, and for that above which none does. If the replicas agree, the three are the same. The first and the
+ * last one are the ends of the reported interval, and the mean is the middle of the second one's interval.
+ * Low ends are reduced by the growth of a backlog that a probe cannot see. Replicas that disagree therefore
+ * widen the interval, and so does any other probe that contradicts it.
+ *
+ * At the end the latency curve is probed at fixed shares of the highest load that most replicas serve. */
+#ifndef KVC_SCENARIOS_RUN_CAPACITY_H
+#define KVC_SCENARIOS_RUN_CAPACITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/output/capacity.h"
+#include "sim/base/diag.h"
+#include "sim/base/progress.h"
+
+enum { KVC_CAPACITY_LONGEST = 8 /* Default of kvc_capacity_options.longest; a power of two. */ };
+
+struct kvc_capacity_options {
+    struct kvc_capacity_bounds bounds;
+    bool no_curve;    /* Leave out the latency curve. */
+    uint32_t longest; /* Longest measured time of a probe, relative to the scenario's; 0 for the default. */
+    uint32_t jobs;    /* Processes that run at the same time; 0 for as many as fit. */
+    const struct kvc_progress *progress; /* May be NULL. */
+};
+
+/* The bounds without options: no loss, any latency, 1 %. */
+extern const struct kvc_capacity_bounds kvc_capacity_bounds_default;
+
+/* Parse the bounds "0.001", "0.01" and "p99=1ms". KVC_ERR_SCENARIO says what was found and what is allowed.
+ */
+enum kvc_status kvc_capacity_parse_loss(const char *text, struct kvc_capacity_bounds *bounds,
+                                        struct kvc_diag *diag);
+enum kvc_status kvc_capacity_parse_precision(const char *text, struct kvc_capacity_bounds *bounds,
+                                             struct kvc_diag *diag);
+enum kvc_status kvc_capacity_parse_latency(const char *text, struct kvc_capacity_bounds *bounds,
+                                           struct kvc_diag *diag);
+
+/* Finds the capacity. Errors: KVC_ERR_SCENARIO for arrivals without a rate and for run.changes;
+ * KVC_ERR_RUNTIME if no load meets the bounds, if every load does, or if a run fails. The caller frees
+ * *capacity. */
+enum kvc_status kvc_capacity_find(const struct kvc_loaded *loaded, const struct kvc_capacity_options *options,
+                                  struct kvc_capacity *capacity, struct kvc_diag *diag);
+
+#endif

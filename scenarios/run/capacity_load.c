@@ -1,0 +1,206 @@
+#include "scenarios/run/capacity_load.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "scenarios/load/locate.h"
+
+const double kvc_capacity_rate_max_mops = 1e6;
+
+static const double rate_min_mops = 1e-6;
+
+/* Share by which the closed form's throughput may stay below the load because of rounding. */
+static const double rounding_frac = 1e-6;
+
+/* Returns the line of `path` in a scenario file, or 0. */
+static int line_of(const char *file, const char *path)
+{
+    enum { SOURCE_MAX = 1 << 20 };
+    char *source = malloc(SOURCE_MAX);
+    FILE *in = fopen(file, "r");
+    int line = 0;
+    if (source != NULL && in != NULL) {
+        line = kvc_locate(source, fread(source, 1, SOURCE_MAX, in), path).line;
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    free(source);
+    return line;
+}
+
+static bool comes_from_set(const struct kvc_parameters *parameters, const char *path)
+{
+    for (uint32_t i = 0; i < parameters->count; i++) {
+        const struct kvc_parameter *parameter = &parameters->entry[i];
+        if (strncmp(parameter->path, path, strlen(path)) == 0 && strcmp(parameter->source, "--set") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Fails with the place where the user wrote `path`. */
+static enum kvc_status refuse(const struct kvc_loaded *loaded, const char *path, struct kvc_diag *diag,
+                              const char *message)
+{
+    const char *file = loaded->scenario.file;
+    bool set = comes_from_set(&loaded->parameters, path);
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, set ? "--set" : file, set ? 0 : line_of(file, path),
+                            "%s: %s", path, message);
+}
+
+enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_diag *diag)
+{
+    static const char allowed[] =
+        "whose rate cannot be chosen; a capacity search allows \"saturate\" (replaced "
+        "by Poisson), poisson_mops, fixed_mops and curve";
+    int arrival = loaded->scenario.workload.arrival;
+    if (arrival == KVC_ARRIVAL_CLOSED || arrival == KVC_ARRIVAL_TRACE) {
+        char message[256];
+        snprintf(message, sizeof(message), "found %s, %s",
+                 arrival == KVC_ARRIVAL_CLOSED ? "clients" : "a trace", allowed);
+        return refuse(loaded, "workload.arrival", diag, message);
+    }
+    if (loaded->scenario.run.change_count > 0) {
+        return refuse(loaded, "run.changes", diag,
+                      "found changes of devices during the run, which a capacity search does not allow: it "
+                      "compares the halves of runs of different lengths");
+    }
+    return KVC_OK;
+}
+
+static void set_rate(struct kvc_workload *workload, double rate_mops)
+{
+    if (workload->arrival == KVC_ARRIVAL_CURVE) {
+        double factor = rate_mops / kvc_workload_rate_max_mops(workload);
+        for (uint32_t i = 0; i < workload->curve_points; i++) {
+            workload->curve[i].rate_mops *= factor;
+        }
+        return;
+    }
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+        workload->arrival = KVC_ARRIVAL_POISSON;
+    }
+    workload->rate_mops = rate_mops;
+}
+
+enum kvc_status kvc_capacity_offer(const struct kvc_scenario *scenario, double rate_mops,
+                                   struct kvc_scenario *offered, struct kvc_diag *diag)
+{
+    const struct kvc_model *model = scenario->model;
+    *offered = *scenario;
+    offered->config = NULL; /* The original keeps its own. */
+    set_rate(&offered->workload, rate_mops);
+    enum kvc_status status = kvc_scenario_resolve(offered, diag);
+    if (status == KVC_OK && model->check != NULL) {
+        status = model->check(offered, diag);
+    }
+    if (status != KVC_OK) {
+        kvc_scenario_unresolve(offered);
+    }
+    return status;
+}
+
+enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct kvc_capacity_point *point,
+                                     struct kvc_diag *diag)
+{
+    struct kvc_scenario offered;
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    if (result == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
+    }
+    enum kvc_status status = kvc_capacity_offer(scenario, point->offered_mops, &offered, diag);
+    if (status == KVC_OK) {
+        status = scenario->model->predict(&offered, result, diag);
+        kvc_scenario_unresolve(&offered);
+    }
+    if (status == KVC_OK) {
+        point->closed_form.throughput_mops = result->throughput_mops;
+        point->closed_form.mean_us = result->latency_mean_us;
+        point->closed_form.p95_us = result->latency_p95_us;
+    }
+    free(result);
+    return status;
+}
+
+/* One search along the closed form. */
+struct closed_form {
+    const struct kvc_scenario *scenario;
+    const struct kvc_capacity_bounds *bounds;
+    bool with_latency;
+};
+
+/* Returns the bounded latency of the point, or NaN when the closed form does not know it. */
+static double bounded_latency_us(const struct closed_form *form, const struct kvc_capacity_point *point)
+{
+    switch (form->bounds->latency) {
+    case KVC_CAPACITY_MEAN:
+        return point->closed_form.mean_us;
+    case KVC_CAPACITY_P95:
+        return point->closed_form.p95_us;
+    default:
+        return NAN;
+    }
+}
+
+static enum kvc_status serves(const struct closed_form *form, double rate_mops, bool *served,
+                              struct kvc_diag *diag)
+{
+    struct kvc_capacity_point point = {.offered_mops = rate_mops};
+    enum kvc_status status = kvc_capacity_predict(form->scenario, &point, diag);
+    *served = status == KVC_OK &&
+              point.closed_form.throughput_mops >=
+                  rate_mops * (1 - form->bounds->loss_frac) * (1 - rounding_frac) &&
+              (!form->with_latency || bounded_latency_us(form, &point) <= form->bounds->latency_us);
+    return status;
+}
+
+/* Doubles or halves from 1 Mops until the limit is bracketed, and then bisects. */
+static enum kvc_status bisect(const struct closed_form *form, double *limit_mops, struct kvc_diag *diag)
+{
+    double low = 1, high = 1;
+    bool served;
+    *limit_mops = NAN;
+    enum kvc_status status = serves(form, low, &served, diag);
+    bool upwards = served;
+    while (status == KVC_OK && served == upwards) {
+        if (upwards) {
+            low = high;
+            high *= 2;
+        } else {
+            high = low;
+            low /= 2;
+        }
+        if (high > kvc_capacity_rate_max_mops || low < rate_min_mops) {
+            return KVC_OK;
+        }
+        status = serves(form, upwards ? high : low, &served, diag);
+    }
+    while (status == KVC_OK && high - low > 1e-5 * high) {
+        double middle = (low + high) / 2;
+        status = serves(form, middle, &served, diag);
+        if (served) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *limit_mops = low;
+    return status;
+}
+
+enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenario,
+                                              struct kvc_capacity *capacity, struct kvc_diag *diag)
+{
+    struct closed_form form = {.scenario = scenario, .bounds = &capacity->bounds};
+    enum kvc_status status = bisect(&form, &capacity->closed_form_limit_mops, diag);
+    capacity->closed_form_mops = capacity->closed_form_limit_mops;
+    if (status == KVC_OK && capacity->bounds.bounds_latency) {
+        form.with_latency = true;
+        status = bisect(&form, &capacity->closed_form_mops, diag);
+    }
+    return status;
+}

@@ -1,0 +1,66 @@
+/* Probes of a capacity search: each simulates several replicas at one offered load and decides which of them
+ * serve it.
+ *
+ * A replica serves a load if
+ *  - it drops at most the share `loss_frac` of the requests that are offered in the second half of the
+ *    measured time,
+ *  - its backlog does not grow, and
+ *  - the bounded latency, if there is one, is at most the bound over the whole measured time.
+ *
+ * The growth of the backlog is the difference between the mean latencies of the two halves over the time
+ * between their middles. Where requests arrive faster than they complete, this is the share of the offered
+ * load that stays behind. It counts as growth above a quarter of the precision, because less cannot be told
+ * from chance.
+ *
+ * The results of the first half come from a run of its own, which follows the same random streams and ends
+ * there.
+ *
+ * The warm-up is the scenario's; "auto" is detected once, at half of the first load, because an overloaded
+ * store has no steady state to detect. A probe is repeated with twice the warm-up and the measured time, up
+ * to `longest` times the scenario's, while its replicas disagree or while twice the standard error of the
+ * growth leaves open on which side of the threshold it is. While the measured time is shorter than the mean
+ * latency over the precision, only the measured time is doubled, and later probes begin with the longer one.
+ * A curve of rates is never prolonged, because it has its own time. */
+#ifndef KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
+#define KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenarios/output/capacity.h"
+#include "sim/base/diag.h"
+#include "sim/base/progress.h"
+#include "sim/scenario.h"
+
+enum { KVC_CAPACITY_REPLICAS_MIN = 3 /* Replicas of a probe; more if the scenario has more. */ };
+
+/* Fields other than those marked are set by kvc_capacity_prober_open(). */
+struct kvc_capacity_prober {
+    const struct kvc_scenario *scenario;      /* Set by the caller. */
+    const struct kvc_capacity_bounds *bounds; /* Set by the caller. */
+    uint32_t jobs;                            /* Set by the caller; 0 for as many as fit. */
+    uint32_t longest; /* Set by the caller: longest measured time, relative to that of the scenario. */
+    uint32_t replicas;
+    uint32_t factor; /* Measured time of a probe's first run, relative to the scenario's. */
+    double warmup_ns;
+    bool shared; /* The store is prepared once and forked; otherwise each child prepares its own. */
+    void *state; /* The prepared store if `shared`. */
+};
+
+/* Checks the memory, prepares the store and detects the warm-up at half of first_mops. What a store prepares
+ * must not depend on the rate of the arrivals. The prober must be closed, whatever this returns. */
+enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, double first_mops,
+                                         const struct kvc_progress *progress, struct kvc_diag *diag);
+
+void kvc_capacity_prober_close(struct kvc_capacity_prober *prober);
+
+/* Returns the growth of a backlog, as a share of the offered load, from which on a load is not served. */
+double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds);
+
+/* Probes the loads point[i].offered_mops and fills all other fields of the points except share_frac and
+ * closed_form. The results do not depend on the number of jobs. */
+enum kvc_status kvc_capacity_probe(struct kvc_capacity_prober *prober, struct kvc_capacity_point *points,
+                                   uint32_t count, const struct kvc_progress *progress,
+                                   struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,251 @@
+#include "scenarios/run/capacity.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/run/capacity_fixture.h"
+#include "scenarios/run/capacity_probe.h"
+
+static const double duration_ns = 40e6; /* 40,000 service times of 1 us. */
+
+static struct kvc_capacity find(const struct kvc_loaded *loaded, struct kvc_capacity_options options)
+{
+    struct kvc_capacity capacity;
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_capacity_find(loaded, &options, &capacity, &diag), KVC_OK, "%s", diag.message);
+    return capacity;
+}
+
+static void expect_contains(const struct kvc_capacity *capacity, double mops)
+{
+    double rounding_mops = 1e-5 * mops; /* Loads have six digits. */
+    cr_expect(capacity->low_mops <= mops && mops <= capacity->high_mops + rounding_mops,
+              "%g is not in %g .. %g", mops, capacity->low_mops, capacity->high_mops);
+    cr_expect(capacity->low_mops <= capacity->mean_mops && capacity->mean_mops <= capacity->high_mops);
+}
+
+static double width_frac(const struct kvc_capacity *capacity)
+{
+    return (capacity->high_mops - capacity->low_mops) / capacity->high_mops;
+}
+
+/* The queue drops nothing, so only its growing backlog shows the overload. */
+Test(capacity, of_a_queue_without_limit_is_its_service_rate)
+{
+    for (double service_ns = 250; service_ns <= 1000; service_ns *= 2) {
+        struct kvc_queue queue = {.service_ns = service_ns};
+        struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+        struct kvc_capacity capacity = find(
+            &loaded, (struct kvc_capacity_options){.bounds = {.precision_frac = 0.02}, .no_curve = true});
+        expect_contains(&capacity, 1e3 / service_ns);
+        cr_expect_leq(width_frac(&capacity), 0.04);
+        cr_expect_float_eq(capacity.closed_form_mops, 1e3 / service_ns, 1e-4 * 1e3 / service_ns);
+        cr_expect_str_eq(capacity.point[capacity.best].bottleneck_stage, "serve");
+        kvc_capacity_free(&capacity);
+    }
+}
+
+/* The replicas have the capacities 1, 1 / 1.05 and 1 / 1.1 Mops. */
+Test(capacity, has_an_interval_over_which_replicas_disagree)
+{
+    struct kvc_queue queue = {.service_ns = 1000, .slower_frac = 0.05};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+    struct kvc_capacity capacity =
+        find(&loaded, (struct kvc_capacity_options){.bounds = {.precision_frac = 0.02}});
+    cr_expect(capacity.low_mops <= 1 / 1.1 && capacity.low_mops > 0.97 / 1.1, "%g", capacity.low_mops);
+    cr_expect(capacity.high_mops >= 1 && capacity.high_mops < 1.03, "%g", capacity.high_mops);
+    cr_expect_float_eq(capacity.mean_mops, 1 / 1.05, 0.02);
+    for (uint32_t i = 0; i < capacity.count; i++) {
+        double mops = capacity.point[i].offered_mops;
+        uint32_t expected = mops < 0.97 / 1.1 ? 3 : mops < 0.98 && mops > 0.97 ? 1 : mops > 1.02 ? 0 : 4;
+        cr_expect(expected == 4 || capacity.point[i].served_by == expected, "%u serve %g Mops",
+                  capacity.point[i].served_by, mops);
+    }
+    kvc_capacity_free(&capacity);
+}
+
+/* A mean latency of s (1 + load / (2 (1 - load))) at the bound: load = 2 (w - 1) / (2 w - 1), w = bound / s.
+ */
+Test(capacity, under_a_latency_bound_is_that_of_the_formula)
+{
+    static const double bounds_us[] = {1.25, 1.5, 3};
+    struct kvc_queue queue = {.service_ns = 1000};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, 8 * duration_ns);
+    for (size_t i = 0; i < sizeof(bounds_us) / sizeof(*bounds_us); i++) {
+        double expected_mops = 2 * (bounds_us[i] - 1) / (2 * bounds_us[i] - 1);
+        struct kvc_capacity_options options = {.bounds = {.precision_frac = 0.02,
+                                                          .bounds_latency = true,
+                                                          .latency = KVC_CAPACITY_MEAN,
+                                                          .latency_us = bounds_us[i]},
+                                               .no_curve = true};
+        struct kvc_capacity capacity = find(&loaded, options);
+        expect_contains(&capacity, expected_mops);
+        cr_expect_leq(width_frac(&capacity), 0.04);
+        cr_expect_float_eq(capacity.closed_form_mops, expected_mops, 1e-4);
+        cr_expect_float_eq(capacity.closed_form_limit_mops, 1, 1e-4);
+        kvc_capacity_free(&capacity);
+    }
+}
+
+/* Evenly spaced requests at the rate r lose 1 - 1 / r to a queue with a limit, once it is full. */
+Test(capacity, under_a_loss_bound_may_exceed_the_service_rate)
+{
+    static const double losses[] = {0, 0.1, 0.3};
+    struct kvc_queue queue = {.service_ns = 1000, .room = 20};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+    loaded.scenario.workload.arrival = KVC_ARRIVAL_FIXED;
+    loaded.scenario.workload.rate_mops = 7;
+    for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++) {
+        struct kvc_capacity_options options = {.bounds = {.precision_frac = 0.01, .loss_frac = losses[i]},
+                                               .no_curve = true};
+        struct kvc_capacity capacity = find(&loaded, options);
+        expect_contains(&capacity, 1 / (1 - losses[i]));
+        cr_expect_leq(width_frac(&capacity), 0.01);
+        cr_expect_leq(capacity.point[capacity.best].loss_frac, losses[i]);
+        kvc_capacity_free(&capacity);
+    }
+}
+
+Test(capacity, has_a_latency_curve_that_rises)
+{
+    struct kvc_queue queue = {.service_ns = 1000};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+    struct kvc_capacity capacity =
+        find(&loaded, (struct kvc_capacity_options){.bounds = kvc_capacity_bounds_default});
+    double best_mops = capacity.point[capacity.best].offered_mops, before_us = 0;
+    uint32_t on_curve = 0;
+    for (uint32_t i = 0; i < capacity.count; i++) {
+        const struct kvc_capacity_point *point = &capacity.point[i];
+        cr_expect(i == 0 || point[-1].offered_mops < point->offered_mops);
+        cr_expect_geq(point->replicas, KVC_CAPACITY_REPLICAS_MIN);
+        cr_expect_eq(point->served, 2 * point->served_by > point->replicas);
+        cr_expect(point->offered_mops >= capacity.low_mops || point->served_by == point->replicas);
+        cr_expect(point->offered_mops < capacity.high_mops || point->served_by == 0);
+        if (isnan(point->share_frac)) {
+            continue;
+        }
+        double mean_us = point->latency[KVC_CAPACITY_MEAN].mean;
+        on_curve++;
+        cr_expect_float_eq(point->offered_mops, point->share_frac * best_mops, 1e-5);
+        cr_expect_gt(mean_us, before_us);
+        before_us = mean_us;
+        if (point->offered_mops < 0.9) { /* Nearer to saturation, the formula needs longer runs. */
+            cr_expect_float_eq(mean_us, point->closed_form.mean_us, 0.1 * mean_us);
+        }
+    }
+    cr_expect_eq(on_curve, 12);
+    cr_expect_eq(capacity.point[capacity.best].share_frac, 1);
+    kvc_capacity_free(&capacity);
+}
+
+/* Returns the document and the CSV of a search, one after the other. */
+static char *written(uint32_t jobs)
+{
+    char *text = NULL;
+    size_t size;
+    struct kvc_queue queue = {.service_ns = 1000, .room = 40};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns / 10);
+    struct kvc_capacity capacity =
+        find(&loaded, (struct kvc_capacity_options){.bounds = {.precision_frac = 0.05, .loss_frac = 0.01},
+                                                    .jobs = jobs});
+    const struct kvc_capacity_report report = {
+        .command_line = "kvcast capacity queue.lua", .loaded = &loaded, .capacity = &capacity};
+    struct kvc_diag diag = {0};
+    FILE *out = open_memstream(&text, &size);
+    cr_assert_eq(kvc_capacity_write_json(&report, out, &diag), KVC_OK, "%s", diag.message);
+    kvc_capacity_write_csv(&capacity, out);
+    kvc_capacity_write_table(&report, false, out);
+    cr_assert_eq(fclose(out), 0);
+    kvc_capacity_free(&capacity);
+    return text;
+}
+
+Test(capacity, is_the_same_for_any_number_of_jobs)
+{
+    char *one = written(1), *four = written(4);
+    cr_assert_not_null(strstr(one, "\"schema\": \"kvcast.capacity/1\""));
+    cr_assert_str_eq(one, four);
+    free(one);
+    free(four);
+}
+
+Test(capacity, a_curve_of_rates_is_scaled_as_a_whole)
+{
+    struct kvc_queue queue = {.service_ns = 1000};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+    struct kvc_diag diag = {0};
+    struct kvc_capacity capacity;
+    const struct kvc_capacity_options options = {
+        .bounds = {.precision_frac = 0.02, .bounds_latency = true, .latency_us = 0.5}};
+    loaded.scenario.workload.arrival = KVC_ARRIVAL_CURVE;
+    loaded.scenario.workload.curve_points = 2;
+    loaded.scenario.workload.curve[0] = (struct kvc_rate_point){.time_ns = 0, .rate_mops = 2};
+    loaded.scenario.workload.curve[1] = (struct kvc_rate_point){.time_ns = 1e6, .rate_mops = 1};
+    loaded.scenario.workload.rate_mops = 0.1; /* What the queue simulates; only the names are scaled here. */
+    cr_assert_eq(kvc_capacity_find(&loaded, &options, &capacity, &diag), KVC_ERR_RUNTIME);
+    cr_expect_eq(loaded.scenario.workload.curve[0].rate_mops, 2);
+    cr_expect_not_null(strstr(diag.message, "no load meets the bounds"), "%s", diag.message);
+    cr_expect_not_null(strstr(diag.message, "the latency mean is 1.05"), "%s", diag.message);
+    kvc_capacity_free(&capacity);
+}
+
+Test(capacity, needs_arrivals_with_a_rate)
+{
+    static const int arrivals[] = {KVC_ARRIVAL_CLOSED, KVC_ARRIVAL_TRACE};
+    static const char *const found[] = {"found clients", "found a trace"};
+    for (int i = 0; i < 2; i++) {
+        struct kvc_queue queue = {.service_ns = 1000};
+        struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+        struct kvc_capacity_options options = {.bounds = kvc_capacity_bounds_default};
+        struct kvc_capacity capacity;
+        struct kvc_diag diag = {0};
+        loaded.scenario.workload.arrival = arrivals[i];
+        cr_expect_eq(kvc_capacity_find(&loaded, &options, &capacity, &diag), KVC_ERR_SCENARIO);
+        cr_expect_not_null(strstr(diag.message, found[i]), "%s", diag.message);
+        cr_expect_not_null(strstr(diag.message, "allows \"saturate\""), "%s", diag.message);
+        cr_expect_str_eq(diag.file, "queue.lua");
+        kvc_capacity_free(&capacity);
+    }
+}
+
+Test(capacity, needs_devices_that_stay_as_they_are)
+{
+    struct kvc_queue queue = {.service_ns = 1000};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns);
+    struct kvc_capacity_options options = {.bounds = kvc_capacity_bounds_default};
+    struct kvc_capacity capacity;
+    struct kvc_diag diag = {0};
+    loaded.scenario.run.change_count = 1;
+    cr_expect_eq(kvc_capacity_find(&loaded, &options, &capacity, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "run.changes: found changes of devices"), "%s", diag.message);
+    kvc_capacity_free(&capacity);
+}
+
+Test(capacity, parses_its_bounds)
+{
+    static const char bad_latencies[][16] = {
+        "p99", "p98=1ms", "=1ms", "p99=", "p99=1", "p99=0us", "mean=1GB", ""};
+    static const char bad_losses[][16] = {"-0.1", "1", "2", "x", "", "0.1x", "nan"};
+    static const char bad_precisions[][16] = {"0", "0.6", "1%", "nan", ""};
+    struct kvc_capacity_bounds bounds = kvc_capacity_bounds_default;
+    struct kvc_diag diag = {0};
+    cr_expect_eq(kvc_capacity_parse_latency("p999=1.5ms", &bounds, &diag), KVC_OK, "%s", diag.message);
+    cr_expect(bounds.bounds_latency && bounds.latency == KVC_CAPACITY_P999 && bounds.latency_us == 1500);
+    cr_expect_eq(kvc_capacity_parse_loss("0.001", &bounds, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(kvc_capacity_parse_precision("0.05", &bounds, &diag), KVC_OK, "%s", diag.message);
+    cr_expect(bounds.loss_frac == 0.001 && bounds.precision_frac == 0.05);
+    for (size_t i = 0; i < sizeof(bad_latencies) / sizeof(*bad_latencies); i++) {
+        cr_expect_eq(kvc_capacity_parse_latency(bad_latencies[i], &bounds, &diag), KVC_ERR_SCENARIO, "%s",
+                     bad_latencies[i]);
+    }
+    for (size_t i = 0; i < sizeof(bad_losses) / sizeof(*bad_losses); i++) {
+        cr_expect_eq(kvc_capacity_parse_loss(bad_losses[i], &bounds, &diag), KVC_ERR_SCENARIO, "%s",
+                     bad_losses[i]);
+    }
+    for (size_t i = 0; i < sizeof(bad_precisions) / sizeof(*bad_precisions); i++) {
+        cr_expect_eq(kvc_capacity_parse_precision(bad_precisions[i], &bounds, &diag), KVC_ERR_SCENARIO, "%s",
+                     bad_precisions[i]);
+    }
+}
