@@ -42,6 +42,12 @@ void kvc_subject_path(const struct kvc_subject *subject, const char *file, char 
 enum kvc_status kvc_validate_load(const char *path, const char *overrides, struct kvc_loaded **out,
                                   struct kvc_diag *diag);
 
+/* Finds the simulated capacity of a case of mode "capacity" and sets its values. In addition to those of a
+ * run they have the metrics capacity_low_mops, capacity_high_mops, closed_form_mops and
+ * closed_form_limit_mops. Without overrides, nothing may be lost and the precision is 2 %. */
+enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
+                                      struct kvc_case_values *values, struct kvc_diag *diag);
+
 /* Loads the scenario of one line of a machine's plan. An error names the id of the line. */
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
                                        struct kvc_loaded **out, struct kvc_diag *diag);

@@ -22,6 +22,9 @@ static enum kvc_status answer_case(const struct kvc_case *asked, const struct kv
     char path[PATH_MAX];
     struct kvc_loaded *loaded = NULL;
     struct kvc_outcome *outcome = NULL;
+    if (asked->mode == KVC_CASE_CAPACITY) {
+        return kvc_validate_capacity(asked, options, values, diag);
+    }
     kvc_data_path(asked->scenario, path);
     enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
     if (status == KVC_OK) {

@@ -39,18 +39,22 @@ enum kvc_status kvc_cases_add(struct kvc_cases *cases, const struct kvc_case *ad
 
 static enum kvc_status word(const char *text, const char *const *words, int *index, struct kvc_diag *diag)
 {
+    char allowed[128] = "";
+    size_t length = 0;
     for (*index = 0; words[*index] != NULL; (*index)++) {
         if (strcmp(words[*index], text) == 0) {
             return KVC_OK;
         }
+        const char *separator = *index == 0 ? "" : words[*index + 1] == NULL ? " or " : ", ";
+        length +=
+            (size_t)snprintf(allowed + length, sizeof(allowed) - length, "%s%s", separator, words[*index]);
     }
-    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%s\", expected %s, %s or %s", text, words[0],
-                         words[1], words[2]);
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%.40s\", expected %s", text, allowed);
 }
 
 static enum kvc_status parse(char *const *column, struct kvc_case *made, struct kvc_diag *diag)
 {
-    static const char *const modes[] = {"run", "predict", "ratio", NULL};
+    static const char *const modes[] = {"run", "predict", "ratio", "capacity", NULL};
     static const char *const roles[] = {"prediction", "equation", "input", NULL};
     int mode = 0, role = 0;
     enum kvc_status status = kvc_csv_copy(column[ID], made->id, sizeof(made->id), diag);

@@ -4,7 +4,10 @@
  * overrides, metric, published, low, high, tolerance_frac, role, lacks, fact:
  *  mode       run or predict: the metric is read from the scenario's result, after applying `overrides`, a
  *             list of key=value separated by semicolons as for --set. ratio: `scenario` is "a/b", and the
- *             value is that of case a divided by that of case b.
+ *             value is that of case a divided by that of case b. capacity: the simulated capacity of the
+ *             scenario, found as by `kvcast capacity` without a latency curve. Its throughput_mops is the
+ *             capacity, and its latencies are those at the highest load that most replicas serve. `overrides`
+ *             may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision.
  *  published  The published value. When it is empty, `low` or `high` or both bound the value.
  *  role       prediction: scored. equation: repeats the paper's own arithmetic and is scored separately.
  *             input: shown but not scored.
@@ -18,7 +21,7 @@
 
 #include "sim/base/diag.h"
 
-enum kvc_case_mode { KVC_CASE_RUN, KVC_CASE_PREDICT, KVC_CASE_RATIO };
+enum kvc_case_mode { KVC_CASE_RUN, KVC_CASE_PREDICT, KVC_CASE_RATIO, KVC_CASE_CAPACITY };
 enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
 
 struct kvc_case {

@@ -38,9 +38,11 @@ Test(cases, reads_its_columns)
     struct kvc_diag diag = {0};
     write_file(path,
                HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,caches,Sec 8.4, Fig 14\n"
-                      "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n");
+                      "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n"
+                      "c,capacity,s.lua,capacity.loss=0.01,throughput_mops,623,,,0.1,prediction,,\n");
     cr_assert_eq(kvc_cases_read(path, &cases, &diag), KVC_OK, "%s", diag.message);
-    cr_assert_eq(cases.count, 2);
+    cr_assert_eq(cases.count, 3);
+    cr_expect_eq(cases.entry[2].mode, KVC_CASE_CAPACITY);
     cr_expect_str_eq(cases.entry[0].overrides, "x=1;y=2");
     cr_expect_eq(cases.entry[0].published, 623);
     cr_expect_str_eq(cases.entry[0].lacks, "caches");
@@ -63,7 +65,8 @@ Test(cases, names_the_bad_line)
     static const struct bad_file bad[] = {
         {"id,mode\n", 1, "found header"},
         {HEADER "a,run,s.lua,,t,1,,,0.1,prediction\n", 2, "found 10 columns, expected 12"},
-        {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2, "found \"walk\""},
+        {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2,
+         "\"walk\", expected run, predict, ratio or capacity"},
         {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,,\n", 2, "found \"x\", expected a number"},
         {HEADER "a,run,s.lua,,t,,,,0.1,prediction,,\n", 2, "neither a published value"},
         {HEADER "a,run,s.lua,,t,1,,,-1,prediction,,\n", 2, "tolerance_frac \"-1\""},

@@ -1,0 +1,102 @@
+/* kvcast validate: cases whose value is a capacity. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/cli/validate.h"
+#include "scenarios/run/capacity.h"
+#include "sim/base/data_dir.h"
+
+static const double precision_default_frac = 0.02;
+
+/* Half of the default, so that a paper with many cases stays affordable. */
+enum { LONGEST = 4 };
+
+/* Parses one override of the case if it is one of the search. Sets *taken if so. */
+static enum kvc_status take_bound(const char *text, struct kvc_capacity_bounds *bounds, bool *taken,
+                                  struct kvc_diag *diag)
+{
+    static const struct {
+        const char *key;
+        enum kvc_status (*parse)(const char *, struct kvc_capacity_bounds *, struct kvc_diag *);
+    } keys[] = {{"capacity.loss=", kvc_capacity_parse_loss},
+                {"capacity.latency=", kvc_capacity_parse_latency},
+                {"capacity.precision=", kvc_capacity_parse_precision}};
+    *taken = strncmp(text, "capacity.", strlen("capacity.")) == 0;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        if (strncmp(text, keys[i].key, strlen(keys[i].key)) == 0) {
+            return keys[i].parse(text + strlen(keys[i].key), bounds, diag);
+        }
+    }
+    return !*taken ? KVC_OK
+                   : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                   "found \"%.40s\", allowed: capacity.loss, capacity.latency and "
+                                   "capacity.precision",
+                                   text);
+}
+
+/* Separates the overrides of the scenario, which keep their order, from those of the search. */
+static enum kvc_status split(const char *overrides, char *scenario, size_t size,
+                             struct kvc_capacity_bounds *bounds, struct kvc_diag *diag)
+{
+    char one[256];
+    size_t used = 0;
+    bool taken;
+    enum kvc_status status = KVC_OK;
+    scenario[0] = '\0';
+    while (*overrides != '\0' && status == KVC_OK) {
+        size_t length = strcspn(overrides, ";");
+        snprintf(one, sizeof(one), "%.*s", (int)length, overrides);
+        status = take_bound(one, bounds, &taken, diag);
+        if (!taken) {
+            used += (size_t)snprintf(scenario + used, size - used, "%s%s", used > 0 ? ";" : "", one);
+        }
+        overrides += length + (overrides[length] == ';');
+    }
+    return status;
+}
+
+static void set_values(const struct kvc_capacity *capacity, struct kvc_case_values *values)
+{
+    const struct kvc_capacity_point *best = &capacity->point[capacity->best];
+    values->throughput_mops = capacity->mean_mops;
+    values->mean_us = best->latency[KVC_CAPACITY_MEAN].mean;
+    values->p95_us = best->latency[KVC_CAPACITY_P95].mean;
+    values->p99_us = best->latency[KVC_CAPACITY_P99].mean;
+    values->min_us = values->max_us = values->watts = NAN;
+    kvc_metrics_set(&values->model, "capacity_low_mops", capacity->low_mops);
+    kvc_metrics_set(&values->model, "capacity_high_mops", capacity->high_mops);
+    kvc_metrics_set(&values->model, "closed_form_mops", capacity->closed_form_mops);
+    kvc_metrics_set(&values->model, "closed_form_limit_mops", capacity->closed_form_limit_mops);
+}
+
+enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
+                                      struct kvc_case_values *values, struct kvc_diag *diag)
+{
+    char path[PATH_MAX], overrides[sizeof(asked->overrides)], message[sizeof(diag->message)];
+    struct kvc_capacity_options search = {.bounds = kvc_capacity_bounds_default,
+                                          .no_curve = true,
+                                          .longest = LONGEST,
+                                          .jobs = options->jobs,
+                                          .progress = options->progress};
+    struct kvc_capacity capacity = {.count = 0};
+    struct kvc_loaded *loaded = NULL;
+    search.bounds.precision_frac = precision_default_frac;
+    kvc_data_path(asked->scenario, path);
+    enum kvc_status status = split(asked->overrides, overrides, sizeof(overrides), &search.bounds, diag);
+    if (status == KVC_OK) {
+        status = kvc_validate_load(path, overrides, &loaded, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_capacity_find(loaded, &search, &capacity, diag);
+    }
+    if (status == KVC_OK) {
+        set_values(&capacity, values);
+    } else {
+        strcpy(message, diag->message);
+        status = kvc_diag_fail(diag, status, "case %s: %.900s", asked->id, message);
+    }
+    kvc_capacity_free(&capacity);
+    kvc_loaded_free(loaded);
+    return status;
+}
