@@ -10,6 +10,8 @@ return {
   tags = { 64, source = "kvdirect.hw.pcie.tags: sec. 2.4, 6.1" },
   read_credits = { 84, source = "kvdirect.hw.pcie.credits_nonposted: sec. 2.4" },
   write_credits = { 88, source = "kvdirect.hw.pcie.credits_posted: sec. 2.4" },
+  write_data_credits = { 440, source = "not published for this server; as many for each header credit as Intel's root ports advertise, 160 to 32: Xeon C5500/C3500 Datasheet, Vol. 1, 323103-001, table 76" },
+  completion_credits = { 1024, source = "PCI Express Base Specification 3.0, sec. 2.6.1: an endpoint grants infinite credits, so it has room for all it asks for: kvdirect.hw.pcie.tags of kvdirect.hw.pcie.max_payload" },
   read_latency = { "800ns", source = "kvdirect.hw.pcie.cached_read: sec. 2.4" },
   memory_latency = { "250ns", source = "kvdirect.hw.pcie.noncached_extra: mean, sec. 2.4; the shape is not in the text, taken as exponential" },
   credit_return = { "500ns", source = "kvdirect.hw.pcie.rtt: round trip, sec. 2.4" },

@@ -240,11 +240,14 @@ Test(pcie, states_whole_groups)
     refuses(&packets, "pcie.header is missing: the profile states endpoints");
     packets.header_bytes = packets.payload_max_bytes = packets.tags = 1;
     packets.read_credits = packets.write_credits = 1;
+    packets.write_data_credits = packets.completion_credits = 1;
     packets.read_ns = packets.memory_ns = packets.credit_ns = packets.root_bytes_per_s = 1;
     refuses(&packets, "pcie.core_reads is missing");
     packets.core_reads_per_s = 1;
     cr_expect_eq(kvc_pcie_kind.check(&packets, NULL), KVC_OK);
     cr_expect(!kvc_pcie_has_copies(&packets) && kvc_pcie_has_packets(&packets));
+    packets.payload_max_bytes = 256;
+    refuses(&packets, "pcie.write_data_credits: found 1 credits of 16 bytes, allowed: 16 or more");
     kvc_node_free(&node);
 }
 

@@ -42,6 +42,12 @@ static const struct kvc_option rows[] = {
     COUNT_ROW(
         "write_credits", write_credits, 1, 4096,
         "packets: writes that the host accepts at once on a link; more credits hide a longer credit_return"),
+    COUNT_ROW("write_data_credits", write_data_credits, 1, 1048576,
+              "packets: data of writes that the host accepts at once on a link, in credits of 16 bytes; more "
+              "credits let larger writes hide a longer credit_return"),
+    COUNT_ROW("completion_credits", completion_credits, 1, 1048576,
+              "packets: data of reads that the card has room for on a link, in credits of 16 bytes; more "
+              "credits let larger reads hide more latency"),
     REAL_ROW("read_latency", read_ns, KVC_UNIT_NS, 1, 1e6,
              "packets: time of a read that a cache of the host answers; a longer time needs more tags"),
     REAL_ROW("memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6,
@@ -87,6 +93,24 @@ static enum kvc_status check_group(const struct kvc_pcie *pcie, int first, int e
     return KVC_OK;
 }
 
+/* Checks that a packet of the largest payload can ever be sent. The specification demands as much of every
+ * receiver. */
+static enum kvc_status check_credits(const struct kvc_pcie *pcie, struct kvc_diag *diag)
+{
+    uint32_t least = kvc_pcie_data_credits((uint32_t)pcie->payload_max_bytes);
+    const char *few = pcie->write_data_credits < least   ? "write_data_credits"
+                      : pcie->completion_credits < least ? "completion_credits"
+                                                         : NULL;
+    if (few == NULL) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail(
+        diag, KVC_ERR_SCENARIO,
+        "pcie.%s: found %llu credits of 16 bytes, allowed: %u or more, for a payload of %llu bytes", few,
+        (unsigned long long)(few[0] == 'w' ? pcie->write_data_credits : pcie->completion_credits), least,
+        (unsigned long long)pcie->payload_max_bytes);
+}
+
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {
     bool copies, packets;
@@ -100,7 +124,7 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
             "pcie.%s is missing: a profile states bulk copies (%s, ...), packets (%s, ...) or both",
             rows[COPIES_FIRST].name, rows[COPIES_FIRST].name, rows[PACKETS_FIRST].name);
     }
-    return status;
+    return status == KVC_OK && packets ? check_credits(device, diag) : status;
 }
 
 const struct kvc_device_kind kvc_pcie_kind = {

@@ -7,7 +7,8 @@
  * that reads and writes host memory by itself: links, tags, credits and latencies of single requests
  * (pcie_engine.h puts them to work). A store's check refuses a node whose device lacks the group it needs.
  *
- * Source of the packets' parameters: KV-Direct (SOSP 2017), sec. 2.4. */
+ * Sources of the packets' parameters: KV-Direct (SOSP 2017), sec. 2.4; PCI Express Base Specification 3.0,
+ * sec. 2.6.1 (credits by headers and by data). */
 #ifndef KVC_SIM_DEVICES_PCIE_H
 #define KVC_SIM_DEVICES_PCIE_H
 
@@ -28,15 +29,18 @@ struct kvc_pcie {
     uint64_t generation;   /**< Packets: generation of PCIe, 1 to 5. */
     uint64_t lanes;        /**< Packets: lanes of one link. */
     uint64_t header_bytes; /**< Packets: bytes around the data of a packet, padding and framing included. */
-    uint64_t payload_max_bytes; /**< Packets: most data in one packet. */
-    uint64_t tags;              /**< Packets: reads in flight per link. */
-    uint64_t read_credits;      /**< Packets: non-posted headers that the host accepts per link. */
-    uint64_t write_credits;     /**< Packets: posted headers that the host accepts per link. */
-    double read_ns;             /**< Packets: time from request to data if a cache of the host has it. */
-    double memory_ns;           /**< Packets: mean extra time of host memory, exponentially distributed. */
-    double credit_ns;           /**< Packets: time until the credit of a write is back. */
-    double root_bytes_per_s;    /**< Packets: data rate of all links of a card together, each way. */
-    double core_reads_per_s;    /**< Packets: random lines per second that a host core reads for the card. */
+    uint64_t payload_max_bytes;  /**< Packets: most data in one packet. */
+    uint64_t tags;               /**< Packets: reads in flight per link. */
+    uint64_t read_credits;       /**< Packets: non-posted headers that the host accepts per link. */
+    uint64_t write_credits;      /**< Packets: posted headers that the host accepts per link. */
+    uint64_t write_data_credits; /**< Packets: posted data that the host accepts per link [16 bytes]. */
+    uint64_t
+        completion_credits;  /**< Packets: data of reads that the card has room for per link [16 bytes]. */
+    double read_ns;          /**< Packets: time from request to data if a cache of the host has it. */
+    double memory_ns;        /**< Packets: mean extra time of host memory, exponentially distributed. */
+    double credit_ns;        /**< Packets: time until the credit of a write is back. */
+    double root_bytes_per_s; /**< Packets: data rate of all links of a card together, each way. */
+    double core_reads_per_s; /**< Packets: random lines per second that a host core reads for the card. */
 };
 
 /** The descriptor of a PCIe link. */
@@ -81,6 +85,14 @@ double kvc_pcie_flight_reads_per_s(const struct kvc_pcie *pcie);
 
 /** Returns the mean time from request to data on an idle link [ns]. */
 double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes);
+
+enum { KVC_PCIE_CREDIT_BYTES = 16 }; /**< Data that one data credit stands for: 4 double words. */
+
+/** Returns the data credits that a packet of `bytes` takes. */
+static inline uint32_t kvc_pcie_data_credits(uint32_t bytes)
+{
+    return (bytes + KVC_PCIE_CREDIT_BYTES - 1) / KVC_PCIE_CREDIT_BYTES;
+}
 
 /** Returns the number of packets that a request of `bytes` is cut into. */
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes);

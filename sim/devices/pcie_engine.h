@@ -1,17 +1,23 @@
 /** @file
  * A PCIe engine is one link of a card at work: it turns requests into packets and simulates their tags,
- * credits and queues.
+ * credits, order and queues.
  *
  * A card has one or more links, each with tags and credits of its own, and all of them pass the root complex
- * (or a switch) that connects them to host memory. A read takes a tag and a non-posted credit, sends a
- * request the size of a header, waits for host memory, and receives header and data; its tag is free when the
- * last byte is in. A write takes a posted credit and sends header and data; the card is done with it when
- * they are on the wire, and its credit comes back a round trip later. Requests without a tag or credit wait
- * in order of arrival. Each direction of a link carries one packet at a time. Requests above the largest
- * payload are several packets.
+ * (or a switch) that connects them to host memory. A read takes a tag, a non-posted header credit and room
+ * for its data on the card; it sends a request the size of a header, waits for host memory, and receives
+ * header and data. Tag and room are free when the last byte is in. A write takes a posted header credit and a
+ * data credit for each 16 bytes, and sends header and data. The card is done with it when they are on the
+ * wire, and the credits come back a round trip after the host has taken the write. Each direction of a link
+ * carries one packet at a time. Requests above the largest payload are several packets.
  *
- * Source of the mechanisms: KV-Direct (SOSP 2017), sec. 2.4. Not modelled: acknowledgements and flow-control
- * packets, credits by bytes of data, ordering between reads and writes, the host's caches. */
+ * The order on a link is PCIe's without relaxed ordering: writes keep their order, and a read does not pass a
+ * write that was asked for before it, neither while that write waits for credits nor on its way through the
+ * root complex. A write may pass reads that wait for a tag. The data of different reads comes in any order.
+ * Links do not order each other.
+ *
+ * Sources of the mechanisms: KV-Direct (SOSP 2017), sec. 2.4; PCI Express Base Specification 3.0, sec. 2.4.1
+ * (order) and 2.6.1 (flow control). Not modelled: acknowledgements and flow-control packets, data that the
+ * host returns in several packets, the host's caches. */
 #ifndef KVC_SIM_DEVICES_PCIE_ENGINE_H
 #define KVC_SIM_DEVICES_PCIE_ENGINE_H
 
@@ -25,6 +31,7 @@
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. An owner of engines
  * numbers its own kinds from KVC_PCIE_KINDS on. */
 enum {
+    KVC_PCIE_ASKED,  /**< The request of a read is off the link, behind writes. */
     KVC_PCIE_DATA,   /**< Host memory has the data of a read. */
     KVC_PCIE_READ,   /**< The data of a read is in. */
     KVC_PCIE_SENT,   /**< A write is on the wire. */
@@ -38,12 +45,14 @@ struct kvc_pcie_root {
     double up_free_ns;   /**< Time when the direction to the host is free. */
 };
 
-/** Packets of one direction: those in flight, and those that wait for a tag or credit. */
+/** Packets of one direction: those in flight, and those that wait for a tag or credits. */
 struct kvc_pcie_queue {
     struct kvc_pcie_packet *packet;  /**< Packets in flight, by tag or credit. */
     uint32_t *free;                  /**< Stack of free tags or credits. */
     uint32_t free_count;             /**< Free tags or credits. */
     uint32_t limit;                  /**< All tags or credits. */
+    uint32_t data_free;              /**< Free data credits [16 bytes]. */
+    uint32_t data_limit;             /**< All data credits [16 bytes]. */
     struct kvc_pcie_packet *waiting; /**< Ring of waiting packets. */
     uint32_t waiting_head;           /**< Index of the packet that waits longest. */
     uint32_t waiting_count;          /**< Waiting packets. */
@@ -51,6 +60,7 @@ struct kvc_pcie_queue {
     uint32_t most;                   /**< Most packets that were in flight at once. */
     double held_ns;                  /**< Sum of the times that tags or credits were taken. */
     uint64_t requests;               /**< Packets so far. */
+    uint64_t started;                /**< Packets that have got their tag or credits so far. */
     uint64_t bytes;                  /**< Data of these packets. */
     uint64_t waits;                  /**< Packets that had to wait. */
 };
@@ -67,6 +77,8 @@ struct kvc_pcie_engine {
     double down_free_ns;          /**< Time when the direction to the card is free. */
     double up_busy_ns;            /**< Busy time of the direction to the host. */
     double down_busy_ns;          /**< Busy time of the direction to the card. */
+    double posted_ns;             /**< Time when the host has taken every write that is off the link. */
+    uint32_t sending;             /**< Writes that have their credits and are not off the link. */
     struct kvc_pcie_queue reads;  /**< Reads, which wait for tags and non-posted credits. */
     struct kvc_pcie_queue writes; /**< Writes, which wait for posted credits. */
 };

@@ -13,6 +13,8 @@ static const struct kvc_pcie published = {.endpoints = 1,
                                           .tags = 64,
                                           .read_credits = 84,
                                           .write_credits = 88,
+                                          .write_data_credits = 440,
+                                          .completion_credits = 1024,
                                           .read_ns = 800,
                                           .memory_ns = 250,
                                           .credit_ns = 500,
@@ -153,6 +155,104 @@ Test(pcie_engine, large_requests_are_cut)
     cr_expect_eq(engine.writes.bytes, 257);
     cr_expect_eq(engine.reads.free_count, 64);
     cr_expect_eq(engine.writes.free_count, 88);
+    cr_expect_eq(engine.reads.data_free, 1024);
+    cr_expect_eq(engine.writes.data_free, 440);
     kvc_pcie_engine_close(&engine);
     kvc_events_free(&events);
+}
+
+/* Data credits bound large packets as header credits bound small ones. 64 credits are 1 KiB: 4 packets of 256
+ * bytes or 16 of 64 bytes. */
+Test(pcie_engine, data_credits_bound_large_packets)
+{
+    struct kvc_pcie few = published;
+    few.write_data_credits = 64;
+    for (uint32_t bytes = 64; bytes <= 256; bytes *= 2) {
+        struct outcome outcome = saturate(&few, 300, bytes, true);
+        double hold_ns = (26 + bytes) / 7.877 + bytes / 13.2 + 500, at_once = 1024.0 / bytes;
+        cr_expect_eq(outcome.most, at_once);
+        cr_expect_float_eq(outcome.mops, at_once * 1e3 / hold_ns, 0.05 * outcome.mops, "%u bytes: %g Mops",
+                           bytes, outcome.mops);
+    }
+    few = published;
+    few.completion_credits = 64;
+    struct outcome outcome = saturate(&few, 300, 256, false);
+    cr_expect_eq(outcome.most, 4);
+    cr_expect_float_eq(outcome.mops, 4e3 / kvc_pcie_read_ns(&few, 256), 0.1, "%g Mops", outcome.mops);
+}
+
+enum { MIXED = 20000 };
+
+/* What became of a random mix of reads and writes on one link. */
+struct mixed {
+    bool write[MIXED];
+    double asked_ns[MIXED], done_ns[MIXED];
+};
+
+/* Asks for requests of up to 256 bytes at random times and waits for all of them. */
+static void ask_mixed(const struct kvc_pcie *pcie, struct mixed *mixed)
+{
+    struct kvc_events events = {0};
+    struct kvc_pcie_root root = {0};
+    struct kvc_pcie_engine engine;
+    struct kvc_rng rng;
+    uint32_t tag, asked = 0, done = 0;
+    double next_ns = 0;
+    uint64_t bytes[2] = {0};
+    kvc_rng_init(&rng, 3, "mixed", 0);
+    kvc_pcie_engine_open(&engine, pcie, &root, &events, 0, 1);
+    while (done < MIXED) {
+        if (asked < MIXED && next_ns <= kvc_events_next_ns(&events)) {
+            uint32_t size = 1 + (uint32_t)kvc_rng_below(&rng, 256);
+            mixed->write[asked] = kvc_rng_below(&rng, 2) == 0;
+            mixed->asked_ns[asked] = next_ns;
+            bytes[mixed->write[asked]] += size;
+            (mixed->write[asked] ? kvc_pcie_engine_write : kvc_pcie_engine_read)(&engine, next_ns, size,
+                                                                                 asked);
+            asked++;
+            next_ns += kvc_rng_exponential(&rng, 30);
+            continue;
+        }
+        struct kvc_event event = kvc_events_pop(&events);
+        if (kvc_pcie_engine_handle(&engine, &event, &tag)) {
+            mixed->done_ns[tag] = event.time_ns;
+            done++;
+        }
+    }
+    while (events.count > 0) {
+        struct kvc_event event = kvc_events_pop(&events);
+        kvc_pcie_engine_handle(&engine, &event, &tag);
+    }
+    cr_expect(engine.reads.bytes == bytes[0] && engine.writes.bytes == bytes[1]);
+    cr_expect(engine.reads.free_count == engine.reads.limit &&
+              engine.writes.free_count == engine.writes.limit);
+    cr_expect_eq(engine.reads.data_free, engine.reads.data_limit);
+    cr_expect_eq(engine.writes.data_free, engine.writes.data_limit);
+    kvc_pcie_engine_close(&engine);
+    kvc_events_free(&events);
+}
+
+/* Writes keep their order, and a read is answered no earlier than its latency after every write that was
+ * asked for before it is on the wire. With 2 credits, writes wait for long. Reads pass each other. */
+Test(pcie_engine, a_read_never_overtakes_a_write)
+{
+    static struct mixed mixed;
+    struct kvc_pcie few = published;
+    for (uint32_t credits = 2; credits <= 88; credits += 86) {
+        double write_ns = 0, read_ns = 0;
+        uint32_t overtaken = 0;
+        few.write_credits = credits;
+        ask_mixed(&few, &mixed);
+        for (uint32_t i = 0; i < MIXED; i++) {
+            if (mixed.write[i]) {
+                cr_assert_geq(mixed.done_ns[i], write_ns, "writes must keep their order");
+                write_ns = mixed.done_ns[i];
+            } else {
+                cr_assert_geq(mixed.done_ns[i], fmax(write_ns, mixed.asked_ns[i]) + few.read_ns);
+                overtaken += mixed.done_ns[i] < read_ns;
+                read_ns = fmax(read_ns, mixed.done_ns[i]);
+            }
+        }
+        cr_expect_gt(overtaken, 0, "the data of reads comes in any order");
+    }
 }
