@@ -31,7 +31,7 @@ bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatc
 void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed)
 {
     uint32_t tag = (uint32_t)(line / dispatch->places) + 1;
-    dispatch->place[line % dispatch->places] = changed ? tag | changed_bit : tag;
+    dispatch->place[kvc_kvdirect_dispatch_place_of(dispatch, line)] = changed ? tag | changed_bit : tag;
 }
 
 /* Picks the link by hash, because slabs begin at even lines and would load the links unevenly. */
@@ -40,26 +40,24 @@ static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64
     return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
 }
 
-/* Returns the step for `bytes` of a cacheable line, which may be a part of it. */
-static struct kvc_kvdirect_step cached_step(struct kvc_kvdirect_dispatch *dispatch, uint64_t line,
-                                            uint32_t bytes, bool write)
+void kvc_kvdirect_dispatch_look(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step)
 {
-    uint32_t *place = &dispatch->place[line % dispatch->places], held = *place;
-    uint32_t tag = (uint32_t)(line / dispatch->places) + 1;
-    bool hit = (held & ~changed_bit) == tag, changed = (held & changed_bit) != 0;
+    uint64_t place = kvc_kvdirect_dispatch_place_of(dispatch, step->line);
+    uint32_t held = dispatch->place[place], tag = (uint32_t)(step->line / dispatch->places) + 1;
+    bool write = step->kind == KVC_KVDIRECT_CACHE_WRITE;
+    bool hit = (held & ~changed_bit) == tag, evicts = !hit && (held & changed_bit) != 0;
     dispatch->stats.hits += hit;
-    dispatch->stats.writebacks += !hit && changed;
-    if (!hit || write) {
-        *place = write ? tag | changed_bit : tag;
+    dispatch->stats.writebacks += evicts;
+    step->open = false;
+    if (!write && !hit) {
+        step->kind = KVC_KVDIRECT_CACHE_FETCH;
     }
-    return (struct kvc_kvdirect_step){
-        .kind = write ? KVC_KVDIRECT_CACHE_WRITE
-                : hit ? KVC_KVDIRECT_CACHE_READ
-                      : KVC_KVDIRECT_CACHE_FETCH,
-        .evicts = !hit && changed,
-        .fetches = write && !hit && bytes < KVC_KVDIRECT_LINE_BYTES,
-        .bytes = (uint16_t)bytes,
-    };
+    step->evicts = evicts;
+    step->fetches = write && !hit && step->bytes < KVC_KVDIRECT_LINE_BYTES;
+    if (evicts) {
+        uint64_t evicted = ((held & ~changed_bit) - 1) * dispatch->places + place;
+        step->evicted_endpoint = endpoint_of(dispatch, evicted);
+    }
 }
 
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
@@ -74,8 +72,12 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
         dispatch->stats.lines++;
         if (kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
             dispatch->stats.cacheable++;
-            step[count] = cached_step(dispatch, line, bytes, access->write);
-            step[count++].endpoint = endpoint_of(dispatch, line);
+            step[count++] = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_CACHE_WRITE
+                                                                             : KVC_KVDIRECT_CACHE_READ,
+                                                       .open = true,
+                                                       .bytes = (uint16_t)bytes,
+                                                       .endpoint = endpoint_of(dispatch, line),
+                                                       .line = (uint32_t)line};
             host = NULL;
             continue;
         }

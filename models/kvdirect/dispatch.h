@@ -6,9 +6,10 @@
  * direct map of 64-byte lines. It writes a changed line back when another line takes its place. Tag and dirty
  * bit lie in spare bits of the line, so looking a line up is a read of the DRAM.
  *
- * This part has no notion of time: kvc_kvdirect_dispatch_steps() turns an access of the table into steps,
- * and the memory engine (memory_engine.h) simulates how long they take. The cache's state follows the order
- * of these calls.
+ * This part has no notion of time: kvc_kvdirect_dispatch_steps() turns an access of the table into steps, and
+ * the memory engine (memory_engine.h) simulates how long they take. The engine looks a cacheable line up when
+ * it starts the step (kvc_kvdirect_dispatch_look), and a fetched or written line is in its place from the
+ * moment at which its data is there (kvc_kvdirect_dispatch_place).
  */
 #ifndef KVC_MODELS_KVDIRECT_DISPATCH_H
 #define KVC_MODELS_KVDIRECT_DISPATCH_H
@@ -26,6 +27,7 @@ enum kvc_kvdirect_step_kind {
     KVC_KVDIRECT_HOST_WRITE,  /* A DMA write. */
     KVC_KVDIRECT_CACHE_READ,  /* A hit: a read of the NIC's DRAM. */
     KVC_KVDIRECT_CACHE_FETCH, /* A miss: a futile read of the DRAM, then a DMA read whose line is stored. */
+    KVC_KVDIRECT_CACHE_JOIN,  /* A read of a line that was under way, and came when that arrived. */
     KVC_KVDIRECT_CACHE_WRITE, /* A read of the DRAM for the tag, then a write. */
     KVC_KVDIRECT_STEP_KINDS,
 };
@@ -33,11 +35,14 @@ enum kvc_kvdirect_step_kind {
 /* A part of an access. All parts of an access are under way at the same time. */
 struct kvc_kvdirect_step {
     uint8_t kind;     /* enum kvc_kvdirect_step_kind. */
+    bool open;        /* CACHE_READ or CACHE_WRITE of a line that has not been looked up. */
     bool evicts;      /* A changed line of the cache goes to the host. */
     bool fetches;     /* CACHE_WRITE of a part of a line that the cache lacks: the line is fetched first. */
     bool ends_access; /* The last part of its access. */
     uint16_t endpoint;
+    uint16_t evicted_endpoint; /* Link of the line that goes to the host. */
     uint16_t bytes;
+    uint32_t line; /* Cacheable line of an open step. */
 };
 
 struct kvc_kvdirect_cache_stats {
@@ -65,14 +70,26 @@ void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch);
 /* Tells whether a line may be cached. */
 bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line);
 
-/* Puts a line into the cache, as a long run would have done. */
+/* Returns the place of a line. */
+static inline uint64_t kvc_kvdirect_dispatch_place_of(const struct kvc_kvdirect_dispatch *dispatch,
+                                                      uint64_t line)
+{
+    return line % dispatch->places;
+}
+
+/* Puts a line into its place. `changed` tells whether it is newer than the host's. */
 void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed);
 
 enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes that begins within a line touches 9 lines. */
 
-/* Fills up to KVC_KVDIRECT_STEPS_MAX steps of one access and returns their number. */
+/* Fills up to KVC_KVDIRECT_STEPS_MAX steps of one access and returns their number. Cacheable lines are open.
+ */
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      const struct kvc_kvdirect_table_access *access,
                                      struct kvc_kvdirect_step *step);
+
+/* Looks an open step's line up: sets its kind, and what goes to the host and comes from there. It does not
+ * change the cache. */
+void kvc_kvdirect_dispatch_look(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step);
 
 #endif

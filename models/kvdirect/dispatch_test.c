@@ -56,35 +56,70 @@ Test(dispatch, a_share_of_the_lines_is_cacheable)
     }
 }
 
+/* Looks a line up and, if it is not there or is written, puts it into its place. */
+static struct kvc_kvdirect_step use(struct kvc_kvdirect_dispatch *dispatch, uint32_t line, uint32_t bytes,
+                                    bool write)
+{
+    struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
+    cr_assert_eq(steps_of(dispatch, line, bytes, write, step), 1);
+    cr_assert(step[0].open, "the state of the cache must not matter before the step starts");
+    cr_assert_eq(step[0].line, line);
+    kvc_kvdirect_dispatch_look(dispatch, &step[0]);
+    cr_assert_not(step[0].open);
+    if (step[0].kind != KVC_KVDIRECT_CACHE_READ) {
+        kvc_kvdirect_dispatch_place(dispatch, line, write);
+    }
+    return step[0];
+}
+
 /* The cache has four places, and lines 1, 5 and 9 share one. */
 Test(dispatch, a_place_holds_the_line_used_last)
 {
     struct kvc_kvdirect_dispatch dispatch;
-    struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
+    struct kvc_kvdirect_step step;
     cr_assert(kvc_kvdirect_dispatch_open(&dispatch, 1, 256, 1));
-    steps_of(&dispatch, 1, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH);
-    cr_expect_not(step[0].evicts, "the place was empty");
-    steps_of(&dispatch, 1, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_READ);
-    steps_of(&dispatch, 2, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH, "another place");
-    steps_of(&dispatch, 5, 64, true, step);
-    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_WRITE);
-    cr_expect_not(step[0].evicts, "line 1 equals the host's copy");
-    cr_expect_not(step[0].fetches, "all of line 5 is written");
-    steps_of(&dispatch, 9, 20, true, step);
-    cr_expect(step[0].evicts, "line 5 is newer than the host's");
-    cr_expect(step[0].fetches, "20 bytes are only a part of line 9");
-    steps_of(&dispatch, 9, 20, true, step);
-    cr_expect_not(step[0].fetches);
-    cr_expect_not(step[0].evicts);
-    steps_of(&dispatch, 1, 64, false, step);
-    cr_expect_eq(step[0].kind, KVC_KVDIRECT_CACHE_FETCH);
-    cr_expect(step[0].evicts);
+    step = use(&dispatch, 1, 64, false);
+    cr_expect_eq(step.kind, KVC_KVDIRECT_CACHE_FETCH);
+    cr_expect_not(step.evicts, "the place was empty");
+    step = use(&dispatch, 1, 64, false);
+    cr_expect_eq(step.kind, KVC_KVDIRECT_CACHE_READ);
+    step = use(&dispatch, 2, 64, false);
+    cr_expect_eq(step.kind, KVC_KVDIRECT_CACHE_FETCH, "another place");
+    step = use(&dispatch, 5, 64, true);
+    cr_expect_eq(step.kind, KVC_KVDIRECT_CACHE_WRITE);
+    cr_expect_not(step.evicts, "line 1 equals the host's copy");
+    cr_expect_not(step.fetches, "all of line 5 is written");
+    step = use(&dispatch, 9, 20, true);
+    cr_expect(step.evicts, "line 5 is newer than the host's");
+    cr_expect(step.fetches, "20 bytes are only a part of line 9");
+    step = use(&dispatch, 9, 20, true);
+    cr_expect_not(step.fetches);
+    cr_expect_not(step.evicts);
+    step = use(&dispatch, 1, 64, false);
+    cr_expect_eq(step.kind, KVC_KVDIRECT_CACHE_FETCH);
+    cr_expect(step.evicts);
     cr_expect_eq(dispatch.stats.lines, 7);
     cr_expect_eq(dispatch.stats.hits, 2);
     cr_expect_eq(dispatch.stats.writebacks, 2);
+    kvc_kvdirect_dispatch_close(&dispatch);
+}
+
+/* PCIe orders the requests of a link only, so an evicted line must take the link on which it is read again.
+ */
+Test(dispatch, an_evicted_line_takes_its_own_link)
+{
+    struct kvc_kvdirect_dispatch dispatch;
+    struct kvc_kvdirect_step step;
+    uint32_t other = 0;
+    cr_assert(kvc_kvdirect_dispatch_open(&dispatch, 1, 256, 2));
+    for (uint32_t line = 0; line < 400; line += 4) {
+        struct kvc_kvdirect_step written = use(&dispatch, line, 64, true);
+        step = use(&dispatch, line + 4, 64, false);
+        cr_assert(step.evicts);
+        cr_assert_eq(step.evicted_endpoint, written.endpoint);
+        other += step.evicted_endpoint != step.endpoint;
+    }
+    cr_expect_gt(other, 0);
     kvc_kvdirect_dispatch_close(&dispatch);
 }
 

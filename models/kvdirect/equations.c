@@ -133,7 +133,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     double lines = l * (read_lines + 2 * written_lines) + misses;
     return (struct kvc_kvdirect_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
-        .access_ns = (bucket_reads + slab_reads + writes) * kvc_fpga_cycle_ns(fpga),
+        .access_ns = fmax(bucket_reads + slab_reads, writes) * kvc_fpga_cycle_ns(fpga),
         .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
         .receive_ns = wire_ns(card->nic, mean->packet_requests, mean->request_bytes),

@@ -34,7 +34,7 @@ double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double disp
 /* The time for which one operation occupies each resource of a NIC [ns]. */
 struct kvc_kvdirect_loads {
     double clock_ns;  /* The decoder: one operation a clock. */
-    double access_ns; /* The memory access engine: one access a clock. */
+    double access_ns; /* The memory access engine: one read and one write a clock. */
     double pcie_ns, dram_ns, receive_ns, send_ns;
     double hit_frac;    /* Hit ratio of cacheable accesses. */
     double merged_frac; /* Operations that need no memory, because their key is in flight. */

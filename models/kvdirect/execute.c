@@ -147,9 +147,6 @@ static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kv
     }
     kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, slab->dma_reads - slab_reads,
                                     slab->dma_writes - slab_writes);
-    if (processor->shape != NULL && !operation->hot && !operation->write_back) {
-        keep_shape(processor, operation);
-    }
 }
 
 void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
@@ -160,6 +157,17 @@ void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_k
         run_in_table(processor, operation, now_ns);
     } else {
         take_shape(processor, operation);
+    }
+}
+
+void kvc_kvdirect_executed(struct kvc_kvdirect_processor *processor,
+                           const struct kvc_kvdirect_operation *operation)
+{
+    for (uint32_t i = 0; i < operation->steps; i++) {
+        processor->counts.steps[operation->step[i].kind]++;
+    }
+    if (processor->shape != NULL && operation->kept && !operation->hot && !operation->write_back) {
+        keep_shape(processor, operation);
     }
 }
 

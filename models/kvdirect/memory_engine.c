@@ -2,11 +2,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/serve.h"
 
-enum { BACKGROUND = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
+enum { BACKGROUND = UINT32_MAX, NO_PART = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 
 /* Flag that tells the number of a gathered batch from that of a step. */
 #define FETCH UINT32_C(0x80000000)
@@ -15,11 +16,20 @@ enum { BACKGROUND = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 #define QUEUED UINT32_MAX
 
 struct kvc_kvdirect_part {
-    uint32_t tag;     /* BACKGROUND: no operation waits for it. */
-    uint32_t packets; /* DMA packets that are still to come. */
-    struct kvc_kvdirect_step step;
-    bool looked; /* The tag has been read from the DRAM. */
+    uint32_t tag;                   /* BACKGROUND: no operation waits for it. */
+    uint32_t packets;               /* DMA packets that are still to come. */
+    struct kvc_kvdirect_step *step; /* Step of an operation; NULL: the next field has it. */
+    struct kvc_kvdirect_step own;
+    bool looked;                      /* The tag has been read from the DRAM. */
+    bool holds;                       /* Its line is under way and holds the line's place. */
+    uint32_t next;                    /* In the list of lines under way, or of those that wait. */
+    uint32_t first_waits, last_waits; /* Parts that wait for the place. */
 };
+
+static struct kvc_kvdirect_step *step_of(struct kvc_kvdirect_part *part)
+{
+    return part->step != NULL ? part->step : &part->own;
+}
 
 static void add_parts(struct kvc_kvdirect_memory_engine *memory)
 {
@@ -32,10 +42,12 @@ static void add_parts(struct kvc_kvdirect_memory_engine *memory)
 }
 
 void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_pcie *pcie,
-                                     const struct kvc_fpga *fpga, uint32_t gather_cores,
-                                     struct kvc_events *events, uint64_t seed)
+                                     const struct kvc_fpga *fpga, struct kvc_kvdirect_dispatch *dispatch,
+                                     uint32_t gather_cores, struct kvc_events *events, uint64_t seed)
 {
-    *memory = (struct kvc_kvdirect_memory_engine){.pcie = pcie, .fpga = fpga, .events = events};
+    *memory = (struct kvc_kvdirect_memory_engine){
+        .pcie = pcie, .fpga = fpga, .dispatch = dispatch, .events = events};
+    memset(memory->under_way, 0xff, sizeof(memory->under_way)); /* NO_PART. */
     kvc_kvdirect_gather_open(&memory->gather, gather_cores, pcie->core_reads_per_s, events,
                              KVC_KVDIRECT_GATHERED, KVC_KVDIRECT_GATHER_WAITED);
     for (uint16_t i = 0; i < pcie->endpoints; i++) {
@@ -75,7 +87,7 @@ static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, u
     if (memory->gather.cores > 0) {
         kvc_kvdirect_gather_add(&memory->gather, now_ns, part, bytes, write);
     } else {
-        use_dma(memory, now_ns, part, memory->part[part].step.endpoint, bytes, write);
+        use_dma(memory, now_ns, part, step_of(&memory->part[part])->endpoint, bytes, write);
     }
 }
 
@@ -87,36 +99,104 @@ static double use_dram(struct kvc_kvdirect_memory_engine *memory, double now_ns)
     return kvc_serve(&memory->dram_free_ns, &memory->dram_busy_ns, now_ns, line_ns);
 }
 
-static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step,
+static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, struct kvc_kvdirect_step *step,
                          uint32_t tag)
 {
     if (memory->free_count == 0) {
         add_parts(memory);
     }
     uint32_t part = memory->free_part[--memory->free_count];
-    memory->part[part] = (struct kvc_kvdirect_part){.tag = tag, .step = *step};
+    memory->part[part] = (struct kvc_kvdirect_part){
+        .tag = tag, .step = step, .next = NO_PART, .first_waits = NO_PART, .last_waits = NO_PART};
     return part;
 }
 
-void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
-                                      const struct kvc_kvdirect_step *step, uint32_t tag)
+/* ---- lines under way ---- */
+
+/* Returns the head of the list that lines of the step's place are in. */
+static uint32_t *list_of(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step)
 {
-    uint32_t part = new_part(memory, step, tag);
-    if (step->kind == KVC_KVDIRECT_HOST_READ || step->kind == KVC_KVDIRECT_HOST_WRITE) {
-        use_host(memory, now_ns, part, step->bytes, step->kind == KVC_KVDIRECT_HOST_WRITE);
-    } else {
-        kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns,
-                       KVC_KVDIRECT_DRAM_DONE, 0, part);
+    uint64_t place = kvc_kvdirect_dispatch_place_of(memory->dispatch, step->line);
+    return &memory->under_way[kvc_mix64(place) & (KVC_KVDIRECT_UNDER_WAY_LISTS - 1)];
+}
+
+/* Returns the part that holds the step's place, or NO_PART. */
+static uint32_t holder_of(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step)
+{
+    uint64_t place = kvc_kvdirect_dispatch_place_of(memory->dispatch, step->line);
+    uint32_t part = *list_of(memory, step);
+    while (part != NO_PART &&
+           kvc_kvdirect_dispatch_place_of(memory->dispatch, step_of(&memory->part[part])->line) != place) {
+        part = memory->part[part].next;
     }
+    return part;
+}
+
+static void hold(struct kvc_kvdirect_memory_engine *memory, uint32_t number)
+{
+    struct kvc_kvdirect_part *part = &memory->part[number];
+    uint32_t *first = list_of(memory, step_of(part));
+    part->holds = true;
+    part->next = *first;
+    *first = number;
+}
+
+static void wait_for(struct kvc_kvdirect_memory_engine *memory, uint32_t holder, uint32_t number)
+{
+    struct kvc_kvdirect_part *held = &memory->part[holder];
+    if (held->first_waits == NO_PART) {
+        held->first_waits = number;
+    } else {
+        memory->part[held->last_waits].next = number;
+    }
+    held->last_waits = number;
+    memory->part[number].next = NO_PART;
+}
+
+/* Starts a step on the cache: the first thing to do is to read line and tag from the DRAM. */
+static void start_cached(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
+{
+    struct kvc_kvdirect_step *step = step_of(&memory->part[number]);
+    if (step->open) {
+        uint32_t holder = holder_of(memory, step);
+        if (holder != NO_PART) {
+            wait_for(memory, holder, number);
+            return;
+        }
+        kvc_kvdirect_dispatch_look(memory->dispatch, step);
+        if (step->kind != KVC_KVDIRECT_CACHE_READ) {
+            hold(memory, number);
+        }
+    }
+    kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns, KVC_KVDIRECT_DRAM_DONE,
+                   0, number);
+}
+
+static void start(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
+{
+    const struct kvc_kvdirect_step *step = step_of(&memory->part[number]);
+    if (step->kind == KVC_KVDIRECT_HOST_READ || step->kind == KVC_KVDIRECT_HOST_WRITE) {
+        use_host(memory, now_ns, number, step->bytes, step->kind == KVC_KVDIRECT_HOST_WRITE);
+    } else {
+        start_cached(memory, now_ns, number);
+    }
+}
+
+void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
+                                      struct kvc_kvdirect_step *step, uint32_t tag)
+{
+    start(memory, now_ns, new_part(memory, step, tag));
 }
 
 static void start_background(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint16_t endpoint,
                              uint32_t bytes, bool write)
 {
-    const struct kvc_kvdirect_step step = {.kind = write ? KVC_KVDIRECT_HOST_WRITE : KVC_KVDIRECT_HOST_READ,
-                                           .endpoint = endpoint,
-                                           .bytes = (uint16_t)bytes};
-    kvc_kvdirect_memory_engine_start(memory, now_ns, &step, BACKGROUND);
+    uint32_t number = new_part(memory, NULL, BACKGROUND);
+    memory->part[number].own =
+        (struct kvc_kvdirect_step){.kind = write ? KVC_KVDIRECT_HOST_WRITE : KVC_KVDIRECT_HOST_READ,
+                                   .endpoint = endpoint,
+                                   .bytes = (uint16_t)bytes};
+    start(memory, now_ns, number);
 }
 
 void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads,
@@ -143,6 +223,44 @@ static void end(struct kvc_kvdirect_memory_engine *memory, uint32_t part)
     memory->done[memory->done_count++] = tag;
 }
 
+/* Removes a part from the list of lines under way. */
+static void unlist(struct kvc_kvdirect_memory_engine *memory, uint32_t number)
+{
+    struct kvc_kvdirect_part *part = &memory->part[number];
+    uint32_t *link = list_of(memory, step_of(part));
+    while (*link != number) {
+        link = &memory->part[*link].next;
+    }
+    *link = part->next;
+    part->holds = false;
+}
+
+/* The data of a line is there: its place has it, and what waits for the place goes on. */
+static void arrive(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
+{
+    if (!memory->part[number].holds) {
+        return;
+    }
+    const struct kvc_kvdirect_step arrived = *step_of(&memory->part[number]);
+    uint32_t next = memory->part[number].first_waits;
+    kvc_kvdirect_dispatch_place(memory->dispatch, arrived.line, arrived.kind == KVC_KVDIRECT_CACHE_WRITE);
+    unlist(memory, number);
+    while (next != NO_PART) {
+        uint32_t waiting = next;
+        struct kvc_kvdirect_step *step = step_of(&memory->part[waiting]);
+        next = memory->part[waiting].next;
+        bool joins = step->line == arrived.line && step->kind == KVC_KVDIRECT_CACHE_READ &&
+                     holder_of(memory, step) == NO_PART;
+        if (joins) {
+            step->open = false;
+            step->kind = KVC_KVDIRECT_CACHE_JOIN;
+            end(memory, waiting);
+        } else {
+            start_cached(memory, now_ns, waiting);
+        }
+    }
+}
+
 static void store_line(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part)
 {
     kvc_events_add(memory->events, use_dram(memory, now_ns), KVC_KVDIRECT_DRAM_DONE, 0, part);
@@ -152,14 +270,15 @@ static void store_line(struct kvc_kvdirect_memory_engine *memory, double now_ns,
 static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_part *part = &memory->part[number];
-    struct kvc_kvdirect_step step = part->step;
-    if (part->looked || step.kind == KVC_KVDIRECT_CACHE_READ) {
+    const struct kvc_kvdirect_step step = *step_of(part);
+    if (part->looked || step.kind == KVC_KVDIRECT_CACHE_READ || step.kind == KVC_KVDIRECT_CACHE_JOIN) {
+        arrive(memory, now_ns, number);
         end(memory, number);
         return;
     }
     part->looked = true;
     if (step.evicts) {
-        start_background(memory, now_ns, step.endpoint, KVC_KVDIRECT_LINE_BYTES, true);
+        start_background(memory, now_ns, step.evicted_endpoint, KVC_KVDIRECT_LINE_BYTES, true);
     }
     if (step.kind == KVC_KVDIRECT_CACHE_FETCH || step.fetches) {
         use_host(memory, now_ns, number, KVC_KVDIRECT_LINE_BYTES, false);
@@ -171,13 +290,14 @@ static void dram_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, 
 /* Continues a step after the host has finished its part. */
 static void host_done(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
-    const struct kvc_kvdirect_part *part = &memory->part[number];
-    if (part->step.kind == KVC_KVDIRECT_CACHE_WRITE) {
+    uint8_t kind = step_of(&memory->part[number])->kind;
+    if (kind == KVC_KVDIRECT_CACHE_WRITE) {
         store_line(memory, now_ns, number);
         return;
     }
-    if (part->step.kind == KVC_KVDIRECT_CACHE_FETCH) {
+    if (kind == KVC_KVDIRECT_CACHE_FETCH) {
         use_dram(memory, now_ns);
+        arrive(memory, now_ns, number);
     }
     end(memory, number);
 }

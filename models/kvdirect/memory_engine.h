@@ -4,7 +4,11 @@
  * The DRAM is one channel. Every line that is read or written occupies it for the time of its bytes, in
  * order, and the data arrives a latency later. Storing a fetched line, sending an evicted line to the host,
  * and the slab allocator's own DMA operations happen in the background: no operation waits for them, but they
- * take their share of channel, links and credits. */
+ * take their share of channel, links and credits.
+ *
+ * A line that is fetched or written is under way until its data is there, and its place of the cache waits
+ * with it. Reads of the line get the data when it arrives. Other steps on the place start over then. So no
+ * line is fetched twice, and none is found before it has arrived. */
 #ifndef KVC_MODELS_KVDIRECT_MEMORY_ENGINE_H
 #define KVC_MODELS_KVDIRECT_MEMORY_ENGINE_H
 
@@ -17,7 +21,10 @@
 #include "sim/devices/pcie_engine.h"
 #include "sim/devices/fpga.h"
 
-enum { KVC_KVDIRECT_ENDPOINTS_MAX = 8 };
+enum {
+    KVC_KVDIRECT_ENDPOINTS_MAX = 8,
+    KVC_KVDIRECT_UNDER_WAY_LISTS = 1024, /* A power of two. */
+};
 
 /* Kinds of events: those of the PCIe engines, those of this engine, and from KVC_KVDIRECT_MEMORY_KINDS on
  * those of the caller. */
@@ -33,6 +40,7 @@ struct kvc_kvdirect_part;
 struct kvc_kvdirect_memory_engine {
     const struct kvc_pcie *pcie;
     const struct kvc_fpga *fpga;
+    struct kvc_kvdirect_dispatch *dispatch;
     struct kvc_events *events;
     struct kvc_pcie_root root;
     struct kvc_pcie_engine engine[KVC_KVDIRECT_ENDPOINTS_MAX];
@@ -43,20 +51,23 @@ struct kvc_kvdirect_memory_engine {
     struct kvc_kvdirect_part *part; /* Steps under way. */
     uint32_t *free_part;
     uint32_t part_count, free_count;
+    uint32_t under_way[KVC_KVDIRECT_UNDER_WAY_LISTS]; /* First part of each list of lines under way. */
     uint64_t dram_lines, host_reads,
         host_writes; /* Lines and DMA operations, including those in the background. */
 };
 
-/* Opens the engine. `gather_cores` is the number of host cores that access memory for the NIC; 0: the NIC
- * does so itself. Exits with status 3 if memory is short. */
+/* Opens the engine with the cache of `dispatch`, which must outlive it. `gather_cores` is the number of host
+ * cores that access memory for the NIC; 0: the NIC does so itself. Exits with status 3 if memory is short. */
 void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, const struct kvc_pcie *pcie,
-                                     const struct kvc_fpga *fpga, uint32_t gather_cores,
-                                     struct kvc_events *events, uint64_t seed);
+                                     const struct kvc_fpga *fpga, struct kvc_kvdirect_dispatch *dispatch,
+                                     uint32_t gather_cores, struct kvc_events *events, uint64_t seed);
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory);
 
-/* Starts a step. `tag` identifies it in `done`. */
+/* Starts a step. `tag` identifies it in `done`. If the step is open, the engine looks it up in the cache, now
+ * or after lines that are under way, and has changed *step accordingly when it is done; until then, *step
+ * must stay where it is. */
 void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
-                                      const struct kvc_kvdirect_step *step, uint32_t tag);
+                                      struct kvc_kvdirect_step *step, uint32_t tag);
 
 /* Starts the DMA operations with which the slab allocator synchronizes its stacks with host memory. */
 void kvc_kvdirect_memory_engine_sync(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint64_t reads,

@@ -74,6 +74,11 @@ void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor);
 void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns);
 
+/* Counts the accesses of an operation or a write-back that is through with them, and remembers them for
+ * operations on other keys. */
+void kvc_kvdirect_executed(struct kvc_kvdirect_processor *processor,
+                           const struct kvc_kvdirect_operation *operation);
+
 /* Applies an operation to the value of its slot's owner. */
 void kvc_kvdirect_apply(const struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *owner,
                         struct kvc_kvdirect_operation *operation);

@@ -7,9 +7,9 @@
  * the other, but no access waits for a write before it. A packet's response leaves when its last operation
  * is done.
  *
- * Decoder, issue to memory, memory access and forwarding each start one operation or access in each clock.
- * The decoder also waits while system.in_flight operations are in flight, and in stall mode for dependent
- * operations.
+ * Decoder, issue to memory and forwarding each start one operation in each clock, and the memory access
+ * engine starts one read and one write. The decoder also waits while system.in_flight operations are in
+ * flight, and in stall mode for dependent operations.
  *
  * A NIC shares nothing with other NICs while it works, so it handles its own events up to the engine's time.
  * Neither packets nor operations are activities of the engine. */
@@ -45,8 +45,9 @@ struct kvc_kvdirect_counts {
     uint64_t accesses[KVC_OP_COUNT];   /* Memory accesses of operations that went to memory. */
     uint64_t operations[KVC_OP_COUNT]; /* Operations that went to memory. */
     uint64_t steps[KVC_KVDIRECT_STEP_KINDS];
-    uint64_t failed; /* PUTs that found no memory. */
-    double decode_busy_ns, access_busy_ns, receive_busy_ns, send_busy_ns;
+    uint64_t failed;          /* PUTs that found no memory. */
+    double access_busy_ns[2]; /* Of reads, of writes. */
+    double decode_busy_ns, receive_busy_ns, send_busy_ns;
 };
 
 /* A finished operation, as an observer sees it. */
@@ -94,7 +95,8 @@ struct kvc_kvdirect_processor {
 
     double now_ns;      /* Time of the latest event. */
     double advanced_ns; /* Time of the latest advance. */
-    double receive_free_ns, decode_free_ns, issue_free_ns, access_free_ns, forward_free_ns, send_free_ns;
+    double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
+    double access_free_ns[2];         /* For reads, for writes. */
     struct kvc_kvdirect_shape *shape; /* Per kind of operation; NULL: nothing is sampled. */
     struct kvc_answers answers;       /* Their outcome is an enum kvc_kvdirect_outcome. */
     struct kvc_kvdirect_counts counts;

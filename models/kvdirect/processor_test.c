@@ -338,3 +338,20 @@ Test(processor, is_deterministic)
     cr_expect_eq(first.host_reads, second.host_reads);
     cr_expect_eq(first.host_writes, second.host_writes);
 }
+
+/* Fact kvdirect.ooo.atomics.with, fig. 13a: as many atomic operations a second on many keys as on one. With
+ * half of the values on the card, neither tags nor DRAM are the limit. */
+Test(processor, atomics_on_many_keys)
+{
+    for (uint64_t keys = 256; keys <= 1024; keys *= 4) {
+        struct setup setup = published(keys);
+        mix(&setup, 0, 1);
+        setup.options.update = KVC_KVDIRECT_ADD;
+        setup.options.dispatch_frac = 0.35;
+        setup.card.fpga.dram_bytes = 1 << 20;
+        struct outcome outcome = saturate(&setup, 500e3);
+        expect_near("many keys", outcome.mops, 180, 0.02);
+        cr_expect_lt(outcome.counts.forwarded, outcome.counts.decoded / 2,
+                     "most operations must go to memory");
+    }
+}

@@ -51,7 +51,7 @@ static void set_busy(const void *data, double *busy_ns)
     const struct kvc_kvdirect_memory_engine *memory = &processor->memory;
     busy_ns[RECEIVE] = counts->receive_busy_ns;
     busy_ns[DECODE] = counts->decode_busy_ns;
-    busy_ns[ACCESS] = counts->access_busy_ns;
+    busy_ns[ACCESS] = fmax(counts->access_busy_ns[0], counts->access_busy_ns[1]);
     busy_ns[PCIE] = pcie_busy_ns(memory);
     busy_ns[GATHER] = memory->gather.busy_ns / fmax(memory->gather.cores, 1);
     busy_ns[DRAM] = memory->dram_busy_ns;
@@ -217,10 +217,11 @@ static void report_kernel(const struct simulation *simulation, const struct sums
               (double)(slab->allocated + slab->released));
     /* Reads only: a write follows the read of its line. */
     double hits = (double)counts->steps[KVC_KVDIRECT_CACHE_READ],
-           misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH];
-    set_ratio(kernel, "cache_hit_frac", hits, hits + misses);
-    set_ratio(kernel, "served_by_dram_frac", hits,
-              hits + misses + (double)counts->steps[KVC_KVDIRECT_HOST_READ]);
+           misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH],
+           joined = (double)counts->steps[KVC_KVDIRECT_CACHE_JOIN], looked = hits + misses + joined;
+    set_ratio(kernel, "cache_hit_frac", hits, looked);
+    set_ratio(kernel, "cache_joined_frac", joined, looked);
+    set_ratio(kernel, "served_by_dram_frac", hits, looked + (double)counts->steps[KVC_KVDIRECT_HOST_READ]);
     kvc_metrics_set(kernel, "failed", (double)counts->failed);
 }
 
