@@ -45,6 +45,24 @@ uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, u
     KVC_BUG("no update %d", (int)config->update);
 }
 
+uint32_t kvc_kvdirect_lambda_busy_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes)
+{
+    if (!kvc_kvdirect_update_has_vectors(config->update)) {
+        return 0;
+    }
+    uint32_t elements = value_bytes / config->element_bytes;
+    return (elements + config->lambda_units - 1) / config->lambda_units;
+}
+
+uint32_t kvc_kvdirect_lambda_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes)
+{
+    uint32_t busy = kvc_kvdirect_lambda_busy_clocks(config, value_bytes), depth = config->lambda.operators;
+    if (config->update == KVC_KVDIRECT_REDUCE) {
+        return value_bytes / config->element_bytes * depth;
+    }
+    return busy > 0 ? busy - 1 + depth : 0;
+}
+
 /* Refuses scenarios that the layout and the equations cannot handle. */
 static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -71,6 +89,13 @@ static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct 
     return KVC_OK;
 }
 
+/* Returns how many copies of the function take as many bytes a second as PCIe brings (sec. 3.2). */
+static uint32_t fed_units(const struct kvc_kvdirect_config *config)
+{
+    double bytes_per_clock = config->card.pcie->root_bytes_per_s / config->card.fpga->clock_hz;
+    return (uint32_t)ceil(bytes_per_clock / config->element_bytes);
+}
+
 static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options)
 {
     config->nics = (uint32_t)options->nics;
@@ -80,6 +105,9 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvd
     config->update = (enum kvc_kvdirect_update)options->update;
     config->element_bytes = (uint32_t)options->element_bytes;
     config->delta = (int64_t)options->delta;
+    config->lambda_units = options->lambda_units > 0 ? (uint32_t)options->lambda_units : fed_units(config);
+    config->split_ns = 1e9 / options->splits_per_s;
+    config->merge_ns = 1e9 / options->merges_per_s;
     config->delta_vector = options->delta_vector;
     config->returns_vector = options->returns_vector;
     config->in_flight = (uint32_t)options->in_flight;

@@ -27,6 +27,9 @@ struct kvc_kvdirect_config {
     struct kvc_kvdirect_lambda add;    /* The function of a fetch-and-add: v + d. */
     uint32_t element_bytes;
     int64_t delta;
+    uint32_t lambda_units; /* Copies of the function. */
+    double split_ns;       /* Time of the host's daemon per slab entry that it moves to a smaller pool. */
+    double merge_ns;       /* Time of the daemon per slab entry that it merges. */
     bool delta_vector;
     bool returns_vector;
     uint32_t in_flight;
@@ -52,6 +55,15 @@ static inline const struct kvc_kvdirect_config *kvc_kvdirect_config_of(const str
  * A filter counts as returning the whole vector. */
 uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
+
+/* Returns the clocks for which a vector of `value_bytes` occupies the copies of the function, and the clocks
+ * until its last result is there; 0 without vectors.
+ *
+ * Source: sec. 3.2. The copies are fully pipelined and take an element each per clock. The paper does not say
+ * how deep they are: each operator of the expression takes a clock here. In a reduction, each element waits
+ * for the one before. */
+uint32_t kvc_kvdirect_lambda_busy_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
+uint32_t kvc_kvdirect_lambda_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 
 /* Resolves the scenario's options; `config` is a struct kvc_kvdirect_config. Returns KVC_ERR_SCENARIO for a
  * PCIe device without packets, pairs that fit into no slab, or a lambda that does not compile. */

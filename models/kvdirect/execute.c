@@ -4,6 +4,7 @@
 #include "models/kvdirect/pipeline.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
+#include "sim/base/serve.h"
 
 static struct kvc_kvdirect_step *room_for_steps(struct kvc_kvdirect_operation *operation)
 {
@@ -103,13 +104,33 @@ static void take_old_value(struct kvc_kvdirect_processor *processor, struct kvc_
     operation->value_bytes = op->result == KVC_KVDIRECT_TABLE_OK ? op->value_bytes : operation->value_bytes;
 }
 
+/* Lets the host's daemon work on what the table has made it do: entries split and merged since `before`. An
+ * operation that found no slab waits until it is done. Merges go over all free slabs, of which a sample has a
+ * share; splits fill a pool up to a fixed number. */
+static void use_daemon(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                       const struct kvc_kvdirect_slab_stats *before, double now_ns)
+{
+    const struct kvc_kvdirect_slab_stats *slab = &processor->shard->stats.slab;
+    const struct kvc_kvdirect_config *config = processor->config;
+    double rate = (double)processor->store->sampling.rate, unused_ns = 0;
+    double split_ns = (double)(slab->split - before->split) * config->split_ns;
+    double merge_ns = (double)(slab->merged_from - before->merged_from) * config->merge_ns * rate;
+    if (split_ns + merge_ns == 0) {
+        return;
+    }
+    double done_ns = kvc_serve(&processor->daemon_free_ns, &unused_ns, now_ns, split_ns + merge_ns);
+    processor->counts.daemon_busy_ns += split_ns * rate + merge_ns;
+    if (slab->failed > before->failed) {
+        operation->ready_ns = done_ns;
+    }
+}
+
 /* Runs the operation in the real table and sets operation->present and ->value. */
 static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                          double now_ns)
 {
     struct kvc_kvdirect_shard *shard = processor->shard;
-    struct kvc_kvdirect_slab_stats *slab = &shard->stats.slab;
-    uint64_t slab_reads = slab->dma_reads, slab_writes = slab->dma_writes;
+    const struct kvc_kvdirect_slab_stats *slab = &shard->stats.slab, before = *slab;
     struct vector_update update = {processor, operation};
     struct kvc_kvdirect_table_op op = {.key = operation->key,
                                        .key_bytes = operation->key_bytes,
@@ -145,14 +166,18 @@ static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kv
         operation->steps += kvc_kvdirect_dispatch_steps(&shard->dispatch, &processor->trace.access[i],
                                                         room_for_steps(operation));
     }
-    kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, slab->dma_reads - slab_reads,
-                                    slab->dma_writes - slab_writes);
+    kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, slab->dma_reads - before.dma_reads,
+                                    slab->dma_writes - before.dma_writes);
+    use_daemon(processor, operation, &before, now_ns);
 }
 
 void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns)
 {
     operation->steps = 0;
+    operation->ready_ns = operation->value_ns = 0;
+    operation->computes = operation->op == KVC_OP_SET && !operation->write_back &&
+                          kvc_kvdirect_update_has_vectors(processor->config->update);
     if (operation->kept) {
         run_in_table(processor, operation, now_ns);
     } else {

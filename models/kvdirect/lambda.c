@@ -80,6 +80,7 @@ static uint8_t emit(struct compiler *compiler, uint8_t verb, uint8_t left, uint8
         return fail(compiler, "too long");
     }
     lambda->uses_sum |= verb == SUM;
+    lambda->operators += verb > SUM;
     lambda->step[lambda->steps].verb = verb;
     lambda->step[lambda->steps].left = left;
     lambda->step[lambda->steps].right = right;

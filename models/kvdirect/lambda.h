@@ -17,7 +17,8 @@
 enum { KVC_KVDIRECT_LAMBDA_STEPS = 32 };
 
 struct kvc_kvdirect_lambda {
-    uint32_t steps; /* The value of the last step is the function's. */
+    uint32_t steps;     /* The value of the last step is the function's. */
+    uint32_t operators; /* Steps that compute something; the others are constants and names. */
     struct {
         uint8_t verb;        /* enum verb of lambda.c. */
         uint8_t left, right; /* Earlier steps. */

@@ -43,7 +43,10 @@ struct kvc_kvdirect_options {
     uint64_t element_bytes;    /* Vectors: size of an element: 1, 2, 4 or 8 [bytes]. */
     uint64_t delta;            /* Vectors: value of d that the client sends. */
     bool delta_vector;         /* Vectors: the client sends a d for each element. */
+    uint64_t lambda_units;     /* Vectors: copies of the function on the card; 0: as many as PCIe feeds. */
     bool returns_vector;       /* KVC_KVDIRECT_UPDATE sends the old vector back. */
+    double splits_per_s;       /* Slab entries that a host core moves to a smaller pool. */
+    double merges_per_s;       /* Slab entries that a host core merges. */
     uint64_t in_flight;        /* Operations in flight at once, including waiting ones. */
     uint64_t station;          /* Hash slots of the reservation station. */
 };

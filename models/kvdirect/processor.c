@@ -7,6 +7,7 @@
 #include "models/kvdirect/pipeline.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
+#include "sim/base/serve.h"
 
 enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
@@ -104,15 +105,38 @@ static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_
                    (uint32_t)number_of(processor, operation));
 }
 
-/* Executes an operation in the station; one can start per clock. */
+/* Occupies the copies of the user's function for the operation's vector. Returns when the result is there. */
+static double compute(struct kvc_kvdirect_processor *processor,
+                      const struct kvc_kvdirect_operation *operation, double now_ns)
+{
+    uint32_t bytes = operation->value_bytes;
+    double busy_ns = kvc_kvdirect_lambda_busy_clocks(processor->config, bytes) * processor->clock_ns;
+    double free_ns =
+        kvc_serve(&processor->lambda_free_ns, &processor->counts.lambda_busy_ns, now_ns, busy_ns);
+    return free_ns - busy_ns + kvc_kvdirect_lambda_clocks(processor->config, bytes) * processor->clock_ns;
+}
+
+/* Executes an operation in the station. One can start per clock, and operations on a value end in their
+ * order: a user's function that changes a vector works on the result of the one before. */
 static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                     double now_ns)
 {
+    struct kvc_kvdirect_operation *owner = &processor->operation[operation->slot->owner];
+    const struct kvc_kvdirect_config *config = processor->config;
     processor->counts.forwarded++;
     operation->forwarded = true;
-    kvc_kvdirect_apply(processor, &processor->operation[operation->slot->owner], operation);
-    processor->forward_free_ns = fmax(processor->forward_free_ns, now_ns) + processor->clock_ns;
-    kvc_events_add(&processor->events, processor->forward_free_ns, EVENT_DONE, 0,
+    kvc_kvdirect_apply(processor, owner, operation);
+    double starts_ns = fmax(processor->forward_free_ns, now_ns);
+    processor->forward_free_ns = starts_ns + processor->clock_ns;
+    double done_ns = processor->forward_free_ns;
+    if (operation->op == KVC_OP_SET && kvc_kvdirect_update_has_vectors(config->update)) {
+        bool changes = kvc_kvdirect_update_writes(config->update);
+        double computed_ns =
+            compute(processor, operation, changes ? fmax(starts_ns, owner->value_ns) : starts_ns);
+        done_ns = fmax(done_ns, computed_ns);
+    }
+    owner->value_ns = fmax(owner->value_ns, done_ns);
+    kvc_events_add(&processor->events, owner->value_ns, EVENT_DONE, 0,
                    (uint32_t)number_of(processor, operation));
 }
 
@@ -181,12 +205,22 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
                          double now_ns)
 {
     uint32_t number = (uint32_t)number_of(processor, operation);
-    if (operation->at == operation->steps) {
+    bool ends = operation->at == operation->steps, write = !ends && is_write(&operation->step[operation->at]);
+    if (operation->computes && (ends || write)) {
+        operation->computes = false;
+        now_ns = compute(processor, operation, now_ns);
+        kvc_events_add(&processor->events, now_ns, EVENT_READY, 0, number);
+        return;
+    }
+    if (write && operation->ready_ns > now_ns) { /* The slab daemon is still at work. */
+        kvc_events_add(&processor->events, operation->ready_ns, EVENT_READY, 0, number);
+        return;
+    }
+    if (ends) {
         kvc_kvdirect_executed(processor, operation);
         kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_DONE, 0, number);
         return;
     }
-    bool write = is_write(&operation->step[operation->at]);
     double starts_ns = fmax(processor->access_free_ns[write], now_ns);
     processor->access_free_ns[write] = starts_ns + processor->clock_ns;
     processor->counts.access_busy_ns[write] += processor->clock_ns;

@@ -48,6 +48,8 @@ struct kvc_kvdirect_counts {
     uint64_t failed;          /* PUTs that found no memory. */
     double access_busy_ns[2]; /* Of reads, of writes. */
     double decode_busy_ns, receive_busy_ns, send_busy_ns;
+    double lambda_busy_ns; /* The copies of the user's function. */
+    double daemon_busy_ns; /* The host core of the slab daemon, for all memory that the sample stands for. */
 };
 
 /* A finished operation, as an observer sees it. */
@@ -96,7 +98,8 @@ struct kvc_kvdirect_processor {
     double now_ns;      /* Time of the latest event. */
     double advanced_ns; /* Time of the latest advance. */
     double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
-    double access_free_ns[2];         /* For reads, for writes. */
+    double access_free_ns[2]; /* For reads, for writes. */
+    double lambda_free_ns, daemon_free_ns;
     struct kvc_kvdirect_shape *shape; /* Per kind of operation; NULL: nothing is sampled. */
     struct kvc_answers answers;       /* Their outcome is an enum kvc_kvdirect_outcome. */
     struct kvc_kvdirect_counts counts;

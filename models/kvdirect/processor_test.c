@@ -109,6 +109,8 @@ static struct setup published(uint64_t keys)
                     .index_frac = 0.6,
                     .inline_bytes = 20,
                     .dispatch_frac = 0.5,
+                    .splits_per_s = 900e6,
+                    .merges_per_s = 133e6,
                     .in_flight = 256,
                     .station = 1024},
         .card = kvc_test_published_card,
@@ -354,4 +356,47 @@ Test(processor, atomics_on_many_keys)
         cr_expect_lt(outcome.counts.forwarded, outcome.counts.decoded / 2,
                      "most operations must go to memory");
     }
+}
+
+/* Sec. 3.2: as many copies of the function as PCIe feeds, 13.2 GB/s at 180 MHz or 74 bytes a clock. One copy
+ * takes an element a clock, and a vector of 16 elements 16 clocks. */
+Test(processor, vectors_occupy_the_function)
+{
+    struct setup setup = published(500);
+    setup.options.update = KVC_KVDIRECT_UPDATE;
+    setup.options.element_bytes = 4;
+    strcpy(setup.options.lambda, "v + d");
+    setup.scenario.workload.value_bytes = 64;
+    setup.options.delta = 1;
+    setup.options.memory_bytes = 4 << 20;
+    mix(&setup, 0, 1);
+    struct outcome many = saturate(&setup, 300e3);
+    cr_expect_eq(setup.config.lambda_units, 19);
+    cr_expect_eq(kvc_kvdirect_lambda_busy_clocks(&setup.config, 64), 1);
+    setup.options.lambda_units = 1;
+    struct outcome one = saturate(&setup, 300e3);
+    expect_near("one copy", one.mops, 180.0 / 16, 0.02);
+    cr_expect_gt(many.mops, 4 * one.mops);
+    cr_expect_leq(one.counts.lambda_busy_ns, 300e3 + 256 * 16 * 1e3 / 180, "with the vectors in flight");
+    setup.options.update = KVC_KVDIRECT_REDUCE;
+    strcpy(setup.options.lambda, "s + v * d");
+    saturate(&setup, 300e3);
+    cr_expect_eq(kvc_kvdirect_lambda_clocks(&setup.config, 64), 32, "16 elements, 2 operators each");
+}
+
+/* Inserts use up the slabs of their size, and the daemon has to split larger ones: that takes its time, and
+ * all of it is counted. A slow daemon holds PUTs up. */
+Test(processor, puts_wait_for_the_slab_daemon)
+{
+    struct setup setup = published(500);
+    setup.options.inline_bytes = 10;
+    setup.scenario.workload.preload_frac = 0;
+    setup.options.index_frac = 0.3;
+    mix(&setup, 0, 0.6);
+    struct outcome fast = saturate(&setup, 300e3);
+    setup.options.splits_per_s = setup.options.merges_per_s = 1e6;
+    struct outcome slow = saturate(&setup, 300e3);
+    cr_expect_gt(fast.counts.daemon_busy_ns, 0);
+    cr_expect_gt(slow.counts.daemon_busy_ns, 100 * fast.counts.daemon_busy_ns);
+    cr_expect_lt(slow.mops, fast.mops);
 }

@@ -14,7 +14,7 @@
 static const double slice_ns = 4000;
 static const double window_ns = 50000;
 
-enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, SEND, STAGES };
+enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, LAMBDA, DAEMON, SEND, STAGES };
 
 struct simulation {
     const struct kvc_scenario *scenario;
@@ -55,6 +55,8 @@ static void set_busy(const void *data, double *busy_ns)
     busy_ns[PCIE] = pcie_busy_ns(memory);
     busy_ns[GATHER] = memory->gather.busy_ns / fmax(memory->gather.cores, 1);
     busy_ns[DRAM] = memory->dram_busy_ns;
+    busy_ns[LAMBDA] = counts->lambda_busy_ns;
+    busy_ns[DAEMON] = counts->daemon_busy_ns;
     busy_ns[SEND] = counts->send_busy_ns;
 }
 
@@ -137,10 +139,15 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     static const char *const names[STAGES][2] = {
         [RECEIVE] = {"receive", "nic"}, [DECODE] = {"decode", "fpga"}, [ACCESS] = {"access", "fpga"},
         [PCIE] = {"pcie", "pcie"},      [GATHER] = {"gather", "cpu"},  [DRAM] = {"dram", "fpga"},
-        [SEND] = {"send", "nic"},
+        [LAMBDA] = {"lambda", "fpga"},  [DAEMON] = {"daemon", "cpu"},  [SEND] = {"send", "nic"},
     };
+    const struct kvc_kvdirect_config *config = simulation->config;
     for (uint32_t i = 0; i < STAGES; i++) {
-        if (i != GATHER || simulation->config->gather_cores > 0) {
+        bool used = i == GATHER   ? config->gather_cores > 0
+                    : i == LAMBDA ? kvc_kvdirect_update_has_vectors(config->update)
+                    : i == DAEMON ? simulation->slices.busy_ns[DAEMON] > 0
+                                  : true;
+        if (used) {
             kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1],
                                     simulation->store->shard_count, result);
         }

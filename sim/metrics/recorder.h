@@ -16,7 +16,7 @@
 #include "sim/metrics/histogram.h"
 #include "sim/metrics/result.h"
 
-enum { KVC_RECORDER_STAGES_MAX = 8 /**< Stages whose busy time is recorded. */ };
+enum { KVC_RECORDER_STAGES_MAX = 12 /**< Stages whose busy time is recorded. */ };
 
 /** A recorder. */
 struct kvc_recorder {
