@@ -56,7 +56,8 @@ static inline void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_kv
 /* Returns a node with these devices, which must outlive it. */
 static inline struct kvc_node kvc_test_card_node(struct kvc_test_card *card)
 {
-    return (struct kvc_node){.device = {{&kvc_pcie_kind, &card->pcie},
+    return (struct kvc_node){.sockets = 1,
+                             .device = {{&kvc_pcie_kind, &card->pcie},
                                         {&kvc_fpga_kind, &card->fpga},
                                         {&kvc_nic_kind, &card->nic}}};
 }

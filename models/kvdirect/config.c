@@ -110,6 +110,9 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvd
     config->merge_ns = 1e9 / options->merges_per_s;
     config->delta_vector = options->delta_vector;
     config->returns_vector = options->returns_vector;
+    config->slice_ns = options->slice_ns;
+    config->socket_bytes_per_s = options->socket_bytes_per_s;
+    config->idle_w = options->idle_w;
     config->in_flight = (uint32_t)options->in_flight;
     config->station = (uint32_t)options->station;
     config->nic_bytes = floor(options->memory_bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
@@ -195,6 +198,7 @@ enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *
     if (status != KVC_OK) {
         return status;
     }
+    config->socket_lanes = (double)options->lanes / (double)node->sockets;
     config->sample_rate = sample_rate_of(&scenario->run, config->nic_bytes * config->shards);
     set_layout(config, options, &scenario->workload);
     set_messages(config, &scenario->workload);
@@ -221,6 +225,20 @@ static enum kvc_status check_card(const struct kvc_scenario *scenario, struct kv
             "lanes in all (system.lanes)",
             config->nics, (unsigned long long)pcie->endpoints, (unsigned long long)pcie->lanes,
             (unsigned long long)options->lanes);
+    }
+    uint64_t sockets = scenario->node.sockets;
+    if (sockets > KVC_KVDIRECT_SOCKETS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.sockets: found %llu, allowed with kvdirect: up to %d",
+                             (unsigned long long)sockets, KVC_KVDIRECT_SOCKETS_MAX);
+    }
+    uint64_t fullest = (config->nics + sockets - 1) / sockets * pcie->endpoints * pcie->lanes;
+    if ((double)fullest > config->socket_lanes) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.nics: found %u NICs on %llu sockets, of which one needs %llu lanes, allowed are %.0f "
+            "(system.lanes / node.sockets)",
+            config->nics, (unsigned long long)sockets, (unsigned long long)fullest, config->socket_lanes);
     }
     if (config->nic_bytes > nic_bytes_max) {
         return kvc_diag_fail(

@@ -12,6 +12,8 @@
 #include "sim/base/diag.h"
 #include "sim/scenario.h"
 
+enum { KVC_KVDIRECT_SOCKETS_MAX = 4 };
+
 struct kvc_kvdirect_config {
     struct kvc_kvdirect_card card; /* Devices of a NIC, owned by the scenario. */
 
@@ -42,6 +44,10 @@ struct kvc_kvdirect_config {
     double buckets;       /* Buckets of all hash indexes. */
     double cache_lines;   /* Lines that the DRAM of all NICs holds. */
     struct kvc_kvdirect_operation_mean mean; /* The mean operation. */
+    double slice_ns;                         /* How often NICs meet at the devices that they share. */
+    double socket_lanes;                     /* PCIe lanes of a socket. */
+    double socket_bytes_per_s;               /* From a socket to another one. */
+    double idle_w;                           /* Power of a node without its NICs; 0: unknown [W]. */
     double watts;                            /* Power of all nodes at work; 0: unknown [W]. */
 };
 

@@ -66,6 +66,7 @@ void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, 
                        (uint32_t)gather->filling);
     }
     struct kvc_kvdirect_gather_batch *batch = &gather->batch[gather->filling];
+    gather->accesses++;
     batch->part[batch->count++] = part;
     if (write) {
         batch->written_bytes += bytes;

@@ -40,9 +40,10 @@ struct kvc_kvdirect_gather {
     struct kvc_kvdirect_gather_batch *batch; /* An array that grows. */
     uint32_t *free_batch;
     uint32_t batches, free_count;
-    int32_t filling; /* The batch being filled; NONE: no batch. */
-    uint64_t begun;  /* Batches begun so far. */
-    double busy_ns;  /* Busy time of all cores. */
+    int32_t filling;   /* The batch being filled; NONE: no batch. */
+    uint64_t begun;    /* Batches begun so far. */
+    uint64_t accesses; /* Accesses added so far. */
+    double busy_ns;    /* Busy time of all cores. */
 };
 
 /* Opens the gathering. `core_reads_per_s` is the rate at which one core accesses memory. */

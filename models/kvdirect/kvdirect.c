@@ -6,6 +6,8 @@
 #include "models/kvdirect/predict.h"
 #include "models/kvdirect/run.h"
 #include "models/kvdirect/store.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
 #include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
@@ -25,10 +27,9 @@ static void free_state(void *state)
 }
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_pcie_kind, "catapult-pcie3-x8"},
-    {&kvc_fpga_kind, "catapult-stratix-v"},
-    {&kvc_nic_kind, "catapult-40g"},
-    {NULL, NULL},
+    {&kvc_pcie_kind, "catapult-pcie3-x8"}, {&kvc_fpga_kind, "catapult-stratix-v"},
+    {&kvc_nic_kind, "catapult-40g"},       {&kvc_cpu_kind, "xeon-e5-2650v2"},
+    {&kvc_dram_kind, "ddr3-1333-e5v2"},    {NULL, NULL},
 };
 
 const struct kvc_model kvc_kvdirect_model = {
@@ -37,6 +38,7 @@ const struct kvc_model kvc_kvdirect_model = {
         "programmable NICs that walk the host's hash table over PCIe: out-of-order engine, NIC DRAM as cache",
     .paper = "Li et al., SOSP 2017",
     .options = &kvc_kvdirect_option_table,
+    .has_sockets = true,
     .devices = devices,
     .config_bytes = sizeof(struct kvc_kvdirect_config),
     .resolve = kvc_kvdirect_resolve,

@@ -29,10 +29,12 @@ enum kvc_kvdirect_update {
 enum { KVC_KVDIRECT_INLINE_AUTO = 255 };
 
 struct kvc_kvdirect_options {
-    uint64_t nics;         /* NICs of a node, each with its own share of keys and memory. */
-    uint64_t lanes;        /* PCIe lanes that a node has for them. */
-    double idle_w;         /* Power of a node without NICs; 0: unknown [W]. */
-    double memory_bytes;   /* Host memory of a node for pairs [bytes]. */
+    uint64_t nics;             /* NICs of a node, each with its own share of keys and memory. */
+    uint64_t lanes;            /* PCIe lanes that a node has for them. */
+    double socket_bytes_per_s; /* Rate between two sockets, in each direction. */
+    double slice_ns;           /* How often NICs meet at the devices that they share. */
+    double idle_w;             /* Power of a node without NICs; 0: unknown [W]. */
+    double memory_bytes;       /* Host memory of a node for pairs [bytes]. */
     double index_frac;     /* Fraction of this memory that the hash index takes; negative: the best one. */
     uint64_t inline_bytes; /* Largest pair stored in the index itself [bytes]; INLINE_AUTO: the best size. */
     double dispatch_frac;  /* l, the fraction of memory that the NIC may cache; negative: the best one. */

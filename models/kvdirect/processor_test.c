@@ -105,6 +105,8 @@ static struct setup published(uint64_t keys)
     struct setup setup = {
         .options = {.nics = 1,
                     .lanes = 80,
+                    .socket_bytes_per_s = 25.7e9,
+                    .slice_ns = 4000,
                     .memory_bytes = 1 << 20,
                     .index_frac = 0.6,
                     .inline_bytes = 20,

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 
 #include "models/kvdirect/config.h"
+#include "models/kvdirect/machine.h"
 #include "models/kvdirect/processor.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
 #include "sim/run/slices.h"
 
-/* Longest time that a NIC simulates at once [ns]. */
-static const double slice_ns = 4000;
 static const double window_ns = 50000;
 
 enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, LAMBDA, DAEMON, SEND, STAGES };
@@ -23,7 +22,7 @@ struct simulation {
     struct kvc_kvdirect_processor *processors; /* One per NIC. */
     struct kvc_slice_server *servers;          /* The same NICs, as the engine sees them. */
     struct kvc_slices slices;
-    struct kvc_platform *platform;
+    struct kvc_kvdirect_machine machine;
     struct kvc_replica replica;
 };
 
@@ -46,7 +45,8 @@ static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 
 static void set_busy(const void *data, double *busy_ns)
 {
-    const struct kvc_kvdirect_processor *processor = data;
+    const struct kvc_kvdirect_share *nic = data;
+    const struct kvc_kvdirect_processor *processor = nic->processor;
     const struct kvc_kvdirect_counts *counts = &processor->counts;
     const struct kvc_kvdirect_memory_engine *memory = &processor->memory;
     busy_ns[RECEIVE] = counts->receive_busy_ns;
@@ -62,10 +62,17 @@ static void set_busy(const void *data, double *busy_ns)
 
 static uint64_t advance(void *data, double until_ns)
 {
-    struct kvc_kvdirect_processor *processor = data;
+    struct kvc_kvdirect_share *nic = data;
+    struct kvc_kvdirect_processor *processor = nic->processor;
     uint64_t decoded = processor->counts.decoded;
+    kvc_kvdirect_share_apply(nic);
     kvc_kvdirect_processor_advance(processor, until_ns);
     return processor->counts.decoded - decoded;
+}
+
+static void share(void *data)
+{
+    kvc_kvdirect_share_post(data);
 }
 
 /* ---- setup and report ---- */
@@ -80,15 +87,16 @@ static void name_host(const struct simulation *simulation, uint32_t number, char
  * arrives in a slice that is already simulated. */
 static double slice_ns_of(const struct kvc_scenario *scenario)
 {
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     return scenario->workload.arrival == KVC_ARRIVAL_CLOSED
-               ? fmin(slice_ns, 2 * kvc_kvdirect_config_of(scenario)->card.nic->latency_ns)
-               : slice_ns;
+               ? fmin(config->slice_ns, 2 * config->card.nic->latency_ns)
+               : config->slice_ns;
 }
 
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
                                     struct kvc_diag *diag)
 {
-    struct kvc_replica_options options = {.platform = simulation->platform,
+    struct kvc_replica_options options = {.platform = simulation->machine.platform,
                                           .source = kvc_kvdirect_source_of(context->scenario),
                                           .window_ns = window_ns};
     options.source.frame_requests = simulation->config->mean.packet_requests;
@@ -110,12 +118,14 @@ static void open_nics(struct simulation *simulation)
         struct kvc_kvdirect_processor *processor = &simulation->processors[i];
         kvc_kvdirect_processor_open(processor, scenario, simulation->store, replica->source, i,
                                     packet_requests, replica->seed);
-        simulation->servers[i] = (struct kvc_slice_server){.slices = &simulation->slices,
-                                                           .number = i,
-                                                           .answers = &processor->answers,
-                                                           .advance = advance,
-                                                           .busy = set_busy,
-                                                           .data = processor};
+        simulation->servers[i] = (struct kvc_slice_server){
+            .slices = &simulation->slices,
+            .number = i,
+            .answers = &processor->answers,
+            .advance = advance,
+            .share = share,
+            .busy = set_busy,
+            .data = kvc_kvdirect_machine_join(&simulation->machine, scenario, i, processor)};
         name_host(simulation, i, name, sizeof(name));
         kvc_timeline_row(replica->context->timeline, i, 0, name, "processor");
         kvc_engine_spawn("nic", kvc_slice_server_main, &simulation->servers[i]);
@@ -130,7 +140,7 @@ static void close_simulation(struct simulation *simulation)
     free(simulation->processors);
     free(simulation->servers);
     kvc_replica_close(&simulation->replica);
-    kvc_platform_free(simulation->platform);
+    kvc_kvdirect_machine_close(&simulation->machine);
     free(simulation);
 }
 
@@ -265,8 +275,6 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     report_stages(simulation, result);
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
-    result->watts_mean = simulation->config->watts;
-    result->joules = result->watts_mean * result->simulated_s;
     kvc_bottleneck_find(result);
     result->requests_simulated = sums.counts.decoded;
     if (simulation->store->refused > 0) {
@@ -288,7 +296,7 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct k
     simulation->scenario = context->scenario;
     simulation->config = kvc_kvdirect_config_of(context->scenario);
     simulation->store = store;
-    simulation->platform = kvc_platform_create();
+    kvc_kvdirect_machine_open(&simulation->machine, context->scenario);
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_nics(simulation);

@@ -7,6 +7,8 @@
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
 
+enum { LINE_BYTES = 64 }; /* Of host memory. */
+
 struct kvc_pcie_packet {
     uint32_t tag, bytes;
     double since_ns; /* Time when it got its tag or credits. */
@@ -78,6 +80,19 @@ static double pass_root(const struct kvc_pcie_engine *engine, double *free_ns, d
     return *free_ns;
 }
 
+/* Counts the lines of a packet: the first is at a random place. */
+static void count_lines(double *random_lines, double *streamed_bytes, uint32_t bytes)
+{
+    *random_lines += 1;
+    *streamed_bytes += bytes > LINE_BYTES ? bytes - LINE_BYTES : 0;
+}
+
+/* Returns the time for which `bytes` occupy a direction of the link. Other users of the host slow it down. */
+static double link_ns(const struct kvc_pcie_engine *engine, uint64_t bytes, double stretch)
+{
+    return (double)bytes * engine->byte_ns * fmax(stretch, 1);
+}
+
 /* The host works on a read as soon as the request is off the link and the writes before it are taken. */
 static void read_memory(struct kvc_pcie_engine *engine, double asked_ns, uint32_t slot)
 {
@@ -90,7 +105,7 @@ static void read_memory(struct kvc_pcie_engine *engine, double asked_ns, uint32_
 static void start_read(struct kvc_pcie_engine *engine, double now_ns, uint32_t slot)
 {
     double asked_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
-                                (double)engine->pcie->header_bytes * engine->byte_ns);
+                                link_ns(engine, engine->pcie->header_bytes, engine->root->up_stretch));
     if (engine->sending > 0) { /* Writes on the link reach the host before it. */
         kvc_events_add(engine->events, asked_ns, KVC_PCIE_ASKED, engine->number, slot);
     } else {
@@ -103,7 +118,7 @@ static void start_write(struct kvc_pcie_engine *engine, double now_ns, uint32_t 
     const struct kvc_pcie *pcie = engine->pcie;
     uint32_t bytes = engine->writes.packet[credit].bytes;
     double sent_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
-                               (double)(pcie->header_bytes + bytes) * engine->byte_ns);
+                               link_ns(engine, pcie->header_bytes + bytes, engine->root->up_stretch));
     engine->sending++;
     kvc_events_add(engine->events, sent_ns, KVC_PCIE_SENT, engine->number, credit);
 }
@@ -226,19 +241,26 @@ void kvc_pcie_engine_write(struct kvc_pcie_engine *engine, double now_ns, uint32
 /* The data of a read leaves host memory. */
 static void send_data(struct kvc_pcie_engine *engine, double now_ns, uint32_t slot)
 {
+    struct kvc_pcie_root *root = engine->root;
     uint32_t bytes = engine->reads.packet[slot].bytes;
-    double through_ns = pass_root(engine, &engine->root->down_free_ns, now_ns, bytes);
+    root->down_bytes += (double)(engine->pcie->header_bytes + bytes);
+    root->up_bytes += (double)engine->pcie->header_bytes;
+    count_lines(&root->load.random_reads, &root->load.streamed_bytes, bytes);
+    double through_ns = pass_root(engine, &root->down_free_ns, now_ns, bytes);
     double here_ns = kvc_serve(&engine->down_free_ns, &engine->down_busy_ns, through_ns,
-                               (double)(engine->pcie->header_bytes + bytes) * engine->byte_ns);
+                               link_ns(engine, engine->pcie->header_bytes + bytes, root->down_stretch));
     kvc_events_add(engine->events, here_ns, KVC_PCIE_READ, engine->number, slot);
 }
 
 /* The host takes a write that is off the link. */
 static void take_write(struct kvc_pcie_engine *engine, double now_ns, uint32_t slot)
 {
+    struct kvc_pcie_root *root = engine->root;
+    uint32_t bytes = engine->writes.packet[slot].bytes;
+    root->up_bytes += (double)(engine->pcie->header_bytes + bytes);
+    count_lines(&root->load.random_writes, &root->load.streamed_bytes, bytes);
     engine->sending--;
-    engine->posted_ns =
-        pass_root(engine, &engine->root->up_free_ns, now_ns, engine->writes.packet[slot].bytes);
+    engine->posted_ns = pass_root(engine, &root->up_free_ns, now_ns, bytes);
     kvc_events_add(engine->events, engine->posted_ns + engine->pcie->credit_ns, KVC_PCIE_CREDIT,
                    engine->number, slot);
 }

@@ -26,6 +26,7 @@
 
 #include "sim/base/events.h"
 #include "sim/base/rng.h"
+#include "sim/devices/dram.h"
 #include "sim/devices/pcie.h"
 
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. An owner of engines
@@ -39,10 +40,17 @@ enum {
     KVC_PCIE_KINDS
 };
 
-/** The root complex, which all links of a card share. All zero is idle. */
+/** The root complex and the memory behind it, which all links of a card share. All zero is idle. */
 struct kvc_pcie_root {
     double down_free_ns; /**< Time when the direction to the card is free. */
     double up_free_ns;   /**< Time when the direction to the host is free. */
+    /** Factors by which other users of the host slow down the links of the card, in the direction to the card
+     * and to the host. Up to 1 nobody does. */
+    double down_stretch, up_stretch;
+    double down_bytes; /**< Bytes sent to the card so far, with headers. */
+    double up_bytes;   /**< Bytes taken from the card so far, with headers. */
+    struct kvc_dram_load
+        load; /**< Accesses to host memory so far. A packet is one random line and streamed ones. */
 };
 
 /** Packets of one direction: those in flight, and those that wait for a tag or credits. */

@@ -47,6 +47,9 @@ void kvc_slice_server_main(void *data)
         uint64_t operations = server->advance(server->data, now_ns);
         kvc_timeline_event(replica->context->timeline, server->number, 0, "operations", now_ns - slice_ns,
                            slice_ns, operations);
+        if (server->share != NULL) {
+            server->share(server->data);
+        }
         record_busy(server, now_ns);
         record_answers(server, now_ns);
         if (slices->looks && fmod(now_ns, replica->recorder.window_ns) < slice_ns) {

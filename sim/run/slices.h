@@ -1,7 +1,7 @@
 /** @file
  * Servers that simulate themselves in slices of time, without an actor for each of their parts.
  *
- * A server whose parts depend on nothing outside, such as a NIC, keeps its own event queue
+ * A server whose parts depend on little outside, such as a NIC, keeps its own event queue
  * (sim/base/events.h), which is much faster than an actor per part. The engine wakes its actor at the end of
  * every slice; the actor then processes all events of the slice and records the answers. A slice must be
  * shorter than the time in which a response can cause a new request to arrive. */
@@ -36,6 +36,9 @@ struct kvc_slice_server {
     /** Processes everything that happens up to until_ns. Returns the number of operations that the timeline
      * shows for this slice. */
     uint64_t (*advance)(void *data, double until_ns);
+    /** Posts what the slice took from devices that the server shares with others (sim/run/slice_mover.h).
+     * NULL: it shares none. */
+    void (*share)(void *data);
     /** Sets the busy time of every stage since the run began [ns]. A stage may count a job when it starts. */
     void (*busy)(const void *data, double *busy_ns);
     void *data;                                     /**< Handed to advance() and busy(). */

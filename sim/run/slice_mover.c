@@ -1,0 +1,62 @@
+#include "sim/run/slice_mover.h"
+
+#include <math.h>
+
+static void move(const struct kvc_slice_mover *mover, double amount, double alone_ns)
+{
+    struct kvc_draw draw[KVC_DRAWS_MAX];
+    if (mover->hosts == 0) {
+        kvc_engine_transfer(mover->from, mover->to, amount);
+        return;
+    }
+    for (uint32_t i = 0; i < mover->hosts; i++) {
+        draw[i] = (struct kvc_draw){
+            .host = mover->host[i], .amount_ns = amount / mover->hosts, .alone_ns = alone_ns};
+    }
+    kvc_engine_work(draw, mover->hosts);
+}
+
+static void mover_main(void *data)
+{
+    struct kvc_slice_mover *mover = data;
+    for (;;) {
+        while (mover->amount == 0) {
+            mover->moves = false;
+            kvc_gate_wait(mover->gate);
+        }
+        double amount = mover->amount, alone_ns = mover->alone_ns, began_ns = kvc_engine_now_ns();
+        mover->amount = mover->alone_ns = 0;
+        move(mover, amount, alone_ns);
+        double took_ns = kvc_engine_now_ns() - began_ns;
+        mover->stretch = alone_ns > 0 ? fmax(took_ns / alone_ns, 1) : 1;
+        mover->moved += amount;
+        mover->moved_ns += took_ns;
+        mover->moved_alone_ns += alone_ns;
+    }
+}
+
+void kvc_slice_mover_open(struct kvc_slice_mover *mover)
+{
+    mover->gate = kvc_gate_create(0);
+    mover->moves = true; /* Until its actor waits. */
+    kvc_engine_spawn("mover", mover_main, mover);
+}
+
+void kvc_slice_mover_close(struct kvc_slice_mover *mover)
+{
+    kvc_gate_free(mover->gate);
+    mover->gate = NULL;
+}
+
+void kvc_slice_mover_post(struct kvc_slice_mover *mover, double amount, double alone_ns)
+{
+    if (amount <= 0) {
+        return;
+    }
+    mover->amount += amount;
+    mover->alone_ns += alone_ns;
+    if (!mover->moves) {
+        mover->moves = true;
+        kvc_gate_post(mover->gate);
+    }
+}

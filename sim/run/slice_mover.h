@@ -1,0 +1,48 @@
+/** @file
+ * A mover posts what a sliced server has taken from shared devices, and finds out how fast they gave it.
+ *
+ * A sliced server (sim/run/slices.h) serves single operations in its own event queue. What it takes from
+ * devices that it shares with others, such as memory or a root complex, is posted after each slice as one
+ * activity of the engine: work on hosts, spread evenly, or a transfer. The activity is bounded by what the
+ * server could draw if it were alone. SimGrid shares the devices among all activities, and the time that this
+ * one takes, over the time that it would take alone, is the stretch with which the server serves its next
+ * slice. If nobody else is there the stretch is 1. If an activity takes longer than a slice, what is posted
+ * meanwhile waits and is one activity afterwards, so nothing is lost.
+ *
+ * Not modelled: contention within less than a slice, and contention that begins in the slice itself. */
+#ifndef KVC_SIM_RUN_SLICE_MOVER_H
+#define KVC_SIM_RUN_SLICE_MOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/engine.h"
+
+/** A mover. The owner fills the first fields in and opens it before the engine runs. */
+struct kvc_slice_mover {
+    uint32_t hosts;               /**< Work: number of hosts; 0: the mover transfers bytes. */
+    uint32_t host[KVC_DRAWS_MAX]; /**< Work: hosts that each do an equal part of the amount. */
+    uint32_t from;                /**< Transfer: host that the bytes come from. */
+    uint32_t to;                  /**< Transfer: host that they go to. */
+
+    struct kvc_gate *gate; /**< Opens when something is posted and the mover is idle. */
+    bool moves;            /**< Whether an activity is under way. */
+    double amount;         /**< Posted and not yet begun [ns or bytes]. */
+    double alone_ns;       /**< Time that this would take alone [ns]. */
+    double stretch;        /**< Time of the latest activity over its time alone, at least 1; 0: none yet. */
+    double moved;          /**< Amount of all activities that have ended. */
+    double moved_ns;       /**< Time that they took. */
+    double moved_alone_ns; /**< Time that they would have taken alone. */
+};
+
+/** Creates the mover's gate and starts its actor. The mover must stay where it is. */
+void kvc_slice_mover_open(struct kvc_slice_mover *mover);
+
+/** Frees the gate, after the engine has ended. */
+void kvc_slice_mover_close(struct kvc_slice_mover *mover);
+
+/** Posts an amount, work [ns] or bytes, that the server alone would draw in alone_ns. Amounts of 0 are
+ * ignored. */
+void kvc_slice_mover_post(struct kvc_slice_mover *mover, double amount, double alone_ns);
+
+#endif
