@@ -110,6 +110,7 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvd
     config->merge_ns = 1e9 / options->merges_per_s;
     config->delta_vector = options->delta_vector;
     config->returns_vector = options->returns_vector;
+    config->placement = (enum kvc_kvdirect_placement)options->placement;
     config->slice_ns = options->slice_ns;
     config->socket_bytes_per_s = options->socket_bytes_per_s;
     config->idle_w = options->idle_w;

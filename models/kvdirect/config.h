@@ -44,11 +44,12 @@ struct kvc_kvdirect_config {
     double buckets;       /* Buckets of all hash indexes. */
     double cache_lines;   /* Lines that the DRAM of all NICs holds. */
     struct kvc_kvdirect_operation_mean mean; /* The mean operation. */
-    double slice_ns;                         /* How often NICs meet at the devices that they share. */
-    double socket_lanes;                     /* PCIe lanes of a socket. */
-    double socket_bytes_per_s;               /* From a socket to another one. */
-    double idle_w;                           /* Power of a node without its NICs; 0: unknown [W]. */
-    double watts;                            /* Power of all nodes at work; 0: unknown [W]. */
+    enum kvc_kvdirect_placement placement;
+    double slice_ns;           /* How often NICs meet at the devices that they share. */
+    double socket_lanes;       /* PCIe lanes of a socket. */
+    double socket_bytes_per_s; /* From a socket to another one. */
+    double idle_w;             /* Power of a node without its NICs; 0: unknown [W]. */
+    double watts;              /* Power of all nodes at work; 0: unknown [W]. */
 };
 
 /* Returns the configuration of a resolved scenario. */

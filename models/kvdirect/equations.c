@@ -138,9 +138,36 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
         .receive_ns = wire_ns(card->nic, mean->packet_requests, mean->request_bytes),
         .send_ns = wire_ns(card->nic, mean->packet_requests, mean->response_bytes),
+        .host_reads = host_reads,
+        .host_writes = host_writes,
+        .host_read_bytes = read_bytes,
+        .host_write_bytes = write_bytes,
         .hit_frac = hit,
         .merged_frac = merged_frac,
     };
+}
+
+double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, const struct kvc_pcie *pcie,
+                                      const struct kvc_dram *dram, double sockets, double socket_bytes_per_s,
+                                      double *memory_ns)
+{
+    double operations = loads->host_reads + loads->host_writes;
+    double bytes = loads->host_read_bytes + loads->host_write_bytes;
+    const struct kvc_dram_load load = {
+        .random_reads = loads->host_reads,
+        .random_writes = loads->host_writes,
+        .streamed_bytes = fmax(bytes - operations * KVC_KVDIRECT_LINE_BYTES, 0),
+    };
+    *memory_ns = kvc_dram_channel_ns(dram, &load) / (kvc_dram_channels(dram) * sockets);
+    double limit_per_ns = *memory_ns > 0 ? 1 / *memory_ns : INFINITY;
+    if (sockets > 1 && operations > 0) {
+        /* Each socket has an equal part of the NICs and of the memory. A link between two of them carries the
+         * writes of one and what the other one reads. */
+        double up = bytes - loads->host_read_bytes + operations * (double)pcie->header_bytes;
+        double down = loads->host_read_bytes + loads->host_reads * (double)pcie->header_bytes;
+        limit_per_ns = fmin(limit_per_ns, socket_bytes_per_s * 1e-9 * sockets * sockets / (up + down));
+    }
+    return limit_per_ns;
 }
 
 /* ---- the dispatch ratio ---- */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "models/kvdirect/layout.h"
+#include "sim/devices/dram.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
@@ -36,7 +37,9 @@ struct kvc_kvdirect_loads {
     double clock_ns;  /* The decoder: one operation a clock. */
     double access_ns; /* The memory access engine: one read and one write a clock. */
     double pcie_ns, dram_ns, receive_ns, send_ns;
-    double hit_frac;    /* Hit ratio of cacheable accesses. */
+    double host_reads, host_writes;           /* DMA operations. */
+    double host_read_bytes, host_write_bytes; /* Their data. */
+    double hit_frac;                          /* Hit ratio of cacheable accesses. */
     double merged_frac; /* Operations that need no memory, because their key is in flight. */
 };
 
@@ -60,6 +63,13 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
                                                 const struct kvc_kvdirect_operation_mean *mean,
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac);
+
+/* Returns the operations per ns that the host of the NICs bears: the memory of its sockets, which all NICs of
+ * a node share, or the links between the sockets. *memory_ns is then the time for which an operation occupies
+ * the memory of the node. */
+double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, const struct kvc_pcie *pcie,
+                                      const struct kvc_dram *dram, double sockets, double socket_bytes_per_s,
+                                      double *memory_ns);
 
 /* Returns the dispatch ratio l at which PCIe and the NIC's DRAM take equally long for an operation (sec.
  * 3.3.4): 1 if PCIe always takes longer, 0 without DRAM. */

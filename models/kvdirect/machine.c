@@ -144,18 +144,23 @@ struct kvc_kvdirect_share *kvc_kvdirect_machine_join(struct kvc_kvdirect_machine
 {
     struct kvc_kvdirect_share *share = &machine->share[number];
     const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
-    uint32_t sockets = machine->sockets, first = number / machine->nics * sockets;
+    uint32_t here = number % machine->nics % machine->sockets;
+    uint32_t first = number / machine->nics * machine->sockets;
+    bool local = kvc_kvdirect_config_of(scenario)->placement == KVC_KVDIRECT_LOCAL;
+    uint32_t sockets = local ? 1 : machine->sockets;
     *share = (struct kvc_kvdirect_share){.processor = processor,
                                          .dram = kvc_dram_of(&scenario->node),
+                                         .nics = machine->nics,
                                          .sockets = sockets,
+                                         .memories = machine->sockets,
                                          .link_bytes_per_s =
                                              (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie)};
     share->memory.hosts = sockets;
     share->cores.hosts = 1;
-    share->cores.host[0] = machine->cpu[first + number % machine->nics % sockets];
+    share->cores.host[0] = machine->cpu[first + here];
     kvc_slice_mover_open(&share->cores);
     for (uint32_t s = 0; s < sockets; s++) {
-        uint32_t dram = machine->dram[first + s], card = machine->card[number];
+        uint32_t dram = machine->dram[first + (local ? here : s)], card = machine->card[number];
         share->memory.host[s] = dram;
         share->up[s].from = share->down[s].to = card;
         share->up[s].to = share->down[s].from = dram;

@@ -1,10 +1,11 @@
 /* The machines of a KV-Direct run as a platform, and what its NICs take from devices that they share.
  *
  * A node has sockets with a CPU, memory and a root complex, and NICs that are spread over the sockets: NIC i
- * is at socket i mod node.sockets. Each NIC has a link to its root complex in each direction. A NIC's share
- * of host memory is interleaved over all sockets (the paper does not say where it lies); what lies at another
- * socket crosses the links between the two. After each slice a NIC posts the channel time of its memory
- * accesses, the bytes that it moved each way, and the core time of its daemon and gathering cores
+ * is at socket i mod node.sockets. Each NIC has a link to its root complex in each direction. Its part of
+ * host memory is at its own socket, because only the memory of that socket has less to give to others while
+ * the published system works (KV-Direct, SOSP 2017, table 4), or it is interleaved over all sockets; what
+ * lies at another socket crosses the links between the two. After each slice a NIC posts the channel time of
+ * its memory accesses, the bytes that it moved each way, and the core time of its daemon and gathering cores
  * (sim/run/slice_mover.h). How long memory, root complex and the links between sockets took for it, over the
  * time that its own link would take, slows its next slices down.
  *
@@ -24,7 +25,9 @@
 struct kvc_kvdirect_share {
     struct kvc_kvdirect_processor *processor;
     const struct kvc_dram *dram;
-    uint32_t sockets;
+    uint32_t nics;           /* Of its node. */
+    uint32_t sockets;        /* That have its memory. */
+    uint32_t memories;       /* Sockets of its node. */
     double link_bytes_per_s; /* Of all its links, in each direction. */
     struct kvc_slice_mover memory, cores;
     struct kvc_slice_mover up[KVC_KVDIRECT_SOCKETS_MAX];   /* To each socket. */

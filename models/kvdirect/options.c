@@ -6,6 +6,7 @@
 #include "models/kvdirect/gather.h"
 
 static const char *const engines[] = {"out_of_order", "stall", NULL};
+static const char *const placements[] = {"local", "interleaved", NULL};
 static const char *const updates[] = {"put", "add", "update", "reduce", "filter", NULL};
 
 static const struct kvc_option rows[] = {
@@ -24,6 +25,13 @@ static const struct kvc_option rows[] = {
      .max = 1024,
      .by_default = "80",
      .help = "PCIe lanes of the node's processors; more lanes leave room for more NICs"},
+    {.name = "placement",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_kvdirect_options, placement),
+     .by_default = "local",
+     .choices = placements,
+     .help = "local: the memory of a NIC is at its own socket, NIC i at socket i mod node.sockets; "
+             "interleaved: it is spread over all sockets"},
     {.name = "socket_rate",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, socket_bytes_per_s),
@@ -31,8 +39,8 @@ static const struct kvc_option rows[] = {
      .min = 1e6,
      .max = 1e13,
      .by_default = "25.7GB/s",
-     .help = "data rate from a socket to another one; memory of a NIC is spread over all sockets, so a "
-             "higher rate helps NICs on several sockets"},
+     .help = "data rate from a socket to another one, which interleaved memory needs; a higher rate helps "
+             "NICs on several sockets"},
     {.name = "slice",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, slice_ns),

@@ -16,6 +16,12 @@ enum kvc_kvdirect_engine {
     KVC_KVDIRECT_STALL,        /* The pipeline stops until the operation that they depend on is done. */
 };
 
+/* Where the memory of a NIC is. */
+enum kvc_kvdirect_placement {
+    KVC_KVDIRECT_LOCAL,       /* At the NIC's own socket. */
+    KVC_KVDIRECT_INTERLEAVED, /* Spread over all sockets of the node. */
+};
+
 /* What SETs of the workload do. */
 enum kvc_kvdirect_update {
     KVC_KVDIRECT_PUT, /* They replace the value. */
@@ -31,6 +37,7 @@ enum { KVC_KVDIRECT_INLINE_AUTO = 255 };
 struct kvc_kvdirect_options {
     uint64_t nics;             /* NICs of a node, each with its own share of keys and memory. */
     uint64_t lanes;            /* PCIe lanes that a node has for them. */
+    int placement;             /* enum kvc_kvdirect_placement. */
     double socket_bytes_per_s; /* Rate between two sockets, in each direction. */
     double slice_ns;           /* How often NICs meet at the devices that they share. */
     double idle_w;             /* Power of a node without NICs; 0: unknown [W]. */

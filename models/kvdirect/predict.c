@@ -56,7 +56,7 @@ static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, d
 }
 
 static void add_metrics(const struct kvc_kvdirect_config *config, const struct kvc_kvdirect_loads *loads,
-                        double share, struct kvc_result *result)
+                        double share, double host_per_ns, struct kvc_result *result)
 {
     double reads = kvc_kvdirect_reads(&config->mean.accesses);
     const struct {
@@ -71,6 +71,7 @@ static void add_metrics(const struct kvc_kvdirect_config *config, const struct k
         {"clock_limit_mops", 1e3 / loads->clock_ns},
         {"access_limit_mops", 1e3 / loads->access_ns},
         {"pcie_limit_mops", 1e3 / loads->pcie_ns},
+        {"host_limit_mops", host_per_ns * 1e3},
         {"dram_limit_mops", 1e3 / loads->dram_ns},
         {"receive_limit_mops", 1e3 / loads->receive_ns},
         {"send_limit_mops", 1e3 / loads->send_ns},
@@ -94,13 +95,19 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     struct kvc_kvdirect_reuse reuse;
     const struct kvc_nic *nic = config->card.nic;
     const struct kvc_source_params source = kvc_kvdirect_source_of(scenario);
-    double share = kvc_hottest_shard_frac(&source), merged = 0, per_ns = 0;
+    double share = kvc_hottest_shard_frac(&source), merged = 0, per_ns = 0, host_per_ns = 0, host_ns = 0;
+    double nodes = (double)scenario->cluster.nodes, sockets = (double)scenario->node.sockets;
+    double between = config->placement == KVC_KVDIRECT_LOCAL ? INFINITY : config->socket_bytes_per_s;
     struct kvc_kvdirect_loads loads = {0};
     kvc_kvdirect_reuse_of(&scenario->workload, &config->mean.accesses, config->buckets, config->cache_lines,
                           &reuse);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
         loads = kvc_kvdirect_loads_of(&config->card, &config->mean, &reuse, config->dispatch_frac, merged);
-        per_ns = fmin(1 / slowest_ns(&loads) / share, kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
+        host_per_ns =
+            nodes * kvc_kvdirect_host_limit_per_ns(&loads, config->card.pcie, kvc_dram_of(&scenario->node),
+                                                   sockets, between, &host_ns);
+        per_ns = fmin(fmin(1 / slowest_ns(&loads) / share, host_per_ns),
+                      kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
         double stay_ns = memory_ns(config, loads.hit_frac);
         if (config->engine == KVC_KVDIRECT_OUT_OF_ORDER) {
             merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
@@ -119,10 +126,11 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     kvc_result_add_stage(result, "decode", "fpga", fmin(speed * loads.clock_ns, 1));
     kvc_result_add_stage(result, "access", "fpga", fmin(speed * loads.access_ns, 1));
     kvc_result_add_stage(result, "pcie", "pcie", fmin(speed * loads.pcie_ns, 1));
+    kvc_result_add_stage(result, "memory", "dram", fmin(per_ns / nodes * host_ns, 1));
     kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
-    add_metrics(config, &loads, share, result);
+    add_metrics(config, &loads, share, host_per_ns, result);
     if (config->update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0) {
         kvc_result_note(
             result,

@@ -13,7 +13,7 @@
 
 static const double window_ns = 50000;
 
-enum stage { RECEIVE, DECODE, ACCESS, PCIE, GATHER, DRAM, LAMBDA, DAEMON, SEND, STAGES };
+enum stage { RECEIVE, DECODE, ACCESS, PCIE, MEMORY, GATHER, DRAM, LAMBDA, DAEMON, SEND, STAGES };
 
 struct simulation {
     const struct kvc_scenario *scenario;
@@ -53,6 +53,8 @@ static void set_busy(const void *data, double *busy_ns)
     busy_ns[DECODE] = counts->decode_busy_ns;
     busy_ns[ACCESS] = fmax(counts->access_busy_ns[0], counts->access_busy_ns[1]);
     busy_ns[PCIE] = pcie_busy_ns(memory);
+    /* Memory serves all NICs of a node, and each of them counts as a server. */
+    busy_ns[MEMORY] = nic->memory.moved * nic->nics / (kvc_dram_channels(nic->dram) * nic->memories);
     busy_ns[GATHER] = memory->gather.busy_ns / fmax(memory->gather.cores, 1);
     busy_ns[DRAM] = memory->dram_busy_ns;
     busy_ns[LAMBDA] = counts->lambda_busy_ns;
@@ -149,7 +151,8 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     static const char *const names[STAGES][2] = {
         [RECEIVE] = {"receive", "nic"}, [DECODE] = {"decode", "fpga"}, [ACCESS] = {"access", "fpga"},
         [PCIE] = {"pcie", "pcie"},      [GATHER] = {"gather", "cpu"},  [DRAM] = {"dram", "fpga"},
-        [LAMBDA] = {"lambda", "fpga"},  [DAEMON] = {"daemon", "cpu"},  [SEND] = {"send", "nic"},
+        [MEMORY] = {"memory", "dram"},  [LAMBDA] = {"lambda", "fpga"}, [DAEMON] = {"daemon", "cpu"},
+        [SEND] = {"send", "nic"},
     };
     const struct kvc_kvdirect_config *config = simulation->config;
     for (uint32_t i = 0; i < STAGES; i++) {
