@@ -13,7 +13,7 @@ return {
   write_data_credits = { 440, source = "not published for this server; as many for each header credit as Intel's root ports advertise, 160 to 32: Xeon C5500/C3500 Datasheet, Vol. 1, 323103-001, table 76" },
   completion_credits = { 1024, source = "PCI Express Base Specification 3.0, sec. 2.6.1: an endpoint grants infinite credits, so it has room for all it asks for: kvdirect.hw.pcie.tags of kvdirect.hw.pcie.max_payload" },
   read_latency = { "800ns", source = "kvdirect.hw.pcie.cached_read: sec. 2.4" },
-  memory_latency = { "250ns", source = "kvdirect.hw.pcie.noncached_extra: mean, sec. 2.4; the shape is not in the text, taken as exponential" },
+  memory_latency = { "250ns", source = "kvdirect.hw.pcie.noncached_extra: mean, sec. 2.4; uniform up to twice the mean, because the axis of fig. 3b ends at 1300 ns = 800 + 2 x 250" },
   credit_return = { "500ns", source = "kvdirect.hw.pcie.rtt: round trip, sec. 2.4" },
   core_reads = { 29.3e6, source = "kvdirect.hw.cpu.rand_rate: random 64-byte reads a second of a core, sec. 2.2" },
   root_rate = { "13.2GB/s", source = "kvdirect.hw.pcie.achievable_two: sec. 2.4 (sec. 3.3.4 says 14)" },

@@ -50,9 +50,10 @@ static const struct kvc_option rows[] = {
               "credits let larger reads hide more latency"),
     REAL_ROW("read_latency", read_ns, KVC_UNIT_NS, 1, 1e6,
              "packets: time of a read that a cache of the host answers; a longer time needs more tags"),
-    REAL_ROW("memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6,
-             "packets: mean extra time of a random read from host memory, exponentially distributed; a "
-             "longer time needs more tags"),
+    REAL_ROW(
+        "memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6,
+        "packets: mean extra time of a random read from host memory, uniform from 0 to twice that; a longer "
+        "time needs more tags"),
     REAL_ROW("credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6,
              "packets: time until the credit of a write is back; a longer time needs more write_credits"),
     REAL_ROW("root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,

@@ -37,7 +37,7 @@ struct kvc_pcie {
     uint64_t
         completion_credits;  /**< Packets: data of reads that the card has room for per link [16 bytes]. */
     double read_ns;          /**< Packets: time from request to data if a cache of the host has it. */
-    double memory_ns;        /**< Packets: mean extra time of host memory, exponentially distributed. */
+    double memory_ns;        /**< Packets: mean extra time of host memory, which is uniform. */
     double credit_ns;        /**< Packets: time until the credit of a write is back. */
     double root_bytes_per_s; /**< Packets: data rate of all links of a card together, each way. */
     double core_reads_per_s; /**< Packets: random lines per second that a host core reads for the card. */

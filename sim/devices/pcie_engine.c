@@ -97,8 +97,8 @@ static double link_ns(const struct kvc_pcie_engine *engine, uint64_t bytes, doub
 static void read_memory(struct kvc_pcie_engine *engine, double asked_ns, uint32_t slot)
 {
     const struct kvc_pcie *pcie = engine->pcie;
-    double data_ns = fmax(asked_ns, engine->posted_ns) + pcie->read_ns +
-                     kvc_rng_exponential(&engine->rng, pcie->memory_ns);
+    double data_ns =
+        fmax(asked_ns, engine->posted_ns) + pcie->read_ns + 2 * pcie->memory_ns * kvc_rng_unit(&engine->rng);
     kvc_events_add(engine->events, data_ns, KVC_PCIE_DATA, engine->number, slot);
 }
 
