@@ -180,6 +180,9 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     }
     enum kvc_status status = check_threads(config, diag);
     if (status == KVC_OK) {
+        status = kvc_nic_check_queues(config->nic, config->streams, diag);
+    }
+    if (status == KVC_OK) {
         status = check_memory(config, &scenario->workload, diag);
     }
     const struct kvc_megakv_options *options = scenario->options;

@@ -26,7 +26,8 @@ static void describe(struct setup *setup)
                                           .clock_count = 2,
                                           .clocks = {{.core_hz = 875e6, .search = {.ns_per_op = 1}},
                                                      {.core_hz = 745e6, .search = {.ns_per_op = 2}}}};
-    setup->devices.nic = (struct kvc_nic){.ports = 1, .bytes_per_s = 1e9, .mtu_bytes = 160};
+    setup->devices.nic =
+        (struct kvc_nic){.ports = 1, .queues = 64, .rss_entries = 128, .bytes_per_s = 1e9, .mtu_bytes = 160};
     setup->devices.pcie = (struct kvc_pcie){.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10};
     setup->scenario = (struct kvc_scenario){
         .options = &setup->options,

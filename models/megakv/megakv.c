@@ -4,6 +4,7 @@
 
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
+#include "models/megakv/machine.h"
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/real/calibrate.h"
@@ -13,6 +14,7 @@
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
+#include "sim/devices/network.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
 
@@ -30,12 +32,18 @@ static void free_state(void *state)
     kvc_megakv_store_free(state);
 }
 
+static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    kvc_megakv_machine(scenario, platform, NULL);
+}
+
 static const struct kvc_model_device devices[] = {
     {&kvc_cpu_kind, "xeon-e5-2650v2"},
     {&kvc_dram_kind, "ddr3-1600-e5v2"},
     {&kvc_gpu_kind, "tesla-k40c"},
     {&kvc_nic_kind, "xl710-2x40g"},
     {&kvc_pcie_kind, "pcie3-k40c"},
+    {&kvc_network_kind, "direct-cable"},
     {&kvc_megakv_cost_profile_kind, "derived-costs"},
     {NULL, NULL},
 };
@@ -51,6 +59,7 @@ const struct kvc_model kvc_megakv_model = {
     .resolve = kvc_megakv_resolve,
     .check = kvc_megakv_check,
     .memory_bytes = kvc_megakv_store_bytes,
+    .platform = platform,
     .predict = kvc_megakv_predict,
     .prepare = prepare,
     .run = kvc_megakv_run,

@@ -7,7 +7,9 @@
 #include "models/megakv/costs.h"
 #include "models/megakv/range.h"
 #include "models/megakv/store.h"
+#include "sim/devices/network.h"
 #include "sim/metrics/bottleneck.h"
+#include "sim/workload/fill.h"
 #include "sim/workload/hottest_shard.h"
 
 enum {
@@ -117,6 +119,20 @@ struct cycle_times {
     double fixed_ns; /* Receiving, half a frame each way, and the wire. */
 };
 
+/* Returns how clients fill their frames for a socket that serves `speed` requests/ns. */
+static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double speed)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t requests = kvc_megakv_config_of(scenario)->frame_requests;
+    bool gradually = workload->fill == KVC_FILL_GRADUALLY &&
+                     (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED ||
+                      workload->arrival == KVC_ARRIVAL_CURVE);
+    if (!gradually || speed <= 0) {
+        return (struct kvc_fill){.requests = requests};
+    }
+    return kvc_fill_of(speed / kvc_workload_flows(workload), requests, workload->fill_timeout_ns);
+}
+
 /* Follows the GPU and a sender through the periodic schedule. Returns the mean and the 95th percentile of the
  * latencies of requests spread over the last n batches [ns]. */
 static void latency(const struct cycle_times *times, uint64_t delay, double *mean_ns, double *p95_ns)
@@ -156,8 +172,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
     const struct kvc_megakv_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
     double stream_speed = speed / config->senders;
-    double stretch = config->cpu->threads_per_core > 1 ? 1 + stream_speed * mean.receive.compute_ns : 1;
-    double send_ns = mean.send.compute_ns * stretch + mean.send.stall_ns;
+    double send_ns = mean.send.compute_ns + mean.send.stall_ns;
     double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
     /* Calibrated senders answer a group of rows together. */
     double together = costs->measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
@@ -171,15 +186,19 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
     if (config->feed == KVC_MEGAKV_NETWORK) {
-        double requests = kvc_nic_messages_per_frame(nic, means->request_bytes);
+        struct kvc_fill fill = fill_of(scenario, speed);
         double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
-        uint32_t queues = config->streams;
-        double frame_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, queues);
-        /* A batch is finished when its responses have left. */
-        times.batch_send_ns = fmax(times.batch_send_ns, frame_ns / responses * stream_speed * cycle_ns);
-        times.fixed_ns +=
-            2 * nic->latency_ns + kvc_nic_wire_ns(nic, requests * means->request_bytes, queues) + frame_ns +
-            requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) + responses / 2 * send_ns;
+        uint32_t ports = (uint32_t)nic->ports;
+        double frame_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, ports);
+        double path_ns =
+            kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(nic, kvc_nic_payload_bytes(nic)));
+        /* A batch is finished when the socket's responses have left. */
+        double sent_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, 1) / responses;
+        times.batch_send_ns = fmax(times.batch_send_ns, sent_ns * speed * cycle_ns);
+        times.fixed_ns += fill.wait_ns + 2 * path_ns +
+                          kvc_nic_wire_ns(nic, fill.requests * means->request_bytes, ports) + frame_ns +
+                          fill.requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) +
+                          responses / 2 * send_ns;
     }
     return times;
 }

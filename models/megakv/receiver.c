@@ -184,9 +184,9 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     struct kvc_megakv_simulation *simulation = socket->simulation;
     const struct kvc_nic *nic = simulation->config->nic;
     bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
-    double *port_free_ns = &socket->port_free_ns[pipeline->number % nic->ports];
+    double *port_free_ns = &socket->port_free_ns[batch->connection % nic->ports];
     double wire_ns = network ? kvc_nic_wire_ns(nic, bytes, (uint32_t)nic->ports) : 0;
-    double latency_ns = network ? nic->latency_ns : 0;
+    double latency_ns = network ? simulation->path_ns : 0;
     /* A receiver whose buffer is full goes on after the swap. */
     double ready_ns = first >= KVC_MEGAKV_ROWS_MAX ? fmax(pipeline->receive_core->free_ns, until_ns)
                                                    : pipeline->receive_core->free_ns;
@@ -340,14 +340,14 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
     }
 }
 
-/* Receives in open and closed loops: the NIC spreads frames over the queues by a hash of the sender's
- * address (RSS), regardless of the queues' load. */
+/* Receives in open and closed loops: the NIC spreads frames over the queues by a hash of the connection
+ * (RSS), regardless of the queues' load. */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
-    struct kvc_megakv_simulation *simulation = socket->simulation;
-    for (;;) {
-        struct kvc_megakv_pipeline *pipeline =
-            &socket->pipelines[kvc_rng_below(&socket->rss, simulation->streams)];
+    struct kvc_source *source = socket->simulation->replica.source;
+    uint32_t connection;
+    while (kvc_source_peek(source, socket->number, until_ns, &connection)) {
+        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[kvc_rss_queue(socket->rss, connection)];
         uint32_t first = pipeline->filling->batch->count;
         if (drain(socket, until_ns, pipeline->filling->batch) == 0) {
             return;
@@ -420,8 +420,10 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
      * the same time. */
     for (uint32_t i = 0; i < simulation->streams && !simulation->shared; i++) {
         struct kvc_megakv_share *core = &socket->pipelines[i].core;
-        post(core, core->received_ns, 0, span_ns);
-        core->received_ns = 0;
+        /* Work on frames that reach beyond the swap belongs to the next cycle. */
+        double amount_ns = fmin(core->received_ns, span_ns);
+        post(core, amount_ns, 0, span_ns);
+        core->received_ns -= amount_ns;
     }
     post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
          simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/megakv/machine.h"
 #include "models/megakv/simulation.h"
+#include "sim/devices/network.h"
 #include "sim/base/array.h"
 
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
@@ -148,7 +150,12 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->shard = simulation->store->shards != NULL ? &simulation->store->shards[number] : NULL;
     uint32_t sockets = (uint32_t)simulation->scenario->node.sockets;
     snprintf(socket->name, sizeof(socket->name), "node%u.socket%u", number / sockets, number % sockets);
-    kvc_rng_init(&socket->rss, seed, "megakv.rss", number);
+    struct kvc_rss_params rss = kvc_nic_rss_params(simulation->config->nic, simulation->streams);
+    rss.clients = kvc_workload_flows(&simulation->scenario->workload);
+    rss.connections = kvc_workload_connections(&simulation->scenario->workload);
+    rss.server = number;
+    rss.seed = seed;
+    socket->rss = kvc_rss_open(&rss, NULL); /* kvc_megakv_check() has checked the queues. */
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->device = simulation->devices[number];
@@ -186,6 +193,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     kvc_gate_free(socket->memory.gate);
     kvc_gate_free(socket->wire.gate);
     free(socket->port_free_ns);
+    kvc_rss_close(socket->rss);
     free(socket->send_cores);
     free(socket->pipelines);
 }
@@ -201,6 +209,9 @@ static void settle(struct kvc_megakv_simulation *simulation, const struct kvc_ru
     simulation->costs = kvc_megakv_costs_of(scenario);
     simulation->shared = simulation->config->threads == KVC_MEGAKV_SHARED_THREADS;
     simulation->on_thread = simulation->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+    const struct kvc_nic *nic = simulation->config->nic;
+    simulation->path_ns =
+        kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(nic, kvc_nic_payload_bytes(nic)));
     simulation->fixed_sizes =
         scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
 }
@@ -286,25 +297,6 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     }
 }
 
-/* Adds the devices of all sockets to the platform. */
-static void describe_machines(struct kvc_megakv_simulation *simulation)
-{
-    const struct kvc_node *node = &simulation->scenario->node;
-    uint32_t sockets = (uint32_t)node->sockets, zone = 0;
-    simulation->platform = kvc_platform_create();
-    simulation->devices = kvc_array_of(simulation->socket_count, sizeof(*simulation->devices));
-    for (uint32_t i = 0; i < simulation->socket_count; i++) {
-        char name[KVC_PLATFORM_NAME_MAX];
-        if (i % sockets == 0) {
-            snprintf(name, sizeof(name), "node%u", i / sockets);
-            zone = kvc_platform_add_zone(simulation->platform, name);
-        }
-        snprintf(name, sizeof(name), "node%u.socket%u", i / sockets, i % sockets);
-        simulation->devices[i] =
-            kvc_socket_add(simulation->platform, zone, name, node, simulation->config->clock);
-    }
-}
-
 static enum kvc_status open_replica(struct kvc_megakv_simulation *simulation,
                                     const struct kvc_run_context *context, struct kvc_diag *diag)
 {
@@ -328,7 +320,9 @@ enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
     settle(simulation, context);
-    describe_machines(simulation);
+    simulation->platform = kvc_platform_create();
+    simulation->devices = kvc_array_of(simulation->socket_count, sizeof(*simulation->devices));
+    kvc_megakv_machine(context->scenario, simulation->platform, simulation->devices);
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_simulation(simulation);

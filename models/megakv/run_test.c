@@ -43,7 +43,12 @@ static struct setup small(void)
                                         .memory_hz = 1e9,
                                         .search = {.ns_per_op = 10, .base_ns = 10e3},
                                         .insert = {.ns_per_op = 10, .base_ns = 20e3}}}},
-                    .nic = {.ports = 1, .bytes_per_s = 1e12, .mtu_bytes = 160, .ring_frames = 4096},
+                    .nic = {.ports = 1,
+                            .queues = 64,
+                            .rss_entries = 128,
+                            .bytes_per_s = 1e12,
+                            .mtu_bytes = 160,
+                            .ring_frames = 4096},
                     .pcie = {.h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10}},
         .scenario =
             {
@@ -54,7 +59,9 @@ static struct setup small(void)
                              .value_bytes = 8,
                              .get_frac = 0.95,
                              .set_frac = 0.05,
-                             .preload_frac = 1},
+                             .preload_frac = 1,
+                             .connections = 65536,
+                             .fill = KVC_FILL_AT_ONCE},
                 .run = {.warmup_ns = -1, .duration_ns = 10e6, .seed = 1, .replicas = 1},
             },
     };
@@ -112,6 +119,7 @@ Test(run, receiver_is_an_m_d_1_queue)
     setup.devices.cpu.cores = 3;
     setup.devices.cpu.threads_per_core = 1;
     setup.scenario.workload.preload_frac = 0; /* All GETs miss, so that the sender keeps up. */
+    setup.devices.gpu.clocks[0].search.ns_per_op = 1;
     setup.scenario.workload.get_frac = 1;
     setup.scenario.workload.set_frac = 0;
     setup.scenario.workload.frame_requests = 1;

@@ -109,7 +109,7 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_nic *nic = simulation->config->nic;
-    double done_ns = ready_ns + kvc_nic_wire_ns(nic, bytes, (uint32_t)nic->ports) + nic->latency_ns;
+    double done_ns = ready_ns + kvc_nic_wire_ns(nic, bytes, (uint32_t)nic->ports) + simulation->path_ns;
     for (uint32_t i = first; i < last; i++) {
         simulation->done_ns[i] = done_ns;
     }
@@ -358,7 +358,7 @@ static void stretch_rows(struct kvc_megakv_simulation *simulation, uint32_t coun
     const struct kvc_nic *nic = simulation->config->nic;
     double way_ns =
         simulation->config->feed == KVC_MEGAKV_NETWORK
-            ? nic->latency_ns + kvc_nic_wire_ns(nic, kvc_nic_payload_bytes(nic), (uint32_t)nic->ports)
+            ? simulation->path_ns + kvc_nic_wire_ns(nic, kvc_nic_payload_bytes(nic), (uint32_t)nic->ports)
             : 0;
     for (uint32_t i = 0; i < count; i++) {
         simulation->done_ns[i] += fmax(simulation->done_ns[i] - way_ns - start_ns, 0) * (stretch - 1);

@@ -20,6 +20,7 @@
 #include "models/megakv/costs.h"
 #include "models/megakv/equations.h"
 #include "models/megakv/store.h"
+#include "sim/devices/rss.h"
 #include "sim/devices/socket.h"
 #include "sim/engine.h"
 #include "sim/run/replica.h"
@@ -175,7 +176,8 @@ struct kvc_megakv_socket {
     double swapped_ns;                      /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;      /* threads = "shared": scheduler and receivers. */
     struct kvc_megakv_core *send_cores;     /* threads = "shared": the other cores. */
-    struct kvc_rng rss, thinning, outcome;
+    struct kvc_rss *rss;                    /* Queues of the connections. */
+    struct kvc_rng thinning, outcome;
     uint64_t outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     uint64_t outcomes_hit;   /* How many of them hit. */
 };
@@ -200,6 +202,7 @@ struct kvc_megakv_simulation {
     uint32_t streams; /* Pipelines of a socket. */
     bool shared;      /* threads = "shared". */
     bool on_thread;   /* index_on = "thread". */
+    double path_ns;   /* One way between client and memory, without the time on the wire [ns]. */
     bool fixed_sizes; /* Whether all keys and values have the same size. */
 
     uint32_t *rows; /* Scratch of receiver.c and scheduler.c, up to response. */

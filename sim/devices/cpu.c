@@ -202,8 +202,3 @@ double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 {
     return cpu->llc_hit_cycles / cpu->clock_hz * 1e9;
 }
-
-double kvc_smt_stretch(double sibling_compute_frac)
-{
-    return 1.0 + fmin(fmax(sibling_compute_frac, 0.0), 1.0);
-}

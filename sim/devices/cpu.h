@@ -4,8 +4,8 @@
  *
  * Each hardware thread serves one request at a time. A request costs compute time, for which it needs the
  * core's issue slots, and stall time, in which the thread waits for memory. Two hyper-threads of a core
- * overlap the stalls of one with the compute of the other, and share the issue slots when both compute; see
- * kvc_smt_stretch().
+ * overlap the stalls of one with the compute of the other, and share the issue slots when both compute: each
+ * draws its compute on the core, over its compute and stall time, and SimGrid shares the core.
  *
  * All times hold at `clock`, which is the fastest P-state; at a slower one, cores do the same work in
  * proportion later. All cores of a socket have one clock. Not modelled: memory-level parallelism inside a
@@ -80,11 +80,5 @@ enum kvc_status kvc_cpu_pstate_of(const struct kvc_node *node, uint32_t *index, 
 
 /** Returns the stall of one hit in the last-level cache [ns]. */
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);
-
-/** Returns the factor by which compute takes longer while the sibling hyper-thread computes.
- *
- * The two threads take turns at the issue slots, so each slot of this thread waits for one of the sibling's
- * with the probability `sibling_compute_frac` (0 to 1). The factor is 1 to 2. */
-double kvc_smt_stretch(double sibling_compute_frac);
 
 #endif

@@ -22,10 +22,6 @@ Test(cpu, hyper_threads_share_only_what_they_compute)
 {
     struct kvc_cpu cpu = {.clock_hz = 2.6e9, .llc_hit_cycles = 26};
     cr_expect_float_eq(kvc_cpu_llc_hit_ns(&cpu), 10, 1e-9);
-    cr_expect_eq(kvc_smt_stretch(0), 1);
-    cr_expect_eq(kvc_smt_stretch(1), 2);
-    cr_expect_float_eq(kvc_smt_stretch(0.25), 1.25, 1e-12);
-    cr_expect_eq(kvc_smt_stretch(7), 2, "no more than always");
 }
 
 static void cpu_refuses(const struct kvc_cpu *profile, const char *part)

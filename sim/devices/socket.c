@@ -44,6 +44,7 @@ static int32_t add_cpu(const struct place *place, const struct kvc_node *node, c
     for (uint32_t i = 0; i < host.pstates; i++) {
         struct kvc_cpu_pstate state = kvc_cpu_pstate(cpu, i);
         host.pstate[i].speed = kvc_cpu_pstate_speed(cpu, i);
+        host.pstate[i].clock_hz = state.clock_hz;
         if (kvc_cpu_has_watts(&state)) {
             host.pstate[i].watts =
                 (struct kvc_watts){state.idle_watts, state.one_core_watts, state.all_cores_watts};
@@ -62,6 +63,7 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, uin
     for (uint32_t i = 0; i < host.pstates; i++) {
         const struct kvc_gpu_clock *clock = &gpu->clocks[i];
         host.pstate[i].speed = 1;
+        host.pstate[i].clock_hz = clock->core_hz;
         if (i < gpu->clock_count && kvc_gpu_has_watts(clock)) {
             host.pstate[i].watts =
                 (struct kvc_watts){clock->idle_watts, clock->busy_watts, clock->busy_watts};
