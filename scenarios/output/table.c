@@ -164,11 +164,55 @@ static void write_bottleneck(const struct table *table, const struct kvc_result 
     } else {
         fprintf(table->out, "%s (%s)\n", result->bottleneck_stage, result->bottleneck_device);
     }
-    if (result->watts_mean > 0) {
-        heading(table, "power");
-        fprintf(table->out, "%.4g W, %.4g kops/W\n", result->watts_mean,
-                result->throughput_mops * 1e3 / result->watts_mean);
+}
+
+/* Writes power and energy of the devices whose power is known, one sum for each kind. */
+static void write_kinds(const struct table *table, const struct kvc_result *result)
+{
+    bool first = true;
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        const char *kind = result->device[i].device;
+        double watts = 0, joules = 0;
+        uint32_t devices = 0;
+        for (uint32_t j = 0; j < result->device_count; j++) {
+            const struct kvc_device_result *device = &result->device[j];
+            if (strcmp(device->device, kind) != 0 || isnan(device->joules)) {
+                continue;
+            }
+            if (j < i) { /* The kind has been written. */
+                devices = 0;
+                break;
+            }
+            devices++;
+            watts += device->watts_mean;
+            joules += device->joules;
+        }
+        if (devices == 0) {
+            continue;
+        }
+        if (first) {
+            heading(table, "");
+        }
+        fprintf(table->out, "%s%s %.4g W, %.4g J", first ? "" : "; ", kind, watts, joules);
+        first = false;
     }
+    if (!first) {
+        fputc('\n', table->out);
+    }
+}
+
+static void write_power(const struct table *table, const struct kvc_result *result)
+{
+    if (result->watts_mean <= 0) {
+        return;
+    }
+    heading(table, "power");
+    fprintf(table->out, "%.4g W", result->watts_mean);
+    if (result->joules > 0) { /* A prediction has no duration. */
+        fprintf(table->out, ", %.4g J", result->joules);
+    }
+    fprintf(table->out, ", %.4g kops/W\n", result->throughput_mops * 1e3 / result->watts_mean);
+    write_kinds(table, result);
 }
 
 static void write_metrics(const struct table *table, const char *name, const struct kvc_metrics *metrics)
@@ -224,6 +268,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_requests(&table, result);
     write_stages(&table, result);
     write_bottleneck(&table, result);
+    write_power(&table, result);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);
     }

@@ -5,9 +5,10 @@
 #include "scenarios/run/answer.h"
 #include "scenarios/run/store_fixture.h"
 
-static char *table(bool predict, bool color)
+static char *powered_table(bool predict, bool color, double watts)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(3);
+    kvc_fake_of(loaded)->watts = watts;
     struct kvc_diag diag = {0};
     char *text = NULL;
     size_t bytes;
@@ -21,6 +22,11 @@ static char *table(bool predict, bool color)
     fclose(out);
     kvc_loaded_free(loaded);
     return text;
+}
+
+static char *table(bool predict, bool color)
+{
+    return powered_table(predict, color, 0);
 }
 
 static void assert_says(const char *text, const char *part)
@@ -50,6 +56,17 @@ Test(table, of_a_prediction_shows_what_it_knows)
     assert_says(text, "mean 10 us   p95 20 us\n");
     cr_assert_null(strstr(text, "p99"));
     cr_assert_null(strstr(text, "requests"));
+    free(text);
+}
+
+Test(table, sums_power_and_energy_up_by_kind)
+{
+    char *text = powered_table(false, false, 200);
+    assert_says(text, "power         200 W, 0.6 J, ");
+    assert_says(text, "\n              gpu 150 W, 0.45 J; cpu 50 W, 0.15 J\n");
+    free(text);
+    text = table(false, false);
+    cr_assert_null(strstr(text, "power"));
     free(text);
 }
 

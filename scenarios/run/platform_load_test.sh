@@ -22,6 +22,18 @@ for scenario in scenarios/examples/*.lua; do
     "$hosts hosts, $links links" | "$hosts hosts, $((links + 1)) links") ;;
     *) echo "$scenario: SimGrid loads $counts, the file has $hosts hosts, $links links" >&2; exit 1 ;;
     esac
+    # The devices' energies add up, and energy is power times time.
+    awk -v scenario="$scenario" '
+        /^  "energy": \{/ { inside = 1 }
+        /^  }/ { inside = 0 }
+        inside && /^    "joules":/ { joules = $2 + 0 }
+        inside && /^    "watts_mean":/ { watts = $2 + 0 }
+        inside && /^        "joules":/ { sum += $2; devices++ }
+        /"simulated_s":/ { simulated = $2 + 0 }
+        function differ(a, b) { return a - b > 1e-9 * b || b - a > 1e-9 * b }
+        END { if ((devices > 0 && differ(sum, joules)) || differ(watts * simulated, joules)) {
+            print scenario ": " sum " J of devices, " joules " J, " watts " W for " simulated " s"; exit 1 } }
+    ' "$folder/result.json" >&2
     echo "$scenario: $counts"
     found=$((found + 1))
 done

@@ -65,6 +65,21 @@ static enum kvc_status have_accident(enum kvc_fake_accident accident, struct kvc
     return KVC_OK;
 }
 
+/* Adds two GPUs, a CPU and memory, whose power is unknown. */
+static void add_devices(struct kvc_result *result, double watts)
+{
+    static const struct {
+        const char *name, *kind;
+        double share; /* Of the power. */
+    } devices[] = {{"gpu0", "gpu", 0.25}, {"dram", "dram", NAN}, {"cpu", "cpu", 0.25}, {"gpu1", "gpu", 0.5}};
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices) && watts > 0; i++) {
+        struct kvc_device_result *device = kvc_result_add_device(result, devices[i].name, devices[i].kind);
+        device->utilization_frac = 0.5;
+        device->watts_mean = devices[i].share * watts;
+        device->joules = device->watts_mean * result->simulated_s;
+    }
+}
+
 static void add_stage(struct kvc_result *result, double utilization_frac)
 {
     struct kvc_stage_result *stage = kvc_result_add_stage(result, "work", "cpu", utilization_frac);
@@ -119,6 +134,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     }
     result->simulated_s = 1e-3;
     result->joules = fake->watts * result->simulated_s;
+    add_devices(result, fake->watts);
     result->wall_s = 0.01 * (1 + (double)getpid() / 1e6); /* Differs from run to run, as wall time does. */
     result->requests_simulated = REQUESTS;
     kvc_progress_report(context->progress, "simulate", 1);

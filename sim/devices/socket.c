@@ -38,8 +38,10 @@ static int32_t add_end(const struct place *place, const char *name, const char *
 
 static int32_t add_cpu(const struct place *place, const struct kvc_node *node, const struct kvc_cpu *cpu)
 {
-    struct kvc_platform_host host = {
-        .device = "cpu", .cores = (uint32_t)cpu->cores, .pstates = kvc_cpu_pstate_count(cpu)};
+    struct kvc_platform_host host = {.device = "cpu",
+                                     .cores = (uint32_t)cpu->cores,
+                                     .pstates = kvc_cpu_pstate_count(cpu),
+                                     .can_fail = true};
     kvc_cpu_pstate_of(node, &host.first_pstate, NULL); /* The loader has checked the clock. */
     for (uint32_t i = 0; i < host.pstates; i++) {
         struct kvc_cpu_pstate state = kvc_cpu_pstate(cpu, i);
@@ -59,11 +61,12 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, uin
     struct kvc_platform_host host = {.device = "gpu",
                                      .cores = 1,
                                      .pstates = gpu->clock_count > 0 ? gpu->clock_count : 1,
-                                     .first_pstate = gpu_clock};
+                                     .first_pstate = gpu_clock,
+                                     .can_fail = true};
     for (uint32_t i = 0; i < host.pstates; i++) {
         const struct kvc_gpu_clock *clock = &gpu->clocks[i];
         host.pstate[i].speed = 1;
-        host.pstate[i].clock_hz = clock->core_hz;
+        host.pstate[i].clock_hz = i < gpu->clock_count ? clock->core_hz : 0;
         if (i < gpu->clock_count && kvc_gpu_has_watts(clock)) {
             host.pstate[i].watts =
                 (struct kvc_watts){clock->idle_watts, clock->busy_watts, clock->busy_watts};
