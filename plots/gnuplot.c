@@ -1,82 +1,18 @@
 #include "plots/gnuplot.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stddef.h>
 
-extern char **environ;
-
-/* Finds the first line of gnuplot's output that contains more than the caret under an echoed command. */
-static void first_complaint(FILE *said, char *line, int size)
-{
-    rewind(said);
-    line[0] = '\0';
-    while (fgets(line, size, said) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strspn(line, " ^") != strlen(line)) {
-            return;
-        }
-    }
-}
-
-static int spawn(char *const *arguments, FILE *said, pid_t *child)
-{
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) {
-        return error;
-    }
-    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0) {
-        error = posix_spawn_file_actions_adddup2(&actions, fileno(said), STDOUT_FILENO);
-    }
-    if (error == 0) {
-        error = posix_spawn_file_actions_adddup2(&actions, fileno(said), STDERR_FILENO);
-    }
-    if (error == 0) {
-        error = posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
+#include "plots/program.h"
 
 enum kvc_status kvc_gnuplot_run(const char *script, const char *const *arguments, struct kvc_diag *diag)
 {
+    static const struct kvc_drawing_program gnuplot = {"gnuplot", "gnuplot-nox"};
     char *list[KVC_GNUPLOT_ARGUMENTS_MAX + 4] = {"gnuplot", "-c", (char *)script};
-    char line[400];
-    pid_t child;
-    int status;
     for (int i = 0; arguments[i] != NULL; i++) {
         if (i == KVC_GNUPLOT_ARGUMENTS_MAX) {
             KVC_BUG("more than %d arguments for %s", KVC_GNUPLOT_ARGUMENTS_MAX, script);
         }
         list[3 + i] = (char *)arguments[i];
     }
-    FILE *said = tmpfile();
-    if (said == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot open a temporary file: %s", strerror(errno));
-    }
-    int error = spawn(list, said, &child);
-    if (error != 0) {
-        fclose(said);
-        if (error == ENOENT) {
-            return kvc_diag_fail(
-                diag, KVC_ERR_RUNTIME,
-                "gnuplot is not installed, so no picture was drawn (Debian: apt-get install gnuplot-nox)");
-        }
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start gnuplot: %s", strerror(error));
-    }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        ;
-    }
-    first_complaint(said, line, sizeof(line));
-    fclose(said);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        return KVC_OK;
-    }
-    return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "gnuplot failed on %s: %s", script,
-                         line[0] != '\0' ? line : "no message");
+    return kvc_program_run(&gnuplot, list, script, diag);
 }

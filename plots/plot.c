@@ -10,11 +10,12 @@
 #include "sim/base/csv.h"
 #include "plots/figure.h"
 #include "plots/gnuplot.h"
+#include "plots/platform.h"
 #include "sim/base/data_dir.h"
 #include "sim/base/option.h"
 #include "sim/base/partial_file.h"
 
-const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", "capacity", NULL};
+const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", "capacity", "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -261,6 +262,18 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
     return status;
 }
 
+static enum kvc_status extract_platform(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                        struct kvc_diag *diag)
+{
+    struct kvc_picture picture;
+    enum kvc_status status = kvc_picture_read(plot->inputs[0], &picture, diag);
+    if (status == KVC_OK) {
+        kvc_picture_write(&picture, plot->wide, figure->data);
+    }
+    kvc_picture_free(&picture);
+    return status;
+}
+
 static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                struct kvc_diag *diag)
 {
@@ -279,6 +292,8 @@ static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_f
         return kvc_errors_extract(plot->inputs[0], figure, diag);
     case KVC_PLOT_CAPACITY:
         return kvc_capacity_extract(plot->inputs[0], figure, diag);
+    case KVC_PLOT_PLATFORM:
+        return extract_platform(plot, figure, diag);
     }
     KVC_BUG("unknown kind of picture %d", (int)plot->kind);
 }
@@ -320,7 +335,9 @@ static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kv
     }
     /* gnuplot would run a name that begins with | as a command. */
     snprintf(target, sizeof(target), "%s%s", plot->output[0] == '/' ? "" : "./", partial.partial);
-    status = kvc_gnuplot_run(script, arguments, diag);
+    status = plot->kind == KVC_PLOT_PLATFORM
+                 ? kvc_picture_draw(data_path, format_of(plot->output), target, diag)
+                 : kvc_gnuplot_run(script, arguments, diag);
     if (status == KVC_OK) {
         status = kvc_partial_file_commit(&partial, diag);
     }

@@ -1,4 +1,5 @@
-/* Draws result files: extracts the data of a figure into a table and lets gnuplot draw it. */
+/* Draws result files: extracts the data of a figure into a table and lets gnuplot draw it, or Graphviz where
+ * the figure is a graph. */
 #ifndef KVC_PLOTS_PLOT_H
 #define KVC_PLOTS_PLOT_H
 
@@ -13,6 +14,7 @@ enum kvc_plot_kind {
     KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result (JSON). */
     KVC_PLOT_ERROR,      /* Predicted over published or measured values; one CSV (plots/figure.h). */
     KVC_PLOT_CAPACITY,   /* Latency over the offered load; one folder of kvcast capacity, or its JSON file. */
+    KVC_PLOT_PLATFORM,   /* The simulated machine; one folder of kvcast run, or its result.json. */
 };
 
 /* The names of the kinds, by enum kvc_plot_kind; NULL-terminated. */
@@ -27,7 +29,7 @@ struct kvc_plot_options {
 };
 
 /* Draws the picture, which replaces an existing one only when it is complete. KVC_ERR_SCENARIO if input or
- * output is wrong, KVC_ERR_RUNTIME if gnuplot is missing or fails. */
+ * output is wrong, KVC_ERR_RUNTIME if gnuplot or dot is missing or fails. */
 enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_diag *diag);
 
 #endif

@@ -191,3 +191,101 @@ Test(plot, a_failing_gnuplot_is_quoted)
     cr_assert_not_null(strstr(diag.message, "line 3: no such thing"), "%s", diag.message);
     cr_assert_eq(access("a.svg.partial", F_OK), -1);
 }
+
+/* ---- platform ---- */
+
+#define HOST(name, kind, more)                                                                               \
+    "<host id=\"" name "\" core=\"8\" pstate=\"1\" speed=\"1Gf,0.5Gf\">\n"                                   \
+    "<prop id=\"device\" value=\"" kind "\"/>\n" more "</host>\n"
+#define LINK(name)                                                                                           \
+    "<link id=\"" name "\" bandwidth=\"10300000000Bps\" latency=\"0s\">\n"                                   \
+    "<prop id=\"device\" value=\"pcie\"/>\n</link>\n"
+#define NODE(name)                                                                                           \
+    "<zone id=\"" name "\" routing=\"Full\">\n" HOST(name ".socket0.cpu", "cpu", "")                         \
+        HOST(name ".socket0.gpu", "gpu", "") HOST(name ".nic", "nic", "") LINK(name ".down")                 \
+            LINK(name ".root") "<route src=\"" name ".socket0.cpu\" dst=\"" name                             \
+                               ".socket0.gpu\" symmetrical=\"NO\">"                                          \
+                               "<link_ctn id=\"" name ".root\"/><link_ctn id=\"" name ".down\"/></route>\n"  \
+                               "<route src=\"" name ".nic\" dst=\"" name                                     \
+                               ".socket0.cpu\" symmetrical=\"NO\">"                                          \
+                               "<link_ctn id=\"" name ".root\"/></route>\n</zone>\n"
+#define PLATFORM(nodes)                                                                                      \
+    "<?xml version=\"1.0\"?>\n<platform version=\"4.1\">\n<zone id=\"world\">\n" nodes                       \
+    "<zone id=\"simulation\"><host id=\"kvcast\" speed=\"1Gf\"/></zone>\n</zone></platform>\n"
+#define METERED                                                                                              \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a <b> & $(touch owned)\", \"devices\": ["             \
+    "{\"name\": \"node0.socket0.gpu\", \"utilization_frac\": 0.801}, "                                       \
+    "{\"name\": \"node0.root\", \"utilization_frac\": 0.25}], "                                              \
+    "\"energy\": {\"devices\": [{\"device\": \"node0.socket0.gpu\", \"watts_mean\": 89.64}]}}"
+
+static const char *text_of(const char *path)
+{
+    static char text[1 << 18];
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+Test(plot, a_platform_shows_devices_links_rates_and_utilization)
+{
+    struct kvc_diag diag = {0};
+    put("platform.xml", PLATFORM(NODE("node0")));
+    put("result.json", METERED);
+    cr_assert_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    const char *text = text_of("a.svg");
+    const char *const parts[] = {">cpu<",
+                                 ">8 cores<",
+                                 ">slower state 1 of 1<",
+                                 ">80 %, 89.6 W<",
+                                 ">socket0<",
+                                 ">root<",
+                                 ">10.3 GB/s, 25 %<",
+                                 ">node0<",
+                                 "a &lt;b&gt; &amp; $(touch owned)"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        cr_expect_not_null(strstr(text, parts[i]), "%s", parts[i]);
+    }
+    cr_expect_null(strstr(text, "kvcast"));
+    cr_expect_null(strstr(text, " more node"));
+    cr_assert_eq(draw(KVC_PLOT_PLATFORM, "result.json", "a.pdf", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_PLATFORM, "./result.json", "a.png", &diag), KVC_OK, "%s", diag.message);
+    assert_begins("a.pdf", "%PDF");
+    assert_begins("a.png", "\x89PNG");
+    cr_assert_eq(access("owned", F_OK), -1);
+}
+
+Test(plot, a_large_cluster_shows_one_node_in_full)
+{
+    struct kvc_diag diag = {0};
+    put("platform.xml", PLATFORM(NODE("node0") NODE("node1") NODE("node2")));
+    put("result.json", METERED);
+    cr_assert_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    const char *text = text_of("a.svg");
+    cr_expect_not_null(strstr(text, ">and 2 more nodes<"));
+    cr_expect_not_null(strstr(text, ">node0<"));
+    cr_expect_null(strstr(text, ">node1<"));
+}
+
+Test(plot, a_platform_needs_its_files_and_dot)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", METERED);
+    cr_expect_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.file, "./platform.xml");
+    put("platform.xml", "<platform>\n<zone id=\"node0\">\n<link id=\"a\"/>\n");
+    diag = (struct kvc_diag){0};
+    cr_expect_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_expect_eq(diag.line, 3);
+    put("platform.xml", PLATFORM(NODE("node0")));
+    put("result.json", "{\"schema\": \"something/1\"}");
+    diag = (struct kvc_diag){0};
+    cr_expect_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.file, "./result.json");
+    put("result.json", METERED);
+    setenv("PATH", "/nowhere", 1);
+    cr_expect_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_ERR_RUNTIME);
+    cr_expect_eq(strncmp(diag.message, "dot is not installed", 20), 0, "%s", diag.message);
+    cr_expect_eq(access("a.svg", F_OK), -1);
+}

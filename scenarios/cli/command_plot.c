@@ -10,7 +10,8 @@
 enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
 
 static const struct kvc_flag flags[] = {
-    [FLAG_KIND] = {"--kind", "-k", "KIND", "what to draw: cdf, throughput, timeline, error or capacity"},
+    [FLAG_KIND] = {"--kind", "-k", "KIND",
+                   "what to draw: cdf, throughput, timeline, error, capacity or platform"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
     {0},
@@ -22,14 +23,16 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = KVC_POSITIONAL_MAX,
     .help =
-        "Draws results with gnuplot.\n"
+        "Draws results with gnuplot; platform with Graphviz.\n"
         "  cdf         latency distribution, one line for each result.json\n"
         "  timeline    throughput over time, one line for each result.json\n"
         "  throughput  throughput over the first swept parameter of a sweep.csv, one line for each value of\n"
         "              the other parameters\n"
         "  error       predicted over published or measured values, from a CSV file with the columns\n"
         "              case,published,predicted or case,measured,predicted; validate --out writes one\n"
-        "  capacity    latency over the offered load, from the folder that capacity --out wrote",
+        "  capacity    latency over the offered load, from the folder that capacity --out wrote\n"
+        "  platform    the simulated machine: devices, links, rates, utilization and power, from the folder\n"
+        "              that run --out wrote",
     .flags = flags,
 };
 
@@ -38,7 +41,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "plot: --kind is missing; allowed: cdf, throughput, timeline, error, "
-                             "capacity");
+                             "capacity, platform");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
@@ -49,8 +52,9 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
-        "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error, capacity%s%s%s", name,
-        nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+        "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error, capacity, platform%s%s%s",
+        name, nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+        nearest != NULL ? "?" : "");
 }
 
 int kvc_command_plot(int argc, char **argv)

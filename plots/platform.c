@@ -1,0 +1,365 @@
+/* Writes a picture of a platform for Graphviz. */
+#include "plots/platform.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plots/program.h"
+
+/* The host on which kvcast's actors live is no device. */
+static const char actors[] = "kvcast";
+
+static bool is_drawn(const struct kvc_picture *picture, uint32_t host, uint32_t zone)
+{
+    return picture->host[host].zone == zone && strcmp(picture->host[host].name, actors) != 0;
+}
+
+/* Returns the first zone with devices, and how many there are in *count. */
+static uint32_t first_zone(const struct kvc_picture *picture, uint32_t *count)
+{
+    uint32_t first = picture->zones;
+    *count = 0;
+    for (uint32_t zone = 0; zone < picture->zones; zone++) {
+        bool has_devices = false;
+        for (uint32_t i = 0; i < picture->hosts && !has_devices; i++) {
+            has_devices = is_drawn(picture, i, zone);
+        }
+        first = has_devices && *count == 0 ? zone : first;
+        *count += has_devices;
+    }
+    return first;
+}
+
+/* ---- colours and texts ---- */
+
+/* One hue from light to dark: its steps differ in grey as well, and for colour-blind readers. The number
+ * stands beside it. */
+static const unsigned light[] = {0xf7, 0xfb, 0xff}, dark[] = {0x08, 0x45, 0x94};
+
+static void put_colour(double frac, FILE *out)
+{
+    unsigned rgb[3];
+    for (int i = 0; i < 3; i++) {
+        rgb[i] = (unsigned)lround(light[i] + fmin(fmax(frac, 0), 1) * ((double)dark[i] - light[i]));
+    }
+    fprintf(out, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+}
+
+static bool needs_white_text(double frac)
+{
+    return frac > 0.55;
+}
+
+/* Writes text within a quoted string of dot. */
+static void put_text(const char *text, FILE *out)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            fputc('\\', out);
+        }
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+}
+
+/* Returns the part of a name after its last dot. */
+static const char *short_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
+}
+
+static void put_share(const struct kvc_picture_device *device, FILE *out)
+{
+    if (!isnan(device->utilization_frac)) {
+        double percent = 100 * device->utilization_frac;
+        fprintf(out, percent > 0 && percent < 0.95 ? "%.2g %%" : "%.0f %%", percent);
+    }
+}
+
+static void put_rate(double bytes_per_s, FILE *out)
+{
+    if (bytes_per_s >= 1e9) {
+        fprintf(out, "%.3g GB/s", bytes_per_s * 1e-9);
+    } else {
+        fprintf(out, "%.3g MB/s", bytes_per_s * 1e-6);
+    }
+}
+
+/* ---- hosts ---- */
+
+static void put_host(const struct kvc_picture_device *host, uint32_t number, const char *indent, FILE *out)
+{
+    double frac = isnan(host->utilization_frac) ? 0 : host->utilization_frac;
+    fprintf(out, "%shost%u [label=\"", indent, number);
+    put_text(short_name(host->name), out);
+    if (host->cores > 1) {
+        fprintf(out, "\\n%u cores", host->cores);
+    }
+    if (host->speed != 1) {
+        fprintf(out, strcmp(host->kind, "dram") == 0 ? "\\n%.3g channels" : "\\nspeed %.3g", host->speed);
+    }
+    if (host->state > 0) {
+        fprintf(out, "\\nslower state %u of %u", host->state, host->states - 1);
+    }
+    if (host->utilization_frac > 0 || !isnan(host->watts)) {
+        fprintf(out, "\\n");
+        put_share(host, out);
+    }
+    if (!isnan(host->watts)) {
+        fprintf(out, ", %.3g W", host->watts);
+    }
+    fprintf(out, "\", fillcolor=\"");
+    put_colour(frac, out);
+    fprintf(out, "\"%s%s];\n", needs_white_text(frac) ? ", fontcolor=white" : "",
+            strcmp(host->kind, "dram") == 0 ? ", shape=cylinder" : "");
+}
+
+/* ---- links ---- */
+
+/* A link that is all of one route is an edge; one that routes share, or that is a part of a route, is a node
+ * of its own. */
+static bool is_edge(const struct kvc_picture *picture, const struct kvc_picture_route *route)
+{
+    return route->count == 1 && picture->link[route->link[0]].routes == 1;
+}
+
+static void put_link_label(const struct kvc_picture_device *link, FILE *out)
+{
+    put_text(short_name(link->name), out);
+    fprintf(out, "\\n");
+    put_rate(link->bytes_per_s, out);
+    if (link->utilization_frac >= 0) {
+        fprintf(out, ", ");
+        put_share(link, out);
+    }
+    if (!isnan(link->watts)) {
+        fprintf(out, ", %.3g W", link->watts);
+    }
+}
+
+static void put_link_node(const struct kvc_picture_device *link, uint32_t number, FILE *out)
+{
+    double frac = isnan(link->utilization_frac) ? 0 : link->utilization_frac;
+    fprintf(out, "  link%u [shape=box, style=\"filled,rounded\", label=\"", number);
+    put_link_label(link, out);
+    fprintf(out, "\", fillcolor=\"");
+    put_colour(frac, out);
+    fprintf(out, "\"%s];\n", needs_white_text(frac) ? ", fontcolor=white" : "");
+}
+
+/* Edges are never as light as an idle device, or they would not be seen. */
+static void put_edge_style(double frac, FILE *out)
+{
+    double shown = isnan(frac) ? 0 : frac;
+    fprintf(out, "color=\"");
+    put_colour(0.35 + 0.65 * shown, out);
+    fprintf(out, "\", penwidth=%.2g", 1 + 3 * shown);
+}
+
+/* Returns whether a link is drawn as a node. */
+static bool is_node(const struct kvc_picture *picture, uint32_t link)
+{
+    for (uint32_t i = 0; i < picture->routes; i++) {
+        const struct kvc_picture_route *route = &picture->route[i];
+        for (uint32_t j = 0; j < route->count; j++) {
+            if (route->link[j] == link) {
+                return !is_edge(picture, route);
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- groups ---- */
+
+/* Copies the name of the group that a device belongs to: what stands before the last dot, "node0.socket1". */
+static void group_of(const char *name, char group[KVC_PICTURE_NAME_MAX])
+{
+    const char *dot = strrchr(name, '.');
+    snprintf(group, KVC_PICTURE_NAME_MAX, "%.*s", dot != NULL ? (int)(dot - name) : 0, name);
+}
+
+/* Writes the devices of a group as a cluster, or without one if the group is the zone. */
+static void put_group(const struct kvc_picture *picture, uint32_t zone, const char *group, FILE *out)
+{
+    char other[KVC_PICTURE_NAME_MAX];
+    bool is_zone = group[0] == '\0' || strcmp(group, picture->zone[zone]) == 0;
+    if (!is_zone) {
+        fprintf(out, "    subgraph \"cluster_%s\" {\n      label=\"", group);
+        put_text(short_name(group), out);
+        fprintf(out, "\";\n      style=\"rounded,dashed\";\n");
+    }
+    for (uint32_t i = 0; i < picture->hosts; i++) {
+        group_of(picture->host[i].name, other);
+        if (is_drawn(picture, i, zone) && strcmp(group, other) == 0) {
+            put_host(&picture->host[i], i, is_zone ? "    " : "      ", out);
+        }
+    }
+    for (uint32_t i = 0; i < picture->links; i++) {
+        group_of(picture->link[i].name, other);
+        if (picture->link[i].zone == zone && is_node(picture, i) && strcmp(group, other) == 0) {
+            put_link_node(&picture->link[i], i, out);
+        }
+    }
+    fprintf(out, is_zone ? "" : "    }\n");
+}
+
+static void put_zone(const struct kvc_picture *picture, uint32_t zone, FILE *out)
+{
+    char group[KVC_PICTURE_NAME_MAX], other[KVC_PICTURE_NAME_MAX];
+    fprintf(out, "  subgraph \"cluster_zone\" {\n    label=\"");
+    put_text(picture->zone[zone], out);
+    fprintf(out, "\";\n    style=rounded;\n");
+    for (uint32_t i = 0; i < picture->hosts; i++) {
+        bool is_new = is_drawn(picture, i, zone);
+        group_of(picture->host[i].name, group);
+        for (uint32_t j = 0; j < i && is_new; j++) {
+            group_of(picture->host[j].name, other);
+            is_new = !is_drawn(picture, j, zone) || strcmp(group, other) != 0;
+        }
+        if (is_new) {
+            put_group(picture, zone, group, out);
+        }
+    }
+}
+
+/* ---- routes ---- */
+
+/* The elements of a route are its first host, its links and its last host. Returns the number of an element
+ * among all hosts and, after them, all links. */
+static uint32_t element_of(const struct kvc_picture *picture, const struct kvc_picture_route *route,
+                           uint32_t place)
+{
+    return place == 0             ? route->from
+           : place > route->count ? route->to
+                                  : picture->hosts + route->link[place - 1];
+}
+
+/* Returns whether a route before route `number` has the step between two elements. */
+static bool is_repeated(const struct kvc_picture *picture, uint32_t number, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < number; i++) {
+        const struct kvc_picture_route *route = &picture->route[i];
+        for (uint32_t j = 0; j <= route->count; j++) {
+            if (element_of(picture, route, j) == from && element_of(picture, route, j + 1) == to) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void put_element(const struct kvc_picture *picture, uint32_t element, FILE *out)
+{
+    bool is_host = element < picture->hosts;
+    fprintf(out, "%s%u", is_host ? "host" : "link", is_host ? element : element - picture->hosts);
+}
+
+static void put_route(const struct kvc_picture *picture, uint32_t number, FILE *out)
+{
+    const struct kvc_picture_route *route = &picture->route[number];
+    if (is_edge(picture, route)) {
+        const struct kvc_picture_device *link = &picture->link[route->link[0]];
+        fprintf(out, "  host%u -> host%u [label=\"", route->from, route->to);
+        put_link_label(link, out);
+        fprintf(out, "\", ");
+        put_edge_style(link->utilization_frac, out);
+        fprintf(out, "];\n");
+        return;
+    }
+    for (uint32_t i = 0; i <= route->count; i++) {
+        uint32_t from = element_of(picture, route, i), to = element_of(picture, route, i + 1);
+        if (is_repeated(picture, number, from, to)) {
+            continue;
+        }
+        fprintf(out, "  ");
+        put_element(picture, from, out);
+        fprintf(out, " -> ");
+        put_element(picture, to, out);
+        fprintf(out, " [");
+        put_edge_style(NAN, out); /* Several routes may share the step, so it has no utilization. */
+        fprintf(out, "];\n");
+    }
+}
+
+static void put_routes(const struct kvc_picture *picture, uint32_t zone, FILE *out)
+{
+    for (uint32_t i = 0; i < picture->routes; i++) {
+        if (is_drawn(picture, picture->route[i].from, zone) &&
+            is_drawn(picture, picture->route[i].to, zone)) {
+            put_route(picture, i, out);
+        }
+    }
+}
+
+/* ---- the whole picture ---- */
+
+/* Writes text within HTML. */
+static void put_html(const char *text, FILE *out)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        default:
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+        }
+    }
+}
+
+/* Writes the name of the scenario and the scale of the colours. */
+static void put_title(const struct kvc_picture *picture, FILE *out)
+{
+    fprintf(out, "<table border=\"0\"><tr><td>");
+    put_html(picture->scenario, out);
+    fprintf(out, "</td></tr><tr><td><table border=\"0\" cellborder=\"1\" cellspacing=\"0\"><tr>"
+                 "<td border=\"0\">utilization </td>");
+    for (int percent = 0; percent <= 100; percent += 25) {
+        fprintf(out, "<td bgcolor=\"");
+        put_colour(percent / 100.0, out);
+        fprintf(out, "\"><font color=\"%s\">%d %%</font></td>",
+                needs_white_text(percent / 100.0) ? "white" : "black", percent);
+    }
+    fprintf(out, "</tr></table></td></tr></table>");
+}
+
+/* The sockets of a node stand above each other in a narrow picture and beside each other in a wide one. */
+void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out)
+{
+    uint32_t zones, zone = first_zone(picture, &zones);
+    fprintf(out,
+            "digraph platform {\n  graph [rankdir=%s, fontname=\"Sans\", fontsize=11, nodesep=0.25, "
+            "ranksep=0.5, bgcolor=white, size=\"%s\", labelloc=t, label=<",
+            wide ? "TB" : "LR", wide ? "6.89,9" : "3.35,9");
+    put_title(picture, out);
+    fprintf(out, ">];\n  node [shape=box, style=filled, fillcolor=white, color=\"#404040\", "
+                 "fontname=\"Sans\", fontsize=10];\n  edge [fontname=\"Sans\", fontsize=9];\n");
+    if (zones > 0) {
+        put_zone(picture, zone, out);
+        fprintf(out, "  }\n");
+        put_routes(picture, zone, out);
+    }
+    if (zones > 1) {
+        fprintf(out, "  more [shape=note, label=\"and %u more node%s\\nwith the same devices\"];\n",
+                zones - 1, zones == 2 ? "" : "s");
+    }
+    fprintf(out, "}\n");
+}
+
+enum kvc_status kvc_picture_draw(const char *dot_path, const char *format, const char *target,
+                                 struct kvc_diag *diag)
+{
+    static const struct kvc_drawing_program dot = {"dot", "graphviz"};
+    char type[16];
+    snprintf(type, sizeof(type), "-T%s", format);
+    char *const arguments[] = {"dot", type, "-Gdpi=300", "-o", (char *)target, (char *)dot_path, NULL};
+    char *const vector[] = {"dot", type, "-o", (char *)target, (char *)dot_path, NULL};
+    return kvc_program_run(&dot, strcmp(format, "png") == 0 ? arguments : vector, dot_path, diag);
+}
