@@ -120,9 +120,12 @@ static void open_nics(struct simulation *simulation)
         struct kvc_kvdirect_processor *processor = &simulation->processors[i];
         kvc_kvdirect_processor_open(processor, scenario, simulation->store, replica->source, i,
                                     packet_requests, replica->seed);
+        /* Their slices end one after the other, because what ends together competes at its most. */
         simulation->servers[i] = (struct kvc_slice_server){
             .slices = &simulation->slices,
             .number = i,
+            .ahead_ns =
+                simulation->slices.slice_ns * (i % simulation->config->nics) / simulation->config->nics,
             .answers = &processor->answers,
             .advance = advance,
             .share = share,

@@ -16,6 +16,16 @@ static void move(const struct kvc_slice_mover *mover, double amount, double alon
     kvc_engine_work(draw, mover->hosts);
 }
 
+static void remember(struct kvc_slice_mover *mover, double took_ns, double alone_ns)
+{
+    double now_ns = kvc_engine_now_ns();
+    double left = exp((mover->ended_ns - now_ns) / KVC_SLICE_MOVER_MEMORY_NS);
+    mover->recent_ns = left * mover->recent_ns + took_ns;
+    mover->recent_alone_ns = left * mover->recent_alone_ns + alone_ns;
+    mover->ended_ns = now_ns;
+    mover->stretch = mover->recent_alone_ns > 0 ? fmax(mover->recent_ns / mover->recent_alone_ns, 1) : 1;
+}
+
 static void mover_main(void *data)
 {
     struct kvc_slice_mover *mover = data;
@@ -28,7 +38,7 @@ static void mover_main(void *data)
         mover->amount = mover->alone_ns = 0;
         move(mover, amount, alone_ns);
         double took_ns = kvc_engine_now_ns() - began_ns;
-        mover->stretch = alone_ns > 0 ? fmax(took_ns / alone_ns, 1) : 1;
+        remember(mover, took_ns, alone_ns);
         mover->moved += amount;
         mover->moved_ns += took_ns;
         mover->moved_alone_ns += alone_ns;

@@ -6,10 +6,12 @@
  * activity of the engine: work on hosts, spread evenly, or a transfer. The activity is bounded by what the
  * server could draw if it were alone. SimGrid shares the devices among all activities, and the time that this
  * one takes, over the time that it would take alone, is the stretch with which the server serves its next
- * slice. If nobody else is there the stretch is 1. If an activity takes longer than a slice, what is posted
- * meanwhile waits and is one activity afterwards, so nothing is lost.
+ * slices. It is averaged over the last KVC_SLICE_MOVER_MEMORY_NS, so that servers which slow down together do
+ * not all speed up together a slice later, and so that the length of a slice does not matter. If nobody else
+ * is there the stretch is 1. If an activity takes longer than a slice, what is posted meanwhile waits and is
+ * one activity afterwards, so nothing is lost.
  *
- * Not modelled: contention within less than a slice, and contention that begins in the slice itself. */
+ * Not modelled: contention within less than a slice, and contention that begins within a few slices. */
 #ifndef KVC_SIM_RUN_SLICE_MOVER_H
 #define KVC_SIM_RUN_SLICE_MOVER_H
 
@@ -18,6 +20,8 @@
 
 #include "sim/engine.h"
 
+enum { KVC_SLICE_MOVER_MEMORY_NS = 20000 /**< Time after which an activity counts 1/e in the stretch. */ };
+
 /** A mover. The owner fills the first fields in and opens it before the engine runs. */
 struct kvc_slice_mover {
     uint32_t hosts;               /**< Work: number of hosts; 0: the mover transfers bytes. */
@@ -25,14 +29,17 @@ struct kvc_slice_mover {
     uint32_t from;                /**< Transfer: host that the bytes come from. */
     uint32_t to;                  /**< Transfer: host that they go to. */
 
-    struct kvc_gate *gate; /**< Opens when something is posted and the mover is idle. */
-    bool moves;            /**< Whether an activity is under way. */
-    double amount;         /**< Posted and not yet begun [ns or bytes]. */
-    double alone_ns;       /**< Time that this would take alone [ns]. */
-    double stretch;        /**< Time of the latest activity over its time alone, at least 1; 0: none yet. */
-    double moved;          /**< Amount of all activities that have ended. */
-    double moved_ns;       /**< Time that they took. */
-    double moved_alone_ns; /**< Time that they would have taken alone. */
+    struct kvc_gate *gate;  /**< Opens when something is posted and the mover is idle. */
+    bool moves;             /**< Whether an activity is under way. */
+    double amount;          /**< Posted and not yet begun [ns or bytes]. */
+    double alone_ns;        /**< Time that this would take alone [ns]. */
+    double stretch;         /**< Time of recent activities over their time alone, at least 1; 0: none yet. */
+    double recent_ns;       /**< Time of recent activities [ns]. */
+    double recent_alone_ns; /**< Time that they would have taken alone [ns]. */
+    double ended_ns;        /**< End of the latest activity [ns]. */
+    double moved;           /**< Amount of all activities that have ended. */
+    double moved_ns;        /**< Time that they took. */
+    double moved_alone_ns;  /**< Time that they would have taken alone. */
 };
 
 /** Creates the mover's gate and starts its actor. The mover must stay where it is. */

@@ -42,7 +42,7 @@ void kvc_slice_server_main(void *data)
     struct kvc_replica *replica = slices->replica;
     double slice_ns = slices->slice_ns;
     for (uint64_t slice = 1;; slice++) {
-        double now_ns = (double)slice * slice_ns;
+        double now_ns = (double)slice * slice_ns - server->ahead_ns;
         kvc_engine_sleep_until_ns(now_ns);
         uint64_t operations = server->advance(server->data, now_ns);
         kvc_timeline_event(replica->context->timeline, server->number, 0, "operations", now_ns - slice_ns,
