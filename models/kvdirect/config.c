@@ -156,6 +156,7 @@ static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_wo
     double returned = kvc_kvdirect_returned_bytes(config, (uint32_t)ceil(value));
     mean->put_frac =
         workload->delete_frac + (kvc_kvdirect_update_writes(config->update) ? workload->set_frac : 0);
+    mean->lambda_clocks = workload->set_frac * kvc_kvdirect_lambda_busy_clocks(config, (uint32_t)ceil(value));
     mean->request_bytes = (double)nic->request_header_bytes + key + workload->set_frac * sent;
     mean->response_bytes =
         (double)nic->response_header_bytes + workload->get_frac * value + workload->set_frac * returned;

@@ -138,6 +138,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
         .receive_ns = wire_ns(card->nic, mean->packet_requests, mean->request_bytes),
         .send_ns = wire_ns(card->nic, mean->packet_requests, mean->response_bytes),
+        .lambda_ns = mean->lambda_clocks * kvc_fpga_cycle_ns(fpga),
         .host_reads = host_reads,
         .host_writes = host_writes,
         .host_read_bytes = read_bytes,

@@ -37,6 +37,7 @@ struct kvc_kvdirect_loads {
     double clock_ns;  /* The decoder: one operation a clock. */
     double access_ns; /* The memory access engine: one read and one write a clock. */
     double pcie_ns, dram_ns, receive_ns, send_ns;
+    double lambda_ns;                         /* The copies of the user's function. */
     double host_reads, host_writes;           /* DMA operations. */
     double host_read_bytes, host_write_bytes; /* Their data. */
     double hit_frac;                          /* Hit ratio of cacheable accesses. */
@@ -54,6 +55,7 @@ struct kvc_kvdirect_card {
 struct kvc_kvdirect_operation_mean {
     struct kvc_kvdirect_accesses accesses;
     double put_frac;                      /* Share of the operations that write. */
+    double lambda_clocks;                 /* For which an operation occupies the user's function. */
     double request_bytes, response_bytes; /* Inside a packet. */
     uint32_t packet_requests;             /* Requests that a client packs into a packet. */
 };

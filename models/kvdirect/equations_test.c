@@ -122,3 +122,21 @@ Test(equations, packets_and_power)
     resolve(&setup);
     cr_expect_eq(setup.config.mean.packet_requests, 7);
 }
+
+/* All NICs of a node share the memory of its sockets: twice the sockets bear twice the load, unless the links
+ * between them are the limit. Each operation here reads a line and writes one. */
+Test(equations, the_host_bears_its_channels)
+{
+    const struct kvc_kvdirect_loads loads = {
+        .host_reads = 1, .host_writes = 1, .host_read_bytes = 64, .host_write_bytes = 64};
+    const struct kvc_dram dram = {.bytes_per_s = 12.8e9, .line_bytes = 64};
+    const struct kvc_pcie *pcie = &kvc_test_published_card.pcie;
+    double memory_ns;
+    cr_expect_float_eq(kvc_kvdirect_host_limit_per_ns(&loads, pcie, &dram, 1, INFINITY, &memory_ns), 0.1,
+                       1e-9);
+    cr_expect_float_eq(memory_ns, 10, 1e-9);
+    cr_expect_float_eq(kvc_kvdirect_host_limit_per_ns(&loads, pcie, &dram, 2, INFINITY, &memory_ns), 0.2,
+                       1e-9);
+    /* Up: a write and a request, 90 + 26 bytes; down: 90 bytes. A quarter of all crosses each way. */
+    cr_expect_float_eq(kvc_kvdirect_host_limit_per_ns(&loads, pcie, &dram, 2, 5.15e9, &memory_ns), 0.1, 1e-9);
+}

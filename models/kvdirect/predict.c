@@ -16,7 +16,8 @@ static const double pipeline_clocks = 4;
 
 static double slowest_ns(const struct kvc_kvdirect_loads *loads)
 {
-    return fmax(fmax(fmax(loads->clock_ns, loads->access_ns), fmax(loads->pcie_ns, loads->dram_ns)),
+    double memory_ns = fmax(loads->pcie_ns, loads->dram_ns);
+    return fmax(fmax(fmax(loads->clock_ns, loads->access_ns), fmax(memory_ns, loads->lambda_ns)),
                 fmax(loads->receive_ns, loads->send_ns));
 }
 
@@ -73,6 +74,7 @@ static void add_metrics(const struct kvc_kvdirect_config *config, const struct k
         {"pcie_limit_mops", 1e3 / loads->pcie_ns},
         {"host_limit_mops", host_per_ns * 1e3},
         {"dram_limit_mops", 1e3 / loads->dram_ns},
+        {"lambda_limit_mops", 1e3 / loads->lambda_ns},
         {"receive_limit_mops", 1e3 / loads->receive_ns},
         {"send_limit_mops", 1e3 / loads->send_ns},
     };
@@ -128,6 +130,9 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     kvc_result_add_stage(result, "pcie", "pcie", fmin(speed * loads.pcie_ns, 1));
     kvc_result_add_stage(result, "memory", "dram", fmin(per_ns / nodes * host_ns, 1));
     kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
+    if (loads.lambda_ns > 0) {
+        kvc_result_add_stage(result, "lambda", "fpga", fmin(speed * loads.lambda_ns, 1));
+    }
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
     add_metrics(config, &loads, share, host_per_ns, result);

@@ -11,8 +11,8 @@
  * engine starts one read and one write. The decoder also waits while system.in_flight operations are in
  * flight, and in stall mode for dependent operations.
  *
- * A NIC shares nothing with other NICs while it works, so it handles its own events up to the engine's time.
- * Neither packets nor operations are activities of the engine. */
+ * A NIC handles its own events up to the engine's time, slice by slice. Neither packets nor operations are
+ * activities of the engine; what it shares with other NICs is posted once in a slice (machine.h). */
 #ifndef KVC_MODELS_KVDIRECT_PROCESSOR_H
 #define KVC_MODELS_KVDIRECT_PROCESSOR_H
 
