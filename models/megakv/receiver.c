@@ -340,13 +340,22 @@ static void receive_saturating(struct kvc_megakv_socket *socket, double until_ns
     }
 }
 
+static bool peek(struct kvc_megakv_simulation *simulation, struct kvc_source *source, uint32_t shard,
+                 double until_ns, uint32_t *connection)
+{
+    uint64_t started = kvc_clock_ticks();
+    bool found = kvc_source_peek(source, shard, until_ns, connection);
+    simulation->replica.source_ticks += kvc_clock_ticks() - started;
+    return found;
+}
+
 /* Receives in open and closed loops: the NIC spreads frames over the queues by a hash of the connection
  * (RSS), regardless of the queues' load. */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
     struct kvc_source *source = socket->simulation->replica.source;
     uint32_t connection;
-    while (kvc_source_peek(source, socket->number, until_ns, &connection)) {
+    while (peek(socket->simulation, source, socket->number, until_ns, &connection)) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[kvc_rss_queue(socket->rss, connection)];
         uint32_t first = pipeline->filling->batch->count;
         if (drain(socket, until_ns, pipeline->filling->batch) == 0) {
