@@ -172,32 +172,43 @@ static enum kvc_status probe(struct search *search, const double *mops, uint32_t
 
 /* ---- search ---- */
 
-/* A share of the replicas for which a boundary is sought. */
-struct quorum {
-    uint32_t least;  /* Replicas that must serve a load. */
-    bool from_above; /* The boundary is above the last load that they serve; otherwise below the first one
-                        that they do not. */
-};
+/* Whose boundary is sought. */
+enum quorum { MOST_REPLICAS, ALL_REPLICAS, ANY_REPLICA };
+
+/* Returns the last point that at least so many replicas serve, or -1. */
+static int64_t last_served(const struct kvc_capacity *capacity, uint32_t least)
+{
+    int64_t at = (int64_t)capacity->count - 1;
+    while (at >= 0 && capacity->point[at].served_by < least) {
+        at--;
+    }
+    return at;
+}
+
+/* Returns the last point that all replicas serve, with no disputed one among the points below it. These end
+ * at the first one that most replicas do not serve, because a latency may also be too high at low loads,
+ * where clients wait to fill a packet. Without such a point, returns the one below them, or -1. */
+static int64_t last_undisputed(const struct kvc_capacity *capacity)
+{
+    int64_t top = last_served(capacity, capacity->point[0].replicas / 2 + 1), at = top;
+    while (at > 0 && capacity->point[at - 1].served) {
+        at--;
+    }
+    while (at >= 0 && at <= top && capacity->point[at].served_by == capacity->point[at].replicas) {
+        at++;
+    }
+    return at >= 0 ? at - 1 : -1;
+}
 
 /* Sets the points around the boundary: *low is served, *high is not. -1 and capacity->count stand for a
  * boundary below and above all points. */
-static void find_boundary(const struct kvc_capacity *capacity, const struct quorum *quorum, int64_t *low,
+static void find_boundary(const struct kvc_capacity *capacity, enum quorum quorum, int64_t *low,
                           int64_t *high)
 {
-    int64_t count = capacity->count;
-    if (quorum->from_above) {
-        *low = count - 1;
-        while (*low >= 0 && capacity->point[*low].served_by < quorum->least) {
-            --*low;
-        }
-        *high = *low + 1;
-        return;
-    }
-    *high = 0;
-    while (*high < count && capacity->point[*high].served_by >= quorum->least) {
-        ++*high;
-    }
-    *low = *high - 1;
+    uint32_t most = capacity->point[0].replicas / 2 + 1;
+    *low = quorum == ALL_REPLICAS ? last_undisputed(capacity)
+                                  : last_served(capacity, quorum == MOST_REPLICAS ? most : 1);
+    *high = *low + 1;
 }
 
 /* Returns why a point is not served, as a part of a sentence. */
@@ -249,7 +260,7 @@ static double progress_frac(const struct search *search)
 }
 
 /* Probes until the points around the boundary are close to each other. */
-static enum kvc_status bisect(struct search *search, const struct quorum *quorum, struct kvc_diag *diag)
+static enum kvc_status bisect(struct search *search, enum quorum quorum, struct kvc_diag *diag)
 {
     struct kvc_capacity *capacity = search->capacity;
     const struct kvc_capacity_bounds *bounds = &capacity->bounds;
@@ -279,19 +290,12 @@ static enum kvc_status bisect(struct search *search, const struct quorum *quorum
     }
 }
 
-static struct quorum majority_of(const struct search *search)
-{
-    return (struct quorum){.least = search->prober.replicas / 2 + 1};
-}
-
 static enum kvc_status search_boundaries(struct search *search, struct kvc_diag *diag)
 {
-    const struct quorum quorums[] = {
-        majority_of(search), {.least = search->prober.replicas}, {.least = 1, .from_above = true}};
     snprintf(search->step, sizeof(search->step), "probe 1, %g Mops", search->first_mops);
     enum kvc_status status = probe(search, &search->first_mops, 1, progress_frac(search), diag);
-    for (size_t i = 0; i < sizeof(quorums) / sizeof(*quorums) && status == KVC_OK; i++) {
-        status = bisect(search, &quorums[i], diag);
+    for (enum quorum quorum = MOST_REPLICAS; quorum <= ANY_REPLICA && status == KVC_OK; quorum++) {
+        status = bisect(search, quorum, diag);
     }
     return status;
 }
@@ -323,11 +327,10 @@ static double seen_frac(const struct search *search)
 static void conclude(const struct search *search, double best_mops, double mean_mops)
 {
     struct kvc_capacity *capacity = search->capacity;
-    const struct quorum all = {.least = search->prober.replicas}, any = {.least = 1, .from_above = true};
     int64_t low, high;
-    find_boundary(capacity, &all, &low, &high);
+    find_boundary(capacity, ALL_REPLICAS, &low, &high);
     capacity->low_mops = low >= 0 ? capacity->point[low].offered_mops * seen_frac(search) : 0;
-    find_boundary(capacity, &any, &low, &high);
+    find_boundary(capacity, ANY_REPLICA, &low, &high);
     capacity->high_mops = capacity->point[high].offered_mops;
     capacity->mean_mops = mean_mops;
     capacity->best = (uint32_t)(point_at(capacity, best_mops) - capacity->point);
@@ -358,8 +361,7 @@ static enum kvc_status run_search(struct search *search, struct kvc_diag *diag)
     if (status != KVC_OK) {
         return status;
     }
-    const struct quorum majority = majority_of(search);
-    find_boundary(search->capacity, &majority, &low, &high);
+    find_boundary(search->capacity, MOST_REPLICAS, &low, &high);
     double best_mops = search->capacity->point[low].offered_mops;
     double mean_mops = (best_mops * seen_frac(search) + search->capacity->point[high].offered_mops) / 2;
     if (!search->options->no_curve) {

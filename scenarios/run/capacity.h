@@ -2,11 +2,11 @@
  *
  * The search probes loads (scenarios/run/capacity_probe.h). It starts at the closed form's capacity, moves
  * away from it in growing steps until the capacity is bracketed, and bisects. It does so three times and
- * shares the probes: for the load up to which all replicas serve, for that up to which more than half of them
- * do, and for that above which none does. If the replicas agree, the three are the same. The first and the
- * last one are the ends of the reported interval, and the mean is the middle of the second one's interval.
- * Low ends are reduced by the growth of a backlog that a probe cannot see. Replicas that disagree therefore
- * widen the interval, and so does any other probe that contradicts it.
+ * shares the probes: for the highest load that most replicas serve, for the highest that all serve with no
+ * disputed one below it, and for the load above which none serves any. If the replicas agree, the three are
+ * the same. The last two are the ends of the reported interval, and the mean is the middle of the first one's
+ * interval. Low ends are reduced by the growth of a backlog that a probe cannot see. Replicas that disagree
+ * therefore widen the interval, and so does any other probe that contradicts it.
  *
  * At the end the latency curve is probed at fixed shares of the highest load that most replicas serve. */
 #ifndef KVC_SCENARIOS_RUN_CAPACITY_H

@@ -17,7 +17,9 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     double load = kvc_workload_rate_max_mops(&scenario->workload) / capacity_mops;
     (void)diag;
     result->throughput_mops = fmin(load, 1) * capacity_mops;
-    result->latency_mean_us = load < 1 ? queue->service_ns * 1e-3 * (1 + load / (2 * (1 - load))) : NAN;
+    double fill_us = queue->fill_requests / (load * capacity_mops);
+    result->latency_mean_us =
+        load < 1 ? queue->service_ns * 1e-3 * (1 + load / (2 * (1 - load))) + fill_us : NAN;
     result->latency_p95_us = NAN;
     return KVC_OK;
 }
@@ -57,7 +59,8 @@ static void simulate(const struct kvc_scenario *scenario, double service_ns, str
             ring.done_ns[ring.tail++ % 64] = free_ns;
         }
         if (free_ns >= from_ns && free_ns < until_ns) {
-            kvc_histogram_record(&result->latency, &sent_ns, &free_ns, 1);
+            double intended_ns = sent_ns - queue->fill_requests * gap_ns;
+            kvc_histogram_record(&result->latency, &intended_ns, &free_ns, 1);
             result->completed++;
         }
     }

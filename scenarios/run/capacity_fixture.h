@@ -8,8 +8,9 @@
 
 struct kvc_queue {
     double service_ns;
-    double slower_frac; /* Each replica serves this much slower than the one before it. */
-    uint32_t room;      /* Requests that may be in the queue and in service; 0: any number. */
+    double slower_frac;   /* Each replica serves this much slower than the one before it. */
+    double fill_requests; /* Requests that a client collects before it sends them. */
+    uint32_t room;        /* Requests that may be in the queue and in service; 0: any number. */
 };
 
 /* Returns a loaded scenario of the queue with saturating clients. It has nothing to free. */

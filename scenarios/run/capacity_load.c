@@ -158,8 +158,27 @@ static enum kvc_status serves(const struct closed_form *form, double rate_mops, 
     return status;
 }
 
+/* Bisects between a load that is served and one that is not. */
+static enum kvc_status bisect(const struct closed_form *form, double low, double high, double *limit_mops,
+                              struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    while (status == KVC_OK && high - low > 1e-5 * high) {
+        double middle = (low + high) / 2;
+        bool served;
+        status = serves(form, middle, &served, diag);
+        if (served) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *limit_mops = low;
+    return status;
+}
+
 /* Doubles or halves from 1 Mops until the limit is bracketed, and then bisects. */
-static enum kvc_status bisect(const struct closed_form *form, double *limit_mops, struct kvc_diag *diag)
+static enum kvc_status find_limit(const struct closed_form *form, double *limit_mops, struct kvc_diag *diag)
 {
     double low = 1, high = 1;
     bool served;
@@ -179,28 +198,39 @@ static enum kvc_status bisect(const struct closed_form *form, double *limit_mops
         }
         status = serves(form, upwards ? high : low, &served, diag);
     }
-    while (status == KVC_OK && high - low > 1e-5 * high) {
-        double middle = (low + high) / 2;
-        status = serves(form, middle, &served, diag);
-        if (served) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+    return status == KVC_OK ? bisect(form, low, high, limit_mops, diag) : status;
+}
+
+/* Walks down from the limit until the latency bound is met, and then bisects. The steps are small, because
+ * the bound may be violated at low loads, too, where clients wait to fill a packet. */
+static enum kvc_status find_bounded(const struct closed_form *form, double limit_mops, double *bounded_mops,
+                                    struct kvc_diag *diag)
+{
+    static const double step = 0.9, lowest_share = 1e-3;
+    double mops = limit_mops;
+    bool served = false;
+    enum kvc_status status = KVC_OK;
+    *bounded_mops = NAN;
+    while (status == KVC_OK && !served && mops >= lowest_share * limit_mops) {
+        status = serves(form, mops, &served, diag);
+        mops = served ? mops : mops * step;
     }
-    *limit_mops = low;
-    return status;
+    if (status != KVC_OK || !served || mops == limit_mops) {
+        *bounded_mops = served ? limit_mops : NAN;
+        return status;
+    }
+    return bisect(form, mops, mops / step, bounded_mops, diag);
 }
 
 enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenario,
                                               struct kvc_capacity *capacity, struct kvc_diag *diag)
 {
     struct closed_form form = {.scenario = scenario, .bounds = &capacity->bounds};
-    enum kvc_status status = bisect(&form, &capacity->closed_form_limit_mops, diag);
+    enum kvc_status status = find_limit(&form, &capacity->closed_form_limit_mops, diag);
     capacity->closed_form_mops = capacity->closed_form_limit_mops;
     if (status == KVC_OK && capacity->bounds.bounds_latency) {
         form.with_latency = true;
-        status = bisect(&form, &capacity->closed_form_mops, diag);
+        status = find_bounded(&form, capacity->closed_form_limit_mops, &capacity->closed_form_mops, diag);
     }
     return status;
 }

@@ -89,6 +89,28 @@ Test(capacity, under_a_latency_bound_is_that_of_the_formula)
     }
 }
 
+/* Clients that collect two requests wait 2 / load, so that the bound is also violated below 0.43 Mops. */
+Test(capacity, under_a_latency_bound_that_low_loads_violate_is_the_highest_load)
+{
+    struct kvc_queue queue = {.service_ns = 1000, .fill_requests = 2};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, 8 * duration_ns);
+    struct kvc_capacity_options options = {
+        .bounds = {
+            .precision_frac = 0.02, .bounds_latency = true, .latency = KVC_CAPACITY_MEAN, .latency_us = 6}};
+    double low = 0.65, high = 1; /* The latency is least at 0.65 Mops. */
+    while (high - low > 1e-9) {
+        double load = (low + high) / 2, mean_us = 1 + load / (2 * (1 - load)) + 2 / load;
+        low = mean_us <= options.bounds.latency_us ? load : low;
+        high = mean_us <= options.bounds.latency_us ? high : load;
+    }
+    struct kvc_capacity capacity = find(&loaded, options);
+    expect_contains(&capacity, low);
+    cr_expect_leq(width_frac(&capacity), 0.06);
+    cr_expect_float_eq(capacity.closed_form_mops, low, 1e-4);
+    cr_expect_eq(capacity.point[0].served_by, 0);
+    kvc_capacity_free(&capacity);
+}
+
 /* Evenly spaced requests at the rate r lose 1 - 1 / r to a queue with a limit, once it is full. */
 Test(capacity, under_a_loss_bound_may_exceed_the_service_rate)
 {
