@@ -71,7 +71,8 @@ struct link {
 
 static struct {
     bool open;
-    bool metered; /* The links' meters run. */
+    bool stopping; /* No transfer may begin. */
+    bool metered;  /* The links' meters run. */
     const struct kvc_platform *platform;
     struct host *hosts;
     struct link *links;
@@ -230,9 +231,16 @@ void kvc_engine_run(void)
     leave();
 }
 
+/* SimGrid complains when it kills an actor within a transfer, so transfers under way end first, and no others
+ * begin. */
 _Noreturn void kvc_engine_stop(void)
 {
+    static const double look_s = 1e-6;
+    engine.stopping = true;
     enter();
+    while (engine.used_link_count > 0) {
+        sg_actor_sleep_for(look_s);
+    }
     sg_actor_kill_all();
     sg_actor_exit();
 }
@@ -366,6 +374,9 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
         return;
     }
     enter();
+    if (engine.stopping) {
+        sg_actor_suspend(sg_actor_self());
+    }
     wait_for_links(links, count);
     update_links();
     use_links(links, count);
