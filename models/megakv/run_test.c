@@ -198,6 +198,70 @@ Test(run, at_half_load_the_closed_form_agrees)
     }
 }
 
+/* A search that nothing disturbs takes the sum of its parts: both copies, the latency and its work. */
+Test(run, one_batch_through_an_idle_machine_takes_the_sum_of_its_parts)
+{
+    struct setup setup = small();
+    setup.options.streams = 1;
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.scenario.workload.rate_mops = 5;
+    setup.scenario.workload.get_frac = 1;
+    setup.scenario.workload.set_frac = 0;
+    struct kvc_result *result = simulate(&setup);
+    double expected_us = (10 * kvc_test_metric(result, "jobs_per_search") + 10e3) / 1e3;
+    cr_expect_float_eq(kvc_test_metric(result, "t_search_us"), expected_us, 1e-3 * expected_us, "%g, not %g",
+                       kvc_test_metric(result, "t_search_us"), expected_us);
+    free(result);
+}
+
+static double utilization_of(const struct kvc_result *result, const char *kind)
+{
+    double highest = 0;
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        const struct kvc_device_result *device = &result->device[i];
+        cr_expect(device->utilization_frac >= 0 && device->utilization_frac <= 1 + 1e-6, "%s: %g",
+                  device->name, device->utilization_frac);
+        if (strcmp(device->device, kind) == 0) {
+            highest = fmax(highest, device->utilization_frac);
+        }
+    }
+    return highest;
+}
+
+/* Memory that is too slow for the senders throttles them; it does not only note so. */
+Test(run, memory_bandwidth_throttles)
+{
+    struct setup setup = small();
+    setup.scenario.workload.value_bytes = 1000;
+    setup.options.slab_bytes = 256 << 20;
+    struct kvc_result *fast = simulate(&setup);
+    setup.devices.dram.bytes_per_s = 10e9;
+    struct kvc_result *slow = simulate(&setup);
+    cr_expect_gt(utilization_of(slow, "dram"), 0.9);
+    cr_expect_lt(utilization_of(fast, "dram"), 0.2);
+    cr_expect_lt(slow->throughput_mops, 0.7 * fast->throughput_mops, "%g, %g", slow->throughput_mops,
+                 fast->throughput_mops);
+    free(fast);
+    free(slow);
+}
+
+/* Inserts in a stream of their own overlap with the searches that would wait for them otherwise. */
+Test(run, inserts_overlap_with_searches)
+{
+    struct setup setup = small();
+    setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    setup.scenario.workload.rate_mops = 20;
+    setup.options.cycle_ns = 30e3;
+    struct kvc_result *in_turn = simulate(&setup);
+    setup.options.insert_stream = KVC_MEGAKV_INSERT_OWN_STREAM;
+    struct kvc_result *overlapping = simulate(&setup);
+    cr_expect_lt(kvc_histogram_mean_ns(&overlapping->latency),
+                 0.95 * kvc_histogram_mean_ns(&in_turn->latency));
+    cr_expect_gt(utilization_of(overlapping, "gpu"), 0);
+    free(in_turn);
+    free(overlapping);
+}
+
 Test(run, an_infeasible_cycle_is_reported)
 {
     struct setup setup = small();
