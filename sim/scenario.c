@@ -51,11 +51,11 @@ static const struct kvc_option change_rows[] = {
              "continue"},
 };
 
-static const struct kvc_option_table change_options = {.name = "changes",
-                                                       .rows = change_rows,
-                                                       .count = sizeof(change_rows) / sizeof(*change_rows),
-                                                       .size = sizeof(struct kvc_change),
-                                                       .max_list = KVC_RUN_CHANGES_MAX};
+const struct kvc_option_table kvc_change_option_table = {.name = "changes",
+                                                         .rows = change_rows,
+                                                         .count = sizeof(change_rows) / sizeof(*change_rows),
+                                                         .size = sizeof(struct kvc_change),
+                                                         .max_list = KVC_RUN_CHANGES_MAX};
 
 static const struct kvc_option run_rows[] = {
     {.name = "functional",
@@ -119,7 +119,7 @@ static const struct kvc_option run_rows[] = {
     {.name = "changes",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_run, changes),
-     .element = &change_options,
+     .element = &kvc_change_option_table,
      .count_offset = offsetof(struct kvc_run, change_count),
      .help = "devices that change their clock or are turned off during the measured time"},
 };

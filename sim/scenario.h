@@ -51,6 +51,9 @@ struct kvc_run {
 /** The options of struct kvc_cluster. */
 extern const struct kvc_option_table kvc_cluster_option_table;
 
+/** The options of struct kvc_change, an element of `run.changes`. */
+extern const struct kvc_option_table kvc_change_option_table;
+
 /** The options of struct kvc_run. */
 extern const struct kvc_option_table kvc_run_option_table;
 

@@ -72,6 +72,7 @@ struct topics {
 
 static const struct topic sections[] = {
     {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
+    {"run.changes", "changes of devices during a run", &kvc_change_option_table, NULL, 0},
     {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
     {"workload", "section of a scenario: the offered load", &kvc_workload_option_table,
      EXTRA(workload_extra)},
