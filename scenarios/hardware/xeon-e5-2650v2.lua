@@ -19,6 +19,7 @@ return {
   clock = { "2.6GHz", source = "megakv.hw.cpu.clock: sec. 8.1" },
   packet = { "7ns", source = "megakv.bg.io_parse_cost: sec. 2.1.2, packet I/O and parsing per key with DPDK and Multiget" },
   operation = { "100ns", source = "kvdirect.hw.cpu.kv_compute: about 500 instructions for an operation on 64 bytes on the same processor, Li et al., SOSP 2017, sec. 2.2" },
+  root_rate = { "39.38GB/s", source = "Intel ARK, Xeon E5-2650 v2: 40 lanes of PCIe 3.0, 8 GT/s with 128b/130b each" },
   lookahead = { "30ns", source = "kvdirect.hw.cpu.window: 100 to 200 instructions, the mean of 150 at kv_instr per kv_compute, 500 in 100 ns, sec. 2.2" },
   llc = { "20MiB", source = "Intel ARK, Xeon E5-2650 v2: 20 MB" },
   llc_hit_cycles = { 30, source = "L3 latency of Ivy Bridge, measured on an i7-3770 (7-cpu.com/cpu/IvyBridge.html)" },

@@ -81,6 +81,16 @@ static const struct kvc_option rows[] = {
      .max = 1e10,
      .by_default = "0B",
      .help = "last-level cache of the socket; a larger one holds more of the popular items; 0: unknown"},
+    {.name = "root_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, root_bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 0,
+     .max = 1e14,
+     .by_default = "0Gbps",
+     .help =
+         "rate of the socket's PCIe root complex in each direction, which GPU and NIC share; a higher rate "
+         "shortens their transfers when both are busy; 0: no limit"},
     {.name = "lookahead",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, lookahead_ns),

@@ -38,9 +38,10 @@ struct kvc_cpu {
     double packet_ns;          /**< Compute per request for packet I/O and parsing, in each direction. */
     double operation_ns;       /**< Compute of one key-value operation; 0: unknown. */
     double lookahead_ns; /**< Compute that a core still does while a load misses; hides so much of a stall. */
-    double llc_hit_cycles; /**< Stall for a line that the last-level cache holds [core cycles]. */
-    double llc_bytes;      /**< Last-level cache, which all cores share; 0: unknown. */
-    uint32_t pstate_count; /**< P-states; 0: the socket always runs at clock_hz. */
+    double llc_hit_cycles;   /**< Stall for a line that the last-level cache holds [core cycles]. */
+    double llc_bytes;        /**< Last-level cache, which all cores share; 0: unknown. */
+    double root_bytes_per_s; /**< Rate of the PCIe root complex, each way [bytes per second]; 0: unknown. */
+    uint32_t pstate_count;   /**< P-states; 0: the socket always runs at clock_hz. */
     struct kvc_cpu_pstate pstates[KVC_CPU_PSTATES_MAX]; /**< P-states, fastest first. */
 };
 

@@ -1,5 +1,6 @@
 #include "sim/devices/socket.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "sim/devices/cpu.h"
@@ -75,18 +76,12 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, uin
     return add_host(place, "gpu", host);
 }
 
-static void add_copies(const struct place *place, const struct kvc_pcie *pcie,
-                       const struct kvc_socket *socket)
+/* Adds a route over a link of one device and, if its rate is known, the root complex. */
+static void add_route(const struct place *place, int32_t from, int32_t to, uint32_t link, int32_t root)
 {
-    uint32_t down[2], up[2], links = 1;
-    down[0] = add_link(place, "pcie-down", "pcie", pcie->h2d_bytes_per_s);
-    up[0] = add_link(place, "pcie-up", "pcie", pcie->d2h_bytes_per_s);
-    if (pcie->root_bytes_per_s > 0) {
-        down[links] = add_link(place, "root-down", "root", pcie->root_bytes_per_s);
-        up[links++] = add_link(place, "root-up", "root", pcie->root_bytes_per_s);
-    }
-    kvc_platform_add_route(place->platform, (uint32_t)socket->dram, (uint32_t)socket->copy, down, links);
-    kvc_platform_add_route(place->platform, (uint32_t)socket->copy, (uint32_t)socket->dram, up, links);
+    uint32_t links[2] = {link, (uint32_t)root};
+    kvc_platform_add_route(place->platform, (uint32_t)from, (uint32_t)to, links,
+                           root == KVC_SOCKET_NONE ? 1 : 2);
 }
 
 struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, const char *prefix,
@@ -112,9 +107,18 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     if (gpu != NULL) {
         socket.gpu = add_gpu(&place, gpu, gpu_clock);
     }
-    if (gpu != NULL && dram != NULL && pcie != NULL && kvc_pcie_has_copies(pcie)) {
+    bool copies = gpu != NULL && dram != NULL && pcie != NULL && kvc_pcie_has_copies(pcie);
+    int32_t root_in = KVC_SOCKET_NONE, root_out = KVC_SOCKET_NONE;
+    if (cpu != NULL && cpu->root_bytes_per_s > 0 && (copies || nic != NULL)) {
+        root_in = (int32_t)add_link(&place, "root-in", "root", cpu->root_bytes_per_s);
+        root_out = (int32_t)add_link(&place, "root-out", "root", cpu->root_bytes_per_s);
+    }
+    if (copies) {
         socket.copy = add_end(&place, "copy", "copy");
-        add_copies(&place, pcie, &socket);
+        uint32_t down = add_link(&place, "pcie-down", "pcie", pcie->h2d_bytes_per_s),
+                 up = add_link(&place, "pcie-up", "pcie", pcie->d2h_bytes_per_s);
+        add_route(&place, socket.dram, socket.copy, down, root_out);
+        add_route(&place, socket.copy, socket.dram, up, root_in);
     }
     if (nic != NULL) {
         double bytes_per_s = (double)nic->ports * nic->bytes_per_s;
@@ -122,8 +126,8 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         socket.clients = add_end(&place, "clients", "clients");
         uint32_t rx = add_link(&place, "nic-rx", "nic", bytes_per_s),
                  tx = add_link(&place, "nic-tx", "nic", bytes_per_s);
-        kvc_platform_add_route(platform, (uint32_t)socket.clients, (uint32_t)socket.nic, &rx, 1);
-        kvc_platform_add_route(platform, (uint32_t)socket.nic, (uint32_t)socket.clients, &tx, 1);
+        add_route(&place, socket.clients, socket.nic, rx, root_in);
+        add_route(&place, socket.nic, socket.clients, tx, root_out);
     }
     return socket;
 }

@@ -1,15 +1,16 @@
 /** @file
  * A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes cross.
  *
- *     clients  --nic-rx-->  nic          the ports, each direction the rate of all ports together
- *     clients  <--nic-tx--  nic
- *     dram     --pcie-down [--root-down]-->  copy     copies to the GPU
- *     dram     <--pcie-up  [--root-up]  --   copy     copies back
+ *     clients  --nic-rx, root-in-->    nic     the ports, each direction the rate of all ports together
+ *     clients  <--nic-tx, root-out--   nic
+ *     dram     --pcie-down, root-out-->  copy  copies to the GPU
+ *     dram     <--pcie-up, root-in--     copy  copies back
  *     cpu      cores that work; dram: channels that everyone draws on; gpu: multiprocessors that kernels
  * share
  *
  * What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in memory:
- * see struct kvc_draw. The root complex is a link only if the PCIe profile states its rate. Not modelled: the
+ * see struct kvc_draw. The root complex is a pair of links that the GPU and the NIC share, if
+ * the CPU profile states its rate. Not modelled: the
  * interconnect between sockets, because every socket serves its own shard of the keys. */
 #ifndef KVC_SIM_DEVICES_SOCKET_H
 #define KVC_SIM_DEVICES_SOCKET_H
