@@ -163,8 +163,8 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->copy_out = kvc_gate_create(1);
     socket->port_free_ns = kvc_array_of(simulation->config->nic->ports, sizeof(*socket->port_free_ns));
     open_stream(&socket->insert_stream, socket, NULL);
-    open_share(&socket->memory, socket->device.dram, socket->device.clients, socket->device.nic);
-    open_share(&socket->wire, KVC_SOCKET_NONE, socket->device.nic, socket->device.clients);
+    open_share(&socket->memory, socket->device.dram, socket->device.clients, socket->device.dram);
+    open_share(&socket->wire, KVC_SOCKET_NONE, socket->device.dram, socket->device.clients);
     if (simulation->shared) {
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }

@@ -76,12 +76,19 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, uin
     return add_host(place, "gpu", host);
 }
 
-/* Adds a route over a link of one device and, if its rate is known, the root complex. */
-static void add_route(const struct place *place, int32_t from, int32_t to, uint32_t link, int32_t root)
+/* Adds the routes from memory to a host and back. Each crosses the root complex, if its rate is known, and a
+ * link of the device. */
+static void add_routes(const struct place *place, int32_t dram, int32_t end, uint32_t to_end,
+                       uint32_t to_dram, const uint32_t *root)
 {
-    uint32_t links[2] = {link, (uint32_t)root};
-    kvc_platform_add_route(place->platform, (uint32_t)from, (uint32_t)to, links,
-                           root == KVC_SOCKET_NONE ? 1 : 2);
+    uint32_t out[2] = {to_end, to_end}, in[2] = {to_dram, to_dram}, links = 1;
+    if (root != NULL) {
+        out[0] = root[0];
+        in[1] = root[1];
+        links = 2;
+    }
+    kvc_platform_add_route(place->platform, (uint32_t)dram, (uint32_t)end, out, links);
+    kvc_platform_add_route(place->platform, (uint32_t)end, (uint32_t)dram, in, links);
 }
 
 struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, const char *prefix,
@@ -93,8 +100,8 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     const struct kvc_gpu *gpu = kvc_gpu_of(node);
     const struct kvc_nic *nic = kvc_nic_of(node);
     const struct kvc_pcie *pcie = kvc_pcie_of(node);
-    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
-                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
+    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
+                                KVC_SOCKET_NONE};
     if (cpu != NULL) {
         socket.cpu = add_cpu(&place, node, cpu);
     }
@@ -108,26 +115,25 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         socket.gpu = add_gpu(&place, gpu, gpu_clock);
     }
     bool copies = gpu != NULL && dram != NULL && pcie != NULL && kvc_pcie_has_copies(pcie);
-    int32_t root_in = KVC_SOCKET_NONE, root_out = KVC_SOCKET_NONE;
-    if (cpu != NULL && cpu->root_bytes_per_s > 0 && (copies || nic != NULL)) {
-        root_in = (int32_t)add_link(&place, "root-in", "root", cpu->root_bytes_per_s);
-        root_out = (int32_t)add_link(&place, "root-out", "root", cpu->root_bytes_per_s);
+    bool frames = nic != NULL && dram != NULL;
+    uint32_t both[2], *root = NULL;
+    if (cpu != NULL && cpu->root_bytes_per_s > 0 && (copies || frames)) {
+        both[0] = add_link(&place, "root-out", "root", cpu->root_bytes_per_s);
+        both[1] = add_link(&place, "root-in", "root", cpu->root_bytes_per_s);
+        root = both;
     }
     if (copies) {
         socket.copy = add_end(&place, "copy", "copy");
         uint32_t down = add_link(&place, "pcie-down", "pcie", pcie->h2d_bytes_per_s),
                  up = add_link(&place, "pcie-up", "pcie", pcie->d2h_bytes_per_s);
-        add_route(&place, socket.dram, socket.copy, down, root_out);
-        add_route(&place, socket.copy, socket.dram, up, root_in);
+        add_routes(&place, socket.dram, socket.copy, down, up, root);
     }
-    if (nic != NULL) {
+    if (frames) {
         double bytes_per_s = (double)nic->ports * nic->bytes_per_s;
-        socket.nic = add_end(&place, "nic", "nic");
         socket.clients = add_end(&place, "clients", "clients");
-        uint32_t rx = add_link(&place, "nic-rx", "nic", bytes_per_s),
-                 tx = add_link(&place, "nic-tx", "nic", bytes_per_s);
-        add_route(&place, socket.clients, socket.nic, rx, root_in);
-        add_route(&place, socket.nic, socket.clients, tx, root_out);
+        uint32_t tx = add_link(&place, "nic-tx", "nic", bytes_per_s),
+                 rx = add_link(&place, "nic-rx", "nic", bytes_per_s);
+        add_routes(&place, socket.dram, socket.clients, tx, rx, root);
     }
     return socket;
 }

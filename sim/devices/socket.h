@@ -1,17 +1,16 @@
 /** @file
  * A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes cross.
  *
- *     clients  --nic-rx, root-in-->    nic     the ports, each direction the rate of all ports together
- *     clients  <--nic-tx, root-out--   nic
- *     dram     --pcie-down, root-out-->  copy  copies to the GPU
- *     dram     <--pcie-up, root-in--     copy  copies back
- *     cpu      cores that work; dram: channels that everyone draws on; gpu: multiprocessors that kernels
- * share
+ *     dram  --root-out, nic-tx-->     clients  the ports, each direction the rate of all ports together
+ *     dram  <--root-in, nic-rx--      clients
+ *     dram  --root-out, pcie-down-->  copy     copies to the GPU
+ *     dram  <--root-in, pcie-up--     copy     copies back
  *
- * What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in memory:
- * see struct kvc_draw. The root complex is a pair of links that the GPU and the NIC share, if
- * the CPU profile states its rate. Not modelled: the
- * interconnect between sockets, because every socket serves its own shard of the keys. */
+ * The cpu is cores that work, the dram channels that everyone draws on, the gpu multiprocessors that kernels
+ * share. What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in
+ * memory: see struct kvc_draw. The root complex is a pair of links that GPU and NIC share, if the CPU profile
+ * states its rate. Not modelled: the interconnect between sockets, because every socket serves its own shard
+ * of the keys. */
 #ifndef KVC_SIM_DEVICES_SOCKET_H
 #define KVC_SIM_DEVICES_SOCKET_H
 
@@ -28,8 +27,7 @@ struct kvc_socket {
     int32_t dram;    /**< The memory; its speed is the number of its channels. */
     int32_t gpu;     /**< The multiprocessors of the GPU. */
     int32_t copy;    /**< The copy engines of the GPU, where its transfers end. */
-    int32_t nic;     /**< The network card. */
-    int32_t clients; /**< The other end of the card's ports. */
+    int32_t clients; /**< The other end of the network card's ports. */
 };
 
 /** Adds the devices of a socket, whose names begin with `prefix` and a dot, to a zone of the platform.
