@@ -80,22 +80,22 @@ static struct {
     uint32_t used_link_count;
     sg_host_t home; /* Where all actors live. */
     uint64_t activities;
-    double inside_s;  /* Wall-clock time spent in SimGrid so far. */
-    double entered_s; /* When an actor last entered SimGrid. */
+    uint64_t inside_ticks;  /* Ticks spent in SimGrid so far. */
+    uint64_t entered_ticks; /* When an actor last entered SimGrid. */
     struct actor_start *actors;
 } engine;
 
 static void enter(void)
 {
     engine.activities++;
-    engine.entered_s = kvc_clock_wall_s();
+    engine.entered_ticks = kvc_clock_ticks();
 }
 
 /* Other actors run between enter() and leave(). Each of them leaves SimGrid when it resumes and enters it
  * when it yields, so the intervals never overlap. */
 static void leave(void)
 {
-    engine.inside_s += kvc_clock_wall_s() - engine.entered_s;
+    engine.inside_ticks += kvc_clock_ticks() - engine.entered_ticks;
 }
 
 /* ---- opening ---- */
@@ -555,7 +555,7 @@ uint64_t kvc_engine_activities(void)
     return engine.activities;
 }
 
-double kvc_engine_wall_s(void)
+uint64_t kvc_engine_ticks(void)
 {
-    return engine.inside_s;
+    return engine.inside_ticks;
 }

@@ -136,7 +136,7 @@ void kvc_gate_post(struct kvc_gate *gate);
  * of actors. */
 uint64_t kvc_engine_activities(void);
 
-/** Returns the wall-clock time spent inside SimGrid, without the work of the actors [s]. */
-double kvc_engine_wall_s(void);
+/** Returns the ticks (kvc_clock_ticks) spent inside SimGrid, without the work of the actors. */
+uint64_t kvc_engine_ticks(void);
 
 #endif

@@ -169,7 +169,7 @@ uint64_t kvc_engine_activities(void)
     return 0;
 }
 
-double kvc_engine_wall_s(void)
+uint64_t kvc_engine_ticks(void)
 {
     return 0;
 }

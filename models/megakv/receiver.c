@@ -396,16 +396,24 @@ static void post(struct kvc_megakv_share *share, double amount_ns, double bytes,
     }
 }
 
+/* Takes what waits for the next activity of a share. */
+static struct kvc_draw take(struct kvc_megakv_share *share)
+{
+    struct kvc_draw draw = {share->host, share->amount_ns, share->span_ns};
+    share->amount_ns = share->span_ns = 0;
+    return draw;
+}
+
 void kvc_megakv_share_main(void *data)
 {
     struct kvc_megakv_share *share = data;
     for (;;) {
         kvc_gate_wait(share->gate);
         while (share->span_ns > 0) {
-            const struct kvc_draw draw = {share->host, share->amount_ns, share->span_ns};
+            const struct kvc_draw draw = take(share);
             double bytes = share->bytes, start_ns = kvc_engine_now_ns();
             struct kvc_work work;
-            share->amount_ns = share->span_ns = share->bytes = 0;
+            share->bytes = 0;
             kvc_engine_start(&work, &draw, 1);
             if (bytes > 0) {
                 kvc_engine_transfer(share->from, share->to, bytes);
@@ -414,6 +422,29 @@ void kvc_megakv_share_main(void *data)
             share->stretch = fmax((kvc_engine_now_ns() - start_ns) / draw.alone_ns, 1);
         }
         share->running = false;
+    }
+}
+
+void kvc_megakv_receivers_main(void *data)
+{
+    struct kvc_megakv_socket *socket = data;
+    uint32_t streams = socket->simulation->streams;
+    for (;;) {
+        kvc_gate_wait(socket->receive_gate);
+        while (socket->pipelines[0].core.span_ns > 0) {
+            double start_ns = kvc_engine_now_ns(), span_ns = socket->pipelines[0].core.span_ns;
+            for (uint32_t i = 0; i < streams; i++) {
+                struct kvc_draw draw = take(&socket->pipelines[i].core);
+                kvc_engine_start(&socket->pipelines[i].received, &draw, 1);
+            }
+            /* All draws span the same time, so they end together unless the cores are short. */
+            for (uint32_t i = 0; i < streams; i++) {
+                struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
+                kvc_engine_finish(&pipeline->received);
+                pipeline->core.stretch = fmax((kvc_engine_now_ns() - start_ns) / span_ns, 1);
+            }
+        }
+        socket->receiving = false;
     }
 }
 
@@ -431,8 +462,13 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
         struct kvc_megakv_share *core = &socket->pipelines[i].core;
         /* Work on frames that reach beyond the swap belongs to the next cycle. */
         double amount_ns = fmin(core->received_ns, span_ns);
-        post(core, amount_ns, 0, span_ns);
+        core->amount_ns += amount_ns;
+        core->span_ns += span_ns;
         core->received_ns -= amount_ns;
+    }
+    if (!simulation->shared && !socket->receiving) {
+        socket->receiving = true;
+        kvc_gate_post(socket->receive_gate);
     }
     post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
          simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);

@@ -159,6 +159,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->device = simulation->devices[number];
+    socket->receive_gate = kvc_gate_create(0);
     socket->copy_in = kvc_gate_create(1);
     socket->copy_out = kvc_gate_create(1);
     socket->port_free_ns = kvc_array_of(simulation->config->nic->ports, sizeof(*socket->port_free_ns));
@@ -188,6 +189,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     }
     close_stream(&socket->insert_stream);
     kvc_megakv_writes_free(&socket->writes);
+    kvc_gate_free(socket->receive_gate);
     kvc_gate_free(socket->copy_in);
     kvc_gate_free(socket->copy_out);
     kvc_gate_free(socket->memory.gate);
@@ -279,6 +281,9 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     kvc_engine_spawn("scheduler", kvc_megakv_scheduler_main, socket);
     kvc_engine_spawn("memory", kvc_megakv_share_main, &socket->memory);
     kvc_engine_spawn("wire", kvc_megakv_share_main, &socket->wire);
+    if (!simulation->shared) {
+        kvc_engine_spawn("receivers", kvc_megakv_receivers_main, socket);
+    }
     if (!simulation->on_thread) {
         kvc_engine_spawn("polling", kvc_megakv_poll_main, socket);
     }
@@ -287,9 +292,6 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     }
     for (uint32_t i = 0; i < simulation->streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
-        if (!simulation->shared) {
-            kvc_engine_spawn("receiver", kvc_megakv_share_main, &pipeline->core);
-        }
         if (!simulation->on_thread) {
             kvc_engine_spawn("stream", kvc_megakv_stream_main, &pipeline->stream);
         }

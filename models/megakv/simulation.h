@@ -143,7 +143,8 @@ struct kvc_megakv_pipeline {
     struct kvc_megakv_core own_receive_core, *receive_core;
     double *started_ns;           /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
     uint64_t frames;              /* Frames that reached the receive ring. */
-    struct kvc_megakv_share core; /* Its draw on the cores. */
+    struct kvc_megakv_share core; /* Its draw on the cores, */
+    struct kvc_work received;     /* and the activity of the latest one. */
     /* Valid until the next swap if all sizes are fixed. */
     double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
     double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
@@ -168,6 +169,8 @@ struct kvc_megakv_socket {
     struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
     struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
     struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */
+    struct kvc_gate *receive_gate;          /* Wakes the actor that draws on the cores for the receivers, */
+    bool receiving;                         /* unless it is at work. */
     struct kvc_megakv_share memory;         /* The receivers' draw on the memory. */
     struct kvc_dram_load received_load;     /* What they have done to it since the last swap. */
     struct kvc_megakv_share wire;           /* The senders' draw on the ports. */
@@ -278,6 +281,7 @@ void kvc_megakv_scheduler_main(void *socket);
 void kvc_megakv_poll_main(void *socket);
 void kvc_megakv_stream_main(void *stream);
 void kvc_megakv_sender_main(void *pipeline);
+void kvc_megakv_receivers_main(void *socket);
 void kvc_megakv_share_main(void *share);
 
 #endif

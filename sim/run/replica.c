@@ -62,9 +62,9 @@ void kvc_replica_report(const struct kvc_replica *replica)
     struct kvc_result *result = replica->context->result;
     kvc_meters_report(&replica->meters, result);
     result->activities = kvc_engine_activities();
-    result->engine_wall_s = kvc_engine_wall_s();
     result->wall_s = kvc_clock_wall_s() - replica->opened_s;
     double tick_s = result->wall_s / (double)(kvc_clock_ticks() - replica->opened_ticks);
+    result->engine_wall_s = (double)kvc_engine_ticks() * tick_s;
     result->source_wall_s = (double)replica->source_ticks * tick_s;
     result->kernel_wall_s = (double)replica->kernel_ticks * tick_s;
 }
