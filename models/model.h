@@ -48,7 +48,9 @@ struct kvc_model {
     const char *help;                       /* One line about the design. */
     const char *paper;                      /* Where the design is published. */
     const struct kvc_option_table *options; /* Of the `system` table, without `kind`. */
-    bool has_sockets; /* Whether `node.sockets` applies: every socket is a shard with its devices. */
+    /* Whether `node.sockets` applies: what a socket is to the store, a shard with its devices or a place for
+     * cards and their memory, is up to its machine. */
+    bool has_sockets;
     /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */
     const struct kvc_model_device *devices;
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/devices/group.h"
+
 #define COUNT_ROW(name_, field, low, high, text)                                                             \
     {                                                                                                        \
         .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_pcie, field), .min = low,     \
@@ -69,31 +71,6 @@ enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, ROWS = sizeof(rows) / sizeof(*rows) 
 static const struct kvc_option_table options = {
     .name = "pcie", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_pcie)};
 
-static bool is_stated(const struct kvc_pcie *pcie, const struct kvc_option *row)
-{
-    const char *field = (const char *)pcie + row->offset;
-    return row->type == KVC_OPTION_COUNT ? *(const uint64_t *)(const void *)field > 0
-                                         : !isnan(*(const double *)(const void *)field);
-}
-
-/* Checks that rows [first, end) are all stated or none; *stated says which. */
-static enum kvc_status check_group(const struct kvc_pcie *pcie, int first, int end, bool *stated,
-                                   struct kvc_diag *diag)
-{
-    const struct kvc_option *present = NULL, *missing = NULL;
-    for (int i = first; i < end; i++) {
-        const struct kvc_option **found = is_stated(pcie, &rows[i]) ? &present : &missing;
-        *found = *found != NULL ? *found : &rows[i];
-    }
-    *stated = present != NULL;
-    if (present != NULL && missing != NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "pcie.%s is missing: the profile states %s, and both belong to one group (%s)",
-                             missing->name, present->name, missing->help);
-    }
-    return KVC_OK;
-}
-
 /* Checks that a packet of the largest payload can ever be sent. The specification demands as much of every
  * receiver. */
 static enum kvc_status check_credits(const struct kvc_pcie *pcie, struct kvc_diag *diag)
@@ -115,9 +92,9 @@ static enum kvc_status check_credits(const struct kvc_pcie *pcie, struct kvc_dia
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {
     bool copies, packets;
-    enum kvc_status status = check_group(device, COPIES_FIRST, PACKETS_FIRST, &copies, diag);
+    enum kvc_status status = kvc_group_check(&options, device, COPIES_FIRST, PACKETS_FIRST, &copies, diag);
     if (status == KVC_OK) {
-        status = check_group(device, PACKETS_FIRST, ROWS, &packets, diag);
+        status = kvc_group_check(&options, device, PACKETS_FIRST, ROWS, &packets, diag);
     }
     if (status == KVC_OK && !copies && !packets) {
         return kvc_diag_fail(
