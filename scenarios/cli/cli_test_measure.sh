@@ -12,6 +12,9 @@ expect 2 'system.feed: .*a measurement allows "memory"' "$kvcast" measure good.l
 expect 2 'workload.arrival: a measurement allows' "$kvcast" measure good.lua $measured --set workload.arrival.clients=10
 expect 2 "threads need 129 cores, this machine has [0-9]+: .*shared" "$kvcast" measure good.lua $measured \
     --set system.threads=own --set system.streams=64 --set node.cpu.cores=1002
+sed 's/run = {/run = { changes = { { device = "node0.socket0.gpu", at = "100us", off = "100us" } },/' good.lua >changes.lua
+expect 2 'changes.lua:[0-9]+: run.changes: found changes of devices' "$kvcast" measure changes.lua $measured
+"$kvcast" predict changes.lua | grep -q 'ignores run.changes' || fail "predict says nothing about run.changes"
 "$kvcast" measure good.lua $measured --set run.duration=100ms --out real --quiet >real.txt ||
     { fail "measure"; cat real.txt; }
 grep -q '"command": "measure"' real/result.json || fail "real/result.json is no measurement"

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 64, NAME_MAX_BYTES = 128, PATH_BYTES = 512 };
@@ -400,4 +401,20 @@ struct kvc_location kvc_locate(const char *source, size_t bytes, const char *pat
 int kvc_locate_return(const char *source, size_t bytes)
 {
     return kvc_locate(source, bytes, "").line;
+}
+
+int kvc_locate_line(const char *file, const char *path)
+{
+    enum { SOURCE_MAX = 1 << 20 };
+    char *source = malloc(SOURCE_MAX);
+    FILE *in = fopen(file, "r");
+    int line = 0;
+    if (source != NULL && in != NULL) {
+        line = kvc_locate(source, fread(source, 1, SOURCE_MAX, in), path).line;
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    free(source);
+    return line;
 }

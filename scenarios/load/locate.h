@@ -21,6 +21,9 @@ struct kvc_location {
 /* Finds a path. The empty path is the top-level `return`. */
 struct kvc_location kvc_locate(const char *source, size_t bytes, const char *path);
 
+/* Returns the line of a path in a scenario file, or 0 if it is not there or the file cannot be read. */
+int kvc_locate_line(const char *file, const char *path);
+
 /* Returns the line of the last `return` outside functions, or 0. */
 int kvc_locate_return(const char *source, size_t bytes);
 

@@ -14,23 +14,6 @@ static const double rate_min_mops = 1e-6;
 /* Share by which the closed form's throughput may stay below the load because of rounding. */
 static const double rounding_frac = 1e-6;
 
-/* Returns the line of `path` in a scenario file, or 0. */
-static int line_of(const char *file, const char *path)
-{
-    enum { SOURCE_MAX = 1 << 20 };
-    char *source = malloc(SOURCE_MAX);
-    FILE *in = fopen(file, "r");
-    int line = 0;
-    if (source != NULL && in != NULL) {
-        line = kvc_locate(source, fread(source, 1, SOURCE_MAX, in), path).line;
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
-    free(source);
-    return line;
-}
-
 static bool comes_from_set(const struct kvc_parameters *parameters, const char *path)
 {
     for (uint32_t i = 0; i < parameters->count; i++) {
@@ -48,8 +31,8 @@ static enum kvc_status refuse(const struct kvc_loaded *loaded, const char *path,
 {
     const char *file = loaded->scenario.file;
     bool set = comes_from_set(&loaded->parameters, path);
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, set ? "--set" : file, set ? 0 : line_of(file, path),
-                            "%s: %s", path, message);
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, set ? "--set" : file,
+                            set ? 0 : kvc_locate_line(file, path), "%s: %s", path, message);
 }
 
 enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_diag *diag)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/registry.h"
+#include "scenarios/load/locate.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"
@@ -146,6 +147,15 @@ static enum kvc_status fail_unmeasurable(const struct kvc_model *model, struct k
                          model->name, names);
 }
 
+/* A measurement cannot turn devices of this machine off or change their clocks. */
+static enum kvc_status fail_changes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, scenario->file,
+                            kvc_locate_line(scenario->file, "run.changes"),
+                            "run.changes: found changes of devices during the run, allowed in a measurement: "
+                            "none, because it does not change this machine");
+}
+
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
@@ -157,6 +167,9 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     *out = NULL;
     if (status == KVC_OK && scenario->model->measure == NULL) {
         status = fail_unmeasurable(scenario->model, diag);
+    }
+    if (status == KVC_OK && scenario->run.change_count > 0) {
+        status = fail_changes(scenario, diag);
     }
     if (status == KVC_OK) {
         status = scenario->model->measure_check(scenario, diag);
@@ -178,5 +191,10 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
-    return hand_out(outcome, scenario->model->predict(scenario, &outcome->result, diag), out);
+    enum kvc_status status = scenario->model->predict(scenario, &outcome->result, diag);
+    if (status == KVC_OK && scenario->run.change_count > 0) {
+        kvc_result_note(&outcome->result,
+                        "the closed form ignores run.changes: it holds for devices as they are at the begin");
+    }
+    return hand_out(outcome, status, out);
 }
