@@ -24,6 +24,7 @@ const struct kvc_model *const kvc_models[] = {
     NULL,
 };
 
+/* clang-format off */
 const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_cpu_kind,
     &kvc_dram_kind,
@@ -36,6 +37,7 @@ const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_megakv_cost_profile_kind,
     NULL,
 };
+/* clang-format on */
 
 _Static_assert(sizeof(kvc_device_kinds) / sizeof(*kvc_device_kinds) - 1 <= KVC_DEVICE_KINDS_MAX,
                "the loader's lists of keys hold KVC_DEVICE_KINDS_MAX kinds");

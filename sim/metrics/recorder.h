@@ -27,7 +27,7 @@ struct kvc_recorder {
     bool detect;                  /**< The end of the warm-up is detected. */
     bool settled;                 /**< A steady state was found, or none was to be detected. */
     double longest_span_ns;       /**< Longest time from the record of a batch to its last completion [ns]. */
-    double longest_lag_ns; /**< Longest time from a completion to the record of its batch [ns]. */
+    double longest_lag_ns;        /**< Longest time from a completion to the record of its batch [ns]. */
     uint64_t *window_completions; /**< Completions by window. */
     double *window_latency_ns;    /**< Sum of latencies by window [ns]. */
     uint32_t windows;             /**< Windows in use. */
