@@ -44,11 +44,11 @@ enum {
 struct kvc_pcie_root {
     double down_free_ns; /**< Time when the direction to the card is free. */
     double up_free_ns;   /**< Time when the direction to the host is free. */
-    /** Factors by which other users of the host slow down the links of the card, in the direction to the card
-     * and to the host. Up to 1 nobody does. */
-    double down_stretch, up_stretch;
-    double down_bytes; /**< Bytes sent to the card so far, with headers. */
-    double up_bytes;   /**< Bytes taken from the card so far, with headers. */
+    double down_stretch; /**< Factor by which other users of the host slow the direction to the card; up to 1:
+                            nobody does. */
+    double up_stretch;   /**< The same for the direction to the host. */
+    double down_bytes;   /**< Bytes sent to the card so far, with headers. */
+    double up_bytes;     /**< Bytes taken from the card so far, with headers. */
     struct kvc_dram_load
         load; /**< Accesses to host memory so far. A packet is one random line and streamed ones. */
 };
