@@ -83,17 +83,16 @@ static const struct kvc_option rows[] = {
      .by_default = "ports",
      .choices = rss_fields,
      .help = "fields of a packet that receive-side scaling hashes: addresses and ports, or addresses only"},
-    WATTS_ROW("idle_power", idle_watts,
-              "power of the card when idle; it adds to the power of the node, 0 if it is not published"),
-    WATTS_ROW(
-        "busy_power", busy_watts,
-        "power of the card at its line rate; it adds to the power of the node, 0 if it is not published"),
+    WATTS_ROW("idle_power", idle_watts, "power of the card when idle, which adds to the power of the node"),
+    WATTS_ROW("busy_power", busy_watts,
+              "power of the card at its line rate in both directions, which adds to the power of the node; "
+              "0: unknown, and the card has none"),
 };
 
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {
     const struct kvc_nic *nic = device;
-    if (nic->busy_watts > 0 && nic->busy_watts < nic->idle_watts) {
+    if (nic->busy_watts < nic->idle_watts) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "nic.busy_power is %g W, below nic.idle_power of %g W",
                              nic->busy_watts, nic->idle_watts);
     }

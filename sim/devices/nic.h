@@ -33,7 +33,7 @@ struct kvc_nic {
     uint64_t rss_entries;           /**< Size of the indirection table, a power of two. */
     int rss_fields;                 /**< enum kvc_rss_fields. */
     double idle_watts;              /**< Power of the card when idle; 0: unknown. */
-    double busy_watts;              /**< Power of the card at its line rate; 0: unknown. */
+    double busy_watts;              /**< Power of the card at its line rate in both directions; 0: unknown. */
 };
 
 /** The descriptor of the network ports of a socket. */

@@ -22,9 +22,8 @@ static int32_t add_host(const struct place *place, const char *name, struct kvc_
     return (int32_t)kvc_platform_add_host(place->platform, place->zone, &host);
 }
 
-static uint32_t add_link(const struct place *place, const char *name, const char *device, double bytes_per_s)
+static uint32_t add_link(const struct place *place, const char *name, struct kvc_platform_link link)
 {
-    struct kvc_platform_link link = {.device = device, .bytes_per_s = bytes_per_s};
     snprintf(link.name, sizeof(link.name), "%s.%s", place->prefix, name);
     return kvc_platform_add_link(place->platform, place->zone, &link);
 }
@@ -118,21 +117,26 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     bool frames = nic != NULL && dram != NULL;
     uint32_t both[2], *root = NULL;
     if (cpu != NULL && cpu->root_bytes_per_s > 0 && (copies || frames)) {
-        both[0] = add_link(&place, "root-out", "root", cpu->root_bytes_per_s);
-        both[1] = add_link(&place, "root-in", "root", cpu->root_bytes_per_s);
+        const struct kvc_platform_link link = {.device = "root", .bytes_per_s = cpu->root_bytes_per_s};
+        both[0] = add_link(&place, "root-out", link);
+        both[1] = add_link(&place, "root-in", link);
         root = both;
     }
     if (copies) {
         socket.copy = add_end(&place, "copy", "copy");
-        uint32_t down = add_link(&place, "pcie-down", "pcie", pcie->h2d_bytes_per_s),
-                 up = add_link(&place, "pcie-up", "pcie", pcie->d2h_bytes_per_s);
-        add_routes(&place, socket.dram, socket.copy, down, up, root);
+        struct kvc_platform_link down = {.device = "pcie", .bytes_per_s = pcie->h2d_bytes_per_s},
+                                 up = {.device = "pcie", .bytes_per_s = pcie->d2h_bytes_per_s};
+        add_routes(&place, socket.dram, socket.copy, add_link(&place, "pcie-down", down),
+                   add_link(&place, "pcie-up", up), root);
     }
     if (frames) {
-        double bytes_per_s = (double)nic->ports * nic->bytes_per_s;
+        /* The power of the card is halved between its directions. */
+        const struct kvc_platform_link port = {.device = "nic",
+                                               .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
+                                               .idle_w = nic->idle_watts / 2,
+                                               .busy_w = nic->busy_watts / 2};
         socket.clients = add_end(&place, "clients", "clients");
-        uint32_t tx = add_link(&place, "nic-tx", "nic", bytes_per_s),
-                 rx = add_link(&place, "nic-rx", "nic", bytes_per_s);
+        uint32_t tx = add_link(&place, "nic-tx", port), rx = add_link(&place, "nic-rx", port);
         add_routes(&place, socket.dram, socket.clients, tx, rx, root);
     }
     return socket;

@@ -9,7 +9,8 @@
  * The cpu is cores that work, the dram channels that everyone draws on, the gpu multiprocessors that kernels
  * share. What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in
  * memory: see struct kvc_draw. The root complex is a pair of links that GPU and NIC share, if the CPU profile
- * states its rate. Not modelled: the interconnect between sockets, because every socket serves its own shard
+ * states its rate. Hosts and links carry the watts of their profiles; those of the NIC are halved between its
+ * directions. Not modelled: the interconnect between sockets, because every socket serves its own shard
  * of the keys. */
 #ifndef KVC_SIM_DEVICES_SOCKET_H
 #define KVC_SIM_DEVICES_SOCKET_H
