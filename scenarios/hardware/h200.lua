@@ -5,7 +5,6 @@ return {
   name = "NVIDIA H200",
   sms = { 132, source = measured .. "cuDeviceGetAttribute" },
   memory = { "143771MiB", source = measured .. "nvidia-smi" },
-  l2 = { "50MB", source = "NVIDIA H100 Tensor Core GPU Architecture whitepaper: 50 MB of L2 cache on the GPU that the H200 shares" },
   sectors = { 39.5e9, source = measured .. "random 32-byte sectors over tables of 1 to 8 GB, 39 to 40 G/s" },
   launch = { "9.3us", source = measured .. "launch and synchronisation" },
   clocks = {

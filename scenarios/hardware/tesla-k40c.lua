@@ -24,7 +24,6 @@ return {
   name = "NVIDIA Tesla K40c",
   sms = { 15, source = "megakv.hw.gpu.k40c.sm: sec. 8.1" },
   memory = { "12GB", source = "megakv.hw.gpu.k40c.mem: sec. 2.2.2, 8.1" },
-  l2 = { "1536KiB", source = "NVIDIA, Kepler GK110 whitepaper: L2 cache of 1536 KB" },
   sectors = { 0, source = "not published: the fits stand for the card" },
   clocks = {
     fit(875, 3004, "5.9", "22.1", "6.2", "144.5"),

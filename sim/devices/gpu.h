@@ -42,7 +42,6 @@ struct kvc_gpu {
     char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
     uint64_t sms;            /**< Streaming multiprocessors of 2048 threads (CUDA C++ Programming Guide). */
     double memory_bytes;     /**< Device memory. */
-    double l2_bytes;         /**< L2 cache; 0: unknown. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
     double access_ns;        /**< Time of one dependent access to device memory. */
     double launch_ns;        /**< Time of launch and completion as the host sees it. */
