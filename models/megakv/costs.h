@@ -5,11 +5,13 @@
  * the hardware profile gives the unit costs:
  *
  *   receiver  Every request costs compute: half of a key-value operation (cpu.operation, which includes
- * packet I/O, parsing and hashing), or without that value the I/O and parsing of its packet. Its index job,
- * which is the signature and hash and for a SET the location, is written to the batch as a stream (stall). A
- * SET also reads the payload from the packet as a stream and writes it to the item, whose first line is a
- * random access (stall). sender    Every response costs the same compute. A GET reads its location from the
- * batch as a stream (stall). A GET that hits also reads the item's lines and writes the response as a stream
+ *             packet I/O, parsing and hashing), or without that value the I/O and parsing of its packet. Its
+ *             index job, which is the signature and hash and for a SET the location, is written to the batch
+ *             as a stream (stall). A SET also reads the payload from the packet as a stream and writes it to
+ *             the item, whose first line is a random access (stall).
+ *
+ *   sender    Every response costs the same compute. A GET reads its location from the batch as a stream
+ *             (stall). A GET that hits also reads the item's lines and writes the response as a stream
  *             (stall). The first line comes from the last-level cache as often as the workload's reuse of
  *             items says, and from a random place in memory otherwise. A GET that finds another key's item
  *             reads one line in the same way (stall). Under api = "get" both kinds of GET read a pointer to
@@ -79,8 +81,7 @@ struct kvc_megakv_launch_work {
     enum kvc_megakv_kernel kernel;
     double jobs;     /* Index jobs of all streams. */
     double hit_frac; /* Share of searches that hit. */
-    double drained;  /* SETs and DELETEs whose index jobs the scheduler moves out of the batches once the
-                        search  has begun. */
+    double drained;  /* SETs and DELETEs whose index jobs the scheduler drains once the search has begun. */
     const struct kvc_index_stats *stats; /* Counters of the index so far; NULL: unknown. */
 };
 

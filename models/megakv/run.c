@@ -5,8 +5,8 @@
 
 #include "models/megakv/machine.h"
 #include "models/megakv/simulation.h"
-#include "sim/devices/network.h"
 #include "sim/base/array.h"
+#include "sim/devices/network.h"
 
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
 {
@@ -170,6 +170,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }
     socket->pipelines = kvc_array_of(simulation->streams, sizeof(*socket->pipelines));
+    socket->launched = kvc_array_of(simulation->streams, sizeof(*socket->launched));
     struct kvc_timeline *timeline = simulation->replica.context->timeline;
     kvc_timeline_row(timeline, number, 0, socket->name, simulation->on_thread ? "index" : "inserts");
     for (uint32_t i = 0; i < simulation->streams; i++) {
@@ -198,6 +199,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     kvc_rss_close(socket->rss);
     free(socket->send_cores);
     free(socket->pipelines);
+    free(socket->launched);
 }
 
 static void settle(struct kvc_megakv_simulation *simulation, const struct kvc_run_context *context)

@@ -13,10 +13,11 @@ static struct kvc_megakv_launch *new_launch(enum kvc_megakv_kernel kernel)
     return launch;
 }
 
-/* Swaps the buffers of all pipelines. Returns the launch of their searches; *index_jobs becomes the number of
- * index jobs that came with each buffer, by pipeline. */
-static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer **buffers)
+/* Swaps the buffers of all pipelines: the filled ones become socket->launched. Returns the launch of their
+ * searches. */
+static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket)
 {
+    struct kvc_megakv_buffer **buffers = socket->launched;
     uint32_t streams = socket->simulation->streams;
     struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_SEARCH);
     for (uint32_t i = 0; i < streams; i++) {
@@ -54,12 +55,12 @@ static struct kvc_megakv_launch *take_writes(struct kvc_megakv_socket *socket)
 static void launch_searches(struct kvc_megakv_socket *socket)
 {
     uint32_t streams = socket->simulation->streams;
-    struct kvc_megakv_buffer *buffers[streams];
-    struct kvc_megakv_launch *launch = swap(socket, buffers);
+    struct kvc_megakv_launch *launch = swap(socket);
     launch->running = streams;
     for (uint32_t i = 0; i < streams; i++) {
-        struct kvc_megakv_job job = {launch, buffers[i], buffers[i]->gets};
-        launch->parts += buffers[i]->gets > 0;
+        struct kvc_megakv_buffer *buffer = socket->launched[i];
+        struct kvc_megakv_job job = {launch, buffer, buffer->gets};
+        launch->parts += buffer->gets > 0;
         kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
     }
 }
@@ -112,15 +113,14 @@ static void run_on_thread(struct kvc_megakv_socket *socket, bool with_inserts)
 {
     const struct kvc_index_stats none = {0};
     uint32_t streams = socket->simulation->streams;
-    struct kvc_megakv_buffer *buffers[streams];
-    struct kvc_megakv_launch *launch = swap(socket, buffers);
+    struct kvc_megakv_launch *launch = swap(socket);
     struct kvc_index_stats before = socket->shard != NULL ? socket->shard->index_stats : none;
     for (uint32_t i = 0; i < streams; i++) {
-        kvc_megakv_search(socket, buffers[i]);
+        kvc_megakv_search(socket, socket->launched[i]);
     }
     work_on_thread(socket, launch, &before);
     for (uint32_t i = 0; i < streams; i++) {
-        kvc_megakv_hand_over(&socket->pipelines[i], buffers[i]);
+        kvc_megakv_hand_over(&socket->pipelines[i], socket->launched[i]);
     }
     free(launch);
     launch = with_inserts ? take_writes(socket) : NULL;

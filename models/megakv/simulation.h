@@ -104,7 +104,7 @@ struct kvc_megakv_stream {
     struct kvc_gate *gate;
 };
 
-/* What receivers, or senders for the ports, take from a device. An actor turns it into an activity per cycle.
+/* What receivers, or senders for the ports, take from a device. An actor turns it into one activity a cycle.
  */
 struct kvc_megakv_share {
     uint32_t host;
@@ -165,6 +165,7 @@ struct kvc_megakv_socket {
     uint32_t number;
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
+    struct kvc_megakv_buffer **launched;    /* By pipeline: the buffer of the latest launch. */
     struct kvc_socket device;               /* Its devices in the platform. */
     struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
     struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
