@@ -140,6 +140,9 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .hit_frac = hit_frac_of(config, &scenario->workload),
                                      .slowest_sender = 1};
     double streams = config->streams, threads = config->senders;
+    uint32_t state = 0;
+    kvc_cpu_pstate_of(&scenario->node, &state, NULL); /* The loader has checked the clock. */
+    costs.core_speed = kvc_cpu_pstate_speed(config->cpu, state);
     costs.llc_frac = llc_frac_of(scenario);
     if (!costs.measured) {
         return costs;
@@ -181,10 +184,11 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
     return cost;
 }
 
-/* Returns the compute of one side of a request. */
-static double compute_ns(const struct kvc_cpu *cpu)
+/* Returns the compute of one side of a request at the clock of the cores. */
+static double compute_ns(const struct kvc_megakv_costs *costs)
 {
-    return cpu->operation_ns > 0 ? cpu->operation_ns / 2 : cpu->packet_ns;
+    const struct kvc_cpu *cpu = costs->config->cpu;
+    return (cpu->operation_ns > 0 ? cpu->operation_ns / 2 : cpu->packet_ns) / costs->core_speed;
 }
 
 /* Returns what is left of a load's latency when the core has executed the instructions behind it. */
@@ -214,7 +218,7 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
         return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
     }
     double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
-    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs->config->cpu),
+    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs),
                                 .stall_ns = kvc_dram_stream_ns(dram, job_bytes)};
     if (op == KVC_OP_SET) {
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
@@ -277,7 +281,7 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     if (costs->measured) {
         return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
     }
-    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs->config->cpu)};
+    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs)};
     if (outcome != KVC_MEGAKV_DONE) {
         cost.stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES);
     }

@@ -46,7 +46,8 @@ struct kvc_megakv_costs {
     double high_load;      /* Position between the two measured load factors: 0 is the normal one, 1 the high
                               one. */
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
-    double llc_frac;       /* Share of the items that senders find in the last-level cache. */
+    double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
+    double llc_frac;   /* Share of the items that senders find in the last-level cache. */
     struct kvc_megakv_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,

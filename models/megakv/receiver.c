@@ -250,7 +250,8 @@ static void add_draws(struct kvc_megakv_pipeline *pipeline, const struct kvc_bat
     struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests,
                                                        KVC_OP_GET, batch->key_bytes[first], 0);
     bool siblings = simulation->config->cpu->threads_per_core > 1;
-    pipeline->core.received_ns += siblings ? count * cost.compute_ns : took_ns;
+    pipeline->core.received_ns +=
+        (siblings ? count * cost.compute_ns : took_ns) * simulation->costs.core_speed;
     for (int op = 0; op < KVC_OP_COUNT && simulation->fixed_sizes; op++) {
         add_load(&socket->received_load,
                  kvc_megakv_receive_load(&simulation->costs, op, (uint32_t)workload->key_bytes,
@@ -480,6 +481,7 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
 
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
 {
+    kvc_megakv_use_clock(socket);
     for (uint32_t i = 0; i < socket->simulation->streams; i++) {
         update_costs(&socket->pipelines[i]);
     }

@@ -245,6 +245,24 @@ Test(run, memory_bandwidth_throttles)
     free(slow);
 }
 
+/* Half the clock doubles the compute, not the stalls, and halves the compute that cores offer. */
+Test(run, a_slower_clock_serves_less)
+{
+    struct setup setup = small();
+    setup.devices.cpu.operation_ns = 200;
+    setup.devices.cpu.pstate_count = 2;
+    setup.devices.cpu.pstates[0].clock_hz = 1e9;
+    setup.devices.cpu.pstates[1].clock_hz = 0.5e9;
+    struct kvc_result *fast = simulate(&setup);
+    setup.scenario.node.cpu_clock_hz = 0.5e9;
+    struct kvc_result *slow = simulate(&setup);
+    cr_expect_float_eq(slow->throughput_mops / fast->throughput_mops, 0.5, 0.02, "%g of %g",
+                       slow->throughput_mops, fast->throughput_mops);
+    utilization_of(slow, "cpu");
+    free(fast);
+    free(slow);
+}
+
 /* Inserts in a stream of their own overlap with the searches that would wait for them otherwise. */
 Test(run, inserts_overlap_with_searches)
 {

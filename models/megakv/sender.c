@@ -371,9 +371,10 @@ static double work(const struct kvc_megakv_pipeline *pipeline, const struct batc
 {
     const struct kvc_megakv_socket *socket = pipeline->socket;
     const struct kvc_megakv_config *config = socket->simulation->config;
+    double speed = socket->simulation->costs.core_speed;
     const struct kvc_draw draws[] = {
-        {(uint32_t)socket->device.cpu, config->cpu->threads_per_core > 1 ? batch->compute_ns : batch->cost_ns,
-         alone_ns},
+        {(uint32_t)socket->device.cpu,
+         (config->cpu->threads_per_core > 1 ? batch->compute_ns : batch->cost_ns) * speed, alone_ns},
         {(uint32_t)socket->device.dram, kvc_dram_channel_ns(config->dram, &batch->load), alone_ns},
     };
     double start_ns = kvc_engine_now_ns();
@@ -393,6 +394,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         return;
     }
     double now_ns = kvc_engine_now_ns();
+    kvc_megakv_use_clock(socket);
     if (socket->shard != NULL) {
         read_items(pipeline, buffer);
     }

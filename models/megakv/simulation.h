@@ -237,6 +237,14 @@ struct kvc_megakv_simulation {
     uint64_t written;            /* Requests in write_latency_sum_ns. */
 };
 
+/* Lets the costs be those at the clock that the socket's cores have now. Sockets share the costs. */
+static inline void kvc_megakv_use_clock(const struct kvc_megakv_socket *socket)
+{
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    simulation->costs.core_speed =
+        kvc_cpu_pstate_speed(simulation->config->cpu, kvc_engine_pstate((uint32_t)socket->device.cpu));
+}
+
 /* Receives everything that reached the pipelines of `socket` by until_ns. Called at that time. */
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
 
