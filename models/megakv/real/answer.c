@@ -42,16 +42,58 @@ static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
     return found != hash;
 }
 
-static uint64_t wrong_values(const struct kvc_megakv_real_answerer *answerer, const uint64_t *hash,
-                             uint32_t count)
+/* Reads the items of `count` rows and copies out their values from the start of the buffer of values. */
+static void read_items(struct kvc_megakv_real_answerer *answerer, const struct kvc_megakv_real_buffer *buffer,
+                       uint32_t first, uint32_t count, bool compare, struct kvc_megakv_slab_stats *stats)
 {
-    uint64_t wrong = 0;
-    uint32_t at = 0;
+    uint32_t position = 0;
+    const struct kvc_megakv_slab_reads reads = {
+        .count = count,
+        .location = buffer->location + first,
+        .keys = buffer->keys + (size_t)first * buffer->key_stride,
+        .key_stride = buffer->key_stride,
+        .key_bytes = buffer->key_bytes + first,
+        .compare = compare,
+        .out = answerer->values,
+        .out_bytes = VALUES_BYTES,
+        .out_position = &position,
+        .result = answerer->result,
+        .value_bytes = answerer->value_bytes,
+    };
+    kvc_megakv_slab_read(answerer->slab, &reads, stats);
+}
+
+/* Marks the rows whose values are wrong, and returns their number. */
+static uint32_t find_wrong(struct kvc_megakv_real_answerer *answerer, const uint64_t *hash, uint32_t count)
+{
+    uint32_t wrong = 0, at = 0;
     for (uint32_t i = 0; i < count; i++) { /* A miss has no bytes, so it is never wrong. */
-        wrong += is_wrong(answerer->values + at, answerer->value_bytes[i], hash[i]);
+        if (is_wrong(answerer->values + at, answerer->value_bytes[i], hash[i])) {
+            answerer->wrong_row[wrong++] = i;
+        }
         at += answerer->value_bytes[i];
     }
     return wrong;
+}
+
+/* Sorts out the `wrong` rows of a batch that was read without a comparison of keys: their items belong to
+ * other keys, or their values are damaged. The former become mismatches. Returns the number of the latter. An
+ * item that has the requested key and its value by now was another key's when it was first read. */
+static uint32_t tell_mismatches(struct kvc_megakv_real_answerer *answerer,
+                                const struct kvc_megakv_real_buffer *buffer, uint32_t first, uint32_t wrong)
+{
+    uint32_t damaged = 0;
+    for (uint32_t i = 0; i < wrong; i++) {
+        struct kvc_megakv_slab_stats aside = {0};
+        uint32_t row = answerer->wrong_row[i];
+        uint8_t first_result = answerer->result[0];
+        read_items(answerer, buffer, first + row, 1, true, &aside);
+        bool is_damaged = is_wrong(answerer->values, answerer->value_bytes[0], buffer->hash[first + row]);
+        answerer->result[0] = first_result;
+        answerer->result[row] = is_damaged ? KVC_MEGAKV_SLAB_HIT : KVC_MEGAKV_SLAB_MISMATCH;
+        damaged += is_damaged;
+    }
+    return damaged;
 }
 
 static double now_ns(const struct kvc_megakv_real_answerer *answerer)
@@ -77,24 +119,11 @@ double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
                                    const struct kvc_megakv_real_buffer *buffer, uint32_t first,
                                    uint32_t count)
 {
-    uint32_t position = 0;
     uint64_t hits = 0;
-    const struct kvc_megakv_slab_reads reads = {
-        .count = count,
-        .location = buffer->location + first,
-        .keys = buffer->keys + (size_t)first * buffer->key_stride,
-        .key_stride = buffer->key_stride,
-        .key_bytes = buffer->key_bytes + first,
-        .compare = true,
-        .out = answerer->values,
-        .out_bytes = VALUES_BYTES,
-        .out_position = &position,
-        .result = answerer->result,
-        .value_bytes = answerer->value_bytes,
-    };
-    kvc_megakv_slab_read(answerer->slab, &reads, &answerer->stats);
+    read_items(answerer, buffer, first, count, answerer->compare, &answerer->stats);
     double done_ns = now_ns(answerer);
-    answerer->wrong += wrong_values(answerer, buffer->hash + first, count);
+    uint32_t wrong = find_wrong(answerer, buffer->hash + first, count);
+    answerer->wrong += answerer->compare ? wrong : tell_mismatches(answerer, buffer, first, wrong);
     answerer->answered += count;
     if (!is_measured(answerer, done_ns)) {
         return done_ns;

@@ -26,6 +26,7 @@ static void open_fixture(struct fixture *fixture, uint32_t value_bytes)
               kvc_megakv_real_answerer_open(&fixture->answerer, fixture->slab, value_bytes));
     fixture->answerer.started_s = kvc_clock_wall_s();
     fixture->answerer.until_ns = for_ever_ns;
+    fixture->answerer.compare = true;
 }
 
 static void close_fixture(struct fixture *fixture)
@@ -77,14 +78,16 @@ static void fill(struct fixture *fixture, uint32_t value_bytes)
     }
 }
 
+/* They are counted in the same way if the client compares the keys. */
 Test(answer, hits_misses_and_wrong_values)
 {
     /* Shorter than the hash that values begin with, as long, and longer. */
-    static const uint32_t values[] = {3, 8, 40};
-    for (int v = 0; v < 3; v++) {
+    static const uint32_t values[] = {3, 3, 8, 8, 40, 40};
+    for (int v = 0; v < 6; v++) {
         struct fixture fixture = {0};
         const struct kvc_megakv_real_answerer *answerer = &fixture.answerer;
         open_fixture(&fixture, values[v]);
+        fixture.answerer.compare = v % 2 == 0;
         fill(&fixture, values[v]);
         double done_ns = kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 0, 30);
         cr_expect(done_ns > 0 && done_ns <= (kvc_clock_wall_s() - answerer->started_s) * 1e9);
@@ -101,17 +104,40 @@ Test(answer, hits_misses_and_wrong_values)
 
 Test(answer, only_the_rows_that_were_asked_for)
 {
-    struct fixture fixture = {0};
-    open_fixture(&fixture, 8);
-    fill(&fixture, 8);
-    kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 18, 4);
-    cr_expect_eq(fixture.answerer.hits, 2);
-    cr_expect_eq(fixture.answerer.misses, 2);
-    cr_expect_eq(fixture.answerer.wrong, 0);
-    kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 29, 1);
-    cr_expect_eq(fixture.answerer.wrong, 1);
-    cr_expect_eq(fixture.answerer.answered, 5);
-    close_fixture(&fixture);
+    for (int compare = 0; compare < 2; compare++) {
+        struct fixture fixture = {0};
+        open_fixture(&fixture, 8);
+        fixture.answerer.compare = compare;
+        fill(&fixture, 8);
+        kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 18, 4);
+        cr_expect_eq(fixture.answerer.hits, 2);
+        cr_expect_eq(fixture.answerer.misses, 2);
+        cr_expect_eq(fixture.answerer.wrong, 0);
+        kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 29, 1);
+        cr_expect_eq(fixture.answerer.wrong, 1);
+        kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 27, 2);
+        cr_expect_eq(fixture.answerer.wrong, 2);
+        cr_expect_eq(fixture.answerer.hits, 4, "two of them with wrong values");
+        cr_expect_eq(fixture.answerer.misses, 3);
+        cr_expect_eq(fixture.answerer.answered, 7);
+        close_fixture(&fixture);
+    }
+}
+
+/* If the client compares the keys, the sender does not look at the requested ones. The values are right. */
+Test(answer, only_a_sender_that_compares_reads_the_keys)
+{
+    for (int compare = 0; compare < 2; compare++) {
+        struct fixture fixture = {0};
+        open_fixture(&fixture, 8);
+        fixture.answerer.compare = compare;
+        fill(&fixture, 8);
+        memset(fixture.buffer.keys, 0xff, 20 * KEY_BYTES);
+        kvc_megakv_real_answer_gets(&fixture.answerer, &fixture.buffer, 0, 20);
+        cr_expect_eq(fixture.answerer.hits, compare ? 0 : 20);
+        cr_expect_eq(fixture.answerer.wrong, 0);
+        close_fixture(&fixture);
+    }
 }
 
 /* Before and after the measured time, only answers and wrong values are counted. */

@@ -25,6 +25,7 @@ static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_sc
         return false;
     }
     pipeline->answerer.time_writes = scenario->workload.get_frac <= 0;
+    pipeline->answerer.compare = kvc_megakv_config_of(scenario)->api == KVC_MEGAKV_GET;
     for (uint32_t b = 0; b < buffers; b++) {
         if (!kvc_megakv_real_buffer_open(&pipeline->buffers[b], KVC_MEGAKV_ROWS_MAX, key_stride,
                                          node->on_gpu)) {

@@ -159,6 +159,26 @@ Test(pipeline, what_is_stored_is_found)
     close_fixture(&fixture);
 }
 
+Test(pipeline, senders_compare_keys_for_get_only)
+{
+    static const enum kvc_megakv_api apis[] = {KVC_MEGAKV_GET, KVC_MEGAKV_GETK};
+    for (int a = 0; a < 2; a++) {
+        struct fixture fixture;
+        describe(&fixture, 0.1, 0.05);
+        fixture.options.api = (int)apis[a];
+        open_fixture(&fixture);
+        work(&fixture, 0.03);
+        struct sums sums = add_up(&fixture);
+        cr_expect_gt(sums.misses, 0, "deleted keys are misses");
+        cr_expect_gt(sums.hits, sums.misses);
+        cr_expect_eq(sums.wrong, 0);
+        for (uint32_t i = 0; i < PIPELINES; i++) {
+            cr_expect_eq(fixture.node->pipeline[i]->answerer.compare, apis[a] == KVC_MEGAKV_GET);
+        }
+        close_fixture(&fixture);
+    }
+}
+
 /* A feed repeats itself at the rate of the load. */
 Test(pipeline, open_loads_keep_their_rate)
 {

@@ -210,6 +210,14 @@ static double mean_s(const struct kvc_megakv_testbench *testbench, kvc_thread_po
     return tasks > 0 ? sum_s / tasks : 0;
 }
 
+/* Lets the senders compare keys in this round or not. */
+static void set_compare(struct kvc_megakv_testbench *testbench, bool compare)
+{
+    for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
+        testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.compare = compare;
+    }
+}
+
 static void at_most(uint32_t *count, uint32_t most)
 {
     if (*count > most) {
@@ -310,7 +318,8 @@ void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
                               const struct kvc_megakv_testbench_work *work,
                               struct kvc_megakv_testbench_round *round)
 {
-    *round = (struct kvc_megakv_testbench_round){.send_rows = testbench->answering.gets};
+    *round = (struct kvc_megakv_testbench_round){.send_rows = testbench->answering.gets,
+                                                 .client_compared = testbench->answering.client_compares};
     count_so_far(testbench, (uint64_t)-1, round);
     testbench->round = round;
     testbench->count = 0;
@@ -321,6 +330,7 @@ void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
     if (work->sets > 0) {
         add(testbench, receive_mix, KVC_MEGAKV_TESTBENCH_MIX, work->sets);
     }
+    set_compare(testbench, !testbench->answering.client_compares);
     if (testbench->answering.gets > 0) {
         add(testbench, send, KVC_MEGAKV_TESTBENCH_GETS, testbench->answering.gets);
     }

@@ -41,6 +41,7 @@ struct kvc_megakv_testbench_work {
     uint32_t gets; /* GETs to be received, searched and answered. Whole frames are received and then cut to
                       this. */
     enum kvc_megakv_testbench_search search;
+    bool client_compares; /* The senders that answer them do not compare keys. */
     uint32_t sets; /* SETs of a mix to be received, stored and inserted. The GETs of the mix are dropped. */
 };
 
@@ -56,6 +57,7 @@ struct kvc_megakv_testbench_round {
     double send_s;               /* Time of a sender [s]. */
     double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Time of each sender [s]. */
     uint32_t send_rows;                                /* GETs that each sender answered. */
+    bool client_compared;                              /* Without comparing keys. */
     uint64_t misses;                                   /* Misses among the answers of all senders. */
     uint64_t passed;                                   /* Items that the CLOCK hand passed. */
 };

@@ -165,6 +165,22 @@ Test(testbench, rounds_overlap)
     close_testbench(pool);
 }
 
+/* Who compares the keys goes with a batch from the round that receives it to the one that answers it. */
+Test(testbench, batches_with_and_without_comparison_take_turns)
+{
+    struct kvc_thread_pool *pool = open_testbench();
+    for (int i = 0; i < ROUNDS_TO_FILL; i++) {
+        const struct kvc_megakv_testbench_work work = {
+            .gets = ROWS, .search = KVC_MEGAKV_TESTBENCH_KEYS, .client_compares = i % 3 == 0};
+        struct kvc_megakv_testbench_round round = run_round(&work);
+        cr_expect_eq(round.send_rows, i > 1 ? ROWS : 0);
+        cr_expect_eq(round.client_compared, i > 1 && (i - 2) % 3 == 0);
+        cr_expect_eq(answerer(0)->compare, !round.client_compared);
+        cr_expect_eq(round.misses, 0);
+    }
+    close_testbench(pool);
+}
+
 Test(testbench, sizes)
 {
     cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 8), 92);
