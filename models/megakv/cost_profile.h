@@ -37,7 +37,7 @@ struct kvc_megakv_cost_curve {
     struct kvc_megakv_cost_point point[KVC_MEGAKV_COST_POINTS_MAX];
 };
 
-/* Either all curves are measured or none. */
+/* Either all curves are measured or none. Only `compare` may be missing. */
 struct kvc_megakv_cost_profile {
     char name[KVC_TEXT_MAX];
 
@@ -56,6 +56,10 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve read_half_missed; /* Every other read is a miss, in random order. */
     struct kvc_megakv_cost_curve read_slowest;     /* As read, on the slowest of the senders' cores, which
                                                       limits a wait for all senders. */
+
+    /* The part of any of these times in which the sender compares the requested key with the item's, by the
+     * item's bytes; with api = "getk" the client does that. Not measured: no difference is known. */
+    struct kvc_megakv_cost_curve compare;
 
     /* A launch of searches, by its jobs per stream. */
     struct kvc_megakv_cost_curve search;           /* Keys that exist. */

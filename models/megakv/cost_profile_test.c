@@ -153,6 +153,7 @@ static const struct {
                    {"read_marked", offsetof(struct kvc_megakv_cost_profile, read_marked)},
                    {"read_half_missed", offsetof(struct kvc_megakv_cost_profile, read_half_missed)},
                    {"read_slowest", offsetof(struct kvc_megakv_cost_profile, read_slowest)},
+                   {"compare", offsetof(struct kvc_megakv_cost_profile, compare)},
                    {"pass", offsetof(struct kvc_megakv_cost_profile, pass)},
                    {"search", offsetof(struct kvc_megakv_cost_profile, search)},
                    {"search_miss", offsetof(struct kvc_megakv_cost_profile, search_miss)},
@@ -196,6 +197,9 @@ Test(cost_profile, all_curves_or_none)
     cr_expect(!kvc_megakv_cost_profile_is_measured(&none));
     for (size_t i = 0; i < CURVES; i++) {
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
+        if (cost_curve == &profile->compare) {
+            continue;
+        }
         cost_curve->count = 0;
         if (strcmp(cost_curves[i].name, "read") ==
             0) { /* The message says whether curves are missing or superfluous. */
@@ -206,6 +210,21 @@ Test(cost_profile, all_curves_or_none)
         refuses(profile, message);
         *cost_curve = cost_curve_of(cost);
     }
+    free(profile);
+}
+
+/* Profiles without the comparison of keys are measured, too, but it cannot stand alone. */
+Test(cost_profile, the_comparison_may_be_missing)
+{
+    struct kvc_megakv_cost_profile *profile = all_cost_curves(), *alone = calloc(1, sizeof(*alone));
+    struct kvc_diag diag = {0};
+    cr_assert_not_null(alone);
+    alone->compare = profile->compare;
+    refuses(alone, "megakv_costs.compare is given, megakv_costs.read is not");
+    profile->compare.count = 0;
+    cr_expect_eq(kvc_megakv_cost_profile_check(profile, &diag), KVC_OK, "%s", diag.message);
+    cr_expect(kvc_megakv_cost_profile_is_measured(profile));
+    free(alone);
     free(profile);
 }
 

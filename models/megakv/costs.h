@@ -52,7 +52,8 @@ struct kvc_megakv_costs {
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
         search, search_miss, drain,
-        insert; /* As in the cost profile, for the scenario's threads and memory. */
+        insert;               /* As in the cost profile, for the scenario's threads and memory. */
+    struct kvc_curve compare; /* Likewise; no points: no cost of the comparison is known. */
     /* The index at a high load, and at the normal load with the streams that the high load was measured with.
      */
     struct kvc_curve search_high_load, search_usual, insert_high_load, insert_usual;

@@ -204,6 +204,97 @@ Test(measured, saturated_senders_read)
     free(expect_throughput(&setup, 1e3 / 100));
 }
 
+/* Returns what a GET with a key of 8 bytes costs its sender. */
+static double send_ns(struct setup *setup, int api, const struct kvc_megakv_lookup_mix *mix, int outcome,
+                      uint32_t value_bytes)
+{
+    setup->options.api = api;
+    setup->scenario.options = &setup->options;
+    kvc_test_connect(&setup->scenario.node, &setup->devices);
+    kvc_test_resolve(&setup->scenario, &setup->config);
+    struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup->scenario);
+    struct kvc_cpu_cost cost = kvc_megakv_send_cost(&costs, mix, outcome, 8, value_bytes);
+    cr_expect_eq(cost.compute_ns, 0);
+    return cost.stall_ns;
+}
+
+/* Returns what a GET costs its sender less if the client compares the keys. */
+static double saved_ns(struct setup *setup, const struct kvc_megakv_lookup_mix *mix, int outcome,
+                       uint32_t value_bytes)
+{
+    return send_ns(setup, KVC_MEGAKV_GET, mix, outcome, value_bytes) -
+           send_ns(setup, KVC_MEGAKV_GETK, mix, outcome, value_bytes);
+}
+
+/* Reads whose reference bit is known, checked and marked, and reads among misses. */
+static const struct kvc_megakv_lookup_mix mixes[] = {{0, 0, 0}, {0, 1, 0.3}, {0, 0.5, 0.5}, {0.4, 0.2, 0.1}};
+
+Test(measured, getk_saves_exactly_the_measured_comparison)
+{
+    struct setup setup = shared(3);
+    add(&setup.devices.costs.compare, ITEM_BYTES, 6);
+    add(&setup.devices.costs.compare, 2 * kvc_megakv_touched_bytes(8, 24) - ITEM_BYTES, 14);
+    for (size_t i = 0; i < sizeof(mixes) / sizeof(*mixes); i++) {
+        cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 8), 6, 1e-9);
+        cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 24), 10, 1e-9, "between points");
+        cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 1000), 14, 1e-9, "the nearest item");
+        cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 1), 6, 1e-9, "the nearest item");
+        cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_MISMATCH, 8), 6, 1e-9);
+        cr_expect_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_MISS, 8), 0, "there is no key to compare");
+        cr_expect_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_DONE, 8), 0);
+    }
+    cr_expect_float_eq(send_ns(&setup, KVC_MEGAKV_GET, &mixes[0], KVC_MEGAKV_HIT, 8), read_ns, 1e-9,
+                       "measured reads include the comparison");
+}
+
+/* Noise may make the comparison cost more than the whole read. */
+Test(measured, getk_never_costs_less_than_nothing)
+{
+    struct setup setup = shared(3);
+    add(&setup.devices.costs.compare, ITEM_BYTES, 2 * read_ns);
+    cr_expect_eq(send_ns(&setup, KVC_MEGAKV_GETK, &mixes[0], KVC_MEGAKV_HIT, 8), 0);
+    cr_expect_eq(send_ns(&setup, KVC_MEGAKV_GETK, &mixes[0], KVC_MEGAKV_MISMATCH, 8), 0);
+}
+
+Test(measured, get_and_getk_cost_the_same_without_a_measured_comparison)
+{
+    struct setup setup = shared(3);
+    for (size_t i = 0; i < sizeof(mixes) / sizeof(*mixes); i++) {
+        for (int outcome = KVC_MEGAKV_HIT; outcome <= KVC_MEGAKV_MISMATCH; outcome++) {
+            cr_expect_eq(saved_ns(&setup, &mixes[i], outcome, 8), 0);
+            cr_expect_eq(saved_ns(&setup, &mixes[i], outcome, 1000), 0);
+        }
+    }
+}
+
+/* Simulation and closed form agree for both, with busy senders and with idle ones. */
+Test(measured, getk_relieves_senders)
+{
+    const double slow_ns = 100, compare_ns = 30;
+    for (int api = KVC_MEGAKV_GET; api <= KVC_MEGAKV_GETK; api++) {
+        struct setup setup = shared(3);
+        double saved = api == KVC_MEGAKV_GETK ? compare_ns : 0;
+        setup.options.api = api;
+        add(&setup.devices.costs.compare, ITEM_BYTES, compare_ns);
+        offer(&setup, 10);
+        setup.options.cycle_ns = 200e3;
+        struct kvc_result *result = expect_throughput(&setup, 10);
+        expect_near("senders", kvc_test_stage(result, "send")->utilization_frac,
+                    10e-3 * (read_ns - saved) / 2, 0.02);
+        free(result);
+        setup.options.cycle_ns = 100e3;
+        setup.scenario.workload.arrival = KVC_ARRIVAL_SATURATE;
+        setup.devices.costs.read.point[1].ns = slow_ns;
+        setup.devices.costs.search = (struct kvc_megakv_cost_curve){0};
+        per_job(&setup.devices.costs.search, 0.5);
+        setup.scenario.run.warmup_ns = 60e6;
+        setup.scenario.run.duration_ns = 80e6;
+        result = expect_throughput(&setup, 2 * 1e3 / (slow_ns - saved));
+        cr_expect_str_eq(result->bottleneck_stage, "send");
+        free(result);
+    }
+}
+
 /* Nothing is stored: searches and reads of missing keys have cost curves of their own. */
 Test(measured, misses_have_their_own_costs)
 {

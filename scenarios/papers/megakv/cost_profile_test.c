@@ -40,8 +40,23 @@ Test(cost_profile, takes_measured_costs)
     cr_expect_eq(costs->search_miss.point[0].ns, 5);
     cr_expect_eq(costs->search_miss.point[0].footprint_bytes, 0x1p20);
     cr_expect_eq(costs->search_miss.point[0].threads, 1);
+    cr_expect_eq(costs->compare.count, 0, "optional");
     cr_expect_not_null(kvc_test_find(&loaded->provenance, "node.megakv_costs.search_miss.1.time"));
     kvc_loaded_free(loaded);
+}
+
+Test(cost_profile, takes_the_comparison_of_keys)
+{
+    kvc_test_write_file("m.lua", "return { kind = 'megakv_costs', name = 'here',\n" MOST_LAWS LAW("compare")
+                                     LAW("search_miss") LAW("read") "}");
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { megakv_costs = 'm.lua' } }", NULL);
+    const struct kvc_megakv_cost_profile *costs = kvc_megakv_cost_profile_of(&loaded->scenario.node);
+    cr_assert_eq(costs->compare.count, 1);
+    cr_expect_eq(costs->compare.point[0].ns, 5);
+    kvc_loaded_free(loaded);
+    kvc_test_refuses_in_profile("megakv_costs", "return { kind = 'megakv_costs',\n" LAW("compare") "}", 2,
+                                "megakv_costs.compare is given, megakv_costs.read is not");
 }
 
 Test(cost_profile, refuses_incomplete_costs)
