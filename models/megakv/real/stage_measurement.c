@@ -184,6 +184,28 @@ static enum kvc_status measure_reads(struct survey *survey, struct kvc_diag *dia
     return check_misses(misses, (uint64_t)KVC_MEGAKV_REPETITIONS * ROWS * threads, diag);
 }
 
+/* Measures what a sender saves with each GET if the client compares the keys. A repetition is a round with
+ * comparison and one without, whose order alternates. Noise can make the difference negative, the comparison
+ * cannot. */
+static void measure_comparison(struct survey *survey)
+{
+    double ns[KVC_MEGAKV_REPETITIONS];
+    for (int i = -SETTLING_ROUNDS; i < KVC_MEGAKV_REPETITIONS; i++) {
+        double difference_ns = 0;
+        for (int second = 0; second < 2; second++) {
+            struct kvc_megakv_testbench_round round;
+            struct kvc_megakv_testbench_work work = reads;
+            work.client_compares = (i & 1) != second;
+            kvc_megakv_testbench_run(&survey->testbench, &work, &round);
+            difference_ns += round.client_compared ? -read_ns(&round) : read_ns(&round);
+        }
+        ns[i < 0 ? 0 : i] = fmax(difference_ns, 0);
+    }
+    kvc_megakv_measured_curve_add(&survey->measurement->compare, item_bytes(survey),
+                                  survey->testbench.params.slab_bytes, survey->testbench.params.pipelines,
+                                  ns);
+}
+
 /* Measures the time of a sender for a GET if all GETs, or a random half of them, are misses. */
 static void measure_misses(struct survey *survey, enum kvc_megakv_testbench_search search,
                            double ns[KVC_MEGAKV_REPETITIONS])
@@ -378,6 +400,7 @@ static enum kvc_status survey_items(struct survey *survey, uint32_t value_bytes,
         status = measure_reads(survey, diag);
     }
     if (status == KVC_OK) {
+        measure_comparison(survey);
         double ns[KVC_MEGAKV_REPETITIONS];
         measure_misses(survey, KVC_MEGAKV_TESTBENCH_HALF_ABSENT, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->read_half_missed, item_bytes(survey), slab_bytes,
@@ -453,7 +476,7 @@ static enum kvc_status survey_all(struct survey *survey, uint32_t pass, struct k
 const struct kvc_megakv_named_curve kvc_megakv_named_curves[KVC_MEGAKV_MEASURED_CURVES] = {
     CURVE(receive), CURVE(write), CURVE(pass),
     CURVE(read), CURVE(read_checked), CURVE(read_half_marked), CURVE(read_marked), CURVE(read_half_missed),
-    CURVE(read_slowest),
+    CURVE(read_slowest), CURVE(compare),
     CURVE(search), CURVE(search_miss), CURVE(drain), CURVE(search_high_load),
     CURVE(insert), CURVE(insert_high_load),
 };

@@ -17,12 +17,12 @@
  * fits. */
 struct kvc_megakv_measurement {
     struct kvc_megakv_measured_curve receive, write, pass, read, read_checked, read_half_marked, read_marked,
-        read_half_missed, read_slowest, search, search_miss, search_high_load, insert, insert_high_load,
-        drain;
+        read_half_missed, read_slowest, compare, search, search_miss, search_high_load, insert,
+        insert_high_load, drain;
 };
 
 /* The curves by their names in a machine file, in the order of that file. */
-enum { KVC_MEGAKV_MEASURED_CURVES = 15 };
+enum { KVC_MEGAKV_MEASURED_CURVES = 16 };
 struct kvc_megakv_named_curve {
     const char *name;
     size_t offset; /* In struct kvc_megakv_measurement. */
