@@ -16,8 +16,10 @@ struct kvc_test_job kvc_test_transfer(double begin_ns, uint32_t from, uint32_t t
 struct kvc_platform_host kvc_test_host(const char *name, uint32_t cores, double idle_w, double one_w,
                                        double all_w)
 {
-    struct kvc_platform_host host = {
-        .device = "cpu", .cores = cores, .pstates = 1, .pstate = {{1, {idle_w, one_w, all_w}}}};
+    struct kvc_platform_host host = {.device = "cpu",
+                                     .cores = cores,
+                                     .pstates = 1,
+                                     .pstate = {{.speed = 1, .watts = {idle_w, one_w, all_w}}}};
     snprintf(host.name, sizeof(host.name), "%s", name);
     return host;
 }

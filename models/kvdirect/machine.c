@@ -13,8 +13,10 @@ _Static_assert((int)KVC_KVDIRECT_SOCKETS_MAX <= (int)KVC_DRAWS_MAX,
 static uint32_t add_host(struct kvc_kvdirect_machine *machine, uint32_t zone, const char *name,
                          const char *device, uint32_t cores, double speed, double watts)
 {
-    struct kvc_platform_host host = {
-        .device = device, .cores = cores, .pstates = 1, .pstate = {{speed, {watts, watts, watts}}}};
+    struct kvc_platform_host host = {.device = device,
+                                     .cores = cores,
+                                     .pstates = 1,
+                                     .pstate = {{.speed = speed, .watts = {watts, watts, watts}}}};
     snprintf(host.name, sizeof(host.name), "%s", name);
     return kvc_platform_add_host(machine->platform, zone, &host);
 }
