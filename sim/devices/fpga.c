@@ -23,14 +23,6 @@ static const struct kvc_option rows[] = {
              "time from address to data in the card's memory; a longer time raises the latency of hits"),
     REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4,
              "power of the whole card at work; it adds to the power of the node"),
-    {.name = "idle",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_fpga, idle_w),
-     .unit = KVC_UNIT_WATTS,
-     .min = 0,
-     .max = 1e4,
-     .optional = true,
-     .help = "power of the whole card without work; left out: no energy is reported"},
 };
 
 static const struct kvc_option_table options = {

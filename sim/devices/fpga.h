@@ -14,7 +14,6 @@ struct kvc_fpga {
     double dram_bytes_per_s; /**< Rate of the memory's one channel. */
     double dram_ns;          /**< Time from address to data, without the time on the channel. */
     double power_w;          /**< Power of the whole card at work. */
-    double idle_w;           /**< Power of the whole card without work; NaN: not published. */
 };
 
 /** The descriptor of the programmable part of a network card. */
