@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "plots/platform.h"
 #include "sim/base/array.h"
@@ -263,9 +264,14 @@ enum kvc_status kvc_picture_read(const char *path, struct kvc_picture *picture, 
     if (is_folder || slash == NULL) {
         snprintf(folder, sizeof(folder), "%.3000s", is_folder ? path : ".");
     } else {
-        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
     }
     snprintf(file, sizeof(file), "%s/platform.xml", folder);
+    if (access(file, F_OK) != 0) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0,
+                                "does not exist; allowed is a folder that `kvcast run --out` wrote, or the "
+                                "result.json in it");
+    }
     snprintf(result, sizeof(result), is_folder ? "%s/result.json" : "%s", is_folder ? folder : path);
     enum kvc_status status = read_platform(file, picture, diag);
     return status == KVC_OK ? read_result(result, picture, diag) : status;
