@@ -214,6 +214,16 @@ enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *
     return KVC_OK;
 }
 
+static enum kvc_status check_power(const struct kvc_nic *nic, struct kvc_diag *diag)
+{
+    return nic->busy_watts <= 0
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "node.nic.busy_power: found %g W, allowed: 0, because node.fpga.power is that "
+                               "of the whole card",
+                               nic->busy_watts);
+}
+
 static enum kvc_status check_card(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
@@ -336,6 +346,9 @@ static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kv
 enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     enum kvc_status status = check_card(scenario, diag);
+    if (status == KVC_OK) {
+        status = check_power(kvc_nic_of(&scenario->node), diag);
+    }
     if (status == KVC_OK) {
         status = check_run(scenario, diag);
     }

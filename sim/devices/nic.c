@@ -139,8 +139,8 @@ enum kvc_status kvc_nic_check_queues(const struct kvc_nic *nic, uint32_t queues,
 {
     if (queues < 1 || queues > nic->queues) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "the store needs %u receive queues; node.nic.queues allows 1 to %llu", queues,
-                             (unsigned long long)nic->queues);
+                             "node.nic.queues: found %llu, but the store uses %u of them",
+                             (unsigned long long)nic->queues, queues);
     }
     return KVC_OK;
 }
