@@ -9,7 +9,7 @@ install(TARGETS kvcast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(folder hardware papers examples)
   install(DIRECTORY scenarios/${folder} DESTINATION ${data}/scenarios FILES_MATCHING PATTERN "*.lua" PATTERN "*.csv")
 endforeach()
-install(DIRECTORY validate/papers validate/measured DESTINATION ${data}/validate
+install(DIRECTORY validate/papers validate/measured validate/mechanisms DESTINATION ${data}/validate
   FILES_MATCHING PATTERN "*.csv" PATTERN "*.lua")
 install(DIRECTORY plots DESTINATION ${data} FILES_MATCHING PATTERN "*.gp")
 

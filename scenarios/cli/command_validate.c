@@ -10,6 +10,7 @@
 #include "sim/base/partial_file.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/validate.h"
+#include "scenarios/cli/validate_mechanisms.h"
 
 enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_REPETITIONS };
 
@@ -31,9 +32,12 @@ static const struct kvc_usage usage = {
     .positional_max = 1,
     .help =
         "Compares predictions with values that a paper published (validate/papers/NAME/cases.csv) or that\n"
-        "were measured on a machine (validate/measured/NAME/runs.csv). Without NAME, it covers all papers and\n"
-        "all measured machines. $KVCAST_MEASURED names another folder of machines.\n"
-        "The exit status is 1 when an error is outside its tolerance and exceeds the baseline.\n"
+        "were measured on a machine (validate/measured/NAME/runs.csv). The NAME mechanisms compares simulation\n"
+        "and closed form where they differ, with the mechanism that makes the difference and without it\n"
+        "(validate/mechanisms/cases.csv). Without NAME, it covers all papers, all measured machines and the\n"
+        "mechanisms. $KVCAST_MEASURED names another folder of machines.\n"
+        "The exit status is 1 when an error is outside its tolerance and exceeds the baseline, or when a\n"
+        "mechanism makes no difference or another one remains without it.\n"
         "--out writes errors.csv into the folder; `kvcast plot --kind error` draws it.\n"
         "--measure writes runs.csv after the last run, so an interruption loses all measurements.",
     .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
@@ -43,7 +47,7 @@ static const struct kvc_usage usage = {
 /* The scores so far. */
 struct validation {
     const struct kvc_arguments *arguments;
-    json_t *cases, *machines;
+    json_t *cases, *machines, *mechanisms;
     const char *system; /* Name of the first paper. */
     struct kvc_partial_file errors;
     bool prints_tables; /* False when the JSON document goes to stdout. */
@@ -150,6 +154,42 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     return status;
 }
 
+static enum kvc_status validate_mechanisms(struct validation *validation, const struct kvc_subject *subject,
+                                           struct kvc_diag *diag)
+{
+    struct kvc_progress_bar bar;
+    struct kvc_run_options options = {.jobs = validation->arguments->jobs};
+    struct kvc_mechanisms mechanisms;
+    options.progress = kvc_progress_bar_open(&bar, validation->arguments->quiet);
+    enum kvc_status status = kvc_mechanisms_score(subject, &options, &mechanisms, diag);
+    kvc_progress_bar_close(&bar);
+    if (status == KVC_OK) {
+        kvc_mechanisms_list(&mechanisms, validation->mechanisms);
+        if (validation->prints_tables) {
+            kvc_mechanisms_print(&mechanisms);
+        }
+    }
+    for (size_t i = 0; i < mechanisms.count; i++) {
+        validation->regressed |= mechanisms.entry[i].verdict != KVC_MECHANISM_OK;
+    }
+    kvc_mechanisms_free(&mechanisms);
+    return status;
+}
+
+static enum kvc_status validate_subject(struct validation *validation, const struct kvc_subject *subject,
+                                        struct kvc_diag *diag)
+{
+    switch (subject->kind) {
+    case KVC_SUBJECT_MACHINE:
+        return validate_machine(validation, subject, diag);
+    case KVC_SUBJECT_MECHANISMS:
+        return validate_mechanisms(validation, subject, diag);
+    case KVC_SUBJECT_PAPER:
+        break;
+    }
+    return validate_paper(validation, subject, diag);
+}
+
 /* `system` names the first paper. If there are several, each case names its own. */
 static enum kvc_status write_document(const struct validation *validation)
 {
@@ -157,9 +197,9 @@ static enum kvc_status write_document(const struct validation *validation)
     if (destination == NULL) {
         return KVC_OK;
     }
-    json_t *document =
-        json_pack("{s:s, s:s?, s:O, s:O}", "schema", "kvcast.validation/1", "system", validation->system,
-                  "machines", validation->machines, "cases", validation->cases);
+    json_t *document = json_pack("{s:s, s:s?, s:O, s:O, s:O}", "schema", "kvcast.validation/1", "system",
+                                 validation->system, "machines", validation->machines, "mechanisms",
+                                 validation->mechanisms, "cases", validation->cases);
     return (enum kvc_status)kvc_print_json(document, destination);
 }
 
@@ -171,7 +211,8 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
     enum kvc_status status = open_errors(validation->arguments->out, &validation->errors, diag);
     for (size_t i = 0; i < subjects->count && status == KVC_OK; i++) {
         const struct kvc_subject *subject = &subjects->entry[i];
-        if (only != NULL ? subject != only : subject->is_machine && !subject->is_measured) {
+        bool unmeasured = subject->kind == KVC_SUBJECT_MACHINE && !subject->is_measured;
+        if (only != NULL ? subject != only : unmeasured) {
             continue;
         }
         if (validation->prints_tables && only == NULL) {
@@ -179,8 +220,7 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
         }
         several = true;
         fflush(NULL); /* Otherwise the children that simulate would write the buffered output again. */
-        status = subject->is_machine ? validate_machine(validation, subject, diag)
-                                     : validate_paper(validation, subject, diag);
+        status = validate_subject(validation, subject, diag);
     }
     if (status == KVC_OK && validation->errors.file != NULL) {
         status = kvc_partial_file_commit(&validation->errors, diag);
@@ -197,11 +237,13 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct k
         .prints_tables = arguments->json == NULL || strcmp(arguments->json, "-") != 0,
         .cases = json_array(),
         .machines = json_array(),
+        .mechanisms = json_array(),
     };
     enum kvc_status status = score(&validation, subjects, only, diag);
     int exit_status = status == KVC_OK ? (int)write_document(&validation) : kvc_print_failure(diag);
     json_decref(validation.cases);
     json_decref(validation.machines);
+    json_decref(validation.mechanisms);
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
 }
 
@@ -228,7 +270,7 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
     struct kvc_progress_bar bar;
     struct kvc_run_options options = {.jobs = arguments->jobs};
     uint32_t repetitions;
-    if (subject == NULL || !subject->is_machine) {
+    if (subject == NULL || subject->kind != KVC_SUBJECT_MACHINE) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure needs the NAME of a machine, a folder with a plan.csv");
     }
@@ -272,6 +314,10 @@ int kvc_command_validate(int argc, char **argv)
         status =
             kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                           "validate: found --seen with --update-baseline, but a baseline covers all runs");
+    } else if (status == KVC_OK && arguments.flag[FLAG_UPDATE] != NULL && only != NULL &&
+               only->kind == KVC_SUBJECT_MECHANISMS) {
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "validate: found --update-baseline, but mechanisms have no baseline");
     } else if (status == KVC_OK && arguments.flag[FLAG_REPETITIONS] != NULL) {
         status =
             kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --repetitions is only allowed with --measure");

@@ -13,10 +13,13 @@
 
 enum { KVC_SUBJECTS_MAX = 64 };
 
-/* What can be validated: a folder with the cases of a paper, or the folder of a machine. */
+enum kvc_subject_kind { KVC_SUBJECT_PAPER, KVC_SUBJECT_MACHINE, KVC_SUBJECT_MECHANISMS };
+
+/* What can be validated: a folder with the cases of a paper, the folder of a machine, or the folder with the
+ * mechanisms (scenarios/cli/validate_mechanisms.h). */
 struct kvc_subject {
     char name[128];
-    bool is_machine;
+    enum kvc_subject_kind kind;
     bool is_measured; /* A machine whose folder contains runs.csv. */
     char folder[512];
 };
@@ -27,8 +30,8 @@ struct kvc_subjects {
 };
 
 /* Finds the folders in validate/papers (sim/base/data_dir.h) that contain cases.csv, then the folders in
- * validate/measured that contain plan.csv, both in alphabetical order. $KVCAST_MEASURED replaces
- * validate/measured. */
+ * validate/measured that contain plan.csv, both in alphabetical order, then validate/mechanisms if it
+ * contains cases.csv. $KVCAST_MEASURED replaces validate/measured. */
 void kvc_subjects_find(struct kvc_subjects *subjects);
 
 /* Finds the subject with this name. If there is none, the error KVC_ERR_SCENARIO lists all names. */

@@ -1,4 +1,4 @@
-/* kvcast validate: finds papers and machines, and loads their scenarios. */
+/* kvcast validate: finds papers, machines and mechanisms, and loads their scenarios. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static bool has(const struct kvc_subject *subject, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* Adds an entry of the root folder if it contains the file that every paper or machine has. */
-static void add(struct kvc_subjects *subjects, const char *root, const char *name, bool is_machine)
+/* Adds an entry of the root folder if it contains the file that every subject of this kind has. */
+static void add(struct kvc_subjects *subjects, const char *root, const char *name, enum kvc_subject_kind kind)
 {
     struct kvc_subject *made = &subjects->entry[subjects->count];
     if (name[0] == '.' || subjects->count == KVC_SUBJECTS_MAX || strlen(name) >= sizeof(made->name) ||
@@ -29,20 +29,20 @@ static void add(struct kvc_subjects *subjects, const char *root, const char *nam
         return;
     }
     strcpy(made->name, name);
-    made->is_machine = is_machine;
-    if (!has(made, is_machine ? "plan.csv" : "cases.csv")) {
+    made->kind = kind;
+    if (!has(made, kind == KVC_SUBJECT_MACHINE ? "plan.csv" : "cases.csv")) {
         return;
     }
-    made->is_measured = is_machine && has(made, "runs.csv");
+    made->is_measured = kind == KVC_SUBJECT_MACHINE && has(made, "runs.csv");
     subjects->count++;
 }
 
-static void add_all(struct kvc_subjects *subjects, const char *root, bool is_machine)
+static void add_all(struct kvc_subjects *subjects, const char *root, enum kvc_subject_kind kind)
 {
     struct dirent **entries;
     int count = scandir(root, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
-        add(subjects, root, entries[i]->d_name, is_machine);
+        add(subjects, root, entries[i]->d_name, kind);
         free(entries[i]);
     }
     if (count >= 0) {
@@ -56,18 +56,20 @@ void kvc_subjects_find(struct kvc_subjects *subjects)
     char folder[PATH_MAX];
     subjects->count = 0;
     kvc_data_path("validate/papers", folder);
-    add_all(subjects, folder, false);
+    add_all(subjects, folder, KVC_SUBJECT_PAPER);
     kvc_data_path("validate/measured", folder);
-    add_all(subjects, measured != NULL ? measured : folder, true);
+    add_all(subjects, measured != NULL ? measured : folder, KVC_SUBJECT_MACHINE);
+    kvc_data_path("validate", folder);
+    add(subjects, folder, "mechanisms", KVC_SUBJECT_MECHANISMS);
 }
 
 /* Writes "a, b", or "none". */
-static void join(const struct kvc_subjects *subjects, bool machines, char *out, size_t size)
+static void join(const struct kvc_subjects *subjects, enum kvc_subject_kind kind, char *out, size_t size)
 {
     size_t length = 0;
     snprintf(out, size, "none");
     for (size_t i = 0; i < subjects->count; i++) {
-        if (subjects->entry[i].is_machine == machines && length < size) {
+        if (subjects->entry[i].kind == kind && length < size) {
             length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? ", " : "",
                                        subjects->entry[i].name);
         }
@@ -77,18 +79,20 @@ static void join(const struct kvc_subjects *subjects, bool machines, char *out, 
 enum kvc_status kvc_subjects_choose(const struct kvc_subjects *subjects, const char *name,
                                     const struct kvc_subject **chosen, struct kvc_diag *diag)
 {
-    char papers[300], machines[300];
+    char papers[300], machines[300], mechanisms[160];
     for (size_t i = 0; i < subjects->count; i++) {
         *chosen = &subjects->entry[i];
         if (strcmp((*chosen)->name, name) == 0) {
             return KVC_OK;
         }
     }
-    join(subjects, false, papers, sizeof(papers));
-    join(subjects, true, machines, sizeof(machines));
-    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                         "validate: found \"%.60s\", allowed: papers (%s) and measured machines (%s)", name,
-                         papers, machines);
+    join(subjects, KVC_SUBJECT_PAPER, papers, sizeof(papers));
+    join(subjects, KVC_SUBJECT_MACHINE, machines, sizeof(machines));
+    join(subjects, KVC_SUBJECT_MECHANISMS, mechanisms, sizeof(mechanisms));
+    return kvc_diag_fail(
+        diag, KVC_ERR_SCENARIO,
+        "validate: found \"%.60s\", allowed: papers (%s), measured machines (%s) and mechanisms (%s)", name,
+        papers, machines, mechanisms);
 }
 
 static enum kvc_status add_overrides(const char *text, struct kvc_overrides *overrides, struct kvc_diag *diag)
