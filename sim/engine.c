@@ -453,6 +453,13 @@ void kvc_engine_outage_of_link(uint32_t number, double until_ns)
     leave();
 }
 
+double kvc_engine_link_open_ns(uint32_t number, double time_ns)
+{
+    const struct link *link = &engine.links[number];
+    bool within = time_ns >= link->off_from_ns && time_ns < link->on_ns;
+    return within ? link->on_ns : time_ns;
+}
+
 /* ---- meters ---- */
 
 double kvc_engine_work_done_ns(uint32_t host)

@@ -92,6 +92,10 @@ void kvc_engine_outage_of_link(uint32_t link, double until_ns);
 
 /* ---- meters ---- */
 
+/** Returns when a frame that reaches a link at time_ns can pass: that time, or the end of the latest outage
+ * if it falls into it [ns]. For models that carry frames one by one, without transfers. */
+double kvc_engine_link_open_ns(uint32_t link, double time_ns);
+
 /** Returns the work that a host has done so far, including what a failure has lost [ns]. Divided by the
  * capacity, it is the utilization. */
 double kvc_engine_work_done_ns(uint32_t host);

@@ -103,6 +103,13 @@ void kvc_engine_outage_of_link(uint32_t link, double until_ns)
     unreachable();
 }
 
+double kvc_engine_link_open_ns(uint32_t link, double time_ns)
+{
+    (void)link;
+    (void)time_ns;
+    unreachable();
+}
+
 double kvc_engine_work_done_ns(uint32_t host)
 {
     (void)host;

@@ -49,13 +49,16 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
     return (struct kvc_megakv_fit){ns[0][0], ns[0][1], ns[1][0], ns[1][1]};
 }
 
-/* Returns the speed of a hardware thread [requests/ns]. If its sibling works on the same requests, the
- * compute of both must fit into one core, while the stalls of one overlap with the compute of the other. */
-static double thread_rate(struct kvc_cpu_cost own, struct kvc_cpu_cost sibling, bool shared)
+/* Returns the speed of a pipeline's receiver or sender [requests/ns]. With two threads per core, the compute
+ * of both must fit into the pipeline's share of the cores, which are all but the scheduler's, while the
+ * stalls of one thread overlap with the compute of the others. */
+static double thread_rate(const struct kvc_megakv_config *config, struct kvc_cpu_cost own,
+                          struct kvc_cpu_cost other)
 {
-    double alone_ns = own.compute_ns + own.stall_ns;
-    double core_ns = shared ? own.compute_ns + sibling.compute_ns : 0;
-    return 1 / fmax(alone_ns, core_ns); /* Infinite if nothing costs anything. */
+    double alone_ns = own.compute_ns + own.stall_ns, cores = (double)config->cpu->cores - 1;
+    double together_ns =
+        config->cpu->threads_per_core > 1 ? (own.compute_ns + other.compute_ns) * config->streams / cores : 0;
+    return 1 / fmax(alone_ns, together_ns); /* Infinite if nothing costs anything. */
 }
 
 static double wire_rate(const struct kvc_nic *nic, double message_bytes)
@@ -91,13 +94,12 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     const struct kvc_megakv_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
-    bool siblings = config->cpu->threads_per_core > 1;
     bool network = config->feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
         /* A cycle that is too short stretches until it is feasible. */
         .gpu = kvc_megakv_speed_limit(&fit, &load),
-        .receivers = config->streams * thread_rate(mean.receive, mean.send, siblings),
-        .senders = config->streams * thread_rate(mean.send, mean.receive, siblings),
+        .receivers = config->streams * thread_rate(config, mean.receive, mean.send),
+        .senders = config->streams * thread_rate(config, mean.send, mean.receive),
         .rx = network ? wire_rate(config->nic, means->request_bytes) : INFINITY,
         .tx = network ? wire_rate(config->nic, means->response_bytes) : INFINITY,
     };

@@ -201,6 +201,9 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
         return start_ns;
     }
     double wire_start_ns = fmax(batch->left_ns + latency_ns, *port_free_ns);
+    if (network) {
+        wire_start_ns = kvc_engine_link_open_ns((uint32_t)socket->device.nic_rx, wire_start_ns);
+    }
     *arrived_ns = wire_start_ns + wire_ns;
     double *slot_ns = &pipeline->started_ns[pipeline->frames % nic->ring_frames];
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_RX, wire_start_ns, *arrived_ns);
@@ -359,7 +362,9 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
     while (peek(socket->simulation, source, socket->number, until_ns, &connection)) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[kvc_rss_queue(socket->rss, connection)];
         uint32_t first = pipeline->filling->batch->count;
-        if (drain(socket, until_ns, pipeline->filling->batch) == 0) {
+        /* A core that the receivers share with the index is about to run a launch. */
+        if ((socket->simulation->shared && pipeline->receive_core->free_ns >= until_ns) ||
+            drain(socket, until_ns, pipeline->filling->batch) == 0) {
             return;
         }
         receive_frame(pipeline, first, until_ns);
@@ -473,9 +478,8 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
     }
     post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
          simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);
-    post(&socket->wire, 0, socket->sent_bytes, span_ns);
     socket->received_load = (struct kvc_dram_load){0};
-    socket->received_bytes = socket->sent_bytes = 0;
+    socket->received_bytes = 0;
     socket->swapped_ns = now_ns;
 }
 

@@ -165,7 +165,6 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->port_free_ns = kvc_array_of(simulation->config->nic->ports, sizeof(*socket->port_free_ns));
     open_stream(&socket->insert_stream, socket, NULL);
     open_share(&socket->memory, socket->device.dram, socket->device.clients, socket->device.dram);
-    open_share(&socket->wire, KVC_SOCKET_NONE, socket->device.dram, socket->device.clients);
     if (simulation->shared) {
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }
@@ -194,7 +193,6 @@ static void close_socket(struct kvc_megakv_socket *socket)
     kvc_gate_free(socket->copy_in);
     kvc_gate_free(socket->copy_out);
     kvc_gate_free(socket->memory.gate);
-    kvc_gate_free(socket->wire.gate);
     free(socket->port_free_ns);
     kvc_rss_close(socket->rss);
     free(socket->send_cores);
@@ -282,7 +280,6 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     kvc_engine_spawn("scheduler", kvc_megakv_scheduler_main, socket);
     kvc_engine_spawn("memory", kvc_megakv_share_main, &socket->memory);
-    kvc_engine_spawn("wire", kvc_megakv_share_main, &socket->wire);
     if (!simulation->shared) {
         kvc_engine_spawn("receivers", kvc_megakv_receivers_main, socket);
     }

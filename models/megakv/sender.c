@@ -365,7 +365,7 @@ static void stretch_rows(struct kvc_megakv_simulation *simulation, uint32_t coun
     }
 }
 
-/* Reads the memory and computes at the same time, and sends. Returns when all of it has ended [ns]. */
+/* Reads the memory, computes and sends at the same time. Returns when all of it has ended [ns]. */
 static double work(const struct kvc_megakv_pipeline *pipeline, const struct batch_work *batch,
                    double alone_ns)
 {
@@ -377,10 +377,13 @@ static double work(const struct kvc_megakv_pipeline *pipeline, const struct batc
          (config->cpu->threads_per_core > 1 ? batch->compute_ns : batch->cost_ns) * speed, alone_ns},
         {(uint32_t)socket->device.dram, kvc_dram_channel_ns(config->dram, &batch->load), alone_ns},
     };
-    double start_ns = kvc_engine_now_ns();
-    kvc_engine_work(draws, 2);
-    /* The ports slow all senders of the socket as much as they did in the latest cycle. */
-    kvc_engine_sleep_until_ns(start_ns + alone_ns * socket->wire.stretch);
+    struct kvc_work work;
+    kvc_engine_start(&work, draws, 2);
+    if (config->feed == KVC_MEGAKV_NETWORK) {
+        kvc_engine_transfer((uint32_t)socket->device.dram, (uint32_t)socket->device.clients,
+                            kvc_nic_wire_bytes(config->nic, batch->bytes));
+    }
+    kvc_engine_finish(&work);
     return kvc_engine_now_ns();
 }
 
@@ -401,7 +404,6 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     find_outcomes(socket, buffer);
     double pace_ns = simulation->shared ? pace_of(pipeline, buffer) : 0;
     struct batch_work taken = {0};
-    bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
     double alone_ns = send_rows(pipeline, buffer, now_ns, pace_ns, &taken) - now_ns;
     size_t bytes = count * sizeof(*buffer->done_ns);
     memcpy(buffer->done_ns, simulation->done_ns, bytes);
@@ -411,7 +413,6 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         stretch_rows(simulation, count, now_ns, pipeline->stretch);
         kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, count);
     }
-    socket->sent_bytes += network ? kvc_nic_wire_bytes(simulation->config->nic, taken.bytes) : 0;
     double end_ns = work(pipeline, &taken, alone_ns);
     pipeline->stretch = alone_ns > 0 ? fmax((end_ns - now_ns) / alone_ns, 1) : 1;
     /* Other senders have used the scratch memory meanwhile. */

@@ -48,7 +48,9 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_cpu, threads_per_core),
      .min = 1,
      .max = 2,
-     .help = "hardware threads per core; with 2, receiver and sender of a pipeline share a core"},
+     .help =
+         "hardware threads per core; with 2, a thread computes while another one of its core waits for memory, and "
+         "all threads of the socket share the cores"},
     {.name = "clock",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, clock_hz),

@@ -99,8 +99,8 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     const struct kvc_gpu *gpu = kvc_gpu_of(node);
     const struct kvc_nic *nic = kvc_nic_of(node);
     const struct kvc_pcie *pcie = kvc_pcie_of(node);
-    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
-                                KVC_SOCKET_NONE};
+    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
+                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
     if (cpu != NULL) {
         socket.cpu = add_cpu(&place, node, cpu);
     }
@@ -137,6 +137,7 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
                                                .busy_w = nic->busy_watts / 2};
         socket.clients = add_end(&place, "clients", "clients");
         uint32_t tx = add_link(&place, "nic-tx", port), rx = add_link(&place, "nic-rx", port);
+        socket.nic_rx = (int32_t)rx;
         add_routes(&place, socket.dram, socket.clients, tx, rx, root);
     }
     return socket;

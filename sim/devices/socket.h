@@ -29,6 +29,7 @@ struct kvc_socket {
     int32_t gpu;     /**< The multiprocessors of the GPU. */
     int32_t copy;    /**< The copy engines of the GPU, where its transfers end. */
     int32_t clients; /**< The other end of the network card's ports. */
+    int32_t nic_rx;  /**< The link from the clients; the number of a link, not of a host. */
 };
 
 /** Adds the devices of a socket, whose names begin with `prefix` and a dot, to a zone of the platform.
