@@ -10,8 +10,12 @@ trap 'rm -rf "$folder"' EXIT
 
 found=0
 for scenario in scenarios/examples/*.lua; do
+    duration=1ms
+    if grep -q changes "$scenario"; then # They lie within the duration that the scenario states.
+        duration=25ms
+    fi
     "$kvcast" run "$scenario" --set run.functional=sampled --set run.sample_memory=1MiB --set run.warmup=1ms \
-        --set run.duration=1ms --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
+        --set run.duration=$duration --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
     mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
     counts=$("$platform_load" "$folder/platform.xml" "${devices[@]}") || exit 1
     hosts=$(grep -c '<host ' "$folder/platform.xml") links=$(grep -c '<link ' "$folder/platform.xml" || true)
