@@ -200,15 +200,16 @@ static double exposed_ns(const struct kvc_cpu *cpu, double latency_ns)
     return fmax(latency_ns - cpu->lookahead_ns, 0);
 }
 
-/* Returns the stall for an item's lines, the first of which may lie in the last-level cache. */
-static double item_ns(const struct kvc_megakv_costs *costs, double lines)
+/* Returns the stall for an item's lines, the first of which lies in the last-level cache with the probability
+ * `llc_frac`. */
+static double item_ns(const struct kvc_megakv_costs *costs, double lines, double llc_frac)
 {
     const struct kvc_cpu *cpu = costs->config->cpu;
     const struct kvc_dram *dram = costs->config->dram;
     double line_ns = kvc_dram_object_ns(dram, 1);
-    double first_ns = (1 - costs->llc_frac) * exposed_ns(cpu, line_ns);
-    if (costs->llc_frac > 0) {
-        first_ns += costs->llc_frac * exposed_ns(cpu, kvc_cpu_llc_hit_ns(cpu));
+    double first_ns = (1 - llc_frac) * exposed_ns(cpu, line_ns);
+    if (llc_frac > 0) {
+        first_ns += llc_frac * exposed_ns(cpu, kvc_cpu_llc_hit_ns(cpu));
     }
     return kvc_dram_object_ns(dram, lines) - line_ns + first_ns;
 }
@@ -224,8 +225,9 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
     struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs),
                                 .stall_ns = kvc_dram_stream_ns(dram, job_bytes)};
     if (op == KVC_OP_SET) {
+        /* The place of the new item was not used recently, so no cache holds it. */
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
-                         kvc_dram_object_ns(dram, kvc_megakv_item_lines(dram, key_bytes, value_bytes));
+                         item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes), 0);
     }
     return cost;
 }
@@ -303,11 +305,11 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     }
     if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
-            item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes)) +
+            item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
             kvc_dram_stream_ns(dram, kvc_megakv_response_payload(api, outcome, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
-        cost.stall_ns += item_ns(costs, 1);
+        cost.stall_ns += item_ns(costs, 1, costs->llc_frac);
     }
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
         cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) +
