@@ -1,9 +1,11 @@
--- Table 3: loading throughput of one node with data sets c and d. The requests are in local memory, because the network
--- would limit them (sec. 8.1). The working set is 64 GB per node.
+-- Table 3: loading throughput of one socket with data sets c and d. The requests are in local memory, because the network
+-- would limit them (sec. 8.1). The working set is 64 GB per node, and a node has two sockets.
 return {
   name = "megakv-table3-large",
   system = { kind = "megakv", cycle = "160us", feed = "memory", slab = "32GiB" },
-  workload = { preset = "megakv-c", keys = 50e6, get = 0, set = 1, arrival = "saturate", clients_for = "socket", preload = 0 },
-  run = { functional = "sampled", sample_memory = "256MiB", duration = "10ms" },
+  node = { sockets = 1 },
+  workload = { preset = "megakv-c", keys = 25e6, get = 0, set = 1, preload = 0,
+               arrival = { fixed_mops = 15 }, fill = "at_once", flows = 8, connections = 65536 },
+  run = { functional = "sampled", sample_memory = "64MiB", warmup = "1.6ms", duration = "3.2ms" },
   sweep = { ["workload.preset"] = { "megakv-c", "megakv-d" } },
 }
