@@ -119,6 +119,7 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
 struct cycle_times {
     double cycle_ns, search_ns, insert_ns, batch_send_ns;
     double fixed_ns; /* Receiving, half a frame each way, and the wire. */
+    bool overlap;    /* Inserts have a stream of their own, so that searches do not wait for them. */
 };
 
 /* Returns how clients fill their frames for a socket that serves `speed` requests/ns. */
@@ -150,7 +151,7 @@ static void latency(const struct cycle_times *times, uint64_t delay, double *mea
         double launched_ns = (double)k * times->cycle_ns;
         double searched_ns = fmax(launched_ns, gpu_free_ns) + times->search_ns;
         double sent_from_ns = fmax(searched_ns, sender_free_ns);
-        gpu_free_ns = searched_ns + (k % delay == 0 ? times->insert_ns : 0);
+        gpu_free_ns = searched_ns + (k % delay == 0 && !times->overlap ? times->insert_ns : 0);
         sender_free_ns = sent_from_ns + times->batch_send_ns;
         for (int i = 0; i < POSITIONS && k > cycles - delay; i++) {
             double position = (i + 0.5) / POSITIONS;
@@ -180,6 +181,7 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
     double together = costs->measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
+        .overlap = config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM,
         .search_ns =
             kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_SEARCH, load.search_frac * speed * cycle_ns,
                                  costs->hit_frac, inserts / load.delay, NULL),
@@ -302,7 +304,8 @@ static void add_stages(const struct kvc_megakv_config *config, const struct fore
 {
     const struct kvc_megakv_limits *limits = &forecast->limits;
     const struct cycle_times *times = &forecast->times;
-    double index_ns = times->search_ns + times->insert_ns / config->delay;
+    double inserting_ns = times->insert_ns / (double)config->delay;
+    double index_ns = times->overlap ? fmax(times->search_ns, inserting_ns) : times->search_ns + inserting_ns;
     add_stage(result, "rx", "nic", forecast->speed / limits->rx);
     add_stage(result, "receive", "cpu", forecast->speed / limits->receivers);
     add_stage(result, "index", "gpu", index_ns / times->cycle_ns);
@@ -358,6 +361,9 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
                                 .limits = kvc_megakv_limits_of(scenario, &costs),
                                 .share = kvc_hottest_shard_frac(&source)};
     forecast.speed = offered_speed(scenario, &costs, forecast.limits.lowest, forecast.share);
+    if (config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
+        forecast.fit.insert_base_ns = 0; /* Searches run while an insert waits for its own latency. */
+    }
     double cycle_ns = fmax(kept_cycle_ns(config, &forecast.fit, &forecast.load, forecast.speed),
                            full_buffers_cycle_ns(scenario, &forecast.limits));
     double mean_ns, p95_ns;

@@ -270,9 +270,18 @@ Test(run, inserts_overlap_with_searches)
     setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
     setup.scenario.workload.rate_mops = 20;
     setup.options.cycle_ns = 30e3;
+    struct kvc_diag diag = {0};
+    struct kvc_result *closed_form = calloc(1, sizeof(*closed_form));
+    cr_assert_not_null(closed_form);
     struct kvc_result *in_turn = simulate(&setup);
+    cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
+    double waiting_us = closed_form->latency_mean_us;
+    memset(closed_form, 0, sizeof(*closed_form));
     setup.options.insert_stream = KVC_MEGAKV_INSERT_OWN_STREAM;
     struct kvc_result *overlapping = simulate(&setup);
+    cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
+    cr_expect_lt(closed_form->latency_mean_us, waiting_us);
+    free(closed_form);
     cr_expect_lt(kvc_histogram_mean_ns(&overlapping->latency),
                  0.98 * kvc_histogram_mean_ns(&in_turn->latency));
     cr_expect_gt(utilization_of(overlapping, "gpu"), 0);
