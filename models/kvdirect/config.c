@@ -207,10 +207,8 @@ enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *
     if (config->dispatch_frac < 0) {
         config->dispatch_frac = best_dispatch(config, &scenario->workload);
     }
-    config->watts = options->idle_w > 0
-                        ? (double)scenario->cluster.nodes *
-                              (options->idle_w + (double)options->nics * config->card.fpga->power_w)
-                        : 0;
+    config->watts = (double)scenario->cluster.nodes *
+                    (options->idle_w + (double)options->nics * config->card.fpga->power_w);
     return KVC_OK;
 }
 

@@ -49,7 +49,7 @@ struct kvc_kvdirect_config {
     double socket_lanes;       /* PCIe lanes of a socket. */
     double socket_bytes_per_s; /* From a socket to another one. */
     double idle_w;             /* Power of a node without its NICs; 0: unknown [W]. */
-    double watts;              /* Power of all nodes at work; 0: unknown [W]. */
+    double watts;              /* Power of all devices at work whose power is known [W]. */
 };
 
 /* Returns the configuration of a resolved scenario. */

@@ -3,6 +3,7 @@
 #include "models/kvdirect/kvdirect.h"
 
 #include "models/kvdirect/config.h"
+#include "models/kvdirect/machine.h"
 #include "models/kvdirect/predict.h"
 #include "models/kvdirect/run.h"
 #include "models/kvdirect/store.h"
@@ -26,6 +27,13 @@ static void free_state(void *state)
     kvc_kvdirect_store_free(state);
 }
 
+static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    struct kvc_kvdirect_machine machine;
+    kvc_kvdirect_machine_open(&machine, scenario, platform);
+    kvc_kvdirect_machine_close(&machine);
+}
+
 static const struct kvc_model_device devices[] = {
     {&kvc_pcie_kind, "catapult-pcie3-x8"}, {&kvc_fpga_kind, "catapult-stratix-v"},
     {&kvc_nic_kind, "catapult-40g"},       {&kvc_cpu_kind, "xeon-e5-2650v2"},
@@ -44,6 +52,7 @@ const struct kvc_model kvc_kvdirect_model = {
     .resolve = kvc_kvdirect_resolve,
     .check = kvc_kvdirect_check,
     .memory_bytes = kvc_kvdirect_store_bytes,
+    .platform = platform,
     .predict = kvc_kvdirect_predict,
     .prepare = prepare,
     .run = kvc_kvdirect_run,

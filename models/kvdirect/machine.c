@@ -6,17 +6,26 @@
 
 #include "sim/base/array.h"
 #include "sim/devices/cpu.h"
-
-_Static_assert((int)KVC_KVDIRECT_SOCKETS_MAX <= (int)KVC_DRAWS_MAX,
-               "an activity draws from the memory of all sockets");
+#include "sim/devices/dram.h"
 
 static uint32_t add_host(struct kvc_kvdirect_machine *machine, uint32_t zone, const char *name,
-                         const char *device, uint32_t cores, double speed, double watts)
+                         const char *device, uint32_t cores, double speed)
+{
+    struct kvc_platform_host host = {
+        .device = device, .cores = cores, .pstates = 1, .pstate = {{.speed = speed}}};
+    snprintf(host.name, sizeof(host.name), "%s", name);
+    return kvc_platform_add_host(machine->platform, zone, &host);
+}
+
+/* Adds a host with power. */
+static uint32_t add_powered(struct kvc_kvdirect_machine *machine, uint32_t zone, const char *name,
+                            const char *device, bool can_fail, double idle_w, double busy_w)
 {
     struct kvc_platform_host host = {.device = device,
-                                     .cores = cores,
+                                     .cores = 1,
                                      .pstates = 1,
-                                     .pstate = {{.speed = speed, .watts = {watts, watts, watts}}}};
+                                     .pstate = {{.speed = 1, .watts = {idle_w, busy_w, busy_w}}},
+                                     .can_fail = can_fail};
     snprintf(host.name, sizeof(host.name), "%s", name);
     return kvc_platform_add_host(machine->platform, zone, &host);
 }
@@ -48,9 +57,9 @@ static void add_sockets(struct kvc_kvdirect_machine *machine, const struct kvc_s
     for (uint32_t s = 0; s < machine->sockets; s++) {
         uint32_t number = node * machine->sockets + s;
         snprintf(name, sizeof(name), "node%u.socket%u.cpu", node, s);
-        machine->cpu[number] = add_host(machine, zone, name, "cpu", (uint32_t)cpu->cores, 1, 0);
+        machine->cpu[number] = add_host(machine, zone, name, "cpu", (uint32_t)cpu->cores, 1);
         snprintf(name, sizeof(name), "node%u.socket%u.dram", node, s);
-        machine->dram[number] = add_host(machine, zone, name, "dram", 1, kvc_dram_channels(dram), 0);
+        machine->dram[number] = add_host(machine, zone, name, "dram", 1, kvc_dram_channels(dram));
         if (s < machine->nics) { /* A root complex without a NIC is of no use. */
             double root_bytes_per_s = config->socket_lanes * lane_bytes_per_s;
             snprintf(name, sizeof(name), "node%u.socket%u.root-up", node, s);
@@ -67,50 +76,78 @@ static void add_sockets(struct kvc_kvdirect_machine *machine, const struct kvc_s
     }
 }
 
+/* Adds the ports of a NIC. Their power, if it is known apart from that of the card, is half of the NIC's in
+ * each direction. */
+static void add_ports(struct kvc_kvdirect_machine *machine, const struct kvc_nic *nic, uint32_t zone,
+                      const char *prefix, uint32_t clients, uint32_t port)
+{
+    static const char *const names[] = {"rx", "tx"};
+    uint32_t added[2];
+    for (int i = 0; i < 2; i++) {
+        struct kvc_platform_link link = {.device = "nic",
+                                         .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
+                                         .idle_w = nic->idle_watts / 2,
+                                         .busy_w = nic->busy_watts / 2};
+        snprintf(link.name, sizeof(link.name), "%s.%s", prefix, names[i]);
+        added[i] = kvc_platform_add_link(machine->platform, zone, &link);
+    }
+    kvc_platform_add_route(machine->platform, clients, port, &added[0], 1);
+    kvc_platform_add_route(machine->platform, port, clients, &added[1], 1);
+}
+
 static void add_nic(struct kvc_kvdirect_machine *machine, const struct kvc_scenario *scenario, uint32_t node,
                     uint32_t nic, uint32_t zone, const struct node_links *links)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     const struct kvc_pcie *pcie = config->card.pcie;
+    const struct kvc_fpga *fpga = config->card.fpga;
     double bytes_per_s = (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie);
-    char name[KVC_PLATFORM_NAME_MAX];
-    snprintf(name, sizeof(name), "node%u.nic%u.card", node, nic);
-    uint32_t card =
-        add_host(machine, zone, name, "fpga", 1, 1, config->watts > 0 ? config->card.fpga->power_w : 0);
-    machine->card[node * machine->nics + nic] = card;
-    snprintf(name, sizeof(name), "node%u.nic%u.pcie-up", node, nic);
-    uint32_t up = add_link(machine, zone, name, "pcie", bytes_per_s), here = nic % machine->sockets;
-    snprintf(name, sizeof(name), "node%u.nic%u.pcie-down", node, nic);
+    uint32_t number = node * machine->nics + nic, here = nic % machine->sockets;
+    char prefix[KVC_PLATFORM_NAME_MAX / 2], name[KVC_PLATFORM_NAME_MAX];
+    snprintf(prefix, sizeof(prefix), "node%u.nic%u", node, nic);
+    snprintf(name, sizeof(name), "%s.card", prefix);
+    machine->card[number] = add_powered(machine, zone, name, "fpga", true,
+                                        isnan(fpga->idle_w) ? fpga->power_w : fpga->idle_w, fpga->power_w);
+    snprintf(name, sizeof(name), "%s.port", prefix);
+    uint32_t port = machine->port[number] = add_host(machine, zone, name, "nic", 1, 1);
+    add_ports(machine, config->card.nic, zone, prefix, machine->clients[node], port);
+    snprintf(name, sizeof(name), "%s.pcie-up", prefix);
+    uint32_t up = add_link(machine, zone, name, "pcie", bytes_per_s);
+    snprintf(name, sizeof(name), "%s.pcie-down", prefix);
     uint32_t down = add_link(machine, zone, name, "pcie", bytes_per_s);
     for (uint32_t s = 0; s < machine->sockets; s++) {
         uint32_t dram = machine->dram[node * machine->sockets + s];
         uint32_t to[] = {up, links->root_up[here], links->between[here][s]};
         uint32_t from[] = {links->between[s][here], links->root_down[here], down};
         bool other = s != here;
-        kvc_platform_add_route(machine->platform, card, dram, to, other ? 3 : 2);
-        kvc_platform_add_route(machine->platform, dram, card, other ? from : from + 1, other ? 3 : 2);
+        kvc_platform_add_route(machine->platform, port, dram, to, other ? 3 : 2);
+        kvc_platform_add_route(machine->platform, dram, port, other ? from : from + 1, other ? 3 : 2);
     }
 }
 
-void kvc_kvdirect_machine_open(struct kvc_kvdirect_machine *machine, const struct kvc_scenario *scenario)
+void kvc_kvdirect_machine_open(struct kvc_kvdirect_machine *machine, const struct kvc_scenario *scenario,
+                               struct kvc_platform *platform)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     uint32_t nodes = (uint32_t)scenario->cluster.nodes;
     *machine = (struct kvc_kvdirect_machine){
-        .platform = kvc_platform_create(), .nics = config->nics, .sockets = (uint32_t)scenario->node.sockets};
+        .platform = platform, .nics = config->nics, .sockets = (uint32_t)scenario->node.sockets};
     machine->cpu = kvc_array_of((size_t)nodes * machine->sockets, sizeof(*machine->cpu));
     machine->dram = kvc_array_of((size_t)nodes * machine->sockets, sizeof(*machine->dram));
     machine->card = kvc_array_of((size_t)nodes * machine->nics, sizeof(*machine->card));
-    machine->share = kvc_array_of((size_t)nodes * machine->nics, sizeof(*machine->share));
+    machine->port = kvc_array_of((size_t)nodes * machine->nics, sizeof(*machine->port));
+    machine->clients = kvc_array_of(nodes, sizeof(*machine->clients));
     for (uint32_t node = 0; node < nodes; node++) {
         struct node_links links = {0};
         char name[KVC_PLATFORM_NAME_MAX];
         snprintf(name, sizeof(name), "node%u", node);
         uint32_t zone = kvc_platform_add_zone(machine->platform, name);
-        if (config->watts > 0) {
-            snprintf(name, sizeof(name), "node%u.server", node);
-            add_host(machine, zone, name, "server", 1, 1, config->idle_w);
+        if (config->idle_w > 0) {
+            snprintf(name, sizeof(name), "node%u.base", node);
+            add_powered(machine, zone, name, "server", false, config->idle_w, config->idle_w);
         }
+        snprintf(name, sizeof(name), "node%u.clients", node);
+        machine->clients[node] = add_host(machine, zone, name, "clients", 1, 1);
         add_sockets(machine, scenario, node, zone, &links);
         for (uint32_t nic = 0; nic < machine->nics; nic++) {
             add_nic(machine, scenario, node, nic, zone, &links);
@@ -118,107 +155,11 @@ void kvc_kvdirect_machine_open(struct kvc_kvdirect_machine *machine, const struc
     }
 }
 
-static void close_share(struct kvc_kvdirect_share *share)
-{
-    kvc_slice_mover_close(&share->memory);
-    kvc_slice_mover_close(&share->cores);
-    for (uint32_t s = 0; s < share->sockets; s++) {
-        kvc_slice_mover_close(&share->up[s]);
-        kvc_slice_mover_close(&share->down[s]);
-    }
-}
-
 void kvc_kvdirect_machine_close(struct kvc_kvdirect_machine *machine)
 {
-    for (uint32_t i = 0; i < machine->shares; i++) {
-        close_share(&machine->share[i]);
-    }
-    kvc_platform_free(machine->platform);
     free(machine->cpu);
     free(machine->dram);
     free(machine->card);
-    free(machine->share);
-}
-
-struct kvc_kvdirect_share *kvc_kvdirect_machine_join(struct kvc_kvdirect_machine *machine,
-                                                     const struct kvc_scenario *scenario, uint32_t number,
-                                                     struct kvc_kvdirect_processor *processor)
-{
-    struct kvc_kvdirect_share *share = &machine->share[number];
-    const struct kvc_pcie *pcie = kvc_pcie_of(&scenario->node);
-    uint32_t here = number % machine->nics % machine->sockets;
-    uint32_t first = number / machine->nics * machine->sockets;
-    bool local = kvc_kvdirect_config_of(scenario)->placement == KVC_KVDIRECT_LOCAL;
-    uint32_t sockets = local ? 1 : machine->sockets;
-    *share = (struct kvc_kvdirect_share){.processor = processor,
-                                         .dram = kvc_dram_of(&scenario->node),
-                                         .nics = machine->nics,
-                                         .sockets = sockets,
-                                         .memories = machine->sockets,
-                                         .link_bytes_per_s =
-                                             (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie)};
-    share->memory.hosts = sockets;
-    share->cores.hosts = 1;
-    share->cores.host[0] = machine->cpu[first + here];
-    kvc_slice_mover_open(&share->cores);
-    for (uint32_t s = 0; s < sockets; s++) {
-        uint32_t dram = machine->dram[first + (local ? here : s)], card = machine->card[number];
-        share->memory.host[s] = dram;
-        share->up[s].from = share->down[s].to = card;
-        share->up[s].to = share->down[s].from = dram;
-        kvc_slice_mover_open(&share->up[s]);
-        kvc_slice_mover_open(&share->down[s]);
-    }
-    kvc_slice_mover_open(&share->memory);
-    machine->shares++;
-    return share;
-}
-
-void kvc_kvdirect_share_apply(struct kvc_kvdirect_share *share)
-{
-    struct kvc_kvdirect_memory_engine *memory = &share->processor->memory;
-    double down = share->memory.stretch, up = share->memory.stretch;
-    for (uint32_t s = 0; s < share->sockets; s++) {
-        down = fmax(down, share->down[s].stretch);
-        up = fmax(up, share->up[s].stretch);
-    }
-    memory->root.down_stretch = down;
-    memory->root.up_stretch = up;
-}
-
-/* Returns the accesses to host memory since the last call. Gathering cores read and write it for the card,
- * whose own accesses then go to queues in the cache of the host. */
-static struct kvc_dram_load accesses_of(struct kvc_kvdirect_share *share)
-{
-    const struct kvc_kvdirect_memory_engine *memory = &share->processor->memory;
-    const struct kvc_dram_load *now = &memory->root.load, *before = &share->before.load;
-    struct kvc_dram_load load = {now->random_reads - before->random_reads,
-                                 now->random_writes - before->random_writes,
-                                 now->streamed_bytes - before->streamed_bytes};
-    if (memory->gather.cores > 0) {
-        load = (struct kvc_dram_load){.random_reads = (double)(memory->gather.accesses - share->gathered)};
-        share->gathered = memory->gather.accesses;
-    }
-    return load;
-}
-
-void kvc_kvdirect_share_post(struct kvc_kvdirect_share *share)
-{
-    const struct kvc_kvdirect_processor *processor = share->processor;
-    const struct kvc_kvdirect_memory_engine *memory = &processor->memory;
-    struct kvc_dram_load load = accesses_of(share);
-    double up = memory->root.up_bytes - share->before.up_bytes;
-    double down = memory->root.down_bytes - share->before.down_bytes;
-    double byte_ns = 1e9 / share->link_bytes_per_s;
-    double core_ns = processor->counts.daemon_busy_ns + memory->gather.busy_ns;
-    double gathering_ns = memory->gather.access_ns / fmax(memory->gather.cores, 1) * load.random_reads;
-    kvc_slice_mover_post(&share->memory, kvc_dram_channel_ns(share->dram, &load),
-                         fmax(fmax(up, down) * byte_ns, gathering_ns));
-    for (uint32_t s = 0; s < share->sockets; s++) {
-        kvc_slice_mover_post(&share->up[s], up / share->sockets, up * byte_ns);
-        kvc_slice_mover_post(&share->down[s], down / share->sockets, down * byte_ns);
-    }
-    kvc_slice_mover_post(&share->cores, core_ns - share->core_ns, core_ns - share->core_ns);
-    share->core_ns = core_ns;
-    share->before = memory->root;
+    free(machine->port);
+    free(machine->clients);
 }

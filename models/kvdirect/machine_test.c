@@ -23,21 +23,23 @@ Test(machine, connects_every_nic_with_the_memory_of_every_socket)
             struct kvc_kvdirect_machine machine;
             struct kvc_diag diag = {0};
             config.nics = nics;
-            config.watts = nics == 1 ? 0 : 100;
+            config.idle_w = nics == 1 ? 0 : 100;
             scenario.node.sockets = sockets;
-            kvc_kvdirect_machine_open(&machine, &scenario);
-            cr_assert_eq(kvc_platform_check(machine.platform, &diag), KVC_OK, "%s", diag.message);
-            cr_expect_eq(kvc_platform_hosts(machine.platform), 2 * (nics + 2 * sockets + (nics > 1)));
+            struct kvc_platform *platform = kvc_platform_create();
+            kvc_kvdirect_machine_open(&machine, &scenario, platform);
+            cr_assert_eq(kvc_platform_check(platform, &diag), KVC_OK, "%s", diag.message);
+            cr_expect_eq(kvc_platform_hosts(platform), 2 * (2 * nics + 2 * sockets + 1 + (nics > 1)));
             for (uint32_t i = 0; i < 2 * nics; i++) {
                 for (uint32_t s = 0; s < sockets; s++) {
                     uint32_t memory = machine.dram[i / nics * sockets + s], there, back;
-                    cr_assert_not_null(kvc_platform_route(machine.platform, machine.card[i], memory, &there));
-                    cr_assert_not_null(kvc_platform_route(machine.platform, memory, machine.card[i], &back));
+                    cr_assert_not_null(kvc_platform_route(platform, machine.port[i], memory, &there));
+                    cr_assert_not_null(kvc_platform_route(platform, memory, machine.port[i], &back));
                     cr_expect_eq(there, s == i % nics % sockets ? 2 : 3);
                     cr_expect_eq(back, there);
                 }
             }
             kvc_kvdirect_machine_close(&machine);
+            kvc_platform_free(platform);
         }
     }
 }

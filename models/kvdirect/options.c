@@ -57,8 +57,8 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 1e6,
      .by_default = "0W",
-     .help = "power of a node without its NICs, measured at the wall; 0: unknown, and no power is "
-             "reported"},
+     .help = "power of a node without its NICs, measured at the wall; 0: unknown, and only the power of the "
+             "cards is reported"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_kvdirect_options, memory_bytes),

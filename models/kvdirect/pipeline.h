@@ -61,7 +61,7 @@ static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *proc
     return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_update_writes(processor->config->update));
 }
 
-/* Receives the next packet that is sent by until_ns. Returns false if there is none. */
+/* Receives the next packet that is sent by until_ns of the card's clock. Returns false if there is none. */
 bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns);
 
 /* Answers an operation. The response leaves with the last operation of its packet. */

@@ -59,16 +59,18 @@ bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until
     struct kvc_kvdirect_packet *packet = new_packet(processor);
     struct kvc_batch *batch = packet->batch;
     double started_ns = fmax(processor->receive_free_ns, saturates ? processor->now_ns : 0);
-    if (kvc_source_drain(processor->source, processor->number, until_ns, batch) == 0) {
+    if (kvc_source_drain(processor->source, processor->number, until_ns + processor->stopped_ns, batch) ==
+        0) {
         processor->free_packet[processor->free_packets++] = packet;
         return false;
     }
     if (saturates) {
         for (uint32_t i = 0; i < batch->count; i++) {
-            batch->sent_ns[i] = started_ns - nic->latency_ns;
+            batch->sent_ns[i] = started_ns + processor->stopped_ns - nic->latency_ns;
         }
     } else {
-        started_ns = fmax(started_ns, batch->left_ns + nic->latency_ns);
+        double arrives_ns = batch->left_ns + nic->latency_ns - processor->stopped_ns;
+        started_ns = fmax(started_ns, fmax(arrives_ns, processor->resumed_ns));
     }
     double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
     processor->counts.receive_busy_ns += wire_ns;
@@ -142,6 +144,6 @@ void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
     double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
     processor->counts.send_busy_ns += wire_ns;
     processor->send_free_ns = fmax(processor->send_free_ns, now_ns) + wire_ns;
-    add_answers(processor, packet, processor->send_free_ns + nic->latency_ns);
+    add_answers(processor, packet, processor->send_free_ns + processor->stopped_ns + nic->latency_ns);
     processor->free_packet[processor->free_packets++] = packet;
 }

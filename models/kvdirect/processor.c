@@ -345,8 +345,15 @@ static double decodes_ns(const struct kvc_kvdirect_processor *processor)
     return fmax(fmax(processor->decode_free_ns, processor->first_packet->arrived_ns), processor->now_ns);
 }
 
-void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns)
+void kvc_kvdirect_processor_stop(struct kvc_kvdirect_processor *processor, double stop_ns)
 {
+    processor->stopped_ns += stop_ns;
+    processor->resumed_ns = processor->advanced_ns;
+}
+
+void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double time_ns)
+{
+    double until_ns = time_ns - processor->stopped_ns;
     bool stalled = false; /* Whether the next operation waits for one in flight. */
     /* Everything up to the end of the last advance has already happened. */
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);

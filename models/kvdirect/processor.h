@@ -95,8 +95,12 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_packet *first_packet, *last_packet; /* Packets that are not decoded completely. */
     uint32_t waiting_rows;                                  /* Their undecoded operations. */
 
+    /* The card's own clock, which stands still while the card is stopped: all times but those of requests and
+     * answers are times of this clock. */
     double now_ns;      /* Time of the latest event. */
     double advanced_ns; /* Time of the latest advance. */
+    double stopped_ns; /* Time for which the card was stopped so far: that of the simulation minus its own. */
+    double resumed_ns; /* When it went on after the latest stop. */
     double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
     double access_free_ns[2]; /* For reads, for writes. */
     double lambda_free_ns, daemon_free_ns;
@@ -117,5 +121,10 @@ void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);
 
 /* Simulates up to until_ns and appends to `answers`. */
 void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns);
+
+/* Stops the card for stop_ns from the end of the latest advance on. All that is in it stands still. Requests
+ * wait on the wire until it goes on, because RDMA over Ethernet holds its sender back. Responses that have
+ * been handed to the port still leave. */
+void kvc_kvdirect_processor_stop(struct kvc_kvdirect_processor *processor, double stop_ns);
 
 #endif

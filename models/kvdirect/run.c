@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "models/kvdirect/config.h"
-#include "models/kvdirect/machine.h"
-#include "models/kvdirect/processor.h"
+#include "models/kvdirect/share.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
@@ -22,7 +21,9 @@ struct simulation {
     struct kvc_kvdirect_processor *processors; /* One per NIC. */
     struct kvc_slice_server *servers;          /* The same NICs, as the engine sees them. */
     struct kvc_slices slices;
+    struct kvc_platform *platform;
     struct kvc_kvdirect_machine machine;
+    struct kvc_kvdirect_share *shares; /* The same NICs, as users of the machine. */
     struct kvc_replica replica;
 };
 
@@ -67,8 +68,7 @@ static uint64_t advance(void *data, double until_ns)
     struct kvc_kvdirect_share *nic = data;
     struct kvc_kvdirect_processor *processor = nic->processor;
     uint64_t decoded = processor->counts.decoded;
-    kvc_kvdirect_share_apply(nic);
-    kvc_kvdirect_processor_advance(processor, until_ns);
+    kvc_kvdirect_share_advance(nic, until_ns);
     return processor->counts.decoded - decoded;
 }
 
@@ -98,7 +98,7 @@ static double slice_ns_of(const struct kvc_scenario *scenario)
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
                                     struct kvc_diag *diag)
 {
-    struct kvc_replica_options options = {.platform = simulation->machine.platform,
+    struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_kvdirect_source_of(context->scenario),
                                           .window_ns = window_ns};
     options.source.frame_requests = simulation->config->mean.packet_requests;
@@ -115,22 +115,24 @@ static void open_nics(struct simulation *simulation)
         (struct kvc_slices){.replica = replica, .slice_ns = slice_ns_of(scenario), .stages = STAGES};
     simulation->processors = kvc_array_of(count, sizeof(*simulation->processors));
     simulation->servers = kvc_array_of(count, sizeof(*simulation->servers));
+    simulation->shares = kvc_array_of(count, sizeof(*simulation->shares));
     for (uint32_t i = 0; i < count; i++) {
         char name[KVC_NAME_MAX];
         struct kvc_kvdirect_processor *processor = &simulation->processors[i];
         kvc_kvdirect_processor_open(processor, scenario, simulation->store, replica->source, i,
                                     packet_requests, replica->seed);
+        kvc_kvdirect_share_open(&simulation->shares[i], &simulation->machine, scenario, i, processor);
         /* Their slices end one after the other, because what ends together competes at its most. */
-        simulation->servers[i] = (struct kvc_slice_server){
-            .slices = &simulation->slices,
-            .number = i,
-            .ahead_ns =
-                simulation->slices.slice_ns * (i % simulation->config->nics) / simulation->config->nics,
-            .answers = &processor->answers,
-            .advance = advance,
-            .share = share,
-            .busy = set_busy,
-            .data = kvc_kvdirect_machine_join(&simulation->machine, scenario, i, processor)};
+        simulation->servers[i] =
+            (struct kvc_slice_server){.slices = &simulation->slices,
+                                      .number = i,
+                                      .ahead_ns = simulation->slices.slice_ns *
+                                                  (i % simulation->config->nics) / simulation->config->nics,
+                                      .answers = &processor->answers,
+                                      .advance = advance,
+                                      .share = share,
+                                      .busy = set_busy,
+                                      .data = &simulation->shares[i]};
         name_host(simulation, i, name, sizeof(name));
         kvc_timeline_row(replica->context->timeline, i, 0, name, "processor");
         kvc_engine_spawn("nic", kvc_slice_server_main, &simulation->servers[i]);
@@ -141,11 +143,14 @@ static void close_simulation(struct simulation *simulation)
 {
     for (uint32_t i = 0; i < simulation->store->shard_count && simulation->processors != NULL; i++) {
         kvc_kvdirect_processor_close(&simulation->processors[i]);
+        kvc_kvdirect_share_close(&simulation->shares[i]);
     }
     free(simulation->processors);
     free(simulation->servers);
+    free(simulation->shares);
     kvc_replica_close(&simulation->replica);
     kvc_kvdirect_machine_close(&simulation->machine);
+    kvc_platform_free(simulation->platform);
     free(simulation);
 }
 
@@ -302,7 +307,8 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct k
     simulation->scenario = context->scenario;
     simulation->config = kvc_kvdirect_config_of(context->scenario);
     simulation->store = store;
-    kvc_kvdirect_machine_open(&simulation->machine, context->scenario);
+    simulation->platform = kvc_platform_create();
+    kvc_kvdirect_machine_open(&simulation->machine, context->scenario, simulation->platform);
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_nics(simulation);

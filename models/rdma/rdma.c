@@ -3,10 +3,13 @@
 #include <stdlib.h>
 
 #include "models/rdma/config.h"
+#include "models/rdma/machine.h"
 #include "models/rdma/predict.h"
 #include "models/rdma/server.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
+#include "sim/run/slice_mover.h"
+#include "sim/run/slice_outages.h"
 #include "sim/run/slices.h"
 #include "sim/workload/batch.h"
 
@@ -22,12 +25,19 @@ struct simulation {
     struct kvc_slice_server actor; /* The server, as the engine sees it. */
     struct kvc_slices slices;
     struct kvc_platform *platform;
+    struct kvc_rdma_machine machine;
+    struct kvc_slice_mover rx, tx, cores;
+    double rx_ns, tx_ns, cores_ns, core_ns; /* Busy times that are already posted. */
+    struct kvc_slice_outages outages;
+    double ended_ns; /* End of the latest slice. */
+    bool off;        /* Stopped at its end, as far as known. */
     struct kvc_replica replica;
 };
 
 static void set_busy(const void *data, double *busy_ns)
 {
-    const struct kvc_rdma_server *server = data;
+    const struct simulation *simulation = data;
+    const struct kvc_rdma_server *server = &simulation->server;
     busy_ns[RECEIVE] = server->receive_busy_ns;
     busy_ns[MESSAGE] = server->message_busy_ns;
     busy_ns[CORE] = kvc_rdma_server_core_busy_ns(server);
@@ -35,11 +45,43 @@ static void set_busy(const void *data, double *busy_ns)
     busy_ns[SEND] = server->send_busy_ns;
 }
 
+/* Simulates a slice. An outage of a link stops the server. */
 static uint64_t advance(void *data, double until_ns)
 {
-    struct kvc_rdma_server *server = data;
-    kvc_rdma_server_advance(server, until_ns);
+    struct simulation *simulation = data;
+    struct kvc_rdma_server *server = &simulation->server;
+    struct kvc_slice_stop stop =
+        kvc_slice_outages_split(&simulation->outages, until_ns - simulation->ended_ns, &simulation->off);
+    simulation->ended_ns = until_ns;
+    if (stop.before_ns > 0) {
+        kvc_rdma_server_stop(server, stop.before_ns);
+    }
+    kvc_rdma_server_advance(server, until_ns - stop.after_ns);
+    if (stop.after_ns > 0) {
+        kvc_rdma_server_stop(server, stop.after_ns);
+    }
     return server->answers.count;
+}
+
+static void post_bytes(struct kvc_slice_mover *mover, double *before_ns, double busy_ns,
+                       const struct kvc_nic *nic)
+{
+    double new_ns = busy_ns - *before_ns;
+    kvc_slice_mover_post(mover, new_ns * 1e-9 * (double)nic->ports * nic->bytes_per_s, new_ns);
+    *before_ns = busy_ns;
+}
+
+/* Posts what the server has taken from its machine since the last call. It is the only user. */
+static void share(void *data)
+{
+    struct simulation *simulation = data;
+    const struct kvc_rdma_server *server = &simulation->server;
+    double cores_ns = kvc_rdma_server_cores_busy_ns(server), core_ns = kvc_rdma_server_core_busy_ns(server);
+    post_bytes(&simulation->rx, &simulation->rx_ns, server->receive_busy_ns, server->config->nic);
+    post_bytes(&simulation->tx, &simulation->tx_ns, server->send_busy_ns, server->config->nic);
+    kvc_slice_mover_post(&simulation->cores, cores_ns - simulation->cores_ns, core_ns - simulation->core_ns);
+    simulation->cores_ns = cores_ns;
+    simulation->core_ns = core_ns;
 }
 
 static void report(struct simulation *simulation, struct kvc_result *result)
@@ -78,6 +120,27 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
     return kvc_replica_open(&simulation->replica, context, &options, diag);
 }
 
+static void open_transfer(struct simulation *simulation, struct kvc_slice_mover *mover, uint32_t from,
+                          uint32_t to)
+{
+    mover->from = from;
+    mover->to = to;
+    mover->outages.platform = simulation->outages.platform = simulation->platform;
+    kvc_slice_outages_add_route(&mover->outages, from, to);
+    kvc_slice_outages_add_route(&simulation->outages, from, to);
+    kvc_slice_mover_open(mover);
+}
+
+static void open_movers(struct simulation *simulation)
+{
+    const struct kvc_rdma_machine *machine = &simulation->machine;
+    open_transfer(simulation, &simulation->rx, machine->clients, machine->nic);
+    open_transfer(simulation, &simulation->tx, machine->nic, machine->clients);
+    simulation->cores.hosts = 1;
+    simulation->cores.host[0] = machine->cpu;
+    kvc_slice_mover_open(&simulation->cores);
+}
+
 static void open_server(struct simulation *simulation)
 {
     struct kvc_replica *replica = &simulation->replica;
@@ -88,8 +151,10 @@ static void open_server(struct simulation *simulation)
     simulation->actor = (struct kvc_slice_server){.slices = &simulation->slices,
                                                   .answers = &server->answers,
                                                   .advance = advance,
+                                                  .share = share,
                                                   .busy = set_busy,
-                                                  .data = server};
+                                                  .data = simulation};
+    open_movers(simulation);
     kvc_timeline_row(replica->context->timeline, 0, 0, host, "operations");
     kvc_engine_spawn("server", kvc_slice_server_main, &simulation->actor);
 }
@@ -101,6 +166,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
     }
     simulation->platform = kvc_platform_create();
+    simulation->machine = kvc_rdma_machine_add(context->scenario, simulation->platform);
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_server(simulation);
@@ -110,11 +176,19 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
         report(simulation, context->result);
         kvc_replica_report(&simulation->replica);
     }
+    kvc_slice_mover_close(&simulation->rx);
+    kvc_slice_mover_close(&simulation->tx);
+    kvc_slice_mover_close(&simulation->cores);
     kvc_rdma_server_close(&simulation->server);
     kvc_replica_close(&simulation->replica);
     kvc_platform_free(simulation->platform);
     free(simulation);
     return status;
+}
+
+static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    kvc_rdma_machine_add(scenario, platform);
 }
 
 static const struct kvc_model_device devices[] = {{&kvc_nic_kind, "catapult-40g"}, {NULL, NULL}};
@@ -128,6 +202,7 @@ const struct kvc_model kvc_rdma_model = {
     .config_bytes = sizeof(struct kvc_rdma_config),
     .resolve = kvc_rdma_resolve,
     .check = kvc_rdma_check,
+    .platform = platform,
     .predict = kvc_rdma_predict,
     .run = run,
 };

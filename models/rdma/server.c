@@ -66,14 +66,14 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
 {
     struct kvc_batch *batch = server->batch;
     batch->count = 0;
-    if (kvc_source_drain(server->source, 0, until_ns, batch) == 0) {
+    if (kvc_source_drain(server->source, 0, until_ns + server->stopped_ns, batch) == 0) {
         return false;
     }
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     uint32_t number = new_operation(server);
     struct kvc_rdma_operation *operation = &server->operation[number];
     *operation = (struct kvc_rdma_operation){
-        .sent_ns = saturates ? now_ns : batch->sent_ns[0],
+        .sent_ns = saturates ? now_ns + server->stopped_ns : batch->sent_ns[0],
         .hash = batch->hash[0],
         .key_id = batch->key_id[0],
         .value_bytes = batch->value_bytes[0],
@@ -82,7 +82,8 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
         .key_bytes = batch->key_bytes[0],
     };
     server->offered++;
-    kvc_events_add(&server->events, operation->sent_ns + server->config->nic->latency_ns, ARRIVES, 0, number);
+    double arrives_ns = operation->sent_ns + server->config->nic->latency_ns - server->stopped_ns;
+    kvc_events_add(&server->events, fmax(arrives_ns, server->resumed_ns), ARRIVES, 0, number);
     return true;
 }
 
@@ -139,7 +140,7 @@ static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns
         kvc_events_add(&server->events, done_ns + nic->latency_ns, ARRIVES, 0, number);
         return;
     }
-    answer(server, done_ns, number);
+    answer(server, done_ns + server->stopped_ns, number);
     if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         send_request(server, done_ns, until_ns);
     }
@@ -154,8 +155,25 @@ double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server)
     return most_ns;
 }
 
-void kvc_rdma_server_advance(struct kvc_rdma_server *server, double until_ns)
+double kvc_rdma_server_cores_busy_ns(const struct kvc_rdma_server *server)
 {
+    double busy_ns = 0;
+    for (uint64_t core = 0; core < server->config->cores; core++) {
+        busy_ns += server->core_busy_ns[core];
+    }
+    return busy_ns;
+}
+
+void kvc_rdma_server_stop(struct kvc_rdma_server *server, double stop_ns)
+{
+    server->stopped_ns += stop_ns;
+    server->resumed_ns = server->advanced_ns;
+}
+
+void kvc_rdma_server_advance(struct kvc_rdma_server *server, double time_ns)
+{
+    double until_ns = time_ns - server->stopped_ns;
+    server->advanced_ns = until_ns;
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     while (saturates && server->operations - server->free_count < server->config->outstanding) {
         if (!send_request(server, 0, until_ns)) {

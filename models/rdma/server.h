@@ -3,8 +3,7 @@
  * the messages, each address and each core serve one operation at a time.
  *
  * Like a NIC of KV-Direct (models/kvdirect/processor.h), the server handles its own events up to the engine's
- * time.
- */
+ * time. Its clock stands still while it is stopped. */
 #ifndef KVC_MODELS_RDMA_SERVER_H
 #define KVC_MODELS_RDMA_SERVER_H
 
@@ -33,6 +32,9 @@ struct kvc_rdma_server {
     double receive_busy_ns, message_busy_ns, key_busy_ns, send_busy_ns;
     struct kvc_answers answers; /* The outcome is the operation, enum kvc_op. */
     uint64_t offered;
+    double advanced_ns; /* Time of the server's clock at the end of the latest advance. */
+    double stopped_ns;  /* Time for which it was stopped so far. */
+    double resumed_ns;  /* When it went on after the latest stop, by its clock. */
 };
 
 /* Opens the server. `scenario` and `source` must outlive it. Exits with status 3 if memory is short. */
@@ -43,7 +45,14 @@ void kvc_rdma_server_close(struct kvc_rdma_server *server);
 /* Returns the busy time of the busiest core [ns]. */
 double kvc_rdma_server_core_busy_ns(const struct kvc_rdma_server *server);
 
-/* Simulates up to until_ns. */
-void kvc_rdma_server_advance(struct kvc_rdma_server *server, double until_ns);
+/* Returns the busy time of all cores together [ns]. */
+double kvc_rdma_server_cores_busy_ns(const struct kvc_rdma_server *server);
+
+/* Simulates up to time_ns. */
+void kvc_rdma_server_advance(struct kvc_rdma_server *server, double time_ns);
+
+/* Stops the server for stop_ns from the end of the latest advance on. All that is in it stands still, and
+ * requests wait on the wire. */
+void kvc_rdma_server_stop(struct kvc_rdma_server *server, double stop_ns);
 
 #endif

@@ -36,8 +36,9 @@ static void mover_main(void *data)
         }
         double amount = mover->amount, alone_ns = mover->alone_ns, began_ns = kvc_engine_now_ns();
         mover->amount = mover->alone_ns = 0;
+        kvc_slice_outages_ns(&mover->outages);
         move(mover, amount, alone_ns);
-        double took_ns = kvc_engine_now_ns() - began_ns;
+        double took_ns = fmax(kvc_engine_now_ns() - began_ns - kvc_slice_outages_ns(&mover->outages), 0);
         remember(mover, took_ns, alone_ns);
         mover->moved += amount;
         mover->moved_ns += took_ns;

@@ -11,6 +11,8 @@
  * is there the stretch is 1. If an activity takes longer than a slice, what is posted meanwhile waits and is
  * one activity afterwards, so nothing is lost.
  *
+ * The time of an outage is no contention and does not count: the server stands still meanwhile.
+ *
  * Not modelled: contention within less than a slice, and contention that begins within a few slices. */
 #ifndef KVC_SIM_RUN_SLICE_MOVER_H
 #define KVC_SIM_RUN_SLICE_MOVER_H
@@ -19,6 +21,7 @@
 #include <stdint.h>
 
 #include "sim/engine.h"
+#include "sim/run/slice_outages.h"
 
 enum { KVC_SLICE_MOVER_MEMORY_NS = 20000 /**< Time after which an activity counts 1/e in the stretch. */ };
 
@@ -28,6 +31,9 @@ struct kvc_slice_mover {
     uint32_t host[KVC_DRAWS_MAX]; /**< Work: hosts that each do an equal part of the amount. */
     uint32_t from;                /**< Transfer: host that the bytes come from. */
     uint32_t to;                  /**< Transfer: host that they go to. */
+
+    /** Transfer: links whose outages do not count as contention; a zeroed struct: none can fail. */
+    struct kvc_slice_outages outages;
 
     struct kvc_gate *gate;  /**< Opens when something is posted and the mover is idle. */
     bool moves;             /**< Whether an activity is under way. */
