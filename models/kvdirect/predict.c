@@ -6,8 +6,9 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/store.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/fill.h"
 #include "sim/workload/hottest_shard.h"
+#include "sim/workload/popularity_blocks.h"
 
 enum { MERGE_ITERATIONS = 20 };
 
@@ -56,6 +57,35 @@ static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, d
     return merged;
 }
 
+/* Returns how clients fill their packets for a mean NIC, if all NICs serve per_ns requests/ns. */
+static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double per_ns)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    bool gradually = workload->fill == KVC_FILL_GRADUALLY &&
+                     (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED ||
+                      workload->arrival == KVC_ARRIVAL_CURVE);
+    if (!gradually || per_ns <= 0) {
+        return (struct kvc_fill){.requests = config->mean.packet_requests};
+    }
+    return kvc_fill_of(per_ns / config->shards / kvc_workload_flows(workload), config->mean.packet_requests,
+                       workload->fill_timeout_ns);
+}
+
+/* Returns the mean latency of a request on NICs without queues [ns]. Its packet is filled, crosses the wire,
+ * and is decoded; the response waits for the last operation of the packet. */
+static double latency_ns_of(const struct kvc_scenario *scenario, const struct kvc_kvdirect_loads *loads,
+                            double per_ns)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct kvc_nic *nic = config->card.nic;
+    struct kvc_fill fill = fill_of(scenario, per_ns);
+    return fill.wait_ns + 2 * nic->latency_ns +
+           kvc_nic_wire_ns(nic, fill.requests * config->mean.request_bytes, 1) +
+           kvc_nic_wire_ns(nic, fill.requests * config->mean.response_bytes, 1) +
+           (fill.requests - 1 + pipeline_clocks) * loads->clock_ns + memory_ns(config, loads->hit_frac);
+}
+
 static void add_metrics(const struct kvc_kvdirect_config *config, const struct kvc_kvdirect_loads *loads,
                         double share, double host_per_ns, struct kvc_result *result)
 {
@@ -95,7 +125,6 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_reuse reuse;
-    const struct kvc_nic *nic = config->card.nic;
     const struct kvc_source_params source = kvc_kvdirect_source_of(scenario);
     double share = kvc_hottest_shard_frac(&source), merged = 0, per_ns = 0, host_per_ns = 0, host_ns = 0;
     double nodes = (double)scenario->cluster.nodes, sockets = (double)scenario->node.sockets;
@@ -116,12 +145,8 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
         }
     }
     double speed = per_ns * share; /* Operations per ns of the hottest NIC. */
-    double packet = config->mean.packet_requests;
-    double latency_ns = 2 * nic->latency_ns + packet * (loads.receive_ns + loads.send_ns) +
-                        (packet - 1) * loads.clock_ns + pipeline_clocks * loads.clock_ns +
-                        memory_ns(config, loads.hit_frac);
     result->throughput_mops = per_ns * 1e3;
-    result->latency_mean_us = latency_ns / 1e3;
+    result->latency_mean_us = latency_ns_of(scenario, &loads, per_ns) / 1e3;
     result->latency_p95_us = NAN;
     result->watts_mean = config->watts;
     kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
