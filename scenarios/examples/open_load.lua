@@ -1,4 +1,4 @@
--- Latency at half load, when 60 million requests arrive per second at random times.
+-- Latency at an open load: 60 million requests arrive per second at random times, less than half of what the store serves.
 return {
   name = "open-load",
   system = { kind = "megakv", cycle = "160us" },
