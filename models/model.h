@@ -67,8 +67,8 @@ struct kvc_model {
     double (*memory_bytes)(const struct kvc_scenario *scenario);
 
     /* Adds the devices of the simulated machines to an empty platform. The scenario is resolved. Checks and
-     * the simulation use the same description. NULL: the simulation has no devices, so none can change during
-     * a run. */
+     * the simulation use the same description. NULL: the store adds them itself, and none of them can change
+     * during a run. */
     void (*platform)(const struct kvc_scenario *scenario, struct kvc_platform *platform);
 
     /* Predicts the scenario's result with the store's closed form. */

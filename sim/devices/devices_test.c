@@ -55,8 +55,9 @@ Test(cpu, has_pstates_from_the_fastest_to_the_slowest)
 
 Test(cpu, has_the_clock_that_the_node_names)
 {
-    struct kvc_cpu cpu = {
-        .clock_hz = 2.6e9, .pstate_count = 3, .pstates = {{.clock_hz = 2.6e9}, {.clock_hz = 1.9e9}, {1.2e9}}};
+    struct kvc_cpu cpu = {.clock_hz = 2.6e9,
+                          .pstate_count = 3,
+                          .pstates = {{.clock_hz = 2.6e9}, {.clock_hz = 1.9e9}, {.clock_hz = 1.2e9}}};
     struct kvc_node node = {.device = {{&kvc_cpu_kind, &cpu}}};
     struct kvc_diag diag = {0};
     uint32_t index = 7;
