@@ -11,6 +11,19 @@ expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o no
     --json calibrated.json >/dev/null
 grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
     fail "a calibrated machine is of no use"
+# The comparison of keys is measured for every item that is read, and a profile without it charges get and getk the same.
+items() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -c 'size = [1-9]'; }
+[ "$(items compare)" -gt 0 ] && [ "$(items compare)" -eq "$(items read)" ] || fail "the comparison of keys is not measured"
+senders() { # MACHINE API: prints the senders' limit
+    "$kvcast" predict good.lua --set node.machine="$1" --set system.api="$2" --set system.feed=memory \
+        --set system.streams=auto --set node.cpu.cores=4 --json api.json >/dev/null
+    grep -oE '"senders_limit_mops": [0-9.]+' api.json | cut -d ' ' -f 2
+}
+sed '/^    compare = /,/^    },/d' machine.lua >keyless.lua
+get=$(senders machine.lua get) getk=$(senders machine.lua getk)
+awk -v a="$get" -v b="$getk" 'BEGIN { exit !(a > 0 && b >= a) }' || fail "get $get Mops, getk $getk Mops"
+[ "$(senders keyless.lua get)" = "$get" ] || fail "get depends on the comparison curve"
+[ "$(senders keyless.lua getk)" = "$get" ] || fail "getk differs from get without a measured comparison"
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
 expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
 sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua

@@ -112,6 +112,18 @@ static void summarize_curve(struct kvc_profile *profile, const char *what, const
         fit->linear ? "" : ": NOT a straight line");
 }
 
+/* The comparison has no straight line over the item's bytes: the key is as long in all of them. */
+static void summarize_comparison(const struct kvc_megakv_cost_curve *compare, struct kvc_profile *profile)
+{
+    double low_ns = INFINITY, high_ns = 0;
+    for (uint32_t i = 0; i < compare->count; i++) {
+        low_ns = fmin(low_ns, compare->point[i].ns);
+        high_ns = fmax(high_ns, compare->point[i].ns);
+    }
+    kvc_profile_summarize(profile, "%-22s %9.4g .. %.4g ns of a read, which api = \"getk\" saves",
+                          "compare keys", low_ns, high_ns);
+}
+
 static void summarize(const struct kvc_megakv_measurement *measurement, bool on_gpu,
                       struct kvc_profile *profile)
 {
@@ -119,6 +131,7 @@ static void summarize(const struct kvc_megakv_measurement *measurement, bool on_
     summarize_curve(profile, "receive a frame", &measurement->receive.fit, "request");
     summarize_curve(profile, "write an item", &measurement->write.fit, "byte");
     summarize_curve(profile, "read an item", &measurement->read.fit, "byte");
+    summarize_comparison(&measurement->compare.curve, profile);
     summarize_curve(profile, "search", &measurement->search.fit, "job");
     summarize_curve(profile, "insert and delete", &measurement->insert.fit, "job");
 }
