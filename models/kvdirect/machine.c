@@ -1,6 +1,5 @@
 #include "models/kvdirect/machine.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
