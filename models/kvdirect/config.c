@@ -212,14 +212,14 @@ enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *
     return KVC_OK;
 }
 
-static enum kvc_status check_power(const struct kvc_nic *nic, struct kvc_diag *diag)
+static enum kvc_status check_cpu_clock(const struct kvc_node *node, struct kvc_diag *diag)
 {
-    return nic->busy_watts <= 0
+    return node->cpu_clock_hz == 0
                ? KVC_OK
                : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                               "node.nic.busy_power: found %g W, allowed: 0, because node.fpga.power is that "
-                               "of the whole card",
-                               nic->busy_watts);
+                               "node.cpu_clock: found %g GHz, allowed with kvdirect: auto, because its CPUs "
+                               "have no P-states",
+                               node->cpu_clock_hz / 1e9);
 }
 
 static enum kvc_status check_card(const struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -345,7 +345,7 @@ enum kvc_status kvc_kvdirect_check(const struct kvc_scenario *scenario, struct k
 {
     enum kvc_status status = check_card(scenario, diag);
     if (status == KVC_OK) {
-        status = check_power(kvc_nic_of(&scenario->node), diag);
+        status = check_cpu_clock(&scenario->node, diag);
     }
     if (status == KVC_OK) {
         status = check_run(scenario, diag);

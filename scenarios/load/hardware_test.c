@@ -68,6 +68,8 @@ Test(hardware, refuses_a_clock_that_the_cpu_has_not)
 {
     kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { cpu_clock = '2.65GHz' } }", 2,
                      "node.cpu_clock: found 2.65GHz, allowed: auto, 2.6GHz, 2.5GHz, ");
+    kvc_test_refuses("return { system = { kind = 'kvdirect' },\n  node = { cpu_clock = '1.2GHz' } }", 2,
+                     "node.cpu_clock: found 1.2 GHz, allowed with kvdirect: auto");
     struct kvc_loaded *loaded =
         kvc_test_accepts("return { system = { kind = 'megakv' }, node = { cpu_clock = '1.9GHz' } }", NULL);
     cr_expect_eq(loaded->scenario.node.cpu_clock_hz, 1.9e9);

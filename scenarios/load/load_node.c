@@ -106,9 +106,6 @@ enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const
     if (status == KVC_OK) {
         status = check_cpu_clock(decoder, node);
     }
-    if (status == KVC_OK && model->platform == NULL && kvc_decode_has(decoder->lua, -1, "cpu_clock")) {
-        kvc_decode_warn(decoder, "node.cpu_clock", "node.cpu_clock has no effect with %s", model->name);
-    }
     if (status == KVC_OK) {
         lua_pop(decoder->lua, 1);
     }

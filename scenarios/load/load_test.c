@@ -198,8 +198,6 @@ Test(load, warns_of_keys_without_effect)
     warns(
         "return { system = { kind = 'megakv' },\n  workload = { arrival = 'saturate',\n fill_timeout = '1us' } }",
         ":3: workload.fill_timeout has no effect unless workload.arrival is an open loop");
-    warns("return { system = { kind = 'kvdirect' },\n  node = { cpu_clock = '1.2GHz' } }",
-          ":2: node.cpu_clock has no effect with kvdirect");
     kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
     warns("return { system = { kind = 'megakv' },\n  workload = { arrival = { trace = 't.csv' },\n    get = "
           "0.95 } }",
