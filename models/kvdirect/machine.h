@@ -7,9 +7,10 @@
  * or it is interleaved over all sockets; what lies at another socket crosses the links between the two.
  *
  * Power: the host "base" is the whole server without NICs (system.idle_power), as it is published, so CPU and
- * memory have none of their own; and each card. The power of an idle card is not published, so a card that is on
- * takes its power at work. Not modelled: the switch, because each NIC has a port of its own; limits of the
- * root complex besides its lanes, which are not published; clocks of CPUs, which do nothing in most runs. */
+ * memory have none of their own; and each card, which takes its power at work all the time, because that of
+ * the idle card is not published. Not modelled: the switch, because each NIC has a port of its own; limits of
+ * the root complex besides its lanes, which are not published; clocks of CPUs, which do nothing in most runs.
+ */
 #ifndef KVC_MODELS_KVDIRECT_MACHINE_H
 #define KVC_MODELS_KVDIRECT_MACHINE_H
 
