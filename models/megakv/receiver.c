@@ -353,14 +353,17 @@ static bool peek(struct kvc_megakv_simulation *simulation, struct kvc_source *so
     return found;
 }
 
-/* Receives in open and closed loops: the NIC spreads frames over the queues by a hash of the connection
- * (RSS), regardless of the queues' load. */
+/* Receives in open and closed loops. The NIC spreads frames over the queues by a hash of the connection
+ * (RSS), and frames in memory are dealt at random, both regardless of the queues' load. */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
     struct kvc_source *source = socket->simulation->replica.source;
     uint32_t connection;
     while (peek(socket->simulation, source, socket->number, until_ns, &connection)) {
-        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[kvc_rss_queue(socket->rss, connection)];
+        bool network = socket->simulation->config->feed == KVC_MEGAKV_NETWORK;
+        uint32_t queue = network ? kvc_rss_queue(socket->rss, connection)
+                                 : kvc_rng_below(&socket->spread, socket->simulation->streams);
+        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[queue];
         uint32_t first = pipeline->filling->batch->count;
         /* A core that the receivers share with the index is about to run a launch. */
         if ((socket->simulation->shared && pipeline->receive_core->free_ns >= until_ns) ||

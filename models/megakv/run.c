@@ -156,6 +156,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     rss.server = number;
     rss.seed = seed;
     socket->rss = kvc_rss_open(&rss, NULL); /* kvc_megakv_check() has checked the queues. */
+    kvc_rng_init(&socket->spread, seed, "megakv.rss", number);
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->device = simulation->devices[number];

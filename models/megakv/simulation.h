@@ -79,7 +79,8 @@ struct kvc_megakv_copies {
 /* A launch of all streams of a socket. The stream that ends last frees it. */
 struct kvc_megakv_launch {
     struct kvc_megakv_launch_work work;
-    double started_ns; /* When the scheduler launched it [ns]. */
+    bool begun;        /* Whether a stream has begun with it. */
+    double started_ns; /* When the first stream began with it [ns]. */
     uint32_t running;  /* Streams that have not ended. */
     uint32_t parts;    /* Streams that have jobs. */
     struct kvc_megakv_copies in, out;
@@ -180,6 +181,7 @@ struct kvc_megakv_socket {
     struct kvc_megakv_core first_core;      /* threads = "shared": scheduler and receivers. */
     struct kvc_megakv_core *send_cores;     /* threads = "shared": the other cores. */
     struct kvc_rss *rss;                    /* Queues of the connections. */
+    struct kvc_rng spread;                  /* feed = "memory": draws the queue of a frame. */
     struct kvc_rng thinning, outcome;
     uint64_t outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     uint64_t outcomes_hit;   /* How many of them hit. */

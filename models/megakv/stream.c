@@ -186,6 +186,10 @@ void kvc_megakv_stream_main(void *data)
         struct kvc_megakv_job job = stream->jobs[stream->head % KVC_MEGAKV_STREAM_JOBS];
         bool searching = job.launch->work.kernel == KVC_MEGAKV_KERNEL_SEARCH;
         double start_ns = kvc_engine_now_ns();
+        if (!job.launch->begun) {
+            job.launch->begun = true;
+            job.launch->started_ns = start_ns;
+        }
         run_on_gpu(stream, &job);
         double end_ns = kvc_engine_now_ns();
         kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,

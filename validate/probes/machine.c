@@ -110,8 +110,10 @@ static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profil
     kvc_profile_reserve(profile, "dram", "random_line");
     kvc_profile_reserve(profile, "dram", "next_line");
     kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
-    kvc_profile_value(profile, "dram", "bandwidth", machine->memory.sequential_bytes_per_s / 1e9, "GB/s",
-                      "one core that reads in order");
+    /* The cores share this bandwidth in a simulation, so the rate of one of them would slow all others. */
+    kvc_profile_value(profile, "dram", "bandwidth",
+                      machine->memory.sequential_bytes_per_s * machine->facts.cores / 1e9, "GB/s",
+                      "what one core reads in order, times the cores; not measured together");
 }
 
 /* The GPU; without one, a thread of the processor in its place. */

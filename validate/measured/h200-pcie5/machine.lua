@@ -18,7 +18,7 @@ return {
     random_line = { "10.48ns", source = "measured 2026-11-21: items by their bytes: -0.629 .. 21.6 (95 %), 7 points, worst 37.2 % off; NOT a straight line" },
     next_line = { "11.67ns", source = "measured 2026-11-21: 64 times the slope of the same line: 6.04 .. 17.3 (95 %), 7 points, worst 37.2 % off; NOT a straight line" },
     line = { "64B", source = "measured 2026-11-21: cache line of x86-64" },
-    bandwidth = { "8.084GB/s", source = "measured 2026-11-21: one core reading in order" },
+    bandwidth = { "129.3GB/s", source = "measured 2026-11-21: 8.084 GB/s, one core reading in order, times 16 cores; not measured together" },
   },
   gpu = {
     name = "NVIDIA H200",
