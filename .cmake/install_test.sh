@@ -43,8 +43,11 @@ kvcast list >list.txt
 for name in megakv tesla-k40c ycsb-b scenarios/examples/first.lua scenarios/papers/megakv/fig12.lua "$prefix/share/kvcast"; do
     grep -qF -- "$name" list.txt || fail "kvcast list does not name $name"
 done
-kvcast describe tesla-k40c | grep -q memory || fail "kvcast describe of a profile"
-kvcast describe system.cycle | grep -q cycle || fail "kvcast describe of an option"
+# A file between the two, because grep -q ends at the first match and kvcast must not find its pipe closed.
+kvcast describe tesla-k40c >described.txt
+grep -q memory described.txt || fail "kvcast describe of a profile"
+kvcast describe system.cycle >described.txt
+grep -q cycle described.txt || fail "kvcast describe of an option"
 cat >small.lua <<'LUA'
 return {
   system = { kind = "megakv", index = "1MiB", slab = "8MiB" },
