@@ -1,4 +1,5 @@
 #include "scenarios/output/json.h"
+#include "scenarios/output/json_value.h"
 #include "sim/base/version.h"
 
 #include <errno.h>
@@ -13,44 +14,10 @@ const double kvc_percentiles[KVC_PERCENTILES] = {0.01, 0.1, 0.5, 0.9, 0.95, 0.99
 
 #define SCHEMA "kvcast.result/1"
 
-/* Significant digits of numbers: more than any model's precision, and short enough to read. */
-enum { DIGITS = 12 };
-
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *count(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
-/* Replaces bytes that are not ASCII when the text is not valid UTF-8, which Jansson refuses. */
-static json_t *text(const char *bytes)
-{
-    json_t *string = json_string(bytes);
-    if (string != NULL) {
-        return string;
-    }
-    char ascii[KVC_TEXT_MAX * 2];
-    size_t length = 0;
-    for (; bytes[length] != '\0' && length + 1 < sizeof(ascii); length++) {
-        ascii[length] = (bytes[length] & 0x80) != 0 ? '?' : bytes[length];
-    }
-    ascii[length] = '\0';
-    return json_string(ascii);
-}
-
-static json_t *text_or_null(const char *bytes)
-{
-    return bytes[0] != '\0' ? text(bytes) : json_null();
-}
-
 static json_t *parameter_value(const struct kvc_parameter *parameter)
 {
     json_t *value = parameter->bare ? json_loads(parameter->value, JSON_DECODE_ANY, NULL) : NULL;
-    return value != NULL ? value : text(parameter->value);
+    return value != NULL ? value : kvc_json_text(parameter->value);
 }
 
 json_t *kvc_json_values(const struct kvc_parameters *list)
@@ -66,7 +33,7 @@ json_t *kvc_json_sources(const struct kvc_parameters *list)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < list->count; i++) {
-        json_object_set_new(object, list->entry[i].path, text(list->entry[i].source));
+        json_object_set_new(object, list->entry[i].path, kvc_json_text(list->entry[i].source));
     }
     return object;
 }
@@ -76,10 +43,10 @@ static json_t *throughput(const struct kvc_outcome *outcome)
     json_t *object = json_object();
     json_t *replicas = json_array();
     for (uint32_t i = 0; outcome->replica_mops != NULL && i < outcome->replicas; i++) {
-        json_array_append_new(replicas, number(outcome->replica_mops[i]));
+        json_array_append_new(replicas, kvc_json_number(outcome->replica_mops[i]));
     }
-    json_object_set_new(object, "mean", number(outcome->throughput.mean));
-    json_object_set_new(object, "ci95", number(outcome->throughput.half_width));
+    json_object_set_new(object, "mean", kvc_json_number(outcome->throughput.mean));
+    json_object_set_new(object, "ci95", kvc_json_number(outcome->throughput.half_width));
     json_object_set_new(object, "replicas", replicas);
     return object;
 }
@@ -87,8 +54,8 @@ static json_t *throughput(const struct kvc_outcome *outcome)
 static json_t *percentile(double p, double us)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "p", number(p));
-    json_object_set_new(object, "us", number(us));
+    json_object_set_new(object, "p", kvc_json_number(p));
+    json_object_set_new(object, "us", kvc_json_number(us));
     return object;
 }
 
@@ -98,7 +65,8 @@ static json_t *cdf(const struct kvc_histogram *histogram)
     json_t *array = json_array();
     uint32_t points = kvc_histogram_cdf(histogram, KVC_CDF_POINTS, value_ns, fraction);
     for (uint32_t i = 0; i < points; i++) {
-        json_array_append_new(array, json_pack("[o,o]", number(value_ns[i] * 1e-3), number(fraction[i])));
+        json_array_append_new(
+            array, json_pack("[o,o]", kvc_json_number(value_ns[i] * 1e-3), kvc_json_number(fraction[i])));
     }
     return array;
 }
@@ -117,26 +85,26 @@ static json_t *latency(const struct kvc_result *result)
     if (!result->has_histogram) {
         json_array_append_new(percentiles, percentile(0.95, result->latency_p95_us));
     }
-    json_object_set_new(object, "mean", number(measured || !result->has_histogram ? mean_us : NAN));
-    json_object_set_new(object, "min", number(measured ? histogram->min_ns * 1e-3 : NAN));
-    json_object_set_new(object, "max", number(measured ? histogram->max_ns * 1e-3 : NAN));
+    json_object_set_new(object, "mean", kvc_json_number(measured || !result->has_histogram ? mean_us : NAN));
+    json_object_set_new(object, "min", kvc_json_number(measured ? histogram->min_ns * 1e-3 : NAN));
+    json_object_set_new(object, "max", kvc_json_number(measured ? histogram->max_ns * 1e-3 : NAN));
     json_object_set_new(object, "percentiles", percentiles);
     json_object_set_new(object, "cdf", measured ? cdf(histogram) : json_array());
-    json_object_set_new(object, "clipped", count(histogram->clipped));
+    json_object_set_new(object, "clipped", kvc_json_count(histogram->clipped));
     return object;
 }
 
 static json_t *requests(const struct kvc_result *result)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "offered", count(result->offered));
-    json_object_set_new(object, "completed", count(result->completed));
-    json_object_set_new(object, "dropped", count(result->dropped));
-    json_object_set_new(object, "hits", count(result->hits));
-    json_object_set_new(object, "misses", count(result->misses));
-    json_object_set_new(object, "gets", count(result->gets));
-    json_object_set_new(object, "sets", count(result->sets));
-    json_object_set_new(object, "deletes", count(result->deletes));
+    json_object_set_new(object, "offered", kvc_json_count(result->offered));
+    json_object_set_new(object, "completed", kvc_json_count(result->completed));
+    json_object_set_new(object, "dropped", kvc_json_count(result->dropped));
+    json_object_set_new(object, "hits", kvc_json_count(result->hits));
+    json_object_set_new(object, "misses", kvc_json_count(result->misses));
+    json_object_set_new(object, "gets", kvc_json_count(result->gets));
+    json_object_set_new(object, "sets", kvc_json_count(result->sets));
+    json_object_set_new(object, "deletes", kvc_json_count(result->deletes));
     return object;
 }
 
@@ -146,12 +114,12 @@ static json_t *stages(const struct kvc_result *result)
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
         json_t *object = json_object();
-        json_object_set_new(object, "name", text(stage->name));
-        json_object_set_new(object, "device", text(stage->device));
-        json_object_set_new(object, "utilization_frac", number(stage->utilization_frac));
-        json_object_set_new(object, "busy_s", number(stage->busy_s));
-        json_object_set_new(object, "served", count(stage->served));
-        json_object_set_new(object, "mean_us", number(stage->mean_us));
+        json_object_set_new(object, "name", kvc_json_text(stage->name));
+        json_object_set_new(object, "device", kvc_json_text(stage->device));
+        json_object_set_new(object, "utilization_frac", kvc_json_number(stage->utilization_frac));
+        json_object_set_new(object, "busy_s", kvc_json_number(stage->busy_s));
+        json_object_set_new(object, "served", kvc_json_count(stage->served));
+        json_object_set_new(object, "mean_us", kvc_json_number(stage->mean_us));
         json_array_append_new(array, object);
     }
     return array;
@@ -160,9 +128,9 @@ static json_t *stages(const struct kvc_result *result)
 static json_t *bottleneck(const struct kvc_result *result)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "stage", text_or_null(result->bottleneck_stage));
-    json_object_set_new(object, "device", text_or_null(result->bottleneck_device));
-    json_object_set_new(object, "why", text_or_null(result->bottleneck_why));
+    json_object_set_new(object, "stage", kvc_json_text_or_null(result->bottleneck_stage));
+    json_object_set_new(object, "device", kvc_json_text_or_null(result->bottleneck_device));
+    json_object_set_new(object, "why", kvc_json_text_or_null(result->bottleneck_why));
     return object;
 }
 
@@ -170,7 +138,7 @@ static json_t *metrics(const struct kvc_metrics *list)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < list->count; i++) {
-        json_object_set_new(object, list->entry[i].name, number(list->entry[i].value));
+        json_object_set_new(object, list->entry[i].name, kvc_json_number(list->entry[i].value));
     }
     return object;
 }
@@ -180,9 +148,9 @@ static json_t *windows(const struct kvc_result *result)
     json_t *object = json_object();
     json_t *mops = json_array();
     for (uint32_t i = 0; i < result->window_count; i++) {
-        json_array_append_new(mops, number((double)result->window_mops[i]));
+        json_array_append_new(mops, kvc_json_number((double)result->window_mops[i]));
     }
-    json_object_set_new(object, "length_us", number(result->window_us));
+    json_object_set_new(object, "length_us", kvc_json_number(result->window_us));
     json_object_set_new(object, "mops", mops);
     return object;
 }
@@ -228,13 +196,13 @@ static json_t *notes(const struct kvc_report *report)
     const struct kvc_result *result = &report->outcome->result;
     json_t *array = json_array();
     for (uint32_t i = 0; i < report->loaded->warning_count; i++) {
-        json_array_append_new(array, text(report->loaded->warning[i]));
+        json_array_append_new(array, kvc_json_text(report->loaded->warning[i]));
     }
     for (uint32_t i = 0; i < result->note_count; i++) {
-        json_array_append_new(array, text(result->note[i]));
+        json_array_append_new(array, kvc_json_text(result->note[i]));
     }
     if (result->watts_mean <= 0) {
-        json_array_append_new(array, text("energy is null: no power is stated"));
+        json_array_append_new(array, kvc_json_text("energy is null: no power is stated"));
     }
     return array;
 }
@@ -243,31 +211,16 @@ static json_t *simulation(const struct kvc_result *result)
 {
     json_t *object = json_object();
     double rate = result->wall_s > 0 ? (double)result->requests_simulated / result->wall_s : NAN;
-    json_object_set_new(object, "simulated_s", number(result->simulated_s));
-    json_object_set_new(object, "warmup_s", number(result->warmup_s));
-    json_object_set_new(object, "requests", count(result->requests_simulated));
-    json_object_set_new(object, "activities", count(result->activities));
-    json_object_set_new(object, "wall_s", number(result->wall_s));
-    json_object_set_new(object, "wall_source_s", number(result->source_wall_s));
-    json_object_set_new(object, "wall_kernel_s", number(result->kernel_wall_s));
-    json_object_set_new(object, "wall_engine_s", number(result->engine_wall_s));
-    json_object_set_new(object, "wall_preload_s", number(result->preload_wall_s));
-    json_object_set_new(object, "requests_per_wall_s", number(rate));
-    return object;
-}
-
-/* The calibrated machine of the scenario, or null when the scenario only describes its hardware. */
-static json_t *machine(const struct kvc_machine *machine)
-{
-    json_t *object = json_object();
-    if (machine->name[0] == '\0') {
-        json_decref(object);
-        return json_null();
-    }
-    json_object_set_new(object, "name", text(machine->name));
-    json_object_set_new(object, "date", text(machine->date));
-    json_object_set_new(object, "compiler", text(machine->compiler));
-    json_object_set_new(object, "commit", text(machine->commit));
+    json_object_set_new(object, "simulated_s", kvc_json_number(result->simulated_s));
+    json_object_set_new(object, "warmup_s", kvc_json_number(result->warmup_s));
+    json_object_set_new(object, "requests", kvc_json_count(result->requests_simulated));
+    json_object_set_new(object, "activities", kvc_json_count(result->activities));
+    json_object_set_new(object, "wall_s", kvc_json_number(result->wall_s));
+    json_object_set_new(object, "wall_source_s", kvc_json_number(result->source_wall_s));
+    json_object_set_new(object, "wall_kernel_s", kvc_json_number(result->kernel_wall_s));
+    json_object_set_new(object, "wall_engine_s", kvc_json_number(result->engine_wall_s));
+    json_object_set_new(object, "wall_preload_s", kvc_json_number(result->preload_wall_s));
+    json_object_set_new(object, "requests_per_wall_s", kvc_json_number(rate));
     return object;
 }
 
@@ -276,14 +229,14 @@ static json_t *document(const struct kvc_report *report)
     const struct kvc_scenario *scenario = &report->loaded->scenario;
     const struct kvc_result *result = &report->outcome->result;
     json_t *object = json_object();
-    json_object_set_new(object, "schema", text(SCHEMA));
-    json_object_set_new(object, "scenario", text(scenario->name));
-    json_object_set_new(object, "system", text(scenario->model->name));
-    json_object_set_new(object, "seed", count(scenario->run.seed));
-    json_object_set_new(object, "version", text(kvc_version));
-    json_object_set_new(object, "command", text(report->command));
-    json_object_set_new(object, "command_line", text(report->command_line));
-    json_object_set_new(object, "machine", machine(&scenario->node.machine));
+    json_object_set_new(object, "schema", kvc_json_text(SCHEMA));
+    json_object_set_new(object, "scenario", kvc_json_text(scenario->name));
+    json_object_set_new(object, "system", kvc_json_text(scenario->model->name));
+    json_object_set_new(object, "seed", kvc_json_count(scenario->run.seed));
+    json_object_set_new(object, "version", kvc_json_text(kvc_version));
+    json_object_set_new(object, "command", kvc_json_text(report->command));
+    json_object_set_new(object, "command_line", kvc_json_text(report->command_line));
+    json_object_set_new(object, "machine", kvc_json_machine(&scenario->node.machine));
     json_object_set_new(object, "throughput_mops", throughput(report->outcome));
     json_object_set_new(object, "latency_us", latency(result));
     json_object_set_new(object, "requests", requests(result));
@@ -353,7 +306,7 @@ static bool write_elements(const json_t *array, int depth, FILE *out)
 static bool write_value(const json_t *value, int depth, FILE *out)
 {
     if (is_one_line(value)) {
-        return json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) == 0;
+        return json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(KVC_JSON_DIGITS)) == 0;
     }
     bool object = json_is_object(value);
     return fputc(object ? '{' : '[', out) != EOF &&
@@ -379,11 +332,12 @@ static bool is_text(const json_t *document, const char *key, const char *expecte
     return found != NULL && strcmp(found, expected) == 0;
 }
 
-/* Compares as text, because a number that was read back has DIGITS digits and a fresh one may have more. */
+/* Compares as text, because a number that was read back has KVC_JSON_DIGITS digits and a fresh one may have
+ * more. */
 static bool same_text(const json_t *a, const json_t *b)
 {
-    char *text_a = json_dumps(a, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
-    char *text_b = json_dumps(b, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    char *text_a = json_dumps(a, JSON_COMPACT | JSON_REAL_PRECISION(KVC_JSON_DIGITS));
+    char *text_b = json_dumps(b, JSON_COMPACT | JSON_REAL_PRECISION(KVC_JSON_DIGITS));
     bool same = text_a != NULL && text_b != NULL && strcmp(text_a, text_b) == 0;
     free(text_a);
     free(text_b);

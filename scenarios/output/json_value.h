@@ -1,0 +1,28 @@
+/* The values that all JSON documents have in common. */
+#ifndef KVC_SCENARIOS_OUTPUT_JSON_VALUE_H
+#define KVC_SCENARIOS_OUTPUT_JSON_VALUE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "sim/devices/node.h"
+
+/* Significant digits of numbers: more than any model's precision, and short enough to read. */
+enum { KVC_JSON_DIGITS = 12 };
+
+/* Returns the number, or null if it is not finite. */
+json_t *kvc_json_number(double value);
+
+json_t *kvc_json_count(uint64_t value);
+
+/* Returns the text. Bytes that are not ASCII are replaced when it is not valid UTF-8, which Jansson refuses.
+ */
+json_t *kvc_json_text(const char *bytes);
+
+/* Returns the text, or null if it is empty. */
+json_t *kvc_json_text_or_null(const char *bytes);
+
+/* Returns the calibrated machine of a scenario, or null when the scenario only describes its hardware. */
+json_t *kvc_json_machine(const struct kvc_machine *machine);
+
+#endif
