@@ -136,7 +136,7 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
 /* Returns the time of a cost while others share the cores and the memory. */
 static double stretched_ns(const struct kvc_megakv_pipeline *pipeline, struct kvc_cpu_cost cost)
 {
-    return cost.compute_ns * pipeline->core.stretch + cost.stall_ns * pipeline->socket->memory.stretch;
+    return cost.compute_ns * pipeline->core_stretch + cost.stall_ns * pipeline->socket->memory.stretch;
 }
 
 static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
@@ -147,13 +147,6 @@ static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struc
         kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, batch->op[row],
                                 batch->key_bytes[row], batch->value_bytes[row]);
     return stretched_ns(pipeline, cost);
-}
-
-static void add_load(struct kvc_dram_load *sum, struct kvc_dram_load load, double count)
-{
-    sum->random_reads += count * load.random_reads;
-    sum->random_writes += count * load.random_writes;
-    sum->streamed_bytes += count * load.streamed_bytes;
 }
 
 static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch,
@@ -248,24 +241,17 @@ static void add_draws(struct kvc_megakv_pipeline *pipeline, const struct kvc_bat
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
     const struct kvc_megakv_simulation *simulation = socket->simulation;
-    const struct kvc_workload *workload = &simulation->scenario->workload;
-    uint32_t count = batch->count - first;
-    struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests,
-                                                       KVC_OP_GET, batch->key_bytes[first], 0);
     bool siblings = simulation->config->cpu->threads_per_core > 1;
-    pipeline->core.received_ns +=
-        (siblings ? count * cost.compute_ns : took_ns) * simulation->costs.core_speed;
+    uint32_t count = batch->count - first;
+    pipeline->worked_ns +=
+        (siblings ? count * socket->receive_compute_ns : took_ns) * simulation->costs.core_speed;
     for (int op = 0; op < KVC_OP_COUNT && simulation->fixed_sizes; op++) {
-        add_load(&socket->received_load,
-                 kvc_megakv_receive_load(&simulation->costs, op, (uint32_t)workload->key_bytes,
-                                         (uint32_t)workload->value_bytes),
-                 mix->count[op]);
+        kvc_dram_load_add(&socket->received_load, &socket->receive_load[op], mix->count[op]);
     }
     for (uint32_t i = first; i < batch->count && !simulation->fixed_sizes; i++) {
-        add_load(&socket->received_load,
-                 kvc_megakv_receive_load(&simulation->costs, batch->op[i], batch->key_bytes[i],
-                                         batch->value_bytes[i]),
-                 1);
+        struct kvc_dram_load load = kvc_megakv_receive_load(&simulation->costs, batch->op[i],
+                                                            batch->key_bytes[i], batch->value_bytes[i]);
+        kvc_dram_load_add(&socket->received_load, &load, 1);
     }
 }
 
@@ -374,6 +360,22 @@ static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
     }
 }
 
+/* Sets the costs and loads of a socket's requests until the next swap. */
+static void update_draws(struct kvc_megakv_socket *socket)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    uint32_t key_bytes = (uint32_t)workload->key_bytes, value_bytes = (uint32_t)workload->value_bytes;
+    /* The compute of a request depends neither on its operation nor on its sizes. */
+    socket->receive_compute_ns =
+        kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, KVC_OP_GET, key_bytes,
+                                0)
+            .compute_ns;
+    for (int op = 0; op < KVC_OP_COUNT && simulation->fixed_sizes; op++) {
+        socket->receive_load[op] = kvc_megakv_receive_load(&simulation->costs, op, key_bytes, value_bytes);
+    }
+}
+
 /* Sets the costs until the next swap. */
 static void update_costs(struct kvc_megakv_pipeline *pipeline)
 {
@@ -405,24 +407,16 @@ static void post(struct kvc_megakv_share *share, double amount_ns, double bytes,
     }
 }
 
-/* Takes what waits for the next activity of a share. */
-static struct kvc_draw take(struct kvc_megakv_share *share)
-{
-    struct kvc_draw draw = {share->host, share->amount_ns, share->span_ns};
-    share->amount_ns = share->span_ns = 0;
-    return draw;
-}
-
 void kvc_megakv_share_main(void *data)
 {
     struct kvc_megakv_share *share = data;
     for (;;) {
         kvc_gate_wait(share->gate);
         while (share->span_ns > 0) {
-            const struct kvc_draw draw = take(share);
+            const struct kvc_draw draw = {share->host, share->amount_ns, share->span_ns};
             double bytes = share->bytes, start_ns = kvc_engine_now_ns();
             struct kvc_work work;
-            share->bytes = 0;
+            share->amount_ns = share->span_ns = share->bytes = 0;
             kvc_engine_start(&work, &draw, 1);
             if (bytes > 0) {
                 kvc_engine_transfer(share->from, share->to, bytes);
@@ -440,17 +434,20 @@ void kvc_megakv_receivers_main(void *data)
     uint32_t streams = socket->simulation->streams;
     for (;;) {
         kvc_gate_wait(socket->receive_gate);
-        while (socket->pipelines[0].core.span_ns > 0) {
-            double start_ns = kvc_engine_now_ns(), span_ns = socket->pipelines[0].core.span_ns;
+        while (socket->receive_span_ns > 0) {
+            double start_ns = kvc_engine_now_ns(), span_ns = socket->receive_span_ns;
+            socket->receive_span_ns = 0;
             for (uint32_t i = 0; i < streams; i++) {
-                struct kvc_draw draw = take(&socket->pipelines[i].core);
-                kvc_engine_start(&socket->pipelines[i].received, &draw, 1);
+                struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
+                const struct kvc_draw draw = {(uint32_t)socket->device.cpu, pipeline->posted_ns, span_ns};
+                pipeline->posted_ns = 0;
+                kvc_engine_start(&pipeline->received, &draw, 1);
             }
             /* All draws span the same time, so they end together unless the cores are short. */
             for (uint32_t i = 0; i < streams; i++) {
                 struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
                 kvc_engine_finish(&pipeline->received);
-                pipeline->core.stretch = fmax((kvc_engine_now_ns() - start_ns) / span_ns, 1);
+                pipeline->core_stretch = fmax((kvc_engine_now_ns() - start_ns) / span_ns, 1);
             }
         }
         socket->receiving = false;
@@ -468,13 +465,13 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
     /* Receivers that share the scheduler's core take turns with the index there, which this actor would do at
      * the same time. */
     for (uint32_t i = 0; i < simulation->streams && !simulation->shared; i++) {
-        struct kvc_megakv_share *core = &socket->pipelines[i].core;
+        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         /* Work on frames that reach beyond the swap belongs to the next cycle. */
-        double amount_ns = fmin(core->received_ns, span_ns);
-        core->amount_ns += amount_ns;
-        core->span_ns += span_ns;
-        core->received_ns -= amount_ns;
+        double amount_ns = fmin(pipeline->worked_ns, span_ns);
+        pipeline->posted_ns += amount_ns;
+        pipeline->worked_ns -= amount_ns;
     }
+    socket->receive_span_ns += simulation->shared ? 0 : span_ns;
     if (!simulation->shared && !socket->receiving) {
         socket->receiving = true;
         kvc_gate_post(socket->receive_gate);
@@ -489,6 +486,7 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
 {
     kvc_megakv_use_clock(socket);
+    update_draws(socket);
     for (uint32_t i = 0; i < socket->simulation->streams; i++) {
         update_costs(&socket->pipelines[i]);
     }

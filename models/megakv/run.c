@@ -110,7 +110,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->stretch = 1;
     open_stream(&pipeline->stream, socket, pipeline);
-    open_share(&pipeline->core, socket->device.cpu, KVC_SOCKET_NONE, KVC_SOCKET_NONE);
+    pipeline->core_stretch = 1;
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->lookup_mix = simulation->costs.lookup_mix;
     pipeline->started_ns = kvc_array_of(simulation->config->nic->ring_frames, sizeof(*pipeline->started_ns));
@@ -137,7 +137,6 @@ static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
     kvc_gate_free(pipeline->free_gate);
     kvc_gate_free(pipeline->ready_gate);
     close_stream(&pipeline->stream);
-    kvc_gate_free(pipeline->core.gate);
     free(pipeline->started_ns);
 }
 

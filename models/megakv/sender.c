@@ -133,9 +133,7 @@ static void add_work(struct batch_work *sum, const struct response *response, do
     sum->cost_ns += count * response->cost_ns;
     sum->compute_ns += count * response->compute_ns;
     sum->bytes += count * response->bytes;
-    sum->load.random_reads += count * response->load.random_reads;
-    sum->load.random_writes += count * response->load.random_writes;
-    sum->load.streamed_bytes += count * response->load.streamed_bytes;
+    kvc_dram_load_add(&sum->load, &response->load, count);
 }
 
 static struct response response_of(const struct kvc_megakv_pipeline *pipeline, int outcome,

@@ -105,16 +105,14 @@ struct kvc_megakv_stream {
     struct kvc_gate *gate;
 };
 
-/* What receivers, or senders for the ports, take from a device. An actor turns it into one activity a cycle.
- */
+/* What receivers take from a device. An actor turns it into one activity a cycle. */
 struct kvc_megakv_share {
     uint32_t host;
-    uint32_t from, to;  /* Hosts between which bytes cross, if any do. */
-    double received_ns; /* Work since the last swap [ns]. */
-    double amount_ns;   /* Work that waits for the activity [ns]. */
-    double bytes;       /* Bytes that wait with it. */
-    double span_ns;     /* Time in which it was done [ns]. */
-    double stretch;     /* How much longer the latest activity took than it would have alone. */
+    uint32_t from, to; /* Hosts between which bytes cross, if any do. */
+    double amount_ns;  /* Work that waits for the activity [ns]. */
+    double bytes;      /* Bytes that wait with it. */
+    double span_ns;    /* Time in which it was done [ns]. */
+    double stretch;    /* How much longer the latest activity took than it would have alone. */
     bool running;
     struct kvc_gate *gate;
 };
@@ -142,10 +140,12 @@ struct kvc_megakv_pipeline {
 
     /* Receiver. */
     struct kvc_megakv_core own_receive_core, *receive_core;
-    double *started_ns;           /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
-    uint64_t frames;              /* Frames that reached the receive ring. */
-    struct kvc_megakv_share core; /* Its draw on the cores, */
-    struct kvc_work received;     /* and the activity of the latest one. */
+    double *started_ns;       /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
+    uint64_t frames;          /* Frames that reached the receive ring. */
+    double worked_ns;         /* Its work on the cores since the last swap [ns]. */
+    double posted_ns;         /* Its work that waits for the next activity [ns]. */
+    double core_stretch;      /* How much longer the latest activity took than it would have alone. */
+    struct kvc_work received; /* The latest activity. */
     /* Valid until the next swap if all sizes are fixed. */
     double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
     double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
@@ -173,15 +173,18 @@ struct kvc_megakv_socket {
     struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */
     struct kvc_gate *receive_gate;          /* Wakes the actor that draws on the cores for the receivers, */
     bool receiving;                         /* unless it is at work. */
-    struct kvc_megakv_share memory;         /* The receivers' draw on the memory. */
-    struct kvc_dram_load received_load;     /* What they have done to it since the last swap. */
-    double received_bytes;                  /* Bytes on the wire since the last swap. */
-    double *port_free_ns;                   /* By port: when the wire from the clients becomes idle [ns]. */
-    double swapped_ns;                      /* When the buffers were last swapped [ns]. */
-    struct kvc_megakv_core first_core;      /* threads = "shared": scheduler and receivers. */
-    struct kvc_megakv_core *send_cores;     /* threads = "shared": the other cores. */
-    struct kvc_rss *rss;                    /* Queues of the connections. */
-    struct kvc_rng spread;                  /* feed = "memory": draws the queue of a frame. */
+    double receive_span_ns;    /* Time in which the posted work of all receivers was done [ns]. */
+    double receive_compute_ns; /* Compute of a request, until the next swap [ns]. */
+    struct kvc_dram_load receive_load[KVC_OP_COUNT]; /* Load of a request, if all sizes are fixed. */
+    struct kvc_megakv_share memory;                  /* The receivers' draw on the memory. */
+    struct kvc_dram_load received_load;              /* What they have done to it since the last swap. */
+    double received_bytes;                           /* Bytes on the wire since the last swap. */
+    double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
+    double swapped_ns;                  /* When the buffers were last swapped [ns]. */
+    struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
+    struct kvc_megakv_core *send_cores; /* threads = "shared": the other cores. */
+    struct kvc_rss *rss;                /* Queues of the connections. */
+    struct kvc_rng spread;              /* feed = "memory": draws the queue of a frame. */
     struct kvc_rng thinning, outcome;
     uint64_t outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     uint64_t outcomes_hit;   /* How many of them hit. */

@@ -85,6 +85,15 @@ struct kvc_dram_load {
     double streamed_bytes; /**< Bytes that are read or written in order. */
 };
 
+/** Adds `count` times a load to a sum. */
+static inline void kvc_dram_load_add(struct kvc_dram_load *sum, const struct kvc_dram_load *load,
+                                     double count)
+{
+    sum->random_reads += count * load->random_reads;
+    sum->random_writes += count * load->random_writes;
+    sum->streamed_bytes += count * load->streamed_bytes;
+}
+
 /** Returns whether the profile states the timing of the channels. */
 static inline bool kvc_dram_has_timing(const struct kvc_dram *dram)
 {
