@@ -57,6 +57,8 @@ const struct kvc_option_table kvc_change_option_table = {.name = "changes",
                                                          .size = sizeof(struct kvc_change),
                                                          .max_list = KVC_RUN_CHANGES_MAX};
 
+#define DURATION_MAX_NS 1e15 /* As long as a trace can be (sim/workload/trace.c). */
+
 static const struct kvc_option run_rows[] = {
     {.name = "functional",
      .type = KVC_OPTION_CHOICE,
@@ -92,16 +94,20 @@ static const struct kvc_option run_rows[] = {
      .by_default = "auto",
      .auto_word = "auto",
      .auto_value = -1,
-     .help = "simulated time before measuring; a longer time lets the store settle; auto: until MSER-5 "
-             "finds a steady state"},
+     .help = "simulated time before measuring; a longer time lets the store settle; auto: until throughput, "
+             "hit ratio, backlog and latency are steady (MSER-5), and none for a curve or a trace"},
     {.name = "duration",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, duration_ns),
      .unit = KVC_UNIT_NS,
      .min = 1e3,
-     .max = 1e13,
-     .by_default = "20ms",
-     .help = "simulated time that is measured; a longer time narrows the confidence interval"},
+     .max = DURATION_MAX_NS,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = -1,
+     .help =
+         "simulated time that is measured; a longer time narrows the confidence interval; auto: 20 ms, or "
+         "the whole of a trace"},
     {.name = "seed",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_run, seed),
@@ -128,6 +134,17 @@ const struct kvc_option_table kvc_run_option_table = {.name = "run",
                                                       .rows = run_rows,
                                                       .count = sizeof(run_rows) / sizeof(*run_rows),
                                                       .size = sizeof(struct kvc_run)};
+
+void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload)
+{
+    static const double usual_ns = 20e6;
+    if (run->duration_ns < 0) {
+        run->duration_ns = workload->arrival == KVC_ARRIVAL_TRACE ? DURATION_MAX_NS : usual_ns;
+    }
+    if (run->warmup_ns < 0 && kvc_workload_changes(workload)) {
+        run->warmup_ns = 0;
+    }
+}
 
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag)
 {

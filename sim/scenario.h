@@ -37,14 +37,16 @@ struct kvc_change {
 
 /** How a scenario is simulated. */
 struct kvc_run {
-    int functional;       /**< enum kvc_functional. */
-    uint64_t sample_rate; /**< SAMPLED: a power of two; 0: the smallest that fits sample_bytes. */
-    double sample_bytes;  /**< SAMPLED: memory that sample_rate 0 aims at. */
-    double warmup_ns;   /**< Simulated time before measuring; negative: until MSER-5 finds a steady state. */
-    double duration_ns; /**< Simulated time that is measured, after the warm-up. */
-    uint64_t seed;      /**< Seed of all random streams. */
-    uint64_t replicas;  /**< Independent runs. */
-    uint32_t change_count;                          /**< Used entries of `changes`. */
+    int functional;        /**< enum kvc_functional. */
+    uint64_t sample_rate;  /**< SAMPLED: a power of two; 0: the smallest that fits sample_bytes. */
+    double sample_bytes;   /**< SAMPLED: memory that sample_rate 0 aims at. */
+    double warmup_ns;      /**< Simulated time before measuring; negative: until the simulation is steady
+                                (sim/metrics/steady_state.h), or 0 if the load itself changes. */
+    double duration_ns;    /**< Simulated time that is measured, after the warm-up; negative: 20 ms, or to the
+                              end of    a trace. */
+    uint64_t seed;         /**< Seed of all random streams. */
+    uint64_t replicas;     /**< Independent runs. */
+    uint32_t change_count; /**< Used entries of `changes`. */
     struct kvc_change changes[KVC_RUN_CHANGES_MAX]; /**< Changes of devices within the measured time. */
 };
 
@@ -56,6 +58,9 @@ extern const struct kvc_option_table kvc_change_option_table;
 
 /** The options of struct kvc_run. */
 extern const struct kvc_option_table kvc_run_option_table;
+
+/** Gives an automatic duration and, where the load changes with time, an automatic warm-up their values. */
+void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload);
 
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);

@@ -72,6 +72,7 @@ bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until
         double arrives_ns = batch->left_ns + nic->latency_ns - processor->stopped_ns;
         started_ns = fmax(started_ns, fmax(arrives_ns, processor->resumed_ns));
     }
+    kvc_answers_offer(&processor->answers, batch->sent_ns, batch->count);
     double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
     processor->counts.receive_busy_ns += wire_ns;
     packet->arrived_ns = processor->receive_free_ns = started_ns + wire_ns;

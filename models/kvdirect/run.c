@@ -14,6 +14,14 @@ static const double window_ns = 50000;
 
 enum stage { RECEIVE, DECODE, ACCESS, PCIE, MEMORY, GATHER, DRAM, LAMBDA, DAEMON, SEND, STAGES };
 
+/* Sums over all NICs and the run so far. */
+struct sums {
+    struct kvc_kvdirect_counts counts;
+    struct kvc_kvdirect_table_stats table;
+    uint64_t reads, writes, dram_lines;
+    uint32_t most_reads, most_writes, most_in_flight;
+};
+
 struct simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_kvdirect_config *config;
@@ -25,6 +33,7 @@ struct simulation {
     struct kvc_kvdirect_machine machine;
     struct kvc_kvdirect_share *shares; /* The same NICs, as users of the machine. */
     struct kvc_replica replica;
+    struct sums first, last; /* When the measured time began and when it ended. */
 };
 
 /* ---- simulation ---- */
@@ -77,6 +86,78 @@ static void share(void *data)
     kvc_kvdirect_share_post(data);
 }
 
+/* ---- counters ---- */
+
+static struct sums sum_up(const struct simulation *simulation)
+{
+    struct sums sums = {0};
+    for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
+        const struct kvc_kvdirect_processor *processor = &simulation->processors[i];
+        const struct kvc_kvdirect_counts *counts = &processor->counts;
+        const struct kvc_kvdirect_shard *shard = processor->shard;
+        sums.counts.decoded += counts->decoded;
+        sums.counts.collided += counts->collided;
+        sums.counts.forwarded += counts->forwarded;
+        sums.counts.writebacks += counts->writebacks;
+        sums.counts.failed += counts->failed;
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            sums.counts.accesses[op] += counts->accesses[op];
+            sums.counts.operations[op] += counts->operations[op];
+        }
+        for (int kind = 0; kind < KVC_KVDIRECT_STEP_KINDS; kind++) {
+            sums.counts.steps[kind] += counts->steps[kind];
+        }
+        sums.table.slab.allocated += shard->stats.slab.allocated;
+        sums.table.slab.released += shard->stats.slab.released;
+        sums.table.slab.dma_reads += shard->stats.slab.dma_reads;
+        sums.table.slab.dma_writes += shard->stats.slab.dma_writes;
+        sums.reads += processor->memory.host_reads;
+        sums.writes += processor->memory.host_writes;
+        sums.dram_lines += processor->memory.dram_lines;
+        sums.most_in_flight =
+            processor->most_in_flight > sums.most_in_flight ? processor->most_in_flight : sums.most_in_flight;
+        for (uint32_t e = 0; e < processor->memory.pcie->endpoints; e++) {
+            const struct kvc_pcie_engine *engine = &processor->memory.engine[e];
+            sums.most_reads = engine->reads.most > sums.most_reads ? engine->reads.most : sums.most_reads;
+            sums.most_writes =
+                engine->writes.most > sums.most_writes ? engine->writes.most : sums.most_writes;
+        }
+    }
+    return sums;
+}
+
+/* Returns what was counted between two moments. The largest numbers are those of the whole run. */
+static struct sums difference(const struct sums *last, const struct sums *first)
+{
+    struct sums sums = *last;
+    sums.counts.decoded -= first->counts.decoded;
+    sums.counts.collided -= first->counts.collided;
+    sums.counts.forwarded -= first->counts.forwarded;
+    sums.counts.writebacks -= first->counts.writebacks;
+    sums.counts.failed -= first->counts.failed;
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        sums.counts.accesses[op] -= first->counts.accesses[op];
+        sums.counts.operations[op] -= first->counts.operations[op];
+    }
+    for (int kind = 0; kind < KVC_KVDIRECT_STEP_KINDS; kind++) {
+        sums.counts.steps[kind] -= first->counts.steps[kind];
+    }
+    sums.table.slab.allocated -= first->table.slab.allocated;
+    sums.table.slab.released -= first->table.slab.released;
+    sums.table.slab.dma_reads -= first->table.slab.dma_reads;
+    sums.table.slab.dma_writes -= first->table.slab.dma_writes;
+    sums.reads -= first->reads;
+    sums.writes -= first->writes;
+    sums.dram_lines -= first->dram_lines;
+    return sums;
+}
+
+static void count(void *data, bool begins)
+{
+    struct simulation *simulation = data;
+    *(begins ? &simulation->first : &simulation->last) = sum_up(simulation);
+}
+
 /* ---- setup and report ---- */
 
 static void name_host(const struct simulation *simulation, uint32_t number, char *name, size_t size)
@@ -102,7 +183,10 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
                                           .source = kvc_kvdirect_source_of(context->scenario),
                                           .window_ns = window_ns};
     options.source.frame_requests = simulation->config->mean.packet_requests;
-    return kvc_replica_open(&simulation->replica, context, &options, diag);
+    enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
+    simulation->replica.monitor.count = count;
+    simulation->replica.monitor.data = simulation;
+    return status;
 }
 
 static void open_nics(struct simulation *simulation)
@@ -111,8 +195,11 @@ static void open_nics(struct simulation *simulation)
     struct kvc_replica *replica = &simulation->replica;
     uint32_t count = simulation->store->shard_count,
              packet_requests = simulation->config->mean.packet_requests;
-    simulation->slices =
-        (struct kvc_slices){.replica = replica, .slice_ns = slice_ns_of(scenario), .stages = STAGES};
+    simulation->slices = (struct kvc_slices){.replica = replica,
+                                             .slice_ns = slice_ns_of(scenario),
+                                             .stages = STAGES,
+                                             .hit = KVC_KVDIRECT_HIT,
+                                             .miss = KVC_KVDIRECT_MISS};
     simulation->processors = kvc_array_of(count, sizeof(*simulation->processors));
     simulation->servers = kvc_array_of(count, sizeof(*simulation->servers));
     simulation->shares = kvc_array_of(count, sizeof(*simulation->shares));
@@ -175,52 +262,6 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     }
 }
 
-/* Sums over all NICs and the whole run. */
-struct sums {
-    struct kvc_kvdirect_counts counts;
-    struct kvc_kvdirect_table_stats table;
-    uint64_t reads, writes, dram_lines;
-    uint32_t most_reads, most_writes, most_in_flight;
-};
-
-static struct sums sum_up(const struct simulation *simulation)
-{
-    struct sums sums = {0};
-    for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
-        const struct kvc_kvdirect_processor *processor = &simulation->processors[i];
-        const struct kvc_kvdirect_counts *counts = &processor->counts;
-        const struct kvc_kvdirect_shard *shard = processor->shard;
-        sums.counts.decoded += counts->decoded;
-        sums.counts.collided += counts->collided;
-        sums.counts.forwarded += counts->forwarded;
-        sums.counts.writebacks += counts->writebacks;
-        sums.counts.failed += counts->failed;
-        for (int op = 0; op < KVC_OP_COUNT; op++) {
-            sums.counts.accesses[op] += counts->accesses[op];
-            sums.counts.operations[op] += counts->operations[op];
-        }
-        for (int kind = 0; kind < KVC_KVDIRECT_STEP_KINDS; kind++) {
-            sums.counts.steps[kind] += counts->steps[kind];
-        }
-        sums.table.slab.allocated += shard->stats.slab.allocated;
-        sums.table.slab.released += shard->stats.slab.released;
-        sums.table.slab.dma_reads += shard->stats.slab.dma_reads;
-        sums.table.slab.dma_writes += shard->stats.slab.dma_writes;
-        sums.reads += processor->memory.host_reads;
-        sums.writes += processor->memory.host_writes;
-        sums.dram_lines += processor->memory.dram_lines;
-        sums.most_in_flight =
-            processor->most_in_flight > sums.most_in_flight ? processor->most_in_flight : sums.most_in_flight;
-        for (uint32_t e = 0; e < processor->memory.pcie->endpoints; e++) {
-            const struct kvc_pcie_engine *engine = &processor->memory.engine[e];
-            sums.most_reads = engine->reads.most > sums.most_reads ? engine->reads.most : sums.most_reads;
-            sums.most_writes =
-                engine->writes.most > sums.most_writes ? engine->writes.most : sums.most_writes;
-        }
-    }
-    return sums;
-}
-
 static void set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
 {
     if (whole > 0) {
@@ -274,8 +315,7 @@ static void report_model(const struct simulation *simulation, const struct sums 
 
 static void report(struct simulation *simulation, struct kvc_result *result)
 {
-    struct sums sums = sum_up(simulation);
-    result->offered = sums.counts.decoded;
+    struct sums sums = difference(&simulation->last, &simulation->first);
     result->completed = simulation->slices.completed;
     result->hits = simulation->slices.outcome[KVC_KVDIRECT_HIT];
     result->misses = simulation->slices.outcome[KVC_KVDIRECT_MISS];
@@ -287,7 +327,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     report_kernel(simulation, &sums, result);
     report_model(simulation, &sums, result);
     kvc_bottleneck_find(result);
-    result->requests_simulated = sums.counts.decoded;
+    result->requests_simulated = simulation->replica.recorder.offered_in_all;
     if (simulation->store->refused > 0) {
         kvc_result_note(result, "%llu pairs found no memory when the store was filled",
                         (unsigned long long)simulation->store->refused);

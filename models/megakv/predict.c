@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/megakv/cache.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/range.h"
 #include "models/megakv/store.h"
@@ -11,6 +12,8 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/fill.h"
 #include "sim/workload/hottest_shard.h"
+
+static const double lost_hits_frac = 0.005; /* A loss that matters. */
 
 enum {
     POSITIONS = 64,       /* Requests of a batch whose latency is computed. */
@@ -314,9 +317,34 @@ static void add_stages(const struct kvc_megakv_config *config, const struct fore
     kvc_bottleneck_find(result);
 }
 
-static void add_metrics(const struct kvc_megakv_costs *costs, const struct forecast *forecast,
-                        struct kvc_metrics *model)
+/* Says when the slabs will be full, after which replaced items and evictions lower the hit ratio. */
+static void add_filling(const struct kvc_megakv_costs *costs, const struct forecast *forecast,
+                        const struct kvc_workload *workload, struct kvc_result *result)
 {
+    const struct kvc_megakv_config *config = costs->config;
+    double sets_per_ns = workload->set_frac * forecast->speed / forecast->share;
+    double items = config->shards * floor(config->slab_bytes / config->means.item_bytes);
+    double free_items = items - workload->preload_frac * (double)workload->keys;
+    if (sets_per_ns <= 0 || free_items <= 0 || workload->arrival == KVC_ARRIVAL_TRACE) {
+        return;
+    }
+    double full_s = free_items / sets_per_ns * 1e-9;
+    double long_run_frac = 1 - kvc_megakv_cache_lookup_mix(workload, items).missed_frac;
+    kvc_metrics_set(&result->model, "slabs_full_after_s", full_s);
+    kvc_metrics_set(&result->model, "hit_long_run_frac", long_run_frac);
+    if (costs->hit_frac - long_run_frac > lost_hits_frac) {
+        kvc_result_note(
+            result,
+            "the slabs are full after %.3g s of this load; then SETs evict items, and the hit ratio "
+            "falls from %.2f to %.2f %% in the long run",
+            full_s, 100 * costs->hit_frac, 100 * long_run_frac);
+    }
+}
+
+static void add_metrics(const struct kvc_megakv_costs *costs, const struct forecast *forecast,
+                        const struct kvc_workload *workload, struct kvc_result *result)
+{
+    struct kvc_metrics *model = &result->model;
     const struct kvc_megakv_limits *limits = &forecast->limits;
     const struct cycle_times *times = &forecast->times;
     kvc_metrics_set(model, "t_search_us", times->search_ns / 1e3);
@@ -324,6 +352,7 @@ static void add_metrics(const struct kvc_megakv_costs *costs, const struct forec
     kvc_metrics_set(model, "t_max_us", (times->search_ns + times->insert_ns) / 1e3);
     kvc_metrics_set(model, "cycle_us", times->cycle_ns / 1e3);
     kvc_metrics_set(model, "hit_frac", costs->hit_frac);
+    add_filling(costs, forecast, workload, result);
     kvc_metrics_set(model, "hottest_socket_share_frac", forecast->share);
     kvc_metrics_set(model, "gpu_limit_mops", limits->gpu * 1e3);
     kvc_metrics_set(model, "receivers_limit_mops", limits->receivers * 1e3);
@@ -374,7 +403,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     result->latency_mean_us = mean_ns / 1e3;
     result->latency_p95_us = p95_ns / 1e3;
     add_stages(config, &forecast, result);
-    add_metrics(&costs, &forecast, &result->model);
+    add_metrics(&costs, &forecast, &scenario->workload, result);
     add_clock_metrics(scenario, &costs, result, forecast.speed);
     kvc_metrics_set(
         &result->model, "feasible",

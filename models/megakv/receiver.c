@@ -266,8 +266,9 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, 
     uint32_t count = batch->count - first;
     double bytes = frame_bytes(pipeline, batch, first, &mix), arrived_ns, sum_ns,
            start_ns = frame_start_ns(pipeline, batch, first, bytes, until_ns, &arrived_ns);
+    kvc_recorder_offered(recorder, batch->sent_ns + first, count);
     if (isnan(start_ns)) {
-        recorder->dropped += count;
+        kvc_recorder_dropped(recorder, batch->sent_ns + first, count);
         batch->count = first;
         return;
     }
@@ -295,7 +296,6 @@ static uint32_t drain(struct kvc_megakv_socket *socket, double until_ns, struct 
     uint64_t started = kvc_clock_ticks();
     uint32_t drained = kvc_source_drain(simulation->replica.source, socket->number, until_ns, batch);
     simulation->replica.source_ticks += kvc_clock_ticks() - started;
-    simulation->replica.recorder.offered += drained;
     return drained;
 }
 

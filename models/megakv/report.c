@@ -6,6 +6,8 @@
 #include "models/megakv/simulation.h"
 #include "sim/metrics/bottleneck.h"
 
+static const double lost_keys_frac = 0.001;
+
 static struct kvc_stage_result *add_stage(const struct kvc_megakv_simulation *simulation, const char *name,
                                           const char *device, double busy_ns, double servers, double mean_ns,
                                           struct kvc_result *result)
@@ -93,54 +95,103 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
     }
 }
 
+/* Returns the sum of the shards' counters since preloading. */
+static struct kvc_megakv_counters counters_of(const struct kvc_megakv_store *store)
+{
+    struct kvc_megakv_counters sum = {0};
+    for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
+        const struct kvc_megakv_shard *shard = &store->shards[i];
+        sum.searches += shard->index_stats.searches;
+        sum.search_lines += shard->index_stats.search_lines;
+        sum.inserts += shard->index_stats.inserts;
+        sum.insert_lines += shard->index_stats.insert_lines;
+        sum.displacements += shard->index_stats.displacements;
+        sum.dropped += shard->index_stats.dropped;
+        sum.replaced += shard->index_stats.replaced;
+        sum.evicted += shard->slab_stats.evicted;
+        sum.reads += shard->slab_stats.reads;
+        sum.read_lines += shard->slab_stats.read_lines;
+        sum.marked += shard->slab_stats.marked;
+        sum.rejected += shard->rejected;
+        sum.items += kvc_megakv_slab_used_items(shard->slab);
+    }
+    return sum;
+}
+
+void kvc_megakv_count(void *data, bool begins)
+{
+    struct kvc_megakv_simulation *simulation = data;
+    *(begins ? &simulation->first_counters : &simulation->last_counters) = counters_of(simulation->store);
+}
+
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_megakv_store *store = simulation->store;
-    struct kvc_index_stats index = {0};
-    struct kvc_megakv_slab_stats slab = {0};
-    double used = 0, slots = 0, items = 0, rejected = 0;
+    const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
+    double searches = (double)(last->searches - first->searches);
+    double inserts = (double)(last->inserts - first->inserts), reads = (double)(last->reads - first->reads);
+    double used = 0, slots = 0;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         const struct kvc_megakv_shard *shard = &store->shards[i];
-        index.searches += shard->index_stats.searches;
-        index.search_lines += shard->index_stats.search_lines;
-        index.inserts += shard->index_stats.inserts;
-        index.insert_lines += shard->index_stats.insert_lines;
-        index.displacements += shard->index_stats.displacements;
-        index.dropped += shard->index_stats.dropped;
-        index.replaced += shard->index_stats.replaced;
-        slab.evicted += shard->slab_stats.evicted;
-        slab.reads += shard->slab_stats.reads;
-        slab.read_lines += shard->slab_stats.read_lines;
-        slab.marked += shard->slab_stats.marked;
         used += (double)kvc_index_used(shard->index);
         slots += (double)kvc_index_capacity(shard->index);
-        items += (double)kvc_megakv_slab_used_items(shard->slab);
-        rejected += (double)shard->rejected;
     }
-    double searches = (double)index.searches, inserts = (double)index.inserts, reads = (double)slab.reads;
     kvc_metrics_set(&result->kernel, "sample_rate", (double)store->sampling.rate);
     kvc_metrics_set(&result->kernel, "load_factor_frac", slots > 0 ? used / slots : NAN);
     kvc_metrics_set(&result->kernel, "lines_per_search",
-                    searches > 0 ? (double)index.search_lines / searches : NAN);
+                    searches > 0 ? (double)(last->search_lines - first->search_lines) / searches : NAN);
     kvc_metrics_set(&result->kernel, "lines_per_insert",
-                    inserts > 0 ? (double)index.insert_lines / inserts : NAN);
+                    inserts > 0 ? (double)(last->insert_lines - first->insert_lines) / inserts : NAN);
     kvc_metrics_set(&result->kernel, "displacements_per_insert",
-                    inserts > 0 ? (double)index.displacements / inserts : NAN);
-    kvc_metrics_set(&result->kernel, "lines_per_read", reads > 0 ? (double)slab.read_lines / reads : NAN);
-    kvc_metrics_set(&result->kernel, "marks_per_read", reads > 0 ? (double)slab.marked / reads : NAN);
-    kvc_metrics_set(&result->kernel, "replaced", (double)index.replaced);
-    kvc_metrics_set(&result->kernel, "dropped", (double)index.dropped);
-    kvc_metrics_set(&result->kernel, "evictions", (double)slab.evicted);
-    kvc_metrics_set(&result->kernel, "rejected", rejected);
-    kvc_metrics_set(&result->kernel, "items", items);
+                    inserts > 0 ? (double)(last->displacements - first->displacements) / inserts : NAN);
+    kvc_metrics_set(&result->kernel, "lines_per_read",
+                    reads > 0 ? (double)(last->read_lines - first->read_lines) / reads : NAN);
+    kvc_metrics_set(&result->kernel, "marks_per_read",
+                    reads > 0 ? (double)(last->marked - first->marked) / reads : NAN);
+    kvc_metrics_set(&result->kernel, "replaced", (double)(last->replaced - first->replaced));
+    kvc_metrics_set(&result->kernel, "dropped", (double)(last->dropped - first->dropped));
+    kvc_metrics_set(&result->kernel, "evictions", (double)(last->evicted - first->evicted));
+    kvc_metrics_set(&result->kernel, "rejected", (double)(last->rejected - first->rejected));
+    kvc_metrics_set(&result->kernel, "items", (double)last->items);
+}
+
+/* Says that the slabs will be full later, and then evict items. */
+static void note_filling(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
+    const struct kvc_megakv_config *config = simulation->config;
+    double added = (double)last->items - (double)first->items,
+           rate = (double)simulation->store->sampling.rate;
+    double room = config->shards * floor(config->slab_bytes / config->means.item_bytes);
+    double free_items = room - (double)last->items * rate;
+    if (last->evicted > first->evicted || added <= 0 || free_items <= 0) {
+        return;
+    }
+    kvc_result_note(
+        result,
+        "the slabs still fill: after another %.3g s of this load, SETs evict items, and the hit ratio "
+        "falls (hit_long_run_frac of `kvcast predict`)",
+        free_items / (added * rate) * result->simulated_s);
+}
+
+/* Says that the index loses keys. */
+static void note_lost_keys(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
+    double inserts = (double)(last->inserts - first->inserts);
+    double lost = (double)(last->dropped - first->dropped);
+    if (lost > lost_keys_frac * inserts) {
+        kvc_result_note(
+            result,
+            "the index of %.0f bytes a socket is too small: %.3g %% of the inserts drove another key "
+            "out, whose GETs miss",
+            simulation->config->index_bytes, 100 * lost / inserts);
+    }
 }
 
 void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_scenario *scenario = simulation->scenario;
-    const struct kvc_recorder *recorder = &simulation->replica.recorder;
-    result->offered = recorder->offered;
-    result->dropped = recorder->dropped;
     result->completed = simulation->completed;
     result->hits = simulation->hits;
     result->misses = simulation->misses;
@@ -160,6 +211,8 @@ void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_resu
                         simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
     }
 
+    note_filling(simulation, result);
+    note_lost_keys(simulation, result);
     if (result->dropped > 0) {
         kvc_result_note(result,
                         "%.3g %% of the requests were dropped at full receive rings: the load is too high",

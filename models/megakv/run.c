@@ -309,6 +309,7 @@ static enum kvc_status open_replica(struct kvc_megakv_simulation *simulation,
     options.source.frame_requests = simulation->config->frame_requests;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.drained = drained;
+    simulation->replica.monitor.count = kvc_megakv_count;
     simulation->replica.monitor.data = simulation;
     return status;
 }
@@ -334,7 +335,7 @@ enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc
     }
     if (status == KVC_OK) {
         kvc_megakv_report(simulation, result);
-        result->requests_simulated = simulation->replica.recorder.offered;
+        result->requests_simulated = simulation->replica.recorder.offered_in_all;
         result->preload_wall_s = simulation->store->preload_wall_s;
         kvc_replica_report(&simulation->replica);
     }

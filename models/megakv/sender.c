@@ -322,6 +322,17 @@ static void record_stays(struct kvc_megakv_simulation *simulation, const struct 
     simulation->write_latency_sum_ns += latency_sum_ns - timed_sum_ns;
 }
 
+/* Notes how many of the GETs of a batch found their key, measured or not. */
+static void note_lookups(struct kvc_megakv_simulation *simulation, uint32_t rows, double now_ns)
+{
+    uint32_t hits = 0, gets = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        hits += simulation->read_result[i] == KVC_MEGAKV_HIT;
+        gets += simulation->read_result[i] != KVC_MEGAKV_DONE;
+    }
+    kvc_recorder_lookups(&simulation->replica.recorder, now_ns, gets, hits);
+}
+
 static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                    double now_ns)
 {
@@ -340,6 +351,7 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
         writes += outcome[i] == KVC_MEGAKV_DONE;
         sets += batch->op[i] == KVC_OP_SET;
     }
+    note_lookups(simulation, batch->count, now_ns);
     simulation->completed += last - first;
     simulation->hits += hits;
     simulation->misses += last - first - hits - writes;

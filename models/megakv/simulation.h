@@ -197,6 +197,14 @@ struct kvc_megakv_launches {
     double ns;   /* Sum of their durations [ns]. */
 };
 
+/* Sums over all shards since preloading (kernels/megakv/cuckoo.h, kernels/megakv/slab.h). */
+struct kvc_megakv_counters {
+    uint64_t searches, search_lines, inserts, insert_lines, displacements, dropped, replaced;
+    uint64_t evicted, reads, read_lines, marked;
+    uint64_t rejected; /* SETs that found no memory. */
+    uint64_t items;    /* Items in the slabs now, in use or replaced. */
+};
+
 struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_megakv_config *config;
@@ -222,6 +230,9 @@ struct kvc_megakv_simulation {
     uint8_t *read_result;        /* Scratch of sender.c, by row: results of reading, then outcomes. */
     double *done_ns;             /* Scratch of sender.c, by row: when the response reaches the client [ns]. */
     double *column_a, *column_b; /* Scratch of sender.c, by row. */
+
+    /* The real structures' counters when the measured time began and when it ended. */
+    struct kvc_megakv_counters first_counters, last_counters;
 
     /* Counts within the measured time. */
     uint64_t launches, late_launches; /* Swaps, and those that came late. */
@@ -275,6 +286,9 @@ void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
  */
 double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
                                  const struct kvc_index_stats *before);
+
+/* Takes the counters of the simulation `data` (sim/run/monitor.h). */
+void kvc_megakv_count(void *data, bool begins);
 
 /* Fills the result after a run. */
 void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result);

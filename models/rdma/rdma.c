@@ -92,7 +92,6 @@ static void report(struct simulation *simulation, struct kvc_result *result)
                                                  [KEY] = {"key", "nic"},
                                                  [SEND] = {"send", "nic"}};
     const uint64_t *outcome = simulation->slices.outcome;
-    result->offered = simulation->server.offered;
     result->completed = simulation->slices.completed;
     result->gets = result->hits = outcome[KVC_OP_GET];
     result->sets = outcome[KVC_OP_SET];
@@ -102,7 +101,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
         kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1], 1, result);
     }
     kvc_bottleneck_find(result);
-    result->requests_simulated = simulation->server.offered;
+    result->requests_simulated = simulation->replica.recorder.offered_in_all;
 }
 
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,

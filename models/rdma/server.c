@@ -81,7 +81,7 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
     };
-    server->offered++;
+    kvc_answers_offer(&server->answers, &operation->sent_ns, 1);
     double arrives_ns = operation->sent_ns + server->config->nic->latency_ns - server->stopped_ns;
     kvc_events_add(&server->events, fmax(arrives_ns, server->resumed_ns), ARRIVES, 0, number);
     return true;

@@ -31,10 +31,9 @@ struct kvc_rdma_server {
     /* Busy times since the server was opened; key_busy_ns is that of the most popular key. */
     double receive_busy_ns, message_busy_ns, key_busy_ns, send_busy_ns;
     struct kvc_answers answers; /* The outcome is the operation, enum kvc_op. */
-    uint64_t offered;
-    double advanced_ns; /* Time of the server's clock at the end of the latest advance. */
-    double stopped_ns;  /* Time for which it was stopped so far. */
-    double resumed_ns;  /* When it went on after the latest stop, by its clock. */
+    double advanced_ns;         /* Time of the server's clock at the end of the latest advance. */
+    double stopped_ns;          /* Time for which it was stopped so far. */
+    double resumed_ns;          /* When it went on after the latest stop, by its clock. */
 };
 
 /* Opens the server. `scenario` and `source` must outlive it. Exits with status 3 if memory is short. */

@@ -7,5 +7,5 @@ return {
     keys = 4e6, get = 0.95, set = 0.05,
     arrival = { curve = { { time = "0ms", rate = 10 }, { time = "20ms", rate = 60 }, { time = "40ms", rate = 10 } } },
   },
-  run = { warmup = "0us", duration = "40ms" },
+  run = { duration = "40ms" },
 }

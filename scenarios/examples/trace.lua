@@ -4,5 +4,4 @@ return {
   system = { kind = "megakv", cycle = "200us", index = "64MiB", slab = "64MiB" },
   node = { sockets = 1 },
   workload = { arrival = { trace = "trace.csv" } },
-  run = { warmup = "0us" },
 }

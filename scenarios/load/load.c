@@ -83,6 +83,7 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
     if (kvc_workload_check(&scenario->workload, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
+    kvc_run_settle(&scenario->run, &scenario->workload);
     if (kvc_run_check(&scenario->run, scenario->workload.keys, &inner) != KVC_OK) {
         return fail_check(decoder, "run", &inner);
     }

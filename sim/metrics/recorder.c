@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/metrics/statistics.h"
+#include "sim/base/array.h"
 
 enum {
     WINDOWS_FIRST_LOOK = 50,  /* MSER-5 needs several batches of five. */
@@ -18,13 +18,12 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
     recorder->window_ns = window_ns;
     recorder->duration_ns = duration_ns;
     recorder->detect = warmup_ns < 0;
-    recorder->settled = !recorder->detect;
+    recorder->unsteady = KVC_SERIES;
     recorder->from_ns = recorder->detect ? INFINITY : warmup_ns;
     recorder->until_ns = recorder->from_ns + duration_ns;
     recorder->window_room = 1024;
-    recorder->window_completions = calloc(recorder->window_room, sizeof(*recorder->window_completions));
-    recorder->window_latency_ns = calloc(recorder->window_room, sizeof(*recorder->window_latency_ns));
-    if (recorder->window_completions == NULL || recorder->window_latency_ns == NULL) {
+    recorder->window = calloc(recorder->window_room, sizeof(*recorder->window));
+    if (recorder->window == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the recorder");
     }
     return KVC_OK;
@@ -32,38 +31,26 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
 
 void kvc_recorder_close(struct kvc_recorder *recorder)
 {
-    free(recorder->window_completions);
-    free(recorder->window_latency_ns);
+    free(recorder->window);
 }
 
-static void *grown(void *array, uint32_t from, uint32_t to, size_t size)
+static struct kvc_window *window_at(struct kvc_recorder *recorder, double time_ns)
 {
-    char *bigger = realloc(array, to * size);
-    if (bigger == NULL) {
-        kvc_out_of_memory("%u windows", to);
-    }
-    memset(bigger + from * size, 0, (to - from) * size);
-    return bigger;
-}
-
-static uint32_t window_of(struct kvc_recorder *recorder, double time_ns)
-{
-    uint32_t window = (uint32_t)(time_ns / recorder->window_ns);
+    uint32_t window = (uint32_t)(fmax(time_ns, 0) / recorder->window_ns);
     if (window >= recorder->window_room) {
         uint32_t room = recorder->window_room;
         while (window >= room) {
             room *= 2;
         }
-        recorder->window_completions = grown(recorder->window_completions, recorder->window_room, room,
-                                             sizeof(*recorder->window_completions));
-        recorder->window_latency_ns = grown(recorder->window_latency_ns, recorder->window_room, room,
-                                            sizeof(*recorder->window_latency_ns));
+        recorder->window = kvc_array_grown(recorder->window, room, sizeof(*recorder->window));
+        memset(recorder->window + recorder->window_room, 0,
+               (room - recorder->window_room) * sizeof(*recorder->window));
         recorder->window_room = room;
     }
     if (window >= recorder->windows) {
         recorder->windows = window + 1;
     }
-    return window;
+    return &recorder->window[window];
 }
 
 /* Returns the first index whose time is at least the bound. Times ascend. */
@@ -82,11 +69,12 @@ static uint32_t lower_bound(const double *time_ns, uint32_t count, double bound_
 }
 
 /* Returns the window of row `first`, and in *end the first row of a later window. */
-static uint32_t window_rows(struct kvc_recorder *recorder, const double *done_ns, uint32_t first,
-                            uint32_t count, uint32_t *end)
+static struct kvc_window *window_rows(struct kvc_recorder *recorder, const double *done_ns, uint32_t first,
+                                      uint32_t count, uint32_t *end)
 {
-    uint32_t window = window_of(recorder, done_ns[first]);
-    *end = first + lower_bound(done_ns + first, count - first, (window + 1) * recorder->window_ns);
+    struct kvc_window *window = window_at(recorder, done_ns[first]);
+    double end_ns = (double)(window - recorder->window + 1) * recorder->window_ns;
+    *end = first + lower_bound(done_ns + first, count - first, end_ns);
     if (*end == first) { /* Rounding placed the row on the edge. */
         *end = first + 1;
     }
@@ -127,9 +115,9 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
         return 0;
     }
     for (uint32_t i = 0, end; i < count; i = end) {
-        uint32_t window = window_rows(recorder, done_ns, i, count, &end);
+        struct kvc_window *window = window_rows(recorder, done_ns, i, count, &end);
         double sum_ns = kvc_recorder_sum(sent_ns + i, done_ns + i, end - i, &done_ns_sum);
-        recorder->window_latency_ns[window] += sum_ns;
+        window->latency_ns += sum_ns;
         total_ns += sum_ns;
     }
     uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
@@ -145,12 +133,40 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
     *first = lower_bound(done_ns, count, recorder->from_ns);
     *last = lower_bound(done_ns, count, recorder->until_ns);
     for (uint32_t i = 0, end; i < count; i = end) {
-        uint32_t window = window_rows(recorder, done_ns, i, count, &end);
-        recorder->window_completions[window] += end - i;
+        window_rows(recorder, done_ns, i, count, &end)->completed += end - i;
     }
     if (count > 0) {
         note_reach(recorder, now_ns, done_ns, count);
     }
+}
+
+static bool is_measured(const struct kvc_recorder *recorder, double time_ns)
+{
+    return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
+}
+
+void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
+{
+    recorder->offered_in_all += count;
+    for (uint32_t i = 0; i < count; i++) {
+        recorder->offered += is_measured(recorder, sent_ns[i]);
+        window_at(recorder, sent_ns[i])->offered++;
+    }
+}
+
+void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        recorder->dropped += is_measured(recorder, sent_ns[i]);
+        window_at(recorder, sent_ns[i])->dropped++;
+    }
+}
+
+void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_t gets, uint64_t hits)
+{
+    struct kvc_window *window = window_at(recorder, done_ns);
+    window->gets += gets;
+    window->hits += hits;
 }
 
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns)
@@ -159,12 +175,6 @@ void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double sta
     if (overlap_ns > 0) {
         recorder->busy_ns[stage] += overlap_ns;
     }
-}
-
-static double window_mean_ns(const struct kvc_recorder *recorder, uint32_t window)
-{
-    uint64_t completions = recorder->window_completions[window];
-    return completions > 0 ? recorder->window_latency_ns[window] / (double)completions : 0;
 }
 
 /* Starts measuring at the next window that no recorded batch reaches into. */
@@ -186,16 +196,8 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
         complete > recorder->window_room) {
         return false;
     }
-    double *means = malloc(complete * sizeof(*means));
-    if (means == NULL) {
-        kvc_out_of_memory("%u windows", complete);
-    }
-    for (uint32_t i = 0; i < complete; i++) {
-        means[i] = window_mean_ns(recorder, i);
-    }
-    recorder->settled = kvc_mser5(means, complete) >= 0;
-    free(means);
-    if (recorder->settled || complete >= WINDOWS_LAST_LOOK) {
+    recorder->unsteady = kvc_windows_unsteady(recorder->window, complete);
+    if (recorder->unsteady == KVC_SERIES || complete >= WINDOWS_LAST_LOOK) {
         start_measuring(recorder, now_ns);
     }
     return false;
@@ -221,37 +223,61 @@ struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *re
     return stage;
 }
 
+/* Returns the number of windows that lie wholly in the measured time, and the first of them. */
+static uint32_t measured_windows(const struct kvc_recorder *recorder, uint32_t *first)
+{
+    uint32_t last = (uint32_t)floor(recorder->until_ns / recorder->window_ns + 1e-9);
+    *first = (uint32_t)ceil(recorder->from_ns / recorder->window_ns - 1e-9);
+    last = last < recorder->windows ? last : recorder->windows;
+    return last > *first ? last - *first : 0;
+}
+
 static void report_windows(const struct kvc_recorder *recorder, struct kvc_result *result)
 {
-    uint32_t first = (uint32_t)ceil(recorder->from_ns / recorder->window_ns - 1e-9);
-    uint32_t last = (uint32_t)floor(recorder->until_ns / recorder->window_ns + 1e-9);
-    if (last > recorder->windows) {
-        last = recorder->windows;
-    }
-    uint32_t count = last > first ? last - first : 0;
+    uint32_t first, count = measured_windows(recorder, &first), last = first + count;
     uint32_t joined = (count + KVC_WINDOWS_MAX - 1) / KVC_WINDOWS_MAX;
     result->window_us = recorder->window_ns * joined / 1e3;
     for (uint32_t i = first; joined > 0 && i + joined <= last; i += joined) {
         uint64_t completions = 0;
         for (uint32_t j = i; j < i + joined; j++) {
-            completions += recorder->window_completions[j];
+            completions += recorder->window[j].completed;
         }
         result->window_mops[result->window_count++] = (float)((double)completions / result->window_us);
+    }
+}
+
+/* Says which series were not steady when the measured time began, or drifted within it. */
+static void note_unsteady(const struct kvc_recorder *recorder, struct kvc_result *result)
+{
+    uint32_t first, count = measured_windows(recorder, &first);
+    if (recorder->unsteady != KVC_SERIES) {
+        kvc_result_note(
+            result,
+            "the %s was not steady when measuring began after %.3g ms; the result depends on when "
+            "it was measured",
+            kvc_series_names[recorder->unsteady], recorder->from_ns * 1e-6);
+    }
+    for (int series = 0; series < KVC_SERIES && !recorder->changing; series++) {
+        struct kvc_drift drift = kvc_windows_drift(recorder->window, first, count, (enum kvc_series)series);
+        if (drift.significant) {
+            kvc_result_note(result,
+                            "the %s drifted while it was measured, from %.4g to %.4g %s (means of the two "
+                            "halves): a longer run gives another result",
+                            kvc_series_names[series], drift.first, drift.second, kvc_series_units[series]);
+        }
     }
 }
 
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result)
 {
     double measured_ns = recorder->until_ns - recorder->from_ns;
+    result->offered = recorder->offered;
+    result->dropped = recorder->dropped;
     result->throughput_mops = measured_ns > 0 ? (double)result->completed / measured_ns * 1e3 : 0;
     result->simulated_s = measured_ns * 1e-9;
     result->warmup_s = recorder->from_ns * 1e-9;
     result->latency = recorder->latency;
     result->has_histogram = true;
     report_windows(recorder, result);
-    if (!recorder->settled) {
-        kvc_result_note(
-            result, "no steady state was found within %.3g ms; the result depends on when it was measured",
-            recorder->from_ns * 1e-6);
-    }
+    note_unsteady(recorder, result);
 }

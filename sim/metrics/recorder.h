@@ -2,10 +2,11 @@
  * Collects the measurements of one run: throughput windows, the end of the warm-up, latencies and busy times.
  *
  * A run has a warm-up and a steady state, as in BigHouse (Meisner et al., ISPASS 2012). Every window of the
- * run counts its completions and their mean latency. If the warm-up is to be detected, MSER-5
- * (sim/metrics/statistics.h) examines the mean latencies of the windows until it finds a truncation point in
- * their first half. Measuring then starts late enough that no batch already recorded reaches into the
- * measured time. The histogram, the busy times and the counts cover the measured time only. */
+ * run counts what was sent, lost and answered in it, and sums the latencies. If the end of the warm-up is to
+ * be detected, MSER-5 (sim/metrics/statistics.h) examines four series of the windows: throughput, hit ratio,
+ * backlog and mean latency. The warm-up ends when all four are steady (sim/metrics/steady_state.h). Measuring
+ * then starts late enough that no batch already recorded reaches into the measured time. The histogram, the
+ * busy times and all counts cover the measured time only. */
 #ifndef KVC_SIM_METRICS_RECORDER_H
 #define KVC_SIM_METRICS_RECORDER_H
 
@@ -15,6 +16,7 @@
 #include "sim/base/diag.h"
 #include "sim/metrics/histogram.h"
 #include "sim/metrics/result.h"
+#include "sim/metrics/steady_state.h"
 
 enum { KVC_RECORDER_STAGES_MAX = 12 /**< Stages whose busy time is recorded. */ };
 
@@ -25,17 +27,18 @@ struct kvc_recorder {
     double until_ns;              /**< End of the measured time [ns]. */
     double duration_ns;           /**< Length of the measured time [ns]. */
     bool detect;                  /**< The end of the warm-up is detected. */
-    bool settled;                 /**< A steady state was found, or none was to be detected. */
+    bool changing;                /**< The load or the machine changes on purpose: drifts are no surprise. */
+    enum kvc_series unsteady;     /**< The last series that was not steady; KVC_SERIES: none. */
     double longest_span_ns;       /**< Longest time from the record of a batch to its last completion [ns]. */
     double longest_lag_ns;        /**< Longest time from a completion to the record of its batch [ns]. */
-    uint64_t *window_completions; /**< Completions by window. */
-    double *window_latency_ns;    /**< Sum of latencies by window [ns]. */
+    struct kvc_window *window;    /**< What each window of the run counted. */
     uint32_t windows;             /**< Windows in use. */
     uint32_t window_room;         /**< Windows allocated. */
     struct kvc_histogram latency; /**< Latencies of the measured time. */
     double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage within the measured time [ns]. */
-    uint64_t offered;                        /**< Requests offered in the whole run; counted by the store. */
-    uint64_t dropped;                        /**< Requests dropped in the whole run; counted by the store. */
+    uint64_t offered;                        /**< Requests sent within the measured time. */
+    uint64_t dropped;                        /**< Those of them that were lost. */
+    uint64_t offered_in_all;                 /**< Requests sent in the whole run. */
 };
 
 /** Starts recording. A negative warmup_ns means that the end of the warm-up is detected. Returns
@@ -60,6 +63,16 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
 void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns,
                               uint32_t count, uint32_t *first, uint32_t *last);
 
+/** Records that `count` requests were sent, at sent_ns[0] to sent_ns[count - 1]. */
+void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count);
+
+/** Records that `count` requests are lost which were recorded as sent at these times. */
+void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count);
+
+/** Records that `hits` of `gets` GET requests whose responses arrive around done_ns found their key. They
+ * count in the series of the hit ratio only. */
+void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_t gets, uint64_t hits);
+
 /** Records that a server of `stage` is busy from start_ns to end_ns. */
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns);
 
@@ -76,8 +89,9 @@ struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *re
                                                    const char *device, double busy_ns, double servers,
                                                    struct kvc_result *result);
 
-/** Sets the histogram, throughput, windows, simulated time and warm-up time of a result. `result->completed`
- * must be set before. If no steady state was found, a note says so. */
+/** Sets the requests offered and dropped, the histogram, throughput, windows, simulated time and warm-up time
+ * of a result. `result->completed` must be set before. Notes say which series was never steady before the
+ * measured time, and which one drifted within it. */
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result);
 
 #endif

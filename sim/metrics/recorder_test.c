@@ -15,6 +15,8 @@ Test(recorder, measures_only_its_time)
             done[i] = batch * 100 + i;
             sent[i] = done[i] - 10;
         }
+        kvc_recorder_offered(recorder, sent, 100);
+        kvc_recorder_dropped(recorder, sent, 3);
         kvc_recorder_latencies(recorder, batch * 100, sent, done, 100);
         kvc_recorder_completions(recorder, batch * 100, done, 100, &first, &last);
         result->completed += last - first;
@@ -27,6 +29,9 @@ Test(recorder, measures_only_its_time)
     cr_expect(kvc_recorder_check(recorder, 3000));
     kvc_recorder_report(recorder, result);
     cr_expect_eq(result->completed, 2000);
+    cr_expect_eq(result->offered, 2000);
+    cr_expect_eq(recorder->offered_in_all, 4000);
+    cr_expect_eq(result->dropped, 60);
     cr_expect_eq(result->latency.count, 2000);
     cr_expect_eq(result->latency.min_ns, 10);
     cr_expect_float_eq(result->throughput_mops, 1000, 1e-9);
@@ -45,10 +50,11 @@ Test(recorder, waits_for_the_steady_state)
     for (int window = 0; window < 400 && !kvc_recorder_check(recorder, window * 100); window++) {
         double done = window * 100 + 50, sent = done - (window < 60 ? 100 - window : 40 + window % 3);
         uint32_t first, last;
+        kvc_recorder_offered(recorder, &sent, 1);
         kvc_recorder_latencies(recorder, window * 100, &sent, &done, 1);
         kvc_recorder_completions(recorder, window * 100, &done, 1, &first, &last);
     }
-    cr_expect(recorder->settled);
+    cr_expect_eq(recorder->unsteady, KVC_SERIES);
     cr_expect(recorder->from_ns > 6000 && recorder->from_ns < 30000, "%g", recorder->from_ns);
     cr_expect_eq(recorder->until_ns, recorder->from_ns + 1000);
     kvc_recorder_close(recorder);

@@ -1,5 +1,7 @@
 #include "sim/run/answers.h"
 
+#include <string.h>
+
 #include "sim/base/array.h"
 
 void kvc_answers_free(struct kvc_answers *answers)
@@ -8,6 +10,7 @@ void kvc_answers_free(struct kvc_answers *answers)
     free(answers->done_ns);
     free(answers->outcome);
     free(answers->client);
+    free(answers->offered_ns);
 }
 
 void kvc_answers_reserve(struct kvc_answers *answers, uint32_t count)
@@ -21,4 +24,15 @@ void kvc_answers_reserve(struct kvc_answers *answers, uint32_t count)
     answers->outcome = kvc_array_grown(answers->outcome, capacity, sizeof(*answers->outcome));
     answers->client = kvc_array_grown(answers->client, capacity, sizeof(*answers->client));
     answers->capacity = capacity;
+}
+
+void kvc_answers_offer(struct kvc_answers *answers, const double *sent_ns, uint32_t count)
+{
+    if (answers->offered + count > answers->offered_capacity) {
+        answers->offered_capacity = 2 * (answers->offered + count);
+        answers->offered_ns =
+            kvc_array_grown(answers->offered_ns, answers->offered_capacity, sizeof(*answers->offered_ns));
+    }
+    memcpy(answers->offered_ns + answers->offered, sent_ns, count * sizeof(*sent_ns));
+    answers->offered += count;
 }

@@ -1,5 +1,5 @@
 /** @file
- * Requests that a simulated server has answered since they were last recorded. */
+ * Requests that a simulated server has received and answered since they were last recorded. */
 #ifndef KVC_SIM_RUN_ANSWERS_H
 #define KVC_SIM_RUN_ANSWERS_H
 
@@ -7,14 +7,17 @@
 
 enum { KVC_OUTCOMES_MAX = 8 /**< Outcomes that a store may distinguish. */ };
 
-/** A list of answers in ascending order of done_ns. A zeroed list is empty. */
+/** A list of answers in ascending order of done_ns, and a list of requests. A zeroed struct is empty. */
 struct kvc_answers {
-    uint32_t count;    /**< Answers in the list. */
-    uint32_t capacity; /**< Answers that it has room for. */
-    double *sent_ns;   /**< When the request was sent [ns]. */
-    double *done_ns;   /**< When the response reached the client [ns]. */
-    uint8_t *outcome;  /**< The request's outcome as the store defines it; below KVC_OUTCOMES_MAX. */
-    uint32_t *client;  /**< The client that sent it, see struct kvc_batch. */
+    uint32_t count;            /**< Answers in the list. */
+    uint32_t capacity;         /**< Answers that it has room for. */
+    double *sent_ns;           /**< When the request was sent [ns]. */
+    double *done_ns;           /**< When the response reached the client [ns]. */
+    uint8_t *outcome;          /**< The request's outcome as the store defines it; below KVC_OUTCOMES_MAX. */
+    uint32_t *client;          /**< The client that sent it, see struct kvc_batch. */
+    uint32_t offered;          /**< Requests in the list of requests. */
+    uint32_t offered_capacity; /**< Requests that it has room for. */
+    double *offered_ns;        /**< When each request was sent [ns]. */
 };
 
 /** Frees the arrays of a list, not the struct. */
@@ -22,6 +25,10 @@ void kvc_answers_free(struct kvc_answers *answers);
 
 /** Makes room for `count` more answers. If memory is short, the program ends (kvc_out_of_memory). */
 void kvc_answers_reserve(struct kvc_answers *answers, uint32_t count);
+
+/** Adds `count` requests that were sent at sent_ns[i]. If memory is short, the program ends
+ * (kvc_out_of_memory). */
+void kvc_answers_offer(struct kvc_answers *answers, const double *sent_ns, uint32_t count);
 
 /** Adds an answer. The list must have room. */
 static inline void kvc_answers_add(struct kvc_answers *answers, double sent_ns, double done_ns,

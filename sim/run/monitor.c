@@ -17,7 +17,11 @@ void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
         kvc_changes_start(monitor->changes, recorder->from_ns);
     }
     if (now_ns >= recorder->from_ns && monitor->meters->last_ns < recorder->until_ns) {
+        bool begins = monitor->meters->first_ns < 0;
         kvc_meters_read(monitor->meters, now_ns);
+        if (monitor->count != NULL) {
+            monitor->count(monitor->data, begins);
+        }
     }
     if (over) {
         kvc_engine_stop();
@@ -30,7 +34,7 @@ void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
 void kvc_monitor_main(void *data)
 {
     const struct kvc_monitor *monitor = data;
-    for (uint64_t window = 1;; window++) {
+    for (uint64_t window = 0;; window++) {
         kvc_engine_sleep_until_ns((double)window * monitor->recorder->window_ns);
         kvc_monitor_look(monitor, kvc_engine_now_ns());
     }

@@ -24,7 +24,10 @@ struct kvc_monitor {
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
     bool (*drained)(const void *data);
-    const void *data; /**< Handed to drained(). */
+    /** Takes the store's counters: `begins` is true when the measured time begins, and false at the end of
+     * each later window, the last time when the measured time is over. NULL: the store has none. */
+    void (*count)(void *data, bool begins);
+    void *data; /**< Handed to drained() and count(). */
 };
 
 /** Looks at the simulation at now_ns, the current time. Ends the simulation (kvc_engine_stop) if the measured
@@ -32,7 +35,8 @@ struct kvc_monitor {
  * may call this. */
 void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns);
 
-/** The body of an actor that looks at the end of every window. `monitor` is a struct kvc_monitor. */
+/** The body of an actor that looks at the begin of the run and at the end of every window. `monitor` is a
+ * struct kvc_monitor. */
 void kvc_monitor_main(void *monitor);
 
 #endif

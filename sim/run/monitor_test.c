@@ -32,7 +32,7 @@ Test(monitor, reports_progress_once_per_window)
     run->replica.monitor.progress = &progress;
     cr_expect_eq(kvc_replica_run(&run->replica, true, NULL), KVC_OK);
     cr_expect_eq(heard.warm_up, 0); /* The end of the warm-up is known. */
-    cr_expect_eq(heard.measure, 29);
+    cr_expect_eq(heard.measure, 30);
     cr_expect_float_eq(heard.latest, 0.95, 1e-9);
     kvc_test_run_free(run);
 }

@@ -5,6 +5,8 @@
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 
+enum { UNRECEIVED_ROWS = 4096 /* More than any frame has. */ };
+
 enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_run_context *context,
                                  const struct kvc_replica_options *options, struct kvc_diag *diag)
 {
@@ -35,7 +37,11 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                             .meters = &replica->meters,
                                             .changes = &replica->changes};
     kvc_changes_open(&replica->changes, run, options->platform);
-    return kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
+    enum kvc_status opened =
+        kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
+    replica->recorder.changing = kvc_workload_changes(source.workload) || run->change_count > 0;
+    replica->shards = source.nodes * source.sockets;
+    return opened;
 }
 
 void kvc_replica_close(struct kvc_replica *replica)
@@ -43,6 +49,27 @@ void kvc_replica_close(struct kvc_replica *replica)
     kvc_source_free(replica->source);
     kvc_recorder_close(&replica->recorder);
     kvc_meters_close(&replica->meters);
+}
+
+/* Counts the requests of an open loop that were sent within the measured time, but that the store has not
+ * even received. Other clients send no request that the store does not take. */
+static void count_unreceived(struct kvc_replica *replica)
+{
+    const struct kvc_workload *workload = &replica->context->scenario->workload;
+    if (isinf(kvc_workload_rate_max_mops(workload))) {
+        return;
+    }
+    struct kvc_batch *batch = kvc_batch_create(UNRECEIVED_ROWS, kvc_workload_key_stride(workload));
+    if (batch == NULL) {
+        kvc_out_of_memory("%d requests", UNRECEIVED_ROWS);
+    }
+    for (uint32_t shard = 0; shard < replica->shards; shard++) {
+        while (kvc_source_drain(replica->source, shard, replica->recorder.until_ns, batch) > 0) {
+            kvc_recorder_offered(&replica->recorder, batch->sent_ns, batch->count);
+            batch->count = 0;
+        }
+    }
+    kvc_batch_free(batch);
 }
 
 enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag)
@@ -54,13 +81,22 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_ac
         kvc_engine_spawn("monitor", kvc_monitor_main, &replica->monitor);
     }
     kvc_engine_run();
-    return kvc_source_error(replica->source, diag);
+    enum kvc_status status = kvc_source_error(replica->source, diag);
+    if (status == KVC_OK) {
+        count_unreceived(replica);
+    }
+    return status;
 }
 
 void kvc_replica_report(const struct kvc_replica *replica)
 {
     struct kvc_result *result = replica->context->result;
     kvc_meters_report(&replica->meters, result);
+    if (replica->context->scenario->workload.arrival == KVC_ARRIVAL_TRACE &&
+        !kvc_source_ended(replica->source)) {
+        kvc_result_note(result, "the trace goes on after the %.4g ms that were replayed",
+                        replica->recorder.until_ns * 1e-6);
+    }
     result->activities = kvc_engine_activities();
     result->wall_s = kvc_clock_wall_s() - replica->opened_s;
     double tick_s = result->wall_s / (double)(kvc_clock_ticks() - replica->opened_ticks);

@@ -31,6 +31,7 @@ struct kvc_replica {
     const struct kvc_run_context *context; /**< The task. */
     uint64_t seed;                         /**< Seed of this replica, for the store's random streams. */
     struct kvc_source *source;             /**< The clients. */
+    uint32_t shards;                       /**< Shards that the source has. */
     struct kvc_recorder recorder;          /**< Takes the measurements. */
     struct kvc_monitor monitor;            /**< The store may set `drained` and `data`. */
     struct kvc_meters meters;              /**< Work and energy of the platform's devices. */

@@ -24,15 +24,22 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     struct kvc_slices *slices = server->slices;
     struct kvc_replica *replica = slices->replica;
     struct kvc_answers *answers = server->answers;
-    uint32_t first, last;
+    uint32_t first, last, hits = 0, gets = 0;
+    kvc_recorder_offered(&replica->recorder, answers->offered_ns, answers->offered);
     kvc_recorder_latencies(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
     kvc_recorder_completions(&replica->recorder, now_ns, answers->done_ns, answers->count, &first, &last);
     for (uint32_t i = first; i < last; i++) {
         slices->outcome[answers->outcome[i]]++;
     }
+    for (uint32_t i = 0; i < answers->count; i++) {
+        bool hit = answers->outcome[i] == slices->hit;
+        hits += hit;
+        gets += hit || answers->outcome[i] == slices->miss;
+    }
+    kvc_recorder_lookups(&replica->recorder, now_ns, gets, hits);
     slices->completed += last - first;
     kvc_source_complete(replica->source, answers->client, answers->done_ns, answers->count);
-    answers->count = 0;
+    answers->count = answers->offered = 0;
 }
 
 void kvc_slice_server_main(void *data)

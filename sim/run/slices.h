@@ -26,6 +26,7 @@ struct kvc_slices {
     double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage in the slices that were measured [ns]. */
     uint64_t completed;                      /**< Requests completed within the measured time. */
     uint64_t outcome[KVC_OUTCOMES_MAX];      /**< These requests by outcome. */
+    uint8_t hit, miss;                       /**< Outcomes of GETs that found their key and that did not. */
 };
 
 /** One server. */

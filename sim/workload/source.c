@@ -98,6 +98,7 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
                    ? KVC_OK
                    : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the clients");
     case KVC_ARRIVAL_TRACE:
+        source->trace_ns = -1;
         source->trace = kvc_trace_open(source->workload.trace, diag);
         return source->trace != NULL ? KVC_OK : KVC_ERR_SCENARIO;
     default:

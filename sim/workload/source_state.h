@@ -122,7 +122,7 @@ struct kvc_source {
     uint32_t *client_draws;  /**< Closed loop: requests that each client has drawn so far. */
 
     struct kvc_trace *trace; /**< The trace; NULL after its end. */
-    double trace_ns;         /**< Trace: time of the last line read [ns]. */
+    double trace_ns;         /**< Trace: time of the last line read [ns]; negative: none yet. */
 
     struct kvc_diag diag; /**< The error that stopped the stream. */
 };

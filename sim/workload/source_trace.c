@@ -12,7 +12,12 @@ static bool read_trace(struct kvc_source *source)
     if (source->trace == NULL) {
         return false;
     }
-    if (kvc_trace_read(source->trace, &row, &source->diag) != KVC_TRACE_ROW) {
+    enum kvc_trace_next next = kvc_trace_read(source->trace, &row, &source->diag);
+    if (next == KVC_TRACE_END && source->trace_ns < 0) {
+        kvc_diag_fail_at(&source->diag, KVC_ERR_SCENARIO, source->workload.trace, 0,
+                         "found a trace without requests; at least one line must follow the header");
+    }
+    if (next != KVC_TRACE_ROW) {
         kvc_trace_close(source->trace);
         source->trace = NULL;
         return false;

@@ -196,6 +196,11 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
     KVC_BUG("no arrival %d", workload->arrival);
 }
 
+bool kvc_workload_changes(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_CURVE || workload->arrival == KVC_ARRIVAL_TRACE;
+}
+
 uint32_t kvc_workload_flows(const struct kvc_workload *workload)
 {
     return workload->flows > 0 ? (uint32_t)workload->flows : 1;

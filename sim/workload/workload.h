@@ -105,6 +105,9 @@ uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
  * +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
 
+/** Returns whether the load changes with time by itself: a rate curve or a trace. */
+bool kvc_workload_changes(const struct kvc_workload *workload);
+
 /** Returns the clients that fill frames for one socket, at least 1. */
 uint32_t kvc_workload_flows(const struct kvc_workload *workload);
 

@@ -1,0 +1,105 @@
+#include "sim/metrics/steady_state.h"
+
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+#include "sim/metrics/statistics.h"
+
+enum { PARTS = 10 /* Parts of a half. */, BATCH = 5 };
+
+static const double too_small_frac = 0.001;
+static const double errors_least = 4;
+
+const char *const kvc_series_names[KVC_SERIES] = {"throughput", "hit ratio", "backlog", "mean latency"};
+const char *const kvc_series_units[KVC_SERIES] = {"requests a window", "of the GETs", "requests", "us"};
+
+/* By series: the change that matters, as a part of the mean; of the hit ratio, it is absolute. */
+static const double matters[KVC_SERIES] = {0.01, 0.005, 0.1, 0.05};
+
+/* Sets value[i] for the windows 0 to count - 1. */
+static void find_series(const struct kvc_window *windows, uint32_t count, enum kvc_series series,
+                        double *value)
+{
+    double before = 0, backlog = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kvc_window *window = &windows[i];
+        backlog += (double)window->offered - (double)window->dropped - (double)window->completed;
+        switch (series) {
+        case KVC_SERIES_THROUGHPUT:
+            before = (double)window->completed;
+            break;
+        case KVC_SERIES_HIT_RATIO:
+            before = window->gets > 0 ? (double)window->hits / (double)window->gets : before;
+            break;
+        case KVC_SERIES_BACKLOG:
+            before = backlog;
+            break;
+        case KVC_SERIES_LATENCY:
+        case KVC_SERIES:
+            before = window->completed > 0 ? window->latency_ns / (double)window->completed / 1e3 : before;
+            break;
+        }
+        value[i] = before;
+    }
+}
+
+/* Returns whether the means of five windows in the second half hardly differ. */
+static bool is_flat(const double *value, uint32_t count)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (uint32_t i = count / 2; i + BATCH <= count; i += BATCH) {
+        double mean = gsl_stats_mean(value + i, 1, BATCH);
+        least = fmin(least, mean);
+        most = fmax(most, mean);
+    }
+    return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
+}
+
+enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count)
+{
+    double *value = kvc_array_of(count + 1, sizeof(*value));
+    int series = 0;
+    for (; series < KVC_SERIES; series++) {
+        find_series(windows, count, (enum kvc_series)series, value);
+        if (kvc_mser5(value, count) < 0 && !is_flat(value, count)) {
+            break;
+        }
+    }
+    free(value);
+    return (enum kvc_series)series;
+}
+
+/* Returns the mean of a half and adds its squared standard error. */
+static double mean_of_half(const double *value, uint32_t count, double *squared_error)
+{
+    double part[PARTS];
+    for (uint32_t i = 0; i < PARTS; i++) {
+        uint32_t from = (uint32_t)((uint64_t)i * count / PARTS);
+        uint32_t to = (uint32_t)((uint64_t)(i + 1) * count / PARTS);
+        part[i] = gsl_stats_mean(value + from, 1, to - from);
+    }
+    *squared_error += gsl_stats_variance(part, 1, PARTS) / PARTS;
+    return gsl_stats_mean(value, 1, count);
+}
+
+struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t first, uint32_t count,
+                                   enum kvc_series series)
+{
+    struct kvc_drift drift = {NAN, NAN, false};
+    uint32_t half = count / 2;
+    double squared_error = 0;
+    if (half < PARTS) {
+        return drift;
+    }
+    double *value = kvc_array_of(first + count, sizeof(*value));
+    find_series(windows, first + count, series, value);
+    drift.first = mean_of_half(value + first, half, &squared_error);
+    drift.second = mean_of_half(value + first + count - half, half, &squared_error);
+    free(value);
+    double change = fabs(drift.second - drift.first);
+    double scale = series == KVC_SERIES_HIT_RATIO ? 1 : fmax(fabs(drift.first), fabs(drift.second));
+    drift.significant = change > errors_least * sqrt(squared_error) && change > matters[series] * scale;
+    return drift;
+}

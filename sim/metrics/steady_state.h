@@ -1,0 +1,54 @@
+/** @file
+ * Whether a simulation is steady, judged from four series over windows of equal length.
+ *
+ * A mean latency may be steady long before the rest: a store that fills loses hits for seconds, a queue grows
+ * while its head is served as before. So throughput, hit ratio, backlog (requests sent but neither answered
+ * nor lost) and mean latency are all examined. */
+#ifndef KVC_SIM_METRICS_STEADY_STATE_H
+#define KVC_SIM_METRICS_STEADY_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What one window counted. */
+struct kvc_window {
+    uint64_t offered;   /**< Requests sent in it. */
+    uint64_t dropped;   /**< Those of them that were lost. */
+    uint64_t completed; /**< Requests answered in it. */
+    uint64_t gets;      /**< GET requests answered in it, as far as their results are known. */
+    uint64_t hits;      /**< Those of them that found their key. */
+    double latency_ns;  /**< Sum of the latencies of the requests answered in it [ns]. */
+};
+
+/** The series that are examined. */
+enum kvc_series {
+    KVC_SERIES_THROUGHPUT, /**< Requests answered in a window. */
+    KVC_SERIES_HIT_RATIO,  /**< Share of GET requests that found their key. */
+    KVC_SERIES_BACKLOG,    /**< Requests sent but not answered or lost at the end of a window. */
+    KVC_SERIES_LATENCY,    /**< Mean latency of the requests answered in a window [us]. */
+    KVC_SERIES,            /**< Number of series; as a value: none of them. */
+};
+
+extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
+extern const char *const kvc_series_units[KVC_SERIES]; /**< Units of struct kvc_drift. */
+
+/** Returns the first series that is not steady in the windows 0 to count - 1, or KVC_SERIES if all are. A
+ * series is steady if MSER-5 (sim/metrics/statistics.h) truncates less than its first half, or if the means
+ * of five windows in its second half differ by less than 0.1 % of their mean. A window without answers
+ * repeats the window before it. */
+enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
+
+/** How a series changed between two halves of a time. */
+struct kvc_drift {
+    double first, second; /**< Means of the halves, in kvc_series_units. */
+    bool significant;     /**< The change is neither chance nor too small to matter. */
+};
+
+/** Compares the halves of the windows `first` to first + count - 1. A change is significant if it exceeds
+ * four of its standard errors, which the means of ten parts of each half give, and is larger than 1 % of the
+ * throughput, 0.005 of the hit ratio, 10 % of the backlog or 5 % of the latency. With fewer than 20 windows,
+ * none is. */
+struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t first, uint32_t count,
+                                   enum kvc_series series);
+
+#endif

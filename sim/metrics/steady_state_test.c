@@ -1,0 +1,115 @@
+#include "sim/metrics/steady_state.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "sim/base/rng.h"
+
+enum { WINDOWS = 400, REQUESTS = 10000 };
+
+/* Returns about N(mean, sd^2). */
+static double normal(struct kvc_rng *rng, double mean, double sd)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        sum += kvc_rng_unit(rng);
+    }
+    return mean + sd * sum;
+}
+
+/* Fills in windows of a store that is steady in everything. */
+static void fill_steady(struct kvc_window *windows, uint64_t seed)
+{
+    struct kvc_rng rng;
+    double backlog = 300, before = 0;
+    kvc_rng_init(&rng, seed, "steadiness", 0);
+    for (int i = 0; i < WINDOWS; i++) {
+        double offered = floor(normal(&rng, REQUESTS, 100));
+        double after = floor(normal(&rng, backlog, 20));
+        windows[i] = (struct kvc_window){.offered = (uint64_t)offered,
+                                         .completed = (uint64_t)(offered + before - after),
+                                         .gets = REQUESTS,
+                                         .hits = (uint64_t)normal(&rng, 0.9 * REQUESTS, 30)};
+        windows[i].latency_ns = (double)windows[i].completed * normal(&rng, 2e5, 2e3);
+        before = after;
+    }
+}
+
+Test(steady_state, a_steady_store_is_found_steady)
+{
+    int steady = 0, drifts = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct kvc_window windows[WINDOWS];
+        fill_steady(windows, seed);
+        /* MSER cuts noise in its second half now and then; the recorder then looks again later. */
+        steady += kvc_windows_unsteady(windows, WINDOWS) == KVC_SERIES;
+        for (int series = 0; series < KVC_SERIES; series++) {
+            drifts += kvc_windows_drift(windows, 100, 300, (enum kvc_series)series).significant;
+        }
+    }
+    cr_expect_geq(steady, 30, "%d of 40", steady);
+    cr_expect_eq(drifts, 0);
+}
+
+Test(steady_state, each_series_can_be_the_unsteady_one)
+{
+    for (int series = 0; series < KVC_SERIES; series++) {
+        struct kvc_window windows[WINDOWS];
+        fill_steady(windows, 3);
+        for (int i = 0; i < WINDOWS; i++) {
+            switch (series) {
+            case KVC_SERIES_THROUGHPUT: /* Clients that send less and less, as much as is answered. */
+                windows[i].offered -= 5 * (uint64_t)i;
+                windows[i].completed -= 5 * (uint64_t)i;
+                windows[i].latency_ns = (double)windows[i].completed * 2e5;
+                break;
+            case KVC_SERIES_HIT_RATIO:
+                windows[i].hits -= 3 * (uint64_t)i;
+                break;
+            case KVC_SERIES_BACKLOG: /* A queue that grows behind a head that is served as before. */
+                windows[i].offered += 30;
+                break;
+            default:
+                windows[i].latency_ns *= 1 + i / 1000.0;
+            }
+        }
+        cr_expect_eq((int)kvc_windows_unsteady(windows, WINDOWS), series, "%s", kvc_series_names[series]);
+        struct kvc_drift drift = kvc_windows_drift(windows, 100, 300, (enum kvc_series)series);
+        cr_expect(drift.significant, "%s: %g, %g", kvc_series_names[series], drift.first, drift.second);
+    }
+}
+
+/* The hit ratio of a store that fills: it falls for seconds, by little in each window. */
+Test(steady_state, a_slow_decay_is_not_steady_until_it_ends)
+{
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct kvc_window windows[WINDOWS];
+        fill_steady(windows, seed);
+        for (int i = 0; i < WINDOWS; i++) {
+            windows[i].hits -= (uint64_t)(1000 * (1 - exp(-i / 300.0)));
+        }
+        cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), KVC_SERIES_HIT_RATIO);
+        cr_expect(kvc_windows_drift(windows, 0, WINDOWS, KVC_SERIES_HIT_RATIO).significant);
+    }
+}
+
+Test(steady_state, windows_without_answers_change_nothing)
+{
+    struct kvc_window windows[WINDOWS];
+    fill_steady(windows, 5);
+    for (int i = 0; i < WINDOWS; i++) {
+        windows[i] =
+            i % 3 == 0
+                ? (struct kvc_window){.offered = 3, .completed = 3, .gets = 3, .hits = 2, .latency_ns = 6e5}
+                : (struct kvc_window){0};
+    }
+    cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), KVC_SERIES);
+}
+
+Test(steady_state, too_few_windows_show_no_drift)
+{
+    struct kvc_window windows[WINDOWS];
+    fill_steady(windows, 6);
+    cr_expect_not(kvc_windows_drift(windows, 0, 19, KVC_SERIES_THROUGHPUT).significant);
+    cr_expect(isnan(kvc_windows_drift(windows, 0, 19, KVC_SERIES_THROUGHPUT).first));
+}
