@@ -29,3 +29,21 @@ Test(scenario, source_has_its_workload_and_shards)
     cr_expect(params.nodes == 3 && params.sockets == 5);
     cr_expect(params.hash_seed == 7 && params.seed == 0 && params.frame_requests == 1);
 }
+
+Test(scenario, a_changing_load_is_measured_from_its_begin)
+{
+    struct kvc_workload workload = {.arrival = KVC_ARRIVAL_POISSON};
+    struct kvc_run run = {.warmup_ns = -1, .duration_ns = -1};
+    kvc_run_settle(&run, &workload);
+    cr_expect(run.warmup_ns < 0 && run.duration_ns == 20e6);
+    workload.arrival = KVC_ARRIVAL_CURVE;
+    kvc_run_settle(&run, &workload);
+    cr_expect(run.warmup_ns == 0 && run.duration_ns == 20e6);
+    run = (struct kvc_run){.warmup_ns = -1, .duration_ns = -1};
+    workload.arrival = KVC_ARRIVAL_TRACE;
+    kvc_run_settle(&run, &workload);
+    cr_expect(run.warmup_ns == 0 && run.duration_ns >= 1e15);
+    run = (struct kvc_run){.warmup_ns = 5, .duration_ns = 7};
+    kvc_run_settle(&run, &workload);
+    cr_expect(run.warmup_ns == 5 && run.duration_ns == 7, "what the user says stays");
+}

@@ -7,6 +7,7 @@
 
 enum {
     WINDOWS_FIRST_LOOK = 50,  /* MSER-5 needs several batches of five. */
+    WINDOWS_OVERLOADED = 200, /* From then on, a store with more load than it serves is not waited for. */
     WINDOWS_LAST_LOOK = 2000, /* From then on, the run is measured without a steady state. */
     WINDOWS_BETWEEN_LOOKS = 10,
 };
@@ -197,7 +198,11 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
         return false;
     }
     recorder->unsteady = kvc_windows_unsteady(recorder->window, complete);
-    if (recorder->unsteady == KVC_SERIES || complete >= WINDOWS_LAST_LOOK) {
+    bool grows = recorder->unsteady == KVC_SERIES_BACKLOG || recorder->unsteady == KVC_SERIES_LATENCY;
+    if (grows && complete >= WINDOWS_OVERLOADED) {
+        recorder->overload_frac = kvc_windows_overload_frac(recorder->window, complete);
+    }
+    if (recorder->unsteady == KVC_SERIES || complete >= WINDOWS_LAST_LOOK || recorder->overload_frac > 0) {
         start_measuring(recorder, now_ns);
     }
     return false;
@@ -250,6 +255,14 @@ static void report_windows(const struct kvc_recorder *recorder, struct kvc_resul
 static void note_unsteady(const struct kvc_recorder *recorder, struct kvc_result *result)
 {
     uint32_t first, count = measured_windows(recorder, &first);
+    if (recorder->overload_frac > 0) {
+        kvc_result_note(
+            result,
+            "more requests are sent than answered: %.3g %% of them stay behind, and the backlog and the "
+            "latency grow as long as the run lasts",
+            100 * recorder->overload_frac);
+        return;
+    }
     if (recorder->unsteady != KVC_SERIES) {
         kvc_result_note(
             result,

@@ -29,6 +29,7 @@ struct kvc_recorder {
     bool detect;                  /**< The end of the warm-up is detected. */
     bool changing;                /**< The load or the machine changes on purpose: drifts are no surprise. */
     enum kvc_series unsteady;     /**< The last series that was not steady; KVC_SERIES: none. */
+    double overload_frac;         /**< Share of the requests that stayed behind in the warm-up; 0: none. */
     double longest_span_ns;       /**< Longest time from the record of a batch to its last completion [ns]. */
     double longest_lag_ns;        /**< Longest time from a completion to the record of its batch [ns]. */
     struct kvc_window *window;    /**< What each window of the run counted. */

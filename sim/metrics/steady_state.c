@@ -71,6 +71,22 @@ enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t 
     return (enum kvc_series)series;
 }
 
+double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count)
+{
+    double part[PARTS] = {0}, kept = 0;
+    uint32_t half = count / 2;
+    for (uint32_t i = 0; i < half; i++) {
+        const struct kvc_window *window = &windows[count - half + i];
+        double left = (double)window->offered - (double)window->dropped;
+        part[(uint64_t)i * PARTS / half] += left - (double)window->completed;
+        kept += left;
+    }
+    struct kvc_interval growth = {gsl_stats_mean(part, 1, PARTS),
+                                  gsl_stats_sd(part, 1, PARTS) / sqrt(PARTS) * errors_least};
+    double frac = kept > 0 ? PARTS * growth.mean / kept : 0;
+    return frac > matters[KVC_SERIES_THROUGHPUT] && growth.mean > growth.half_width ? frac : 0;
+}
+
 /* Returns the mean of a half and adds its squared standard error. */
 static double mean_of_half(const double *value, uint32_t count, double *squared_error)
 {

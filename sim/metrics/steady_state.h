@@ -38,6 +38,11 @@ extern const char *const kvc_series_units[KVC_SERIES]; /**< Units of struct kvc_
  * repeats the window before it. */
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
 
+/** Returns the share of the requests that stays behind, if more is sent than answered throughout the second
+ * half of the windows 0 to count - 1: by at least 1 %, and by more than four standard errors. Otherwise
+ * returns 0. */
+double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count);
+
 /** How a series changed between two halves of a time. */
 struct kvc_drift {
     double first, second; /**< Means of the halves, in kvc_series_units. */

@@ -113,3 +113,18 @@ Test(steady_state, too_few_windows_show_no_drift)
     cr_expect_not(kvc_windows_drift(windows, 0, 19, KVC_SERIES_THROUGHPUT).significant);
     cr_expect(isnan(kvc_windows_drift(windows, 0, 19, KVC_SERIES_THROUGHPUT).first));
 }
+
+Test(steady_state, overload_is_what_stays_behind)
+{
+    struct kvc_window windows[WINDOWS];
+    fill_steady(windows, 7);
+    cr_expect_eq(kvc_windows_overload_frac(windows, WINDOWS), 0);
+    for (int i = 0; i < WINDOWS; i++) {
+        windows[i].offered += REQUESTS / 20;
+    }
+    cr_expect_float_eq(kvc_windows_overload_frac(windows, WINDOWS), 0.05 / 1.05, 0.005);
+    for (int i = 0; i < WINDOWS; i++) {
+        windows[i].dropped += REQUESTS / 20;
+    }
+    cr_expect_eq(kvc_windows_overload_frac(windows, WINDOWS), 0, "what is dropped does not stay");
+}

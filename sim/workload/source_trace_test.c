@@ -84,6 +84,21 @@ Test(source_trace, a_bad_line_stops_the_stream_and_is_named)
     kvc_source_free(source);
 }
 
+Test(source_trace, without_requests_is_an_error)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
+    struct kvc_diag diag;
+    write_trace(&workload, "", 0);
+    const struct kvc_source_params params = {
+        .workload = &workload, .nodes = 1, .sockets = 1, .frame_requests = 1};
+    struct kvc_source *source = kvc_source_create(&params, &diag);
+    cr_expect(isinf(kvc_source_next_ns(source, 0)));
+    cr_expect_eq(kvc_source_error(source, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "without requests"), "%s", diag.message);
+    kvc_source_free(source);
+    unlink(workload.trace);
+}
+
 Test(source_trace, a_missing_file_is_refused)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);

@@ -5,6 +5,6 @@ return {
   system = { kind = "kvdirect", memory = "64MiB", index = 1, inline = 15, dispatch = 0 },
   node = { pcie = { base = "catapult-pcie3-x8", endpoints = 1 } },
   workload = { keys = 100e3, key = 8, value = 2, get = 1, set = 0, arrival = "saturate" },
-  run = { warmup = "100us", duration = "2ms" },
+  run = { duration = "2ms" },
   sweep = { ["node.pcie.tags"] = { 8, 16, 32, 64, 128, 256 } },
 }

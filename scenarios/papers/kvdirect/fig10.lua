@@ -6,6 +6,6 @@ return {
   system = { kind = "kvdirect", memory = "64MiB" },
   node = { fpga = { base = "catapult-stratix-v", dram = "4MiB" } },
   workload = { keys = 2e6, key = 8, value = 2, get = 0.5, set = 0.5, arrival = "saturate" },
-  run = { warmup = "100us", duration = "1ms" },
+  run = { duration = "1ms" },
   sweep = { ["workload.keys"] = { 1.34e6, 2.0e6, 2.7e6, 3.4e6, 4.0e6 } },
 }

@@ -5,6 +5,6 @@ return {
   system = { kind = "kvdirect", memory = "256MiB", index = 0.1, inline = 15 },
   node = { fpga = { base = "catapult-stratix-v", dram = "16MiB" } },
   workload = { keys = 528e3, key = 8, value = 246, get = 0.5, set = 0.5, arrival = "saturate" },
-  run = { warmup = "100us", duration = "1ms" },
+  run = { duration = "1ms" },
   sweep = { ["workload.keys"] = { 528e3, 687e3, 845e3 } },
 }

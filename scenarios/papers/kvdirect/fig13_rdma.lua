@@ -3,6 +3,6 @@ return {
   name = "kvdirect-fig13-rdma",
   system = { kind = "rdma", sides = "one", atomics = true },
   workload = { keys = 1, key = 8, value = 8, get = 0, set = 1, arrival = "saturate" },
-  run = { warmup = "1ms", duration = "2ms" },
+  run = { duration = "2ms" },
   sweep = { ["workload.keys"] = { 1, 4, 16, 64, 256, 1024 }, ["system.sides"] = { "one", "two" } },
 }

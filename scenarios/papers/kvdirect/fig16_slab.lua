@@ -4,6 +4,6 @@ return {
   name = "kvdirect-fig16-slab",
   system = { kind = "kvdirect", memory = "64GiB" },
   workload = { keys = 536e6, key = 8, value = 54, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
-  run = { functional = "sampled", sample_rate = 256, warmup = "200us", duration = "1ms" },
+  run = { functional = "sampled", sample_rate = 256, duration = "1ms" },
   sweep = { ["workload.set"] = { 0, 0.05, 0.5, 1 }, ["workload.dist"] = { "uniform", "zipf" } },
 }

@@ -5,6 +5,6 @@ return {
   system = { kind = "kvdirect", memory = "64MiB", index = 1, inline = 15, dispatch = 0, in_flight = 8192, station = 65536 },
   node = { pcie = { base = "catapult-pcie3-x8", endpoints = 1 } },
   workload = { keys = 2e6, key = 8, value = 2, get = 1, set = 0, arrival = "saturate" },
-  run = { warmup = "200us", duration = "2ms" },
+  run = { duration = "2ms" },
   sweep = { ["system.gather_cores"] = { 0, 1, 2, 3, 4 } },
 }

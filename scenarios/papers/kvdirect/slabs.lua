@@ -4,5 +4,5 @@ return {
   system = { kind = "kvdirect", memory = "64MiB", index = 0.2, inline = 15 },
   node = { fpga = { base = "catapult-stratix-v", dram = "4MiB" } },
   workload = { keys = 300e3, key = 8, value = 54, get = 0, set = 0.5, delete = 0.5, arrival = "saturate" },
-  run = { warmup = "100us", duration = "2ms" },
+  run = { duration = "2ms" },
 }

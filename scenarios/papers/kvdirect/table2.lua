@@ -6,7 +6,7 @@ return {
   system = { kind = "kvdirect", memory = "256MiB", index = 0.1, inline = 16, update = "update", lambda = "v + d", element = 2 },
   node = { fpga = { base = "catapult-stratix-v", dram = "16MiB" } },
   workload = { keys = 400e3, key = 8, value = 246, get = 0, set = 1, arrival = "saturate" },
-  run = { warmup = "100us", duration = "1ms" },
+  run = { duration = "1ms" },
   sweep = {
     ["workload.value"] = { 54, 118, 246, 502 },
     ["system.returns_vector"] = { false, true },

@@ -4,7 +4,7 @@ return {
   name = "kvdirect-table5",
   system = { kind = "kvdirect", memory = "20GiB" },
   workload = { keys = 1e9, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
-  run = { functional = "sampled", sample_rate = 512, warmup = "200us", duration = "1ms" },
+  run = { functional = "sampled", sample_rate = 512, duration = "1ms" },
   sweep = {
     ["node.fpga.dram_rate"] = { "3.3GB/s", "6.6GB/s", "13.2GB/s", "26.4GB/s" },
     ["node.fpga.dram"] = { "80MiB", "320MiB", "1280MiB", "5120MiB" },

@@ -9,6 +9,6 @@ return {
   node = { sockets = 1 },
   workload = { preset = "megakv-a", keys = 200e6, get = 0, set = 1, preload = 0,
                arrival = { fixed_mops = 50 }, fill = "at_once", flows = 8, connections = 65536 },
-  run = { functional = "sampled", sample_memory = "64MiB", warmup = "1.6ms", duration = "3.2ms" },
+  run = { functional = "sampled", sample_memory = "64MiB", duration = "3.2ms" },
   sweep = { ["workload.preset"] = { "megakv-a", "megakv-b" } },
 }
