@@ -3,6 +3,10 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
 
 enum {
     BATCH = 5,
@@ -22,6 +26,46 @@ struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
     }
     double error = gsl_stats_sd_m(values, 1, count, mean) / sqrt(count);
     return (struct kvc_interval){mean, gsl_cdf_tdist_Pinv(0.975, count - 1) * error};
+}
+
+/* Returns the lag-1 autocorrelation, corrected for the bias of short series; 0 if the values are equal. */
+static double neighbour_correlation(const double *values, uint32_t count, double mean)
+{
+    double products = 0, squares = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double deviation = values[i] - mean;
+        squares += deviation * deviation;
+        products += i > 0 ? deviation * (values[i - 1] - mean) : 0;
+    }
+    return squares > 0 ? products / squares + 1.0 / count : 0;
+}
+
+struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count)
+{
+    static const double SIGNIFICANT = 1.645; /* Quantile of the normal distribution for 5 % on either side. */
+    struct kvc_interval interval = {count > 0 ? gsl_stats_mean(values, 1, count) : NAN, NAN};
+    if (count < KVC_BATCHES_MIN || isnan(interval.mean)) {
+        return interval;
+    }
+    double *joined = kvc_array_of(count, sizeof(*joined));
+    memcpy(joined, values, count * sizeof(*joined));
+    for (;; count /= 2) {
+        double mean = gsl_stats_mean(joined, 1, count), r = neighbour_correlation(joined, count, mean);
+        double limit = SIGNIFICANT * sqrt((count - 2.0) / ((double)count * count - 1));
+        if (fabs(r) > limit && count / 2 >= KVC_BATCHES_MIN) {
+            for (uint32_t i = 0; i < count / 2; i++) {
+                joined[i] = (joined[2 * i] + joined[2 * i + 1]) / 2;
+            }
+            continue;
+        }
+        if (r <= limit) { /* A negative correlation only makes the interval wider than it had to be. */
+            r = fmax(r, 0);
+            interval.half_width = kvc_interval_of(joined, count).half_width * sqrt((1 + r) / (1 - r));
+        }
+        break;
+    }
+    free(joined);
+    return interval;
 }
 
 static double batch_mean(const double *values, uint32_t batch)

@@ -1,13 +1,16 @@
 /** @file
- * Output analysis: confidence intervals over replicas, and detection of the warm-up.
+ * Output analysis: confidence intervals over replicas and over batches, and detection of the warm-up.
  *
- * The confidence interval is Student's t interval (Law, Simulation Modeling and Analysis, 5th ed., sec. 4.5).
+ * The confidence interval is Student's t interval (Law, Simulation Modeling and Analysis, 5th ed., sec. 4.5),
+ * over replicas or over the batches of one run (ibid., sec. 9.5.3).
  * The warm-up is detected with MSER-5 (White, "An effective truncation heuristic for bias reduction in
  * simulation output", Simulation 69(6), 1997). */
 #ifndef KVC_SIM_METRICS_STATISTICS_H
 #define KVC_SIM_METRICS_STATISTICS_H
 
 #include <stdint.h>
+
+enum { KVC_BATCHES_MIN = 5 /**< Values of a series that an interval needs at least. */ };
 
 /** A mean with its confidence interval. */
 struct kvc_interval {
@@ -17,6 +20,16 @@ struct kvc_interval {
 
 /** Returns the 95 % confidence interval of the mean of independent values. */
 struct kvc_interval kvc_interval_of(const double *values, uint32_t count);
+
+/** Returns the mean of a stationary series, such as the means of a run's batches, and its 95 % confidence
+ * interval. Neighbouring values may be correlated. While the lag-1 correlation is significant (10 %), pairs
+ * of neighbours are joined, as long as KVC_BATCHES_MIN values are left. A positive correlation that remains
+ * widens the interval by sqrt((1 + r) / (1 - r)), as for a first-order autoregression (Tafazzoli and Wilson,
+ * "Skart: a skewness- and autoregression-adjusted batch-means procedure", IIE Transactions 43(2), 2011). The
+ * half width is NaN if it is still significant, if there are fewer than KVC_BATCHES_MIN values, or if one of
+ * them is NaN. Of intervals over 40 values, 95 % cover the mean without correlation, 93 % with 0.4 and 91 %
+ * with 0.6. */
+struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count);
 
 /** Determines how many leading values of a time series to discard. The values belong to windows of equal
  * length. Returns a multiple of 5, or -1 if the series is too short (below 50 values) or has not settled (the

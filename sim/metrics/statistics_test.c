@@ -70,6 +70,87 @@ Test(interval, covers_the_mean)
     }
 }
 
+/* Fills a first-order autoregression with mean 7, variance 1 and the given correlation of neighbours. */
+static void autoregress(struct kvc_rng *rng, double correlation, double *values, uint32_t count)
+{
+    double state = normal(rng), step = sqrt(1 - correlation * correlation);
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = 7 + state;
+        state = correlation * state + step * normal(rng);
+    }
+}
+
+/* Batches number 40 to 80. Where the correlation stays significant, no interval is better than a narrow one.
+ */
+Test(batch_interval, covers_the_mean_of_a_correlated_series)
+{
+    enum { EXPERIMENTS = 2000, MOST = 80 };
+    static const double correlations[] = {-0.5, 0, 0.2, 0.4, 0.5};
+    static const uint32_t counts[] = {40, 60, 80};
+    for (size_t c = 0; c < 5 * 3; c++) {
+        uint32_t count = counts[c % 3], covered = 0, known = 0;
+        double correlation = correlations[c / 3], values[MOST];
+        struct kvc_rng rng;
+        kvc_rng_init(&rng, 3, "autoregression", c);
+        for (int i = 0; i < EXPERIMENTS; i++) {
+            autoregress(&rng, correlation, values, count);
+            struct kvc_interval interval = kvc_interval_of_batches(values, count);
+            known += !isnan(interval.half_width);
+            covered += fabs(interval.mean - 7) <= interval.half_width;
+        }
+        double share = (double)covered / known;
+        cr_expect(share > 0.9 && share < 0.99, "correlation %g, %u values: %g", correlation, count, share);
+        cr_expect_gt(known, 0.9 * EXPERIMENTS, "correlation %g, %u values", correlation, count);
+    }
+}
+
+/* A plain t interval would cover the mean of such a series in hardly half of the cases. */
+Test(batch_interval, is_wide_or_unknown_where_neighbours_depend_on_each_other)
+{
+    enum { EXPERIMENTS = 1000, COUNT = 40 };
+    uint32_t plain = 0, covered = 0, unknown = 0;
+    double values[COUNT];
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, 4, "strong", 0);
+    for (int i = 0; i < EXPERIMENTS; i++) {
+        autoregress(&rng, 0.9, values, COUNT);
+        struct kvc_interval interval = kvc_interval_of_batches(values, COUNT);
+        plain += fabs(interval.mean - 7) <= kvc_interval_of(values, COUNT).half_width;
+        covered += fabs(interval.mean - 7) <= interval.half_width;
+        unknown += isnan(interval.half_width);
+    }
+    cr_expect_lt(plain, 0.45 * EXPERIMENTS);
+    cr_expect_gt(covered + unknown, 0.7 * EXPERIMENTS, "%u covered, %u unknown", covered, unknown);
+    cr_expect_gt(unknown, 0.05 * EXPERIMENTS);
+}
+
+/* Windows that cut a regular cycle at changing places alternate around the mean; pairs of them differ less.
+ */
+Test(batch_interval, is_narrow_where_neighbours_balance_each_other)
+{
+    double values[40];
+    for (int i = 0; i < 40; i++) {
+        values[i] = 100 + (i % 2 == 0 ? 5 : -5) + 0.01 * (i % 4);
+    }
+    cr_expect_lt(kvc_interval_of_batches(values, 40).half_width, 0.02);
+    cr_expect_gt(kvc_interval_of(values, 40).half_width, 1);
+}
+
+Test(batch_interval, of_too_few_or_unknown_values)
+{
+    double values[] = {1, 2, 1, 3, 2, 1};
+    cr_expect(isnan(kvc_interval_of_batches(NULL, 0).mean));
+    cr_expect_eq(kvc_interval_of_batches(values, 4).mean, 1.75);
+    cr_expect(isnan(kvc_interval_of_batches(values, 4).half_width));
+    cr_expect_gt(kvc_interval_of_batches(values, 5).half_width, 0);
+    values[5] = NAN;
+    cr_expect(isnan(kvc_interval_of_batches(values, 6).half_width));
+    for (int i = 0; i < 6; i++) {
+        values[i] = 2;
+    }
+    cr_expect_eq(kvc_interval_of_batches(values, 6).half_width, 0);
+}
+
 enum { WINDOWS = 500 };
 
 Test(mser5, cuts_a_known_transient)
