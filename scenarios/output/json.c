@@ -10,8 +10,6 @@
 
 #include "models/model.h"
 
-const double kvc_percentiles[KVC_PERCENTILES] = {0.01, 0.1, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
-
 #define SCHEMA "kvcast.result/1"
 
 static json_t *parameter_value(const struct kvc_parameter *parameter)
@@ -38,24 +36,42 @@ json_t *kvc_json_sources(const struct kvc_parameters *list)
     return object;
 }
 
+/* Returns half the width of the interval of the value GROUP.ENTRY.NAME, without the parts that are NULL. */
+static json_t *half_width_of(const struct kvc_outcome *outcome, const char *group, const char *entry,
+                             const char *name)
+{
+    char full[KVC_VALUE_NAME_MAX];
+    kvc_value_name(group, entry, name, full);
+    return kvc_json_number(kvc_outcome_interval(outcome, full).half_width);
+}
+
+static json_t *half_width(const struct kvc_outcome *outcome, const char *name)
+{
+    return half_width_of(outcome, NULL, NULL, name);
+}
+
 static json_t *throughput(const struct kvc_outcome *outcome)
 {
     json_t *object = json_object();
     json_t *replicas = json_array();
-    for (uint32_t i = 0; outcome->replica_mops != NULL && i < outcome->replicas; i++) {
-        json_array_append_new(replicas, kvc_json_number(outcome->replica_mops[i]));
+    for (uint32_t i = 0; i < outcome->replicas; i++) {
+        json_array_append_new(replicas, kvc_json_number(kvc_outcome_value(outcome, i, "throughput_mops")));
     }
-    json_object_set_new(object, "mean", kvc_json_number(outcome->throughput.mean));
-    json_object_set_new(object, "ci95", kvc_json_number(outcome->throughput.half_width));
+    double mean = kvc_outcome_interval(outcome, "throughput_mops").mean;
+    json_object_set_new(object, "mean", kvc_json_number(mean));
+    json_object_set_new(object, "ci95", half_width(outcome, "throughput_mops"));
     json_object_set_new(object, "replicas", replicas);
     return object;
 }
 
-static json_t *percentile(double p, double us)
+static json_t *percentile(const struct kvc_outcome *outcome, double p, double us)
 {
     json_t *object = json_object();
+    char name[KVC_NAME_MAX];
+    kvc_percentile_name(p, name);
     json_object_set_new(object, "p", kvc_json_number(p));
     json_object_set_new(object, "us", kvc_json_number(us));
+    json_object_set_new(object, "ci95", half_width(outcome, name));
     return object;
 }
 
@@ -71,8 +87,9 @@ static json_t *cdf(const struct kvc_histogram *histogram)
     return array;
 }
 
-static json_t *latency(const struct kvc_result *result)
+static json_t *latency(const struct kvc_outcome *outcome)
 {
+    const struct kvc_result *result = &outcome->result;
     const struct kvc_histogram *histogram = &result->latency;
     json_t *object = json_object();
     json_t *percentiles = json_array();
@@ -80,22 +97,34 @@ static json_t *latency(const struct kvc_result *result)
     double mean_us = measured ? kvc_histogram_mean_ns(histogram) * 1e-3 : result->latency_mean_us;
     for (int i = 0; measured && i < KVC_PERCENTILES; i++) {
         double us = kvc_histogram_percentile_ns(histogram, kvc_percentiles[i]) * 1e-3;
-        json_array_append_new(percentiles, percentile(kvc_percentiles[i], us));
+        json_array_append_new(percentiles, percentile(outcome, kvc_percentiles[i], us));
     }
     if (!result->has_histogram) {
-        json_array_append_new(percentiles, percentile(0.95, result->latency_p95_us));
+        json_array_append_new(percentiles, percentile(outcome, 0.95, result->latency_p95_us));
     }
     json_object_set_new(object, "mean", kvc_json_number(measured || !result->has_histogram ? mean_us : NAN));
+    json_object_set_new(object, "ci95", half_width(outcome, "latency_mean_us"));
     json_object_set_new(object, "min", kvc_json_number(measured ? histogram->min_ns * 1e-3 : NAN));
+    json_object_set_new(object, "min_ci95", half_width(outcome, "latency_min_us"));
     json_object_set_new(object, "max", kvc_json_number(measured ? histogram->max_ns * 1e-3 : NAN));
+    json_object_set_new(object, "max_ci95", half_width(outcome, "latency_max_us"));
     json_object_set_new(object, "percentiles", percentiles);
     json_object_set_new(object, "cdf", measured ? cdf(histogram) : json_array());
     json_object_set_new(object, "clipped", kvc_json_count(histogram->clipped));
     return object;
 }
 
-static json_t *requests(const struct kvc_result *result)
+/* Sets the mean of a value and half the width of its interval. */
+static void set_interval(json_t *object, const char *key, const char *half_width_key,
+                         struct kvc_interval interval)
 {
+    json_object_set_new(object, key, kvc_json_number(interval.mean));
+    json_object_set_new(object, half_width_key, kvc_json_number(interval.half_width));
+}
+
+static json_t *requests(const struct kvc_outcome *outcome)
+{
+    const struct kvc_result *result = &outcome->result;
     json_t *object = json_object();
     json_object_set_new(object, "offered", kvc_json_count(result->offered));
     json_object_set_new(object, "completed", kvc_json_count(result->completed));
@@ -105,11 +134,15 @@ static json_t *requests(const struct kvc_result *result)
     json_object_set_new(object, "gets", kvc_json_count(result->gets));
     json_object_set_new(object, "sets", kvc_json_count(result->sets));
     json_object_set_new(object, "deletes", kvc_json_count(result->deletes));
+    set_interval(object, "offered_mops", "offered_ci95_mops", kvc_outcome_interval(outcome, "offered_mops"));
+    set_interval(object, "lost_frac", "lost_ci95_frac", kvc_outcome_interval(outcome, "lost_frac"));
+    set_interval(object, "hit_frac", "hit_ci95_frac", kvc_outcome_interval(outcome, "hit_frac"));
     return object;
 }
 
-static json_t *stages(const struct kvc_result *result)
+static json_t *stages(const struct kvc_outcome *outcome)
 {
+    const struct kvc_result *result = &outcome->result;
     json_t *array = json_array();
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
@@ -117,9 +150,12 @@ static json_t *stages(const struct kvc_result *result)
         json_object_set_new(object, "name", kvc_json_text(stage->name));
         json_object_set_new(object, "device", kvc_json_text(stage->device));
         json_object_set_new(object, "utilization_frac", kvc_json_number(stage->utilization_frac));
+        json_object_set_new(object, "utilization_ci95_frac",
+                            half_width_of(outcome, "stages", stage->name, "utilization_frac"));
         json_object_set_new(object, "busy_s", kvc_json_number(stage->busy_s));
         json_object_set_new(object, "served", kvc_json_count(stage->served));
         json_object_set_new(object, "mean_us", kvc_json_number(stage->mean_us));
+        json_object_set_new(object, "mean_ci95_us", half_width_of(outcome, "stages", stage->name, "mean_us"));
         json_array_append_new(array, object);
     }
     return array;
@@ -143,6 +179,35 @@ static json_t *metrics(const struct kvc_metrics *list)
     return object;
 }
 
+/* Returns the half widths of the metrics of "kernel" or "model" under the same keys. */
+static json_t *half_widths(const struct kvc_outcome *outcome, const char *group,
+                           const struct kvc_metrics *list)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *name = list->entry[i].name;
+        json_object_set_new(object, name, half_width_of(outcome, group, NULL, name));
+    }
+    return object;
+}
+
+/* Says what the intervals are made of. */
+static json_t *intervals(const struct kvc_outcome *outcome)
+{
+    static const char *const names[] = {[KVC_INTERVALS_UNKNOWN] = "",
+                                        [KVC_INTERVALS_OF_REPLICAS] = "replicas",
+                                        [KVC_INTERVALS_OF_BATCHES] = "batches"};
+    json_t *object = json_object();
+    uint32_t count;
+    enum kvc_interval_source source = kvc_outcome_intervals(outcome, &count);
+    double batch_s = source == KVC_INTERVALS_OF_BATCHES ? outcome->result.batch_s : NAN;
+    json_object_set_new(object, "confidence_frac", kvc_json_number(0.95));
+    json_object_set_new(object, "from", kvc_json_text_or_null(names[source]));
+    json_object_set_new(object, "count", kvc_json_count(count));
+    json_object_set_new(object, "batch_s", kvc_json_number(batch_s));
+    return object;
+}
+
 static json_t *windows(const struct kvc_result *result)
 {
     json_t *object = json_object();
@@ -155,40 +220,69 @@ static json_t *windows(const struct kvc_result *result)
     return object;
 }
 
-static json_t *metered_devices(const struct kvc_result *result)
+/* Returns half the width of the interval of energies, which add up over the replicas. */
+static json_t *half_width_of_joules(const struct kvc_outcome *outcome, const char *group, const char *entry)
+{
+    char name[KVC_VALUE_NAME_MAX];
+    kvc_value_name(group, entry, "joules", name);
+    double replicas = outcome->replicas > 0 ? outcome->replicas : 1;
+    return kvc_json_number(replicas * kvc_outcome_interval(outcome, name).half_width);
+}
+
+static json_t *metered_devices(const struct kvc_outcome *outcome)
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; i < result->device_count; i++) {
-        const struct kvc_device_result *device = &result->device[i];
-        if (!isnan(device->joules)) {
-            json_array_append_new(array, json_pack("{s:s, s:f, s:f}", "device", device->name, "joules",
-                                                   device->joules, "watts_mean", device->watts_mean));
+    for (uint32_t i = 0; i < outcome->result.device_count; i++) {
+        const struct kvc_device_result *device = &outcome->result.device[i];
+        if (isnan(device->joules)) {
+            continue;
         }
+        json_t *object = json_object();
+        json_object_set_new(object, "device", kvc_json_text(device->name));
+        json_object_set_new(object, "joules", kvc_json_number(device->joules));
+        json_object_set_new(object, "joules_ci95", half_width_of_joules(outcome, "devices", device->name));
+        json_object_set_new(object, "watts_mean", kvc_json_number(device->watts_mean));
+        json_object_set_new(object, "watts_mean_ci95",
+                            half_width_of(outcome, "devices", device->name, "watts_mean"));
+        json_array_append_new(array, object);
     }
     return array;
 }
 
-static json_t *devices(const struct kvc_result *result)
+static json_t *devices(const struct kvc_outcome *outcome)
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; i < result->device_count; i++) {
-        const struct kvc_device_result *device = &result->device[i];
-        json_array_append_new(array, json_pack("{s:s, s:s, s:f}", "name", device->name, "kind",
-                                               device->device, "utilization_frac", device->utilization_frac));
+    for (uint32_t i = 0; i < outcome->result.device_count; i++) {
+        const struct kvc_device_result *device = &outcome->result.device[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", kvc_json_text(device->name));
+        json_object_set_new(object, "kind", kvc_json_text(device->device));
+        json_object_set_new(object, "utilization_frac", kvc_json_number(device->utilization_frac));
+        json_object_set_new(object, "utilization_ci95_frac",
+                            half_width_of(outcome, "devices", device->name, "utilization_frac"));
+        json_array_append_new(array, object);
     }
     return array;
 }
 
-static json_t *energy(const struct kvc_result *result)
+static json_t *energy(const struct kvc_outcome *outcome)
 {
+    const struct kvc_result *result = &outcome->result;
+    json_t *object = json_object();
     double watts = result->watts_mean;
     if (watts <= 0) {
+        json_decref(object);
         return json_null();
     }
     /* A prediction has no duration. */
-    json_t *joules = result->simulated_s > 0 ? json_real(result->joules) : json_null();
-    return json_pack("{s:o, s:f, s:f, s:o}", "joules", joules, "watts_mean", watts, "kops_per_watt",
-                     result->throughput_mops * 1e3 / watts, "devices", metered_devices(result));
+    json_object_set_new(object, "joules", kvc_json_number(result->simulated_s > 0 ? result->joules : NAN));
+    json_object_set_new(object, "joules_ci95", half_width_of_joules(outcome, NULL, NULL));
+    json_object_set_new(object, "watts_mean", kvc_json_number(watts));
+    json_object_set_new(object, "watts_mean_ci95", half_width(outcome, "watts_mean"));
+    json_object_set_new(object, "kops_per_watt", kvc_json_number(result->throughput_mops * 1e3 / watts));
+    json_object_set_new(object, "kops_per_watt_ci95", half_width(outcome, "kops_per_watt"));
+    json_object_set_new(object, "devices", metered_devices(outcome));
+    return object;
 }
 
 static json_t *notes(const struct kvc_report *report)
@@ -237,15 +331,18 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "command", kvc_json_text(report->command));
     json_object_set_new(object, "command_line", kvc_json_text(report->command_line));
     json_object_set_new(object, "machine", kvc_json_machine(&scenario->node.machine));
+    json_object_set_new(object, "intervals", intervals(report->outcome));
     json_object_set_new(object, "throughput_mops", throughput(report->outcome));
-    json_object_set_new(object, "latency_us", latency(result));
-    json_object_set_new(object, "requests", requests(result));
-    json_object_set_new(object, "stages", stages(result));
-    json_object_set_new(object, "devices", devices(result));
+    json_object_set_new(object, "latency_us", latency(report->outcome));
+    json_object_set_new(object, "requests", requests(report->outcome));
+    json_object_set_new(object, "stages", stages(report->outcome));
+    json_object_set_new(object, "devices", devices(report->outcome));
     json_object_set_new(object, "bottleneck", bottleneck(result));
-    json_object_set_new(object, "energy", energy(result));
+    json_object_set_new(object, "energy", energy(report->outcome));
     json_object_set_new(object, "kernel", metrics(&result->kernel));
+    json_object_set_new(object, "kernel_ci95", half_widths(report->outcome, "kernel", &result->kernel));
     json_object_set_new(object, "model", metrics(&result->model));
+    json_object_set_new(object, "model_ci95", half_widths(report->outcome, "model", &result->model));
     json_object_set_new(object, "windows", windows(result));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "simulation", simulation(result));

@@ -2,8 +2,12 @@
  *
  * Keys end in their unit and have a fixed order; unknown values are null. Values that depend on the wall
  * clock appear only under `simulation`, in keys that begin with wall_ or end in _per_wall_s. Without them,
- * two runs of a scenario give the same bytes. `throughput_mops.ci95` is the half width of the 95 % interval
- * over the replicas. */
+ * two runs of a scenario give the same bytes.
+ *
+ * Half the width of a value's 95 % interval stands next to it: in `ci95` where the value has an object of its
+ * own, otherwise in a key with _ci95 before or after the unit, and for `kernel` and `model` in the objects
+ * `kernel_ci95` and `model_ci95`, which have the same keys. `intervals` says what the intervals are made of
+ * (scenarios/output/outcome.h). */
 #ifndef KVC_SCENARIOS_OUTPUT_JSON_H
 #define KVC_SCENARIOS_OUTPUT_JSON_H
 
@@ -13,10 +17,6 @@
 
 #include "scenarios/output/report.h"
 #include "sim/base/diag.h"
-
-/* The percentiles that the document lists, as fractions. */
-enum { KVC_PERCENTILES = 8 };
-extern const double kvc_percentiles[KVC_PERCENTILES];
 
 /* Largest number of points in latency_us.cdf. */
 enum { KVC_CDF_POINTS = 512 };

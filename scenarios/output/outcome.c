@@ -1,13 +1,27 @@
 #include "scenarios/output/outcome.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/metrics/merge.h"
+
+/* Returns the number of lists of values. */
+static uint32_t lists(const struct kvc_outcome *outcome)
+{
+    return outcome->replicas > 0 ? outcome->replicas : 1;
+}
 
 void kvc_outcome_free(struct kvc_outcome *outcome)
 {
     if (outcome == NULL) {
         return;
     }
-    free(outcome->replica_mops);
+    for (uint32_t i = 0; i < lists(outcome); i++) {
+        kvc_values_free(&outcome->values[i]);
+    }
+    free(outcome->values);
     free(outcome);
 }
 
@@ -18,12 +32,69 @@ struct kvc_outcome *kvc_outcome_create(uint32_t replicas)
         return NULL;
     }
     outcome->replicas = replicas;
-    if (replicas > 0) {
-        outcome->replica_mops = calloc(replicas, sizeof(*outcome->replica_mops));
-        if (outcome->replica_mops == NULL) {
-            free(outcome);
-            return NULL;
-        }
+    outcome->values = calloc(lists(outcome), sizeof(*outcome->values));
+    if (outcome->values == NULL) {
+        free(outcome);
+        return NULL;
     }
     return outcome;
+}
+
+void kvc_outcome_take(struct kvc_outcome *outcome, uint32_t replica, const struct kvc_result *result)
+{
+    kvc_result_merge(&outcome->result, result, outcome->replicas);
+    kvc_values_of(result, &outcome->values[replica]);
+}
+
+void kvc_outcome_close(struct kvc_outcome *outcome)
+{
+    kvc_values_of(&outcome->result, &outcome->values[0]);
+}
+
+double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, const char *name)
+{
+    return kvc_values_get(&outcome->values[replica], name, -1);
+}
+
+enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome, uint32_t *count)
+{
+    *count = outcome->replicas;
+    if (outcome->replicas > 1) {
+        return KVC_INTERVALS_OF_REPLICAS;
+    }
+    *count = outcome->result.batch_means_count > 0 ? outcome->result.batch_means[0].count : 0;
+    return *count >= KVC_BATCHES_MIN ? KVC_INTERVALS_OF_BATCHES : KVC_INTERVALS_UNKNOWN;
+}
+
+static struct kvc_interval over_replicas(const struct kvc_outcome *outcome, const char *name)
+{
+    int64_t at = kvc_values_find(&outcome->values[0], name);
+    const char *full = at >= 0 ? outcome->values[0].value[at].name : name;
+    double *value = kvc_array_of(outcome->replicas, sizeof(*value));
+    for (uint32_t i = 0; i < outcome->replicas; i++) {
+        value[i] = kvc_values_get(&outcome->values[i], full, at);
+    }
+    struct kvc_interval interval = kvc_interval_of(value, outcome->replicas);
+    free(value);
+    return interval;
+}
+
+static double half_width_over_batches(const struct kvc_result *result, const char *name)
+{
+    for (uint32_t i = 0; i < result->batch_means_count; i++) {
+        const struct kvc_batch_means *means = &result->batch_means[i];
+        if (strcmp(means->name, name) == 0) {
+            return kvc_interval_of_batches(means->mean, means->count).half_width;
+        }
+    }
+    return NAN;
+}
+
+struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name)
+{
+    if (outcome->replicas > 1) {
+        return over_replicas(outcome, name);
+    }
+    return (struct kvc_interval){kvc_outcome_value(outcome, 0, name),
+                                 half_width_over_batches(&outcome->result, name)};
 }

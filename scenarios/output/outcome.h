@@ -1,23 +1,53 @@
-/* An answer together with its replicas: what a report is written from. */
+/* An answer together with its replicas: what a report is written from.
+ *
+ * Every value of an answer has a name (sim/metrics/values.h) and, where one is known, a 95 % interval:
+ *
+ * - With two replicas or more, it is Student's t interval over the values of the replicas. A percentile that
+ * is shown is that of all requests together; its interval is that of the mean of the replicas' own
+ * percentiles. The same holds for the extremes of the latency.
+ * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h), for the
+ *   values that batches have.
+ * - A prediction has none. */
 #ifndef KVC_SCENARIOS_OUTPUT_OUTCOME_H
 #define KVC_SCENARIOS_OUTPUT_OUTCOME_H
 
 #include <stdint.h>
 
-#include "sim/metrics/statistics.h"
 #include "sim/metrics/result.h"
+#include "sim/metrics/statistics.h"
+#include "sim/metrics/values.h"
 
 /* The struct contains a histogram, so it is too large for the stack. */
 struct kvc_outcome {
-    struct kvc_result result;       /* All replicas merged. */
-    uint32_t replicas;              /* Number of replicas; 0 for a prediction or a measurement. */
-    double *replica_mops;           /* Throughput of each replica [Mops]; NULL when there are none. */
-    struct kvc_interval throughput; /* Mean over the replicas and its 95 % interval [Mops]. */
+    struct kvc_result result;  /* All replicas merged. */
+    uint32_t replicas;         /* Number of replicas; 0 for a prediction or a measurement. */
+    struct kvc_values *values; /* The values of each replica, or for 0 replicas those of the result. */
 };
 
-/* Returns a zeroed outcome with room for `replicas` throughputs, or NULL when memory runs out. */
+/* What intervals are made of. */
+enum kvc_interval_source { KVC_INTERVALS_UNKNOWN, KVC_INTERVALS_OF_REPLICAS, KVC_INTERVALS_OF_BATCHES };
+
+/* Returns a zeroed outcome with room for the values of `replicas`, or NULL when memory runs out. */
 struct kvc_outcome *kvc_outcome_create(uint32_t replicas);
 
 void kvc_outcome_free(struct kvc_outcome *outcome); /* NULL is allowed. */
+
+/* Merges a replica into the result and keeps its values. Call once per replica, in the order of the replicas.
+ */
+void kvc_outcome_take(struct kvc_outcome *outcome, uint32_t replica, const struct kvc_result *result);
+
+/* Keeps the values of `outcome->result`, which a caller has filled. Only without replicas. */
+void kvc_outcome_close(struct kvc_outcome *outcome);
+
+/* Returns the value of a replica, or NaN if it is unknown. */
+double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, const char *name);
+
+/* Returns the mean of a value over the replicas and half the width of its 95 % interval. Both are NaN if a
+ * replica lacks the value, and the half width alone if only the interval is unknown. */
+struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name);
+
+/* Returns what the intervals are made of, and in *count of how many replicas or batches. Batches that are
+ * correlated or hold too few values are joined, so that single values may have fewer. */
+enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome, uint32_t *count);
 
 #endif

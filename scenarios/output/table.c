@@ -83,26 +83,53 @@ static void write_head(const struct table *table, const struct kvc_report *repor
     write_machine(table, &scenario->node.machine);
 }
 
+/* Formats half the width of an interval as " +- 0.12", with two significant digits, or nothing if it is
+ * unknown. */
+static const char *plus_minus(double half_width, char text[40])
+{
+    text[0] = '\0';
+    if (isfinite(half_width)) {
+        snprintf(text, 40, half_width >= 100 && half_width < 1e7 ? " +- %.0f" : " +- %.2g", half_width);
+    }
+    return text;
+}
+
+/* Returns the same for the value GROUP.ENTRY.NAME, times `scale`. */
+static const char *interval_of(const struct kvc_outcome *outcome, const char *group, const char *entry,
+                               const char *name, double scale, char text[40])
+{
+    char full[KVC_VALUE_NAME_MAX];
+    kvc_value_name(group, entry, name, full);
+    return plus_minus(scale * kvc_outcome_interval(outcome, full).half_width, text);
+}
+
 static void write_throughput(const struct table *table, const struct kvc_outcome *outcome)
 {
-    char a[32], b[32];
+    static const char *const sources[] = {
+        [KVC_INTERVALS_OF_REPLICAS] = "replicas", [KVC_INTERVALS_OF_BATCHES] = "batches of one run"};
+    struct kvc_interval interval = kvc_outcome_interval(outcome, "throughput_mops");
+    char a[40];
+    uint32_t count;
+    enum kvc_interval_source source = kvc_outcome_intervals(outcome, &count);
     heading(table, "throughput");
-    fprintf(table->out, "%s Mops", digits(outcome->throughput.mean, a));
-    if (!isnan(outcome->throughput.half_width)) {
-        fprintf(table->out, "  +- %s (95 %% over %u replicas)", digits(outcome->throughput.half_width, b),
-                outcome->replicas);
+    fprintf(table->out, "%s", digits(interval.mean, a));
+    fprintf(table->out, "%s Mops", plus_minus(interval.half_width, a));
+    if (source != KVC_INTERVALS_UNKNOWN) {
+        fprintf(table->out, "   (+-: 95 %% interval over %u %s)", count, sources[source]);
     }
     fputc('\n', table->out);
 }
 
-static void write_latency(const struct table *table, const struct kvc_result *result)
+static void write_latency(const struct table *table, const struct kvc_outcome *outcome)
 {
     static const struct {
         const char *name;
         double p;
     } shown[] = {{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
+    const struct kvc_result *result = &outcome->result;
     const struct kvc_histogram *histogram = &result->latency;
-    char text[32];
+    char text[40], name[KVC_NAME_MAX];
+    bool known = isfinite(kvc_outcome_interval(outcome, "latency_mean_us").half_width);
     heading(table, "latency");
     if (!result->has_histogram) {
         fprintf(table->out, "mean %s us", digits(result->latency_mean_us, text));
@@ -114,41 +141,59 @@ static void write_latency(const struct table *table, const struct kvc_result *re
         return;
     }
     fprintf(table->out, "mean %s", digits(kvc_histogram_mean_ns(histogram) * 1e-3, text));
+    fputs(interval_of(outcome, NULL, NULL, "latency_mean_us", 1, text), table->out);
     for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
-        fprintf(table->out, "   %s %s", shown[i].name,
+        kvc_percentile_name(shown[i].p, name);
+        if (known && shown[i].p == 0.99) { /* A line with all intervals would be too long. */
+            fputs(" us\n", table->out);
+            heading(table, "");
+        } else {
+            fputs("   ", table->out);
+        }
+        fprintf(table->out, "%s %s", shown[i].name,
                 digits(kvc_histogram_percentile_ns(histogram, shown[i].p) * 1e-3, text));
+        fputs(interval_of(outcome, NULL, NULL, name, 1, text), table->out);
     }
-    fprintf(table->out, "   max %s us\n", digits(histogram->max_ns * 1e-3, text));
+    fprintf(table->out, "   max %s", digits(histogram->max_ns * 1e-3, text));
+    fprintf(table->out, "%s us\n", interval_of(outcome, NULL, NULL, "latency_max_us", 1, text));
 }
 
-static void write_requests(const struct table *table, const struct kvc_result *result)
+static void write_requests(const struct table *table, const struct kvc_outcome *outcome)
 {
+    const struct kvc_result *result = &outcome->result;
+    char text[40];
     if (result->offered + result->completed == 0) {
         return;
     }
     heading(table, "requests");
     fprintf(table->out, "%" PRIu64 " completed, %" PRIu64 " dropped", result->completed, result->dropped);
     if (result->hits + result->misses > 0) {
-        fprintf(table->out, ", hit ratio %.2f %%",
-                100 * (double)result->hits / (double)(result->hits + result->misses));
+        fprintf(table->out, ", hit ratio %.2f%s %%",
+                100 * (double)result->hits / (double)(result->hits + result->misses),
+                interval_of(outcome, NULL, NULL, "hit_frac", 100, text));
     }
     fputc('\n', table->out);
 }
 
-static void write_stages(const struct table *table, const struct kvc_result *result)
+static void write_stages(const struct table *table, const struct kvc_outcome *outcome)
 {
-    char text[32];
+    const struct kvc_result *result = &outcome->result;
+    char text[40];
     if (result->stage_count == 0) {
         return;
     }
-    fprintf(table->out, "\n%s%-14s%-8s%12s%14s%12s%s\n", table->bold, "stage", "device", "utilisation",
-            "served", "mean us", table->plain);
+    fprintf(table->out, "\n%s%-14s%-8s%12s%10s%14s%12s%s\n", table->bold, "stage", "device", "utilisation",
+            "", "served", "mean us", table->plain);
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
         bool narrow = strcmp(stage->name, result->bottleneck_stage) == 0;
-        fprintf(table->out, "%s%-14s%-8s%10.1f %%%14" PRIu64, narrow ? table->warn : "", stage->name,
-                stage->device, 100 * stage->utilization_frac, stage->served);
-        fprintf(table->out, "%12s%s\n", digits(stage->mean_us, text), narrow ? table->plain : "");
+        fprintf(table->out, "%s%-14s%-8s%10.1f %%", narrow ? table->warn : "", stage->name, stage->device,
+                100 * stage->utilization_frac);
+        fprintf(table->out, "%-10s%14" PRIu64,
+                interval_of(outcome, "stages", stage->name, "utilization_frac", 100, text), stage->served);
+        fprintf(table->out, "%12s", digits(stage->mean_us, text));
+        fprintf(table->out, "%s%s\n", interval_of(outcome, "stages", stage->name, "mean_us", 1, text),
+                narrow ? table->plain : "");
     }
 }
 
@@ -201,26 +246,33 @@ static void write_kinds(const struct table *table, const struct kvc_result *resu
     }
 }
 
-static void write_power(const struct table *table, const struct kvc_result *result)
+static void write_power(const struct table *table, const struct kvc_outcome *outcome)
 {
+    const struct kvc_result *result = &outcome->result;
+    char text[40];
     if (result->watts_mean <= 0) {
         return;
     }
     heading(table, "power");
-    fprintf(table->out, "%.4g W", result->watts_mean);
+    fprintf(table->out, "%.4g%s W", result->watts_mean,
+            interval_of(outcome, NULL, NULL, "watts_mean", 1, text));
     if (result->joules > 0) { /* A prediction has no duration. */
         fprintf(table->out, ", %.4g J", result->joules);
     }
-    fprintf(table->out, ", %.4g kops/W\n", result->throughput_mops * 1e3 / result->watts_mean);
+    fprintf(table->out, ", %.4g%s kops/W\n", result->throughput_mops * 1e3 / result->watts_mean,
+            interval_of(outcome, NULL, NULL, "kops_per_watt", 1, text));
     write_kinds(table, result);
 }
 
-static void write_metrics(const struct table *table, const char *name, const struct kvc_metrics *metrics)
+/* `group` is the metrics' group among the values of the outcome. */
+static void write_metrics(const struct table *table, const char *name, const char *group,
+                          const struct kvc_metrics *metrics, const struct kvc_outcome *outcome)
 {
-    char text[32];
+    char text[40];
     for (uint32_t i = 0; i < metrics->count; i++) {
         heading(table, i == 0 ? name : "");
-        fprintf(table->out, "%-34s%s\n", metrics->entry[i].name, digits(metrics->entry[i].value, text));
+        fprintf(table->out, "%-34s%s", metrics->entry[i].name, digits(metrics->entry[i].value, text));
+        fprintf(table->out, "%s\n", interval_of(outcome, group, NULL, metrics->entry[i].name, 1, text));
     }
 }
 
@@ -264,16 +316,16 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     }
     write_head(&table, report);
     write_throughput(&table, report->outcome);
-    write_latency(&table, result);
-    write_requests(&table, result);
-    write_stages(&table, result);
+    write_latency(&table, report->outcome);
+    write_requests(&table, report->outcome);
+    write_stages(&table, report->outcome);
     write_bottleneck(&table, result);
-    write_power(&table, result);
+    write_power(&table, report->outcome);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);
     }
-    write_metrics(&table, "index, slabs", &result->kernel);
-    write_metrics(&table, "model", &result->model);
+    write_metrics(&table, "index, slabs", "kernel", &result->kernel, report->outcome);
+    write_metrics(&table, "model", "model", &result->model, report->outcome);
     if (result->note_count > 0) {
         fputc('\n', out);
     }

@@ -1,4 +1,4 @@
-/* The summary of a result for a terminal. */
+/* The summary of a result for a terminal. A known 95 % interval follows its value as "+- half its width". */
 #ifndef KVC_SCENARIOS_OUTPUT_TABLE_H
 #define KVC_SCENARIOS_OUTPUT_TABLE_H
 

@@ -66,10 +66,11 @@ Test(json, is_byte_identical_for_any_number_of_jobs)
 Test(json, has_the_documented_keys_in_order)
 {
     static const char *const keys[] = {
-        "schema",       "scenario",   "system",          "seed",       "version",  "command",
-        "command_line", "machine",    "throughput_mops", "latency_us", "requests", "stages",
-        "devices",      "bottleneck", "energy",          "kernel",     "model",    "windows",
-        "notes",        "simulation", "parameters",      "provenance"};
+        "schema",     "scenario",     "system",      "seed",       "version",
+        "command",    "command_line", "machine",     "intervals",  "throughput_mops",
+        "latency_us", "requests",     "stages",      "devices",    "bottleneck",
+        "energy",     "kernel",       "kernel_ci95", "model",      "model_ci95",
+        "windows",    "notes",        "simulation",  "parameters", "provenance"};
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
     json_t *document = answer(loaded, 1, false), *value;
     const char *key;
@@ -97,6 +98,64 @@ Test(json, energy_follows_from_power)
     cr_expect_float_eq(json_number_value(json_object_get(energy, "watts_mean")), 250, 1e-9);
     cr_expect_float_eq(json_number_value(json_object_get(energy, "kops_per_watt")), mops * 1e3 / 250, 1e-6);
     cr_expect_float_eq(json_number_value(json_object_get(energy, "joules")), 250 * simulated_s, 1e-9);
+    json_decref(document);
+    kvc_loaded_free(loaded);
+}
+
+/* Asserts that a key with ci95 stands for every other number of the object, and that it is a number. */
+static void assert_intervals(const json_t *object, const char *const *pairs)
+{
+    for (; *pairs != NULL; pairs += 2) {
+        cr_expect(json_is_number(json_object_get(object, pairs[0])), "%s", pairs[0]);
+        const json_t *half_width = json_object_get(object, pairs[1]);
+        cr_expect(json_is_number(half_width) && json_number_value(half_width) >= 0, "%s", pairs[1]);
+    }
+}
+
+Test(json, every_value_has_its_interval_beside_it)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(3);
+    kvc_fake_of(loaded)->watts = 250;
+    json_t *document = answer(loaded, 1, false), *entry;
+    const json_t *intervals = json_object_get(document, "intervals"),
+                 *energy = json_object_get(document, "energy");
+    size_t index;
+    cr_expect_str_eq(json_string_value(json_object_get(intervals, "from")), "replicas");
+    cr_expect_eq(json_integer_value(json_object_get(intervals, "count")), 3);
+    cr_expect(json_is_null(json_object_get(intervals, "batch_s")));
+    assert_intervals(json_object_get(document, "throughput_mops"), (const char *[]){"mean", "ci95", NULL});
+    assert_intervals(json_object_get(document, "latency_us"),
+                     (const char *[]){"mean", "ci95", "min", "min_ci95", "max", "max_ci95", NULL});
+    json_array_foreach(json_object_get(json_object_get(document, "latency_us"), "percentiles"), index, entry)
+        assert_intervals(entry, (const char *[]){"us", "ci95", NULL});
+    assert_intervals(json_object_get(document, "requests"),
+                     (const char *[]){"offered_mops", "offered_ci95_mops", "lost_frac", "lost_ci95_frac",
+                                      "hit_frac", "hit_ci95_frac", NULL});
+    json_array_foreach(json_object_get(document, "stages"), index, entry)
+        assert_intervals(entry, (const char *[]){"utilization_frac", "utilization_ci95_frac", "mean_us",
+                                                 "mean_ci95_us", NULL});
+    json_array_foreach(json_object_get(document, "devices"), index, entry)
+        assert_intervals(entry, (const char *[]){"utilization_frac", "utilization_ci95_frac", NULL});
+    const char *const powers[] = {"joules", "joules_ci95", "watts_mean", "watts_mean_ci95", NULL};
+    assert_intervals(energy, powers);
+    assert_intervals(energy, (const char *[]){"kops_per_watt", "kops_per_watt_ci95", NULL});
+    json_array_foreach(json_object_get(energy, "devices"), index, entry) assert_intervals(entry, powers);
+    cr_expect(json_is_number(json_object_get(json_object_get(document, "kernel_ci95"), "fake_frac")));
+    cr_expect(json_is_number(json_object_get(json_object_get(document, "model_ci95"), "fake_us")));
+    json_decref(document);
+    kvc_loaded_free(loaded);
+}
+
+Test(json, without_replicas_and_batches_intervals_are_null)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(1);
+    json_t *document = answer(loaded, 1, false);
+    const json_t *latency = json_object_get(document, "latency_us");
+    cr_expect(json_is_null(json_object_get(json_object_get(document, "intervals"), "from")));
+    cr_expect(json_is_null(json_object_get(latency, "ci95")));
+    cr_expect(
+        json_is_null(json_object_get(json_array_get(json_object_get(latency, "percentiles"), 3), "ci95")));
+    cr_expect(json_is_null(json_object_get(json_object_get(document, "model_ci95"), "fake_us")));
     json_decref(document);
     kvc_loaded_free(loaded);
 }

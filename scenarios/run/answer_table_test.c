@@ -38,10 +38,17 @@ Test(table, sums_a_run_up)
 {
     char *text = table(false, false);
     assert_says(text, "throughput    10");
-    assert_says(text, "(95 % over 3 replicas)");
+    assert_says(text, " Mops   (+-: 95 % interval over 3 replicas)\n");
+    static const char *const with_interval[] = {"throughput    1", "mean ", "p50 ", "p95 ", "p99 ",
+                                                "p99.9 ",          "max "};
+    for (size_t i = 0; i < sizeof(with_interval) / sizeof(*with_interval); i++) {
+        const char *value = strstr(text, with_interval[i]) + strlen(with_interval[i]);
+        cr_expect_eq(strncmp(value + strspn(value, ".0123456789"), " +- ", 4), 0, "%s", with_interval[i]);
+    }
+    assert_says(text, "fake_us                           3 +- 0\n");
     assert_says(text, "p99.9");
-    assert_says(text, "6000 completed, 0 dropped, hit ratio 100.00 %");
-    assert_says(text, "work          cpu           95.0 %          6000");
+    assert_says(text, "6000 completed, 0 dropped, hit ratio 100.00 +- 0 %");
+    assert_says(text, "work          cpu           95.0 % +- 0               6000       1.500 +- 0\n");
     assert_says(text, "bottleneck    work (cpu) is busy 95.0 %");
     assert_says(text, "SimGrid 0 %");
     cr_assert_null(strchr(text, '\033'));
@@ -55,6 +62,7 @@ Test(table, of_a_prediction_shows_what_it_knows)
     assert_says(text, "throughput    100 Mops\n");
     assert_says(text, "mean 10 us   p95 20 us\n");
     cr_assert_null(strstr(text, "p99"));
+    cr_assert_null(strstr(text, "+-"));
     cr_assert_null(strstr(text, "requests"));
     free(text);
 }
@@ -62,7 +70,7 @@ Test(table, of_a_prediction_shows_what_it_knows)
 Test(table, sums_power_and_energy_up_by_kind)
 {
     char *text = powered_table(false, false, 200);
-    assert_says(text, "power         200 W, 0.6 J, ");
+    assert_says(text, "power         200 +- 0 W, 0.6 J, ");
     assert_says(text, "\n              gpu 150 W, 0.45 J; cpu 50 W, 0.15 J\n");
     free(text);
     text = table(false, false);

@@ -1,6 +1,5 @@
 #include "scenarios/run/driver.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "models/registry.h"
@@ -8,7 +7,6 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/unshare.h"
-#include "sim/metrics/merge.h"
 
 struct replicas {
     const struct kvc_scenario *scenario;
@@ -58,10 +56,8 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
 static enum kvc_status take_replica(void *data, uint32_t replica, const void *answer, struct kvc_diag *diag)
 {
     struct replicas *run = data;
-    const struct kvc_result *result = answer;
     (void)diag;
-    run->outcome->replica_mops[replica] = result->throughput_mops;
-    kvc_result_merge(&run->outcome->result, result, run->outcome->replicas);
+    kvc_outcome_take(run->outcome, replica, answer);
     return KVC_OK;
 }
 
@@ -113,7 +109,6 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
         kvc_outcome_free(outcome);
         return status;
     }
-    outcome->throughput = kvc_interval_of(outcome->replica_mops, replicas);
     *out = outcome;
     return KVC_OK;
 }
@@ -126,7 +121,7 @@ static enum kvc_status hand_out(struct kvc_outcome *outcome, enum kvc_status sta
         kvc_outcome_free(outcome);
         return status;
     }
-    outcome->throughput = (struct kvc_interval){.mean = outcome->result.throughput_mops, .half_width = NAN};
+    kvc_outcome_close(outcome);
     *out = outcome;
     return KVC_OK;
 }

@@ -40,8 +40,12 @@ Test(driver, merges_the_replicas_in_order)
     struct kvc_outcome *one = run_fake(loaded, 1), *three = run_fake(loaded, 3);
     cr_assert_eq(one->replicas, 5);
     cr_assert_eq(one->result.latency.count, 5 * 2000);
-    cr_assert_arr_eq(one->replica_mops, three->replica_mops, 5 * sizeof(double));
-    cr_assert_neq(one->replica_mops[0], one->replica_mops[1]);
+    for (uint32_t i = 0; i < 5; i++) {
+        cr_assert_eq(one->values[i].count, three->values[i].count);
+        cr_assert_eq(kvc_outcome_value(one, i, "latency_p99_us"),
+                     kvc_outcome_value(three, i, "latency_p99_us"));
+    }
+    cr_assert_neq(kvc_outcome_value(one, 0, "throughput_mops"), kvc_outcome_value(one, 1, "throughput_mops"));
     one->result.wall_s = three->result.wall_s = 0;
     cr_assert_arr_eq(&one->result, &three->result, sizeof(one->result));
     kvc_outcome_free(one);
@@ -49,15 +53,58 @@ Test(driver, merges_the_replicas_in_order)
     kvc_loaded_free(loaded);
 }
 
-Test(driver, the_interval_covers_the_replicas)
+static bool is_known(const struct kvc_outcome *outcome, const char *name)
+{
+    return !isnan(kvc_outcome_interval(outcome, name).half_width);
+}
+
+Test(driver, every_value_has_an_interval_over_the_replicas)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(4);
+    kvc_fake_of(loaded)->watts = 100;
     struct kvc_outcome *outcome = run_fake(loaded, 2);
-    struct kvc_interval interval = kvc_interval_of(outcome->replica_mops, 4);
-    cr_assert_float_eq(outcome->throughput.mean, outcome->result.throughput_mops, 1e-9);
-    cr_assert_float_eq(outcome->throughput.mean, interval.mean, 1e-12);
-    cr_assert_float_eq(outcome->throughput.half_width, interval.half_width, 1e-12);
-    cr_assert_gt(outcome->throughput.half_width, 0);
+    uint32_t count;
+    cr_assert_eq(kvc_outcome_intervals(outcome, &count), KVC_INTERVALS_OF_REPLICAS);
+    cr_assert_eq(count, 4);
+    for (uint32_t i = 0; i < outcome->values[0].count; i++) {
+        double value[4];
+        const char *name = outcome->values[0].value[i].name;
+        for (uint32_t j = 0; j < 4; j++) {
+            value[j] = kvc_outcome_value(outcome, j, name);
+        }
+        struct kvc_interval expected = kvc_interval_of(value, 4), found = kvc_outcome_interval(outcome, name);
+        cr_assert(found.mean == expected.mean || isnan(expected.mean), "%s", name);
+        cr_assert(found.half_width == expected.half_width || isnan(expected.mean), "%s", name);
+        cr_assert_eq(isnan(found.mean),
+                     strncmp(name, "devices.dram.", 13) == 0 && strstr(name, "util") == NULL,
+                     "only the power of the memory is unknown, not %s", name);
+    }
+    cr_assert_float_eq(kvc_outcome_interval(outcome, "throughput_mops").mean, outcome->result.throughput_mops,
+                       1e-9);
+    cr_assert_gt(kvc_outcome_interval(outcome, "throughput_mops").half_width, 0);
+    cr_assert_gt(kvc_outcome_interval(outcome, "latency_p99.9_us").half_width, 0);
+    cr_assert_eq(kvc_outcome_interval(outcome, "fake_us").mean, 3, "a metric needs no prefix");
+    cr_assert_not(is_known(outcome, "nonsense"));
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
+Test(driver, one_replica_has_intervals_over_its_batches)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(1);
+    struct kvc_outcome *outcome = run_fake(loaded, 1);
+    uint32_t count;
+    cr_assert_eq(kvc_outcome_intervals(outcome, &count), KVC_INTERVALS_UNKNOWN);
+    cr_assert_not(is_known(outcome, "throughput_mops"));
+    struct kvc_batch_means *means = &outcome->result.batch_means[outcome->result.batch_means_count++];
+    *means =
+        (struct kvc_batch_means){.name = "throughput_mops", .count = 6, .mean = {98, 102, 101, 98, 99, 102}};
+    cr_assert_eq(kvc_outcome_intervals(outcome, &count), KVC_INTERVALS_OF_BATCHES);
+    cr_assert_eq(count, 6);
+    struct kvc_interval interval = kvc_outcome_interval(outcome, "throughput_mops");
+    cr_assert_eq(interval.mean, outcome->result.throughput_mops, "the mean is the run's");
+    cr_assert_eq(interval.half_width, kvc_interval_of_batches(means->mean, 6).half_width);
+    cr_assert_not(is_known(outcome, "latency_mean_us"));
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
 }
@@ -71,7 +118,6 @@ Test(driver, prepares_once_for_several_and_in_the_child_for_one)
     outcome = run_fake(single, 2);
     cr_assert_eq(kvc_fake_prepared, 1);
     cr_assert_eq(kvc_fake_ran, 0, "replicas run in children");
-    cr_assert(isnan(outcome->throughput.half_width));
     kvc_outcome_free(outcome);
     kvc_loaded_free(several);
     kvc_loaded_free(single);
@@ -123,8 +169,10 @@ Test(driver, a_prediction_has_no_replicas)
     struct kvc_outcome *outcome;
     cr_assert_eq(kvc_driver_predict(&loaded->scenario, &outcome, NULL), KVC_OK);
     cr_assert_eq(outcome->replicas, 0);
-    cr_assert_float_eq(outcome->throughput.mean, 100, 1e-12);
-    cr_assert(isnan(outcome->throughput.half_width));
+    uint32_t count;
+    cr_assert_eq(kvc_outcome_intervals(outcome, &count), KVC_INTERVALS_UNKNOWN);
+    cr_assert_float_eq(kvc_outcome_interval(outcome, "throughput_mops").mean, 100, 1e-12);
+    cr_assert_not(is_known(outcome, "throughput_mops"));
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
 }

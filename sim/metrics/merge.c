@@ -108,6 +108,11 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->requests_simulated += replica->requests_simulated;
     sum->activities += replica->activities;
     merge_windows(sum, replica, weight);
+    if (replicas == 1) { /* With more, the replicas themselves give the intervals. */
+        sum->batch_s = replica->batch_s;
+        sum->batch_means_count = replica->batch_means_count;
+        memcpy(sum->batch_means, replica->batch_means, sizeof(sum->batch_means));
+    }
     for (uint32_t i = 0; i < replica->note_count; i++) {
         kvc_result_note(sum, "%s", replica->note[i]);
     }

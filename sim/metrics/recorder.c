@@ -27,12 +27,13 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
     if (recorder->window == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the recorder");
     }
-    return KVC_OK;
+    return kvc_batches_open(&recorder->batches, window_ns, diag);
 }
 
 void kvc_recorder_close(struct kvc_recorder *recorder)
 {
     free(recorder->window);
+    kvc_batches_close(&recorder->batches);
 }
 
 static struct kvc_window *window_at(struct kvc_recorder *recorder, double time_ns)
@@ -123,7 +124,8 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     }
     uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
     uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
-    kvc_histogram_record(&recorder->latency, sent_ns + first, done_ns + first, last - first);
+    kvc_batches_latencies(&recorder->batches, recorder->from_ns, sent_ns + first, done_ns + first,
+                          last - first);
     note_reach(recorder, now_ns, done_ns, count);
     return total_ns;
 }
@@ -136,6 +138,7 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
     for (uint32_t i = 0, end; i < count; i = end) {
         window_rows(recorder, done_ns, i, count, &end)->completed += end - i;
     }
+    kvc_batches_completions(&recorder->batches, recorder->from_ns, done_ns + *first, *last - *first);
     if (count > 0) {
         note_reach(recorder, now_ns, done_ns, count);
     }
@@ -289,7 +292,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->throughput_mops = measured_ns > 0 ? (double)result->completed / measured_ns * 1e3 : 0;
     result->simulated_s = measured_ns * 1e-9;
     result->warmup_s = recorder->from_ns * 1e-9;
-    result->latency = recorder->latency;
+    kvc_batches_report(&recorder->batches, measured_ns, result);
     result->has_histogram = true;
     report_windows(recorder, result);
     note_unsteady(recorder, result);

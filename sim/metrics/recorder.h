@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/metrics/histogram.h"
+#include "sim/metrics/batches.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/steady_state.h"
 
@@ -35,7 +35,7 @@ struct kvc_recorder {
     struct kvc_window *window;    /**< What each window of the run counted. */
     uint32_t windows;             /**< Windows in use. */
     uint32_t window_room;         /**< Windows allocated. */
-    struct kvc_histogram latency; /**< Latencies of the measured time. */
+    struct kvc_batches batches;   /**< Latencies and completions of the measured time. */
     double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage within the measured time [ns]. */
     uint64_t offered;                        /**< Requests sent within the measured time. */
     uint64_t dropped;                        /**< Those of them that were lost. */

@@ -12,13 +12,15 @@
 #include "sim/metrics/histogram.h"
 
 enum {
-    KVC_STAGES_MAX = 16,    /**< Stages in a result. */
-    KVC_DEVICES_MAX = 512,  /**< Devices in a result. */
-    KVC_METRICS_MAX = 64,   /**< Metrics in one table. */
-    KVC_NOTES_MAX = 16,     /**< Notes in a result. */
-    KVC_WINDOWS_MAX = 1024, /**< Throughput windows in a result. */
-    KVC_NAME_MAX = 64,      /**< Bytes of a name, including the terminating zero. */
-    KVC_NOTE_BYTES = 320,   /**< Bytes of a note, including the terminating zero. */
+    KVC_STAGES_MAX = 16,      /**< Stages in a result. */
+    KVC_DEVICES_MAX = 512,    /**< Devices in a result. */
+    KVC_METRICS_MAX = 64,     /**< Metrics in one table. */
+    KVC_NOTES_MAX = 16,       /**< Notes in a result. */
+    KVC_WINDOWS_MAX = 1024,   /**< Throughput windows in a result. */
+    KVC_NAME_MAX = 64,        /**< Bytes of a name, including the terminating zero. */
+    KVC_NOTE_BYTES = 320,     /**< Bytes of a note, including the terminating zero. */
+    KVC_BATCHES_MAX = 80,     /**< Batches of the measured time (sim/metrics/batches.h). */
+    KVC_BATCH_MEANS_MAX = 24, /**< Values whose means by batch a result has. */
 };
 
 /** One stage of the store's pipeline. */
@@ -50,6 +52,13 @@ struct kvc_metric {
 struct kvc_metrics {
     uint32_t count;                           /**< Used entries. */
     struct kvc_metric entry[KVC_METRICS_MAX]; /**< The metrics. */
+};
+
+/** The means of one value over the batches of a run. */
+struct kvc_batch_means {
+    char name[KVC_NAME_MAX];      /**< The name of the value (sim/metrics/values.h). */
+    uint32_t count;               /**< Used entries of `mean`. */
+    double mean[KVC_BATCHES_MAX]; /**< By batch; NaN: the batch has none. */
 };
 
 /** The result of a run, a prediction or a measurement. */
@@ -94,6 +103,10 @@ struct kvc_result {
     double window_us;                   /**< Length of one throughput window [us]. */
     uint32_t window_count;              /**< Used entries of `window_mops`. */
     float window_mops[KVC_WINDOWS_MAX]; /**< Throughput by window [million/s]. */
+
+    double batch_s;             /**< Length of a batch of the measured time [s]; 0: there are none. */
+    uint32_t batch_means_count; /**< Used entries of `batch_means`. */
+    struct kvc_batch_means batch_means[KVC_BATCH_MEANS_MAX]; /**< Values by batch, of one replica only. */
 
     uint32_t note_count;                      /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */

@@ -1,0 +1,170 @@
+#include "sim/metrics/batches.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/metrics/statistics.h"
+#include "sim/metrics/values.h"
+
+enum kvc_status kvc_batches_open(struct kvc_batches *batches, double length_ns, struct kvc_diag *diag)
+{
+    batches->length_ns = length_ns;
+    batches->batch = calloc(KVC_BATCHES_MAX, sizeof(*batches->batch));
+    if (batches->batch == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %d batches", KVC_BATCHES_MAX);
+    }
+    return KVC_OK;
+}
+
+void kvc_batches_close(struct kvc_batches *batches)
+{
+    free(batches->batch);
+    batches->batch = NULL;
+}
+
+/* Adds a batch to `sum` and empties it. An empty histogram stays untouched, because its memory may not be
+ * there yet. */
+static void move_batch(struct kvc_batch_counts *sum, struct kvc_batch_counts *batch)
+{
+    sum->offered += batch->offered;
+    sum->dropped += batch->dropped;
+    sum->completed += batch->completed;
+    sum->gets += batch->gets;
+    sum->hits += batch->hits;
+    batch->offered = batch->dropped = batch->completed = batch->gets = batch->hits = 0;
+    if (batch->latency.count > 0) {
+        kvc_histogram_add(&sum->latency, &batch->latency);
+        kvc_histogram_reset(&batch->latency);
+    }
+}
+
+static void join_pairs(struct kvc_batches *batches)
+{
+    for (uint32_t i = 1; i < KVC_BATCHES_MAX; i++) {
+        move_batch(&batches->batch[i / 2], &batches->batch[i]);
+    }
+    batches->length_ns *= 2;
+}
+
+struct kvc_batch_counts *kvc_batches_at(struct kvc_batches *batches, double offset_ns)
+{
+    while (offset_ns >= KVC_BATCHES_MAX * batches->length_ns) {
+        join_pairs(batches);
+    }
+    uint32_t index = (uint32_t)(offset_ns / batches->length_ns);
+    return &batches->batch[index < KVC_BATCHES_MAX ? index : KVC_BATCHES_MAX - 1];
+}
+
+/* Returns the number of leading rows that belong to the batch of the first one, which is at least one. */
+static uint32_t rows_of_batch(const struct kvc_batches *batches, double from_ns, const double *done_ns,
+                              uint32_t count)
+{
+    double end_ns = from_ns + (floor((done_ns[0] - from_ns) / batches->length_ns) + 1) * batches->length_ns;
+    uint32_t rows = 1;
+    if (done_ns[count - 1] < end_ns) {
+        return count;
+    }
+    while (rows < count && done_ns[rows] < end_ns) {
+        rows++;
+    }
+    return rows;
+}
+
+void kvc_batches_latencies(struct kvc_batches *batches, double from_ns, const double *sent_ns,
+                           const double *done_ns, uint32_t count)
+{
+    for (uint32_t i = 0, rows; i < count; i += rows) {
+        struct kvc_batch_counts *batch = kvc_batches_at(batches, done_ns[i] - from_ns);
+        rows = rows_of_batch(batches, from_ns, done_ns + i, count - i);
+        kvc_histogram_record(&batch->latency, sent_ns + i, done_ns + i, rows);
+    }
+}
+
+void kvc_batches_completions(struct kvc_batches *batches, double from_ns, const double *done_ns,
+                             uint32_t count)
+{
+    for (uint32_t i = 0, rows; i < count; i += rows) {
+        struct kvc_batch_counts *batch = kvc_batches_at(batches, done_ns[i] - from_ns);
+        rows = rows_of_batch(batches, from_ns, done_ns + i, count - i);
+        batch->completed += rows;
+    }
+}
+
+/* Adds the means of the first `count` batches. A result whose table is full gets no interval of this value.
+ */
+static struct kvc_batch_means *add_means(struct kvc_result *result, const char *name, uint32_t count)
+{
+    if (result->batch_means_count == KVC_BATCH_MEANS_MAX) {
+        KVC_BUG("no room for the batches of %s", name);
+    }
+    struct kvc_batch_means *means = &result->batch_means[result->batch_means_count++];
+    snprintf(means->name, sizeof(means->name), "%s", name);
+    means->count = count;
+    return means;
+}
+
+static void report_rates(const struct kvc_batches *batches, uint32_t count, struct kvc_result *result)
+{
+    bool sends = false; /* A store that counts nothing as sent has no such rate. */
+    struct kvc_batch_means *throughput = add_means(result, "throughput_mops", count);
+    struct kvc_batch_means *offered = add_means(result, "offered_mops", count);
+    struct kvc_batch_means *lost = add_means(result, "lost_frac", count);
+    struct kvc_batch_means *hits = add_means(result, "hit_frac", count);
+    struct kvc_batch_means *latency = add_means(result, "latency_mean_us", count);
+    for (uint32_t i = 0; i < count; i++) {
+        sends = sends || batches->batch[i].offered > 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kvc_batch_counts *batch = &batches->batch[i];
+        double length_us = batches->length_ns * 1e-3;
+        throughput->mean[i] = (double)batch->completed / length_us;
+        offered->mean[i] = sends ? (double)batch->offered / length_us : NAN;
+        lost->mean[i] = batch->offered > 0 ? (double)batch->dropped / (double)batch->offered : NAN;
+        hits->mean[i] = batch->gets > 0 ? (double)batch->hits / (double)batch->gets : NAN;
+        latency->mean[i] = kvc_histogram_mean_ns(&batch->latency) * 1e-3;
+    }
+}
+
+/* Returns whether the batches have enough values on both sides of a percentile. */
+static bool suffices(const struct kvc_batches *batches, uint32_t count, double p)
+{
+    uint64_t values = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        values += batches->batch[i].latency.count;
+    }
+    return (double)values * fmin(p, 1 - p) >= (double)KVC_BATCH_TAIL * count * (1 - 1e-9);
+}
+
+static void report_percentile(const struct kvc_batches *batches, uint32_t count, double p,
+                              struct kvc_result *result)
+{
+    char name[KVC_NAME_MAX];
+    kvc_percentile_name(p, name);
+    struct kvc_batch_means *means = add_means(result, name, count);
+    for (uint32_t i = 0; i < count; i++) {
+        means->mean[i] = kvc_histogram_percentile_ns(&batches->batch[i].latency, p) * 1e-3;
+    }
+}
+
+void kvc_batches_report(struct kvc_batches *batches, double measured_ns, struct kvc_result *result)
+{
+    uint32_t count = (uint32_t)fmin(measured_ns / batches->length_ns + 1e-9, KVC_BATCHES_MAX);
+    bool known[KVC_PERCENTILES] = {false};
+    for (uint32_t i = 0; i < KVC_BATCHES_MAX; i++) {
+        if (batches->batch[i].latency.count > 0) {
+            kvc_histogram_add(&result->latency, &batches->batch[i].latency);
+        }
+    }
+    report_rates(batches, count, result);
+    result->batch_s = batches->length_ns * 1e-9;
+    for (; count >= KVC_BATCHES_MIN; count /= 2, join_pairs(batches)) {
+        for (int i = 0; i < KVC_PERCENTILES; i++) {
+            if (!known[i] && suffices(batches, count, kvc_percentiles[i])) {
+                report_percentile(batches, count, kvc_percentiles[i], result);
+                known[i] = true;
+            }
+        }
+    }
+}

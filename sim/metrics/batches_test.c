@@ -1,0 +1,151 @@
+#include "sim/metrics/batches.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/metrics/statistics.h"
+#include "sim/metrics/values.h"
+
+enum { FROM_NS = 12345, GAP_NS = 10 };
+
+static struct kvc_batches batches;
+static struct kvc_result *result;
+
+static void open_all(void)
+{
+    result = calloc(1, sizeof(*result));
+    cr_assert_eq(kvc_batches_open(&batches, 1000, NULL), KVC_OK);
+}
+
+static void close_all(void)
+{
+    kvc_batches_close(&batches);
+    free(result);
+}
+
+/* Records `count` requests that complete every GAP_NS, whose latencies are those of an exponential
+ * distribution, together with the same histogram without batches. */
+static void record(uint32_t count, struct kvc_histogram *whole)
+{
+    struct kvc_rng rng;
+    double sent_ns[64], done_ns[64];
+    kvc_rng_init(&rng, 1, "latency", 0);
+    for (uint32_t i = 0; i < count; i += 64) {
+        uint32_t rows = count - i < 64 ? count - i : 64;
+        for (uint32_t j = 0; j < rows; j++) {
+            done_ns[j] = FROM_NS + (double)(i + j) * GAP_NS;
+            sent_ns[j] = done_ns[j] - 100 - kvc_rng_exponential(&rng, 1000);
+        }
+        kvc_batches_latencies(&batches, FROM_NS, sent_ns, done_ns, rows);
+        kvc_batches_completions(&batches, FROM_NS, done_ns, rows);
+        kvc_histogram_record(whole, sent_ns, done_ns, rows);
+    }
+}
+
+static const struct kvc_batch_means *means_of(const char *name)
+{
+    for (uint32_t i = 0; i < result->batch_means_count; i++) {
+        if (strcmp(result->batch_means[i].name, name) == 0) {
+            return &result->batch_means[i];
+        }
+    }
+    return NULL;
+}
+
+TestSuite(batches, .init = open_all, .fini = close_all);
+
+Test(batches, add_up_to_the_run_however_long_it_is)
+{
+    static const uint32_t counts[] = {1, 100, 7999, 8000, 8001, 123456};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        struct kvc_histogram *whole = calloc(1, sizeof(*whole));
+        close_all();
+        open_all();
+        record(counts[i], whole);
+        kvc_batches_report(&batches, (double)counts[i] * GAP_NS, result);
+        cr_assert_eq(result->latency.count, counts[i]);
+        cr_assert_float_eq(result->latency.sum_ns, whole->sum_ns, 1e-9 * whole->sum_ns);
+        cr_assert_eq(result->latency.min_ns, whole->min_ns);
+        cr_assert_eq(result->latency.max_ns, whole->max_ns);
+        cr_assert_arr_eq(result->latency.slot, whole->slot, sizeof(whole->slot));
+        free(whole);
+    }
+}
+
+Test(batches, number_half_as_many_to_the_most)
+{
+    static const struct {
+        uint32_t count, batches;
+        double length_s;
+    } cases[] = {{499, 4, 1e-6},   {4000, 40, 1e-6},  {8000, 80, 1e-6},
+                 {8200, 41, 2e-6}, {64000, 80, 8e-6}, {64001, 40, 16e-6}};
+    struct kvc_histogram *whole = calloc(1, sizeof(*whole));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        close_all();
+        open_all();
+        record(cases[i].count, whole);
+        kvc_batches_report(&batches, (double)cases[i].count * GAP_NS, result);
+        const struct kvc_batch_means *throughput = means_of("throughput_mops");
+        cr_expect_eq(throughput->count, cases[i].batches, "%u: %u", cases[i].count, throughput->count);
+        cr_expect_float_eq(result->batch_s, cases[i].length_s, 1e-15);
+        for (uint32_t j = 0; j < throughput->count; j++) {
+            cr_expect_float_eq(throughput->mean[j], 1e3 / GAP_NS, 1e-9, "no batch is cut off");
+        }
+        cr_expect_eq(means_of("latency_p50_us") != NULL, cases[i].batches >= KVC_BATCHES_MIN);
+    }
+    free(whole);
+}
+
+/* 80 batches hold 100 values each: enough for the median, too few for the 99th percentile. */
+Test(batches, are_joined_until_a_percentile_has_enough_values)
+{
+    struct kvc_histogram *whole = calloc(1, sizeof(*whole));
+    record(8000, whole);
+    kvc_batches_report(&batches, 8000 * GAP_NS, result);
+    cr_expect_eq(means_of("latency_p10_us")->count, 80);
+    cr_expect_eq(means_of("latency_p50_us")->count, 80);
+    cr_expect_eq(means_of("latency_p90_us")->count, 80);
+    cr_expect_eq(means_of("latency_p95_us")->count, 40);
+    cr_expect_eq(means_of("latency_p99_us")->count, 5);
+    cr_expect_null(means_of("latency_p99.9_us"), "eight values are too few");
+    cr_expect_null(means_of("latency_max_us"), "extremes have none");
+    const struct kvc_batch_means *median = means_of("latency_p50_us");
+    struct kvc_interval interval = kvc_interval_of_batches(median->mean, median->count);
+    double all_us = kvc_histogram_percentile_ns(whole, 0.5) * 1e-3;
+    cr_expect_float_eq(interval.mean, all_us, 0.02 * all_us);
+    /* The standard error of the median of 8000 exponential values with mean 1 us is 1 / sqrt(8000) us.
+     * Batches that are correlated by chance widen the interval. */
+    cr_expect_float_eq(interval.half_width, 1.96 / sqrt(8000), 0.4 * 1.96 / sqrt(8000), "%g us",
+                       interval.half_width);
+    free(whole);
+}
+
+Test(batches, count_what_was_sent_lost_and_found)
+{
+    for (int i = 0; i < 10; i++) {
+        struct kvc_batch_counts *batch = kvc_batches_at(&batches, 500 + 1000.0 * i);
+        batch->offered = 100;
+        batch->dropped = (uint64_t)i;
+        batch->gets = 50;
+        batch->hits = i % 2 == 0 ? 40 : 50;
+    }
+    kvc_batches_report(&batches, 10000, result);
+    cr_expect_float_eq(means_of("offered_mops")->mean[3], 100, 1e-9);
+    cr_expect_float_eq(means_of("lost_frac")->mean[3], 0.03, 1e-12);
+    cr_expect_float_eq(means_of("hit_frac")->mean[4], 0.8, 1e-12);
+    cr_expect_eq(means_of("throughput_mops")->mean[0], 0);
+    cr_expect(isnan(means_of("latency_mean_us")->mean[0]));
+    cr_expect_null(means_of("latency_p50_us"));
+}
+
+Test(batches, of_a_store_that_counts_nothing_as_sent_have_no_such_rate)
+{
+    kvc_batches_at(&batches, 500)->completed = 1;
+    kvc_batches_report(&batches, 6000, result);
+    cr_expect(isnan(means_of("offered_mops")->mean[0]));
+    cr_expect(isnan(means_of("lost_frac")->mean[5]));
+    cr_expect(isnan(means_of("hit_frac")->mean[5]));
+    cr_expect_float_eq(means_of("throughput_mops")->mean[0], 1, 1e-12);
+}
