@@ -37,6 +37,13 @@ static double slot_value_ns(uint32_t slot)
     return (slot_low_ns(slot) + slot_low_ns(slot + 1)) / 2;
 }
 
+/* Returns the slot that a value is recorded in. */
+static inline uint32_t recorded_slot(double value_ns)
+{
+    double kept_ns = value_ns < MOST_NS ? value_ns : MOST_NS;
+    return slot_of(kept_ns > 1 ? kept_ns : 1);
+}
+
 void kvc_histogram_reset(struct kvc_histogram *histogram)
 {
     memset(histogram, 0, sizeof(*histogram));
@@ -63,12 +70,11 @@ static void take_exact(struct kvc_histogram *histogram, const struct exact *exac
 
 static inline void record_one(struct kvc_histogram *histogram, struct exact *exact, int lane, double value_ns)
 {
-    double kept_ns = value_ns < MOST_NS ? value_ns : MOST_NS;
     exact->sum_ns[lane] += value_ns;
     exact->low_ns[lane] = value_ns < exact->low_ns[lane] ? value_ns : exact->low_ns[lane];
     exact->high_ns[lane] = value_ns > exact->high_ns[lane] ? value_ns : exact->high_ns[lane];
     histogram->clipped += value_ns > LIMIT_NS;
-    histogram->slot[slot_of(kept_ns > 1 ? kept_ns : 1)]++;
+    histogram->slot[recorded_slot(value_ns)]++;
 }
 
 void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns, const double *done_ns,
@@ -109,7 +115,7 @@ void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *ot
     sum->count += other->count;
     sum->clipped += other->clipped;
     sum->sum_ns += other->sum_ns;
-    for (uint32_t i = 0; i < KVC_HISTOGRAM_SLOTS; i++) {
+    for (uint32_t i = recorded_slot(other->min_ns), last = recorded_slot(other->max_ns); i <= last; i++) {
         sum->slot[i] += other->slot[i];
     }
 }
@@ -132,7 +138,7 @@ double kvc_histogram_percentile_ns(const struct kvc_histogram *histogram, double
     }
     double wanted = fmax(ceil(p * (double)histogram->count - 1e-9), 1);
     uint64_t seen = 0;
-    for (uint32_t slot = 0; slot < KVC_HISTOGRAM_SLOTS; slot++) {
+    for (uint32_t slot = recorded_slot(histogram->min_ns); slot < KVC_HISTOGRAM_SLOTS; slot++) {
         seen += histogram->slot[slot];
         if ((double)seen >= wanted) {
             return bounded_ns(histogram, slot);
