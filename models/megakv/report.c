@@ -149,7 +149,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     kvc_metrics_set(&result->kernel, "marks_per_read",
                     reads > 0 ? (double)(last->marked - first->marked) / reads : NAN);
     kvc_metrics_set(&result->kernel, "replaced", (double)(last->replaced - first->replaced));
-    kvc_metrics_set(&result->kernel, "dropped", (double)(last->dropped - first->dropped));
+    kvc_metrics_set(&result->kernel, "index_dropped", (double)(last->dropped - first->dropped));
     kvc_metrics_set(&result->kernel, "evictions", (double)(last->evicted - first->evicted));
     kvc_metrics_set(&result->kernel, "rejected", (double)(last->rejected - first->rejected));
     kvc_metrics_set(&result->kernel, "items", (double)last->items);

@@ -91,7 +91,7 @@ static void report_kernel(const struct kvc_megakv_real_node *node, const struct 
         kvc_metrics_set(&result->kernel, "lines_per_read", (double)slab->read_lines / (double)slab->reads);
         kvc_metrics_set(&result->kernel, "marks_per_read", (double)slab->marked / (double)slab->reads);
     }
-    kvc_metrics_set(&result->kernel, "dropped", (double)index->dropped);
+    kvc_metrics_set(&result->kernel, "index_dropped", (double)index->dropped);
     kvc_metrics_set(&result->kernel, "evictions", (double)slab->evicted);
     kvc_metrics_set(&result->kernel, "rejected", (double)sums->rejected);
 }
