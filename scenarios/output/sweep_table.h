@@ -1,9 +1,13 @@
 /* The table of a sweep, sweep.csv: one row per point, read back from the points' result documents.
  *
- * The columns are point, the paths of the swept parameters, throughput_mops, throughput_ci95_mops,
- * latency_mean_us, latency_p50_us, latency_p95_us, latency_p99_us, completed, dropped, STAGE_utilization_frac
- * for every stage that some point has, bottleneck, watts_mean, and the metrics of kernels and model. Values
- * that a point does not have stay empty. */
+ * The columns are point, the paths of the swept parameters, the throughput, the offered rate (offered_mops),
+ * the shares of lost requests and of hits (lost_frac, hit_frac), and the mean and percentiles of the latency,
+ * each with half the width of its 95 % interval in a column with _ci95 before the unit; completed, dropped,
+ * STAGE_utilization_frac for every stage that some point has, bottleneck, watts_mean, the metrics of kernels
+ * and model, and the notes. Values that a point does not have stay empty.
+ *
+ * No two columns have one name: a stage or metric whose name another column has gets the prefix stage_,
+ * kernel_ or model_. */
 #ifndef KVC_SCENARIOS_OUTPUT_SWEEP_TABLE_H
 #define KVC_SCENARIOS_OUTPUT_SWEEP_TABLE_H
 

@@ -63,16 +63,18 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
     cr_assert_eq(done.kept, 0);
     char *csv = file_text("sweep.csv"), *line = strtok(csv, "\n");
     cr_assert_str_eq(line,
-                     "point,system.rate,run.seed,throughput_mops,throughput_ci95_mops,latency_mean_us,"
-                     "latency_p50_us,latency_p95_us,latency_p99_us,completed,dropped,work_utilization_frac,"
-                     "bottleneck,watts_mean,fake_frac,fake_us");
+                     "point,system.rate,run.seed,throughput_mops,throughput_ci95_mops,offered_mops,"
+                     "offered_ci95_mops,lost_frac,lost_ci95_frac,hit_frac,hit_ci95_frac,latency_mean_us,"
+                     "latency_mean_ci95_us,latency_p50_us,latency_p50_ci95_us,latency_p95_us,"
+                     "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,completed,dropped,"
+                     "work_utilization_frac,bottleneck,watts_mean,watts_mean_ci95,fake_frac,fake_us,notes");
     static const char *const starts[] = {"1,100,1,1", "2,100,2,1", "3,200,1,2",
                                          "4,200,2,2", "5,300,1,3", "6,300,2,3"};
     for (int i = 0; i < 6; i++) {
         line = strtok(NULL, "\n");
         cr_assert_not_null(line);
         cr_assert_eq(strncmp(line, starts[i], strlen(starts[i])), 0, "%s", line);
-        const char *end = ",4000,0,0.95,work,,0.25,3";
+        const char *end = ",4000,0,0.95,work,,,0.25,3,energy is null: no power is stated";
         cr_assert_str_eq(line + strlen(line) - strlen(end), end);
     }
     cr_assert_null(strtok(NULL, "\n"));
