@@ -149,20 +149,43 @@ static bool is_measured(const struct kvc_recorder *recorder, double time_ns)
     return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
 }
 
+/* Returns how many requests, from the first on, were sent in the same window and on the same side of the
+ * edges of the measured time. */
+static uint32_t sent_together(const struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
+{
+    double window = floor(sent_ns[0] / recorder->window_ns);
+    double low_ns = window * recorder->window_ns, high_ns = low_ns + recorder->window_ns;
+    bool measured = is_measured(recorder, sent_ns[0]);
+    uint32_t together = 1;
+    while (together < count && sent_ns[together] >= low_ns && sent_ns[together] < high_ns &&
+           is_measured(recorder, sent_ns[together]) == measured) {
+        together++;
+    }
+    return together;
+}
+
 void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
 {
     recorder->offered_in_all += count;
-    for (uint32_t i = 0; i < count; i++) {
-        recorder->offered += is_measured(recorder, sent_ns[i]);
-        window_at(recorder, sent_ns[i])->offered++;
+    for (uint32_t i = 0, sent; i < count; i += sent) {
+        sent = sent_together(recorder, sent_ns + i, count - i);
+        window_at(recorder, sent_ns[i])->offered += sent;
+        if (is_measured(recorder, sent_ns[i])) {
+            recorder->offered += sent;
+            kvc_batches_at(&recorder->batches, sent_ns[i] - recorder->from_ns)->offered += sent;
+        }
     }
 }
 
 void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        recorder->dropped += is_measured(recorder, sent_ns[i]);
-        window_at(recorder, sent_ns[i])->dropped++;
+    for (uint32_t i = 0, sent; i < count; i += sent) {
+        sent = sent_together(recorder, sent_ns + i, count - i);
+        window_at(recorder, sent_ns[i])->dropped += sent;
+        if (is_measured(recorder, sent_ns[i])) {
+            recorder->dropped += sent;
+            kvc_batches_at(&recorder->batches, sent_ns[i] - recorder->from_ns)->dropped += sent;
+        }
     }
 }
 
@@ -171,6 +194,11 @@ void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_
     struct kvc_window *window = window_at(recorder, done_ns);
     window->gets += gets;
     window->hits += hits;
+    if (is_measured(recorder, done_ns)) {
+        struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, done_ns - recorder->from_ns);
+        batch->gets += gets;
+        batch->hits += hits;
+    }
 }
 
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns)
