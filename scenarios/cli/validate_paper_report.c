@@ -60,7 +60,7 @@ void kvc_paper_print(const struct kvc_paper *paper)
         snprintf(text, sizeof(text), "%+.1f %%", 100 * scores[i].error_frac);
         kvc_grid_add(&grid, input ? "-" : text);
         snprintf(text, sizeof(text), "%g %%", 100 * scored->tolerance_frac);
-        kvc_grid_add(&grid, input ? "-" : text);
+        kvc_grid_add(&grid, isnan(scored->tolerance_frac) ? "-" : text);
         kvc_grid_add(&grid, input ? "-" : kvc_verdict_names[scores[i].verdict]);
         kvc_grid_add(&grid, scored->fact);
     }

@@ -1,6 +1,7 @@
 #include "validate/scoring/cases.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "sim/base/csv.h"
@@ -9,6 +10,17 @@ static const char header[] =
     "id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact";
 
 enum column { ID, MODE, SCENARIO, OVERRIDES, METRIC, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT };
+
+enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked)
+{
+    if (asked->role != KVC_CASE_PREDICTION) {
+        return asked->role == KVC_CASE_INPUT ? KVC_KIND_INPUT : KVC_KIND_EQUATION;
+    }
+    if (!isnan(asked->published)) {
+        return KVC_KIND_POINT;
+    }
+    return isnan(asked->low) || isnan(asked->high) ? KVC_KIND_CLAIM : KVC_KIND_RANGE;
+}
 
 void kvc_cases_free(struct kvc_cases *cases)
 {
@@ -52,6 +64,33 @@ static enum kvc_status word(const char *text, const char *const *words, int *ind
     return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%.40s\", expected %s", text, allowed);
 }
 
+/* Checks that the values suit the role, and that only a published value has a tolerance. */
+static enum kvc_status check(const struct kvc_case *made, const char *tolerance, struct kvc_diag *diag)
+{
+    bool has_point = !isnan(made->published), has_bound = !isnan(made->low) || !isnan(made->high);
+    if (made->role == KVC_CASE_INPUT && (has_point || has_bound)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found an input with a published value or a bound, allowed: neither");
+    }
+    if (made->role != KVC_CASE_INPUT && has_point == has_bound) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found %s, expected either a published value or bounds",
+                             has_point ? "a published value with a bound"
+                                       : "neither a published value nor a bound");
+    }
+    if (has_point && (isnan(made->tolerance_frac) || made->tolerance_frac < 0)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found tolerance_frac \"%s\", expected a number that is at least 0", tolerance);
+    }
+    if (!has_point && !isnan(made->tolerance_frac)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "found tolerance_frac \"%s\" without a published value, expected nothing: a bound "
+            "is held or it is missed",
+            tolerance);
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status parse(char *const *column, struct kvc_case *made, struct kvc_diag *diag)
 {
     static const char *const modes[] = {"run", "predict", "ratio", "capacity", NULL};
@@ -78,22 +117,13 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
     }
     made->mode = (enum kvc_case_mode)mode;
     made->role = (enum kvc_case_role)role;
-    if (isnan(made->published) && isnan(made->low) && isnan(made->high)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found neither a published value nor a bound");
-    }
-    if (isnan(made->tolerance_frac) || made->tolerance_frac < 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "found tolerance_frac \"%s\", expected a number that is at least 0",
-                             column[TOLERANCE]);
-    }
-    return KVC_OK;
+    return check(made, column[TOLERANCE], diag);
 }
 
 static enum kvc_status append(void *data, char *const *column, int line, struct kvc_diag *diag)
 {
     struct kvc_cases *cases = data;
-    struct kvc_case made = {0};
-    (void)line;
+    struct kvc_case made = {.line = line};
     enum kvc_status status = parse(column, &made, diag);
     if (status != KVC_OK) {
         return status;

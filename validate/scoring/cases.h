@@ -8,9 +8,11 @@
  *             scenario, found as by `kvcast capacity` without a latency curve. Its throughput_mops is the
  *             capacity, and its latencies are those at the highest load that most replicas serve. `overrides`
  *             may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision.
- *  published  The published value. When it is empty, `low` or `high` or both bound the value.
- *  role       prediction: scored. equation: repeats the paper's own arithmetic and is scored separately.
- *             input: shown but not scored.
+ *  published  The published value, of which tolerance_frac is the accepted error. When it is empty, `low` or
+ *             `high` or both bound the value, without a tolerance.
+ *  role       prediction: scored. equation: repeats the paper's own arithmetic and is shown apart. input:
+ *             shown for the ratios that need it; it has neither a published value nor bounds, so a value that
+ *             is missed cannot hide as an input.
  *  lacks      Why the prediction misses: the mechanism that the model does not have.
  *  fact       Where the value is published. It may contain commas.
  */
@@ -24,6 +26,16 @@
 enum kvc_case_mode { KVC_CASE_RUN, KVC_CASE_PREDICT, KVC_CASE_RATIO, KVC_CASE_CAPACITY };
 enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
 
+/* What a case is follows from its columns, so that no label can make a bound look like a number. */
+enum kvc_case_kind {
+    KVC_KIND_POINT, /* One published number. */
+    KVC_KIND_RANGE, /* Two bounds. */
+    KVC_KIND_CLAIM, /* One bound: the paper says "at most", or that something rises. */
+    KVC_KIND_EQUATION,
+    KVC_KIND_INPUT,
+    KVC_KIND_KINDS,
+};
+
 struct kvc_case {
     char id[96];
     enum kvc_case_mode mode;
@@ -31,16 +43,19 @@ struct kvc_case {
     char overrides[256];
     char metric[64];             /* validate/scoring/case_values.h lists the names. */
     double published, low, high; /* NaN when not given. */
-    double tolerance_frac;
+    double tolerance_frac;       /* NaN unless the case has a published value. */
     enum kvc_case_role role;
     char lacks[256];
     char fact[160];
+    int line; /* Line in the file; 0: not from a file. */
 };
 
 struct kvc_cases {
     size_t count;
     struct kvc_case *entry;
 };
+
+enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked);
 
 void kvc_cases_free(struct kvc_cases *cases);
 

@@ -42,7 +42,8 @@ struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted,
         .baseline_frac = baseline_frac,
         .verdict = KVC_VERDICT_OK,
     };
-    bool outside = isnan(score.error_frac) || fabs(score.error_frac) > scored->tolerance_frac;
+    double tolerance_frac = isnan(scored->published) ? 0 : scored->tolerance_frac;
+    bool outside = isnan(score.error_frac) || fabs(score.error_frac) > tolerance_frac;
     bool known = !isnan(baseline_frac) && fabs(score.error_frac) <= fabs(baseline_frac) + BASELINE_SLACK_FRAC;
     if (scored->role != KVC_CASE_INPUT && outside) {
         score.verdict = known ? KVC_VERDICT_MISSED : KVC_VERDICT_REGRESSED;

@@ -38,7 +38,7 @@ Test(cases, reads_its_columns)
     struct kvc_diag diag = {0};
     write_file(path,
                HEADER "a,run,s.lua,x=1;y=2,throughput_mops,623,,,0.15,prediction,caches,Sec 8.4, Fig 14\n"
-                      "r,ratio,a/a,,ratio,,0.5,,0,equation,,\n"
+                      "r,ratio,a/a,,ratio,,0.5,,,equation,,\n"
                       "c,capacity,s.lua,capacity.loss=0.01,throughput_mops,623,,,0.1,prediction,,\n");
     cr_assert_eq(kvc_cases_read(path, &cases, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(cases.count, 3);
@@ -51,6 +51,27 @@ Test(cases, reads_its_columns)
     cr_expect(isnan(cases.entry[1].published));
     cr_expect_eq(kvc_cases_find(&cases, "r", 1), 1);
     cr_expect_eq(kvc_cases_find(&cases, "none", 4), -1);
+    kvc_cases_free(&cases);
+}
+
+Test(cases, the_columns_tell_points_from_ranges_and_claims)
+{
+    static const enum kvc_case_kind kinds[] = {KVC_KIND_POINT, KVC_KIND_RANGE,    KVC_KIND_CLAIM,
+                                               KVC_KIND_CLAIM, KVC_KIND_EQUATION, KVC_KIND_INPUT};
+    struct kvc_cases cases;
+    struct kvc_diag diag = {0};
+    write_file(path, HEADER "a,run,s.lua,,t,1,,,0.1,prediction,,\n"
+                            "b,run,s.lua,,t,,0,1,,prediction,,\n"
+                            "c,run,s.lua,,t,,0,,,prediction,,\n"
+                            "d,run,s.lua,,t,,,1,,prediction,,\n"
+                            "e,run,s.lua,,t,1,,,0.1,equation,,\n"
+                            "f,run,s.lua,,t,,,,,input,,\n");
+    cr_assert_eq(kvc_cases_read(path, &cases, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(cases.count, sizeof(kinds) / sizeof(*kinds));
+    for (size_t i = 0; i < cases.count; i++) {
+        cr_expect_eq(kvc_case_kind_of(&cases.entry[i]), kinds[i], "case %s", cases.entry[i].id);
+    }
+    cr_expect_eq(cases.entry[1].line, 3);
     kvc_cases_free(&cases);
 }
 
@@ -68,10 +89,13 @@ Test(cases, names_the_bad_line)
         {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2,
          "\"walk\", expected run, predict, ratio or capacity"},
         {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,,\n", 2, "found \"x\", expected a number"},
-        {HEADER "a,run,s.lua,,t,,,,0.1,prediction,,\n", 2, "neither a published value"},
+        {HEADER "a,run,s.lua,,t,,,,,prediction,,\n", 2, "neither a published value"},
+        {HEADER "a,run,s.lua,,t,1,0,,0.1,prediction,,\n", 2, "a published value with a bound"},
+        {HEADER "a,run,s.lua,,t,,0,2,0.1,prediction,,\n", 2, "tolerance_frac \"0.1\" without"},
+        {HEADER "a,run,s.lua,,t,1,,,,input,,\n", 2, "found an input with"},
         {HEADER "a,run,s.lua,,t,1,,,-1,prediction,,\n", 2, "tolerance_frac \"-1\""},
         {HEADER "a,run,s.lua,,t,1,,,0.1,guess,,\n", 2, "found \"guess\""},
-        {HEADER "a,run,s,,t,1,,,0.1,input,,\na,run,s,,t,1,,,0.1,input,,\n", 3, "twice"},
+        {HEADER "a,run,s,,t,,,,,input,,\na,run,s,,t,,,,,input,,\n", 3, "twice"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_cases cases;
