@@ -1,8 +1,7 @@
 # Draws predicted over published or measured values. The diagonal is a perfect prediction, and the band is within 10 %
-# of it. The cases with the largest errors are named if they are outside the band. Cases that were held out have open
-# points.
+# of it. The cases with the largest errors are named if they are outside the band.
 # Usage: gnuplot -c error.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL
-# DATA has one block of "reference predicted case held" per metric, under the title of the metric.
+# DATA has one block of "reference predicted case" per metric, under the title of the metric.
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3
@@ -10,7 +9,6 @@ FORMAT = ARG4
 COLUMNS = int(ARG5)
 XLABEL = ARG6
 load load_style
-stats DATA using 4 name "HELD" nooutput
 stats DATA using 1:2 nooutput
 low = STATS_min_x < STATS_min_y ? STATS_min_x : STATS_min_y
 high = STATS_max_x > STATS_max_y ? STATS_max_x : STATS_max_y
@@ -39,11 +37,8 @@ right(reference) = reference > (low > 0 ? sqrt(low * high) : 0.5 * (low + high))
 filled(i) = int(word("7 5 9 11 13 15 7 5", style(i)))
 plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4" title "within 10 %", \
     x with lines linecolor rgb "#808080" linewidth 0.7 notitle, \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:($4 == 0 ? $2 : NaN) with points linestyle style(i + 1) \
-        pointtype filled(i + 1) title columnheader(1), \
-    for [i = 0:STATS_blocks - 1] DATA index i using 1:($4 == 1 ? $2 : NaN) with points linestyle style(i + 1) \
-        pointtype filled(i + 1) - 1 notitle, \
-    for [i = 1:int(HELD_max)] NaN with points linecolor rgb "#808080" pointtype 6 title "open: held out", \
+    for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with points linestyle style(i + 1) pointtype filled(i + 1) \
+        title columnheader(1), \
     for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && right($1) ? strcol(3) : "") \
         with labels right offset -0.7, 0 font ",6" notitle, \
     for [i = 0:STATS_blocks - 1] DATA index i using 1:2:(outside($1, $2) && !right($1) ? strcol(3) : "") \

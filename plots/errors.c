@@ -15,7 +15,7 @@ static bool parse_number(const char *text, double *value)
 
 /* Columns of a table of errors; -1 when the table lacks the column. */
 struct error_columns {
-    long name, predicted, published, measured, metric, held;
+    long name, predicted, published, measured, metric;
 };
 
 /* Returns the value that a prediction is compared with: the published one if that cell is filled, else the
@@ -72,12 +72,11 @@ static bool is_named(const struct kvc_csv *csv, size_t row, const struct error_c
     return larger < NAMED_MAX;
 }
 
-/* Writes one point: reference, prediction, name, and whether it was held out. */
+/* Writes one point: reference, prediction and name. */
 static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const struct error_columns *columns,
                                  const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
 {
     double x, y;
-    bool held = columns->held >= 0 && strcmp(kvc_csv_cell(csv, row, (size_t)columns->held), "1") == 0;
     if (!parse_number(reference_of(csv, row, columns), &x) ||
         !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y)) {
         return kvc_diag_fail_at(
@@ -87,7 +86,7 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
     fprintf(figure->data, "%.12g %.12g ", x, y);
     kvc_figure_put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",
                           figure->data);
-    fprintf(figure->data, " %d\n", held);
+    fputc('\n', figure->data);
     return KVC_OK;
 }
 
@@ -100,7 +99,6 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
         .published = kvc_csv_column(csv, "published"),
         .measured = kvc_csv_column(csv, "measured"),
         .metric = kvc_csv_column(csv, "metric"),
-        .held = kvc_csv_column(csv, "held"),
     };
     if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,

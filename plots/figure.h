@@ -25,8 +25,8 @@ void kvc_figure_put_quoted(const char *text, FILE *out);
 void kvc_figure_begin_block(struct kvc_figure_data *figure, const char *title);
 
 /* Extracts a table of errors. Its columns are case, predicted, published or measured or both (each row fills
- * one of them), and optionally metric, which gives each metric its own block, and held, which is 1 for a case
- * that was held out. The lines of a block are "reference predicted case held". */
+ * one of them), and optionally metric, which gives each metric its own block. The lines of a block are
+ * "reference predicted case". */
 enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag);
 
 /* Extracts the latency over the offered load. `path` is the folder of kvcast capacity or its capacity.json.

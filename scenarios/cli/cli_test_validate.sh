@@ -7,35 +7,47 @@ scenario good ""
 expect 2 'found "nosuch".*papers \(kvdirect, megakv\).*measured machines' "$kvcast" validate nosuch
 export KVCAST_MEASURED=machines
 mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
-memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=20ms;run.duration=60ms"
+memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=auto;run.duration=60ms"
 # Two cores are enough, and large values keep the number of prepared requests small.
 memory_fed+=";workload.value=1000;workload.get=0.5;workload.set=0.5;system.threads=shared;system.index_on=thread;node.cpu.cores=2"
-printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\n' "$memory_fed" "$memory_fed" \
+printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\nhidden,good.lua,%s\n' "$memory_fed" "$memory_fed" "$memory_fed" \
     >machines/tiny/plan.csv
 expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
 expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
 expect 2 'needs the NAME of a machine' "$kvcast" validate --measure
 expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
+expect 2 '--unseen needs the NAME of a machine' "$kvcast" validate megakv --unseen
+expect 2 '--unseen only prints and logs' "$kvcast" validate tiny --unseen --update-baseline
+expect 2 '--elasticities needs the NAME of a paper' "$kvcast" validate tiny --elasticities
+expect 2 'more than one of --measure, --elasticities and --unseen' "$kvcast" validate tiny --measure --unseen
 expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
 expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
 "$kvcast" validate tiny --measure --repetitions 2 --quiet >measured.txt || fail "validate --measure"
-[ "$(wc -l <machines/tiny/runs.csv)" -eq 3 ] || fail "machines/tiny/runs.csv"
+[ "$(wc -l <machines/tiny/runs.csv)" -eq 4 ] || fail "machines/tiny/runs.csv"
 "$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline"
 "$kvcast" validate tiny --quiet --out scored --json scored.json >scored.txt ||
     { fail "errors as large as the baseline's are no regression"; cat scored.txt; }
+grep -q hidden scored.txt scored.json scored/errors.csv machines/tiny/baseline.csv && fail "the third run is unseen"
+expect 2 'set KVCAST_COMMIT' "$kvcast" validate tiny --unseen --quiet
+KVCAST_COMMIT=v9 "$kvcast" validate tiny --unseen --quiet >unseen.txt || fail "validate --unseen"
+grep -q '^hidden ' unseen.txt && ! grep -q '^full ' unseen.txt || fail "--unseen shows the unseen runs alone"
+grep -Eq '^[0-9]{4}-[0-9]{2}-[0-9]{2},v9,throughput_mops,1,' machines/tiny/unseen.log || fail "unseen.log"
 grep -q '"closed_form_error_frac"' scored.json || fail "scored.json has no machine's cases"
-grep -q '^full,throughput_mops,0,,' scored/errors.csv || fail "scored/errors.csv"
+grep -q '^full,throughput_mops,,' scored/errors.csv || fail "scored/errors.csv"
 cp machines/tiny/runs.csv kept.csv
 awk -F, -v OFS=, '$1 == "full" { $7 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
 "$kvcast" validate tiny --quiet >/dev/null
 [ $? -eq 1 ] || fail "an error that grew is a regression"
 cp kept.csv machines/tiny/runs.csv
+sed -i 's/run.warmup=auto/run.warmup=1ms/' machines/tiny/plan.csv machines/tiny/runs.csv
+expect 2 'machines/tiny/plan.csv:2: run.warmup: .*a fixed warm-up cannot be scored' "$kvcast" validate tiny
+sed -i 's/run.warmup=1ms/run.warmup=auto/' machines/tiny/plan.csv machines/tiny/runs.csv
 sed -i '/^open,/s/;workload.arrival.fixed_mops=0.1//' machines/tiny/runs.csv
 expect 2 'machines/tiny/runs.csv:3: run "open" differs from the plan' "$kvcast" validate tiny
 echo 'full,0,0' >>machines/tiny/runs.csv
 sed -i '/^open,/d' machines/tiny/runs.csv
-expect 2 'machines/tiny/runs.csv:3: found 3 columns, expected 14' "$kvcast" validate tiny
+expect 2 'machines/tiny/runs.csv:4: found 3 columns, expected 14' "$kvcast" validate tiny
 sed -i '$d' machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
 echo 'far,missing.lua,' >>machines/tiny/plan.csv

@@ -12,16 +12,19 @@
 #include "scenarios/cli/validate.h"
 #include "scenarios/cli/validate_mechanisms.h"
 
-enum { FLAG_UPDATE, FLAG_SEEN, FLAG_MEASURE, FLAG_REPETITIONS };
+enum { FLAG_UPDATE, FLAG_UNSEEN, FLAG_MEASURE, FLAG_REPETITIONS, FLAG_ELASTICITIES };
 
 enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000 };
 
 static const struct kvc_flag flags[] = {
     [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept the present errors as the baseline"},
-    [FLAG_SEEN] = {"--seen", NULL, NULL, "leave out the runs of a machine that are held out"},
+    [FLAG_UNSEEN] = {"--unseen", NULL, NULL,
+                     "for a release: score the unseen runs of a machine, append to unseen.log"},
     [FLAG_MEASURE] = {"--measure", NULL, NULL, "measure the runs of the machine's plan.csv, write runs.csv"},
     [FLAG_REPETITIONS] = {"--repetitions", NULL, "N",
                           "with --measure: how often to measure each run (default 3)"},
+    [FLAG_ELASTICITIES] = {"--elasticities", NULL, NULL,
+                           "find which parameters move the cases of a paper, write elasticities.csv"},
     {0},
 };
 
@@ -36,8 +39,16 @@ static const struct kvc_usage usage = {
         "and closed form where they differ, with the mechanism that makes the difference and without it\n"
         "(validate/mechanisms/cases.csv). Without NAME, it covers all papers, all measured machines and the\n"
         "mechanisms. $KVCAST_MEASURED names another folder of machines.\n"
-        "The exit status is 1 when an error is outside its tolerance and exceeds the baseline, or when a\n"
-        "mechanism makes no difference or another one remains without it.\n"
+        "Points, ranges and claims are scored apart: the mean error counts points alone. Simulated values come\n"
+        "from at least five replicas. The exit status is 1 when an error exceeds the baseline by more than its\n"
+        "95 % interval, even inside its tolerance, or when there is no baseline, or when a mechanism makes no\n"
+        "difference or another one remains without it.\n"
+        "Every third run of a machine's plan is unseen: it is neither forecast nor shown without --unseen.\n"
+        "That option is for a release. It appends date, commit ($KVCAST_COMMIT outside a git tree) and summary\n"
+        "to validate/measured/NAME/unseen.log.\n"
+        "--elasticities multiplies each number of a case's scenario by 1.05 and writes the parameters that move\n"
+        "the case to validate/papers/NAME/elasticities.csv. A case that nothing moves, or that returns an\n"
+        "input, is not counted.\n"
         "--out writes errors.csv into the folder; `kvcast plot --kind error` draws it.\n"
         "--measure writes runs.csv after the last run, so an interruption loses all measurements.",
     .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
@@ -47,7 +58,7 @@ static const struct kvc_usage usage = {
 /* The scores so far. */
 struct validation {
     const struct kvc_arguments *arguments;
-    json_t *cases, *machines, *mechanisms;
+    json_t *cases, *papers, *machines, *mechanisms;
     const char *system; /* Name of the first paper. */
     struct kvc_partial_file errors;
     bool prints_tables; /* False when the JSON document goes to stdout. */
@@ -67,7 +78,7 @@ static enum kvc_status open_errors(const char *folder, struct kvc_partial_file *
         status = kvc_partial_file_open(errors, path, diag);
     }
     if (status == KVC_OK) {
-        fprintf(errors->file, "case,metric,held,published,measured,predicted\n");
+        fprintf(errors->file, "case,metric,published,measured,predicted\n");
     }
     return status;
 }
@@ -102,6 +113,7 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
     }
     if (status == KVC_OK) {
         validation->system = validation->system != NULL ? validation->system : subject->name;
+        json_array_append_new(validation->papers, kvc_paper_summary(&paper));
         kvc_paper_list(&paper, validation->cases);
         if (validation->errors.file != NULL) {
             kvc_paper_write_errors(&paper, validation->errors.file);
@@ -114,19 +126,6 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
     return status;
 }
 
-/* Runs that the report does not show cannot regress. */
-static enum kvc_status judge_machine(struct validation *validation, const struct kvc_subject *subject,
-                                     const struct kvc_measured_machine *machine, struct kvc_diag *diag)
-{
-    const struct kvc_comparison *comparison = &machine->comparison;
-    for (size_t i = 0; i < comparison->cases.count; i++) {
-        if (!kvc_measured_machine_shows(machine, comparison->entry[i].run)) {
-            comparison->score[i].verdict = KVC_VERDICT_OK;
-        }
-    }
-    return judge(validation, subject, &comparison->cases, comparison->score, diag);
-}
-
 static enum kvc_status validate_machine(struct validation *validation, const struct kvc_subject *subject,
                                         struct kvc_diag *diag)
 {
@@ -135,10 +134,12 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     struct kvc_measured_machine machine;
     options.progress = kvc_progress_bar_open(&bar, validation->arguments->quiet);
     enum kvc_status status = kvc_measured_machine_score(
-        subject, validation->arguments->flag[FLAG_SEEN] != NULL, &options, &machine, diag);
+        subject, validation->arguments->flag[FLAG_UNSEEN] != NULL, &options, &machine, diag);
     kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
-        status = judge_machine(validation, subject, &machine, diag);
+        status = machine.unseen
+                     ? kvc_measured_machine_log_unseen(&machine, diag)
+                     : judge(validation, subject, &machine.comparison.cases, machine.comparison.score, diag);
     }
     if (status == KVC_OK) {
         json_array_append_new(validation->machines, kvc_measured_machine_summary(&machine));
@@ -197,9 +198,10 @@ static enum kvc_status write_document(const struct validation *validation)
     if (destination == NULL) {
         return KVC_OK;
     }
-    json_t *document = json_pack("{s:s, s:s?, s:O, s:O, s:O}", "schema", "kvcast.validation/1", "system",
-                                 validation->system, "machines", validation->machines, "mechanisms",
-                                 validation->mechanisms, "cases", validation->cases);
+    json_t *document =
+        json_pack("{s:s, s:s?, s:O, s:O, s:O, s:O}", "schema", "kvcast.validation/1", "system",
+                  validation->system, "papers", validation->papers, "machines", validation->machines,
+                  "mechanisms", validation->mechanisms, "cases", validation->cases);
     return (enum kvc_status)kvc_print_json(document, destination);
 }
 
@@ -236,12 +238,14 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct k
         .arguments = arguments,
         .prints_tables = arguments->json == NULL || strcmp(arguments->json, "-") != 0,
         .cases = json_array(),
+        .papers = json_array(),
         .machines = json_array(),
         .mechanisms = json_array(),
     };
     enum kvc_status status = score(&validation, subjects, only, diag);
     int exit_status = status == KVC_OK ? (int)write_document(&validation) : kvc_print_failure(diag);
     json_decref(validation.cases);
+    json_decref(validation.papers);
     json_decref(validation.machines);
     json_decref(validation.mechanisms);
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
@@ -274,11 +278,10 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure needs the NAME of a machine, a folder with a plan.csv");
     }
-    if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL ||
-        arguments->flag[FLAG_SEEN] != NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --measure writes runs.csv only; remove --json, --out, --seen and "
-                             "--update-baseline");
+    if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "validate: --measure writes runs.csv only; remove --json, --out and --update-baseline");
     }
     enum kvc_status status = parse_repetitions(arguments->flag[FLAG_REPETITIONS], &repetitions, diag);
     if (status != KVC_OK) {
@@ -291,6 +294,65 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
         printf("%s/runs.csv\n", subject->folder);
     }
     return status;
+}
+
+static enum kvc_status find_elasticities(const struct kvc_arguments *arguments,
+                                         const struct kvc_subject *subject, struct kvc_diag *diag)
+{
+    struct kvc_progress_bar bar;
+    struct kvc_run_options options = {.jobs = arguments->jobs};
+    if (subject == NULL || subject->kind != KVC_SUBJECT_PAPER) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --elasticities needs the NAME of a paper, a folder with a cases.csv");
+    }
+    if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "validate: --elasticities writes elasticities.csv only; remove --json, --out and "
+            "--update-baseline");
+    }
+    options.progress = kvc_progress_bar_open(&bar, arguments->quiet);
+    enum kvc_status status = kvc_paper_find_elasticities(subject, &options, diag);
+    kvc_progress_bar_close(&bar);
+    if (status == KVC_OK) {
+        printf("%s/elasticities.csv\n", subject->folder);
+    }
+    return status;
+}
+
+/* Refuses options that mean nothing for this subject. */
+static enum kvc_status check_flags(const struct kvc_arguments *arguments, const struct kvc_subject *only,
+                                   struct kvc_diag *diag)
+{
+    if (arguments->flag[FLAG_UPDATE] != NULL && only != NULL && only->kind == KVC_SUBJECT_MECHANISMS) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: found --update-baseline, but mechanisms have no baseline");
+    }
+    if (arguments->flag[FLAG_REPETITIONS] != NULL && arguments->flag[FLAG_MEASURE] == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --repetitions is only allowed with --measure");
+    }
+    if ((arguments->flag[FLAG_MEASURE] != NULL) + (arguments->flag[FLAG_ELASTICITIES] != NULL) +
+            (arguments->flag[FLAG_UNSEEN] != NULL) >
+        1) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "validate: found more than one of --measure, --elasticities and --unseen, allowed: one of them");
+    }
+    if (arguments->flag[FLAG_UNSEEN] == NULL) {
+        return KVC_OK;
+    }
+    if (only == NULL || only->kind != KVC_SUBJECT_MACHINE) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --unseen needs the NAME of a machine, a folder with a plan.csv");
+    }
+    if (arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "validate: --unseen only prints and logs, because pictures and baselines know the "
+            "seen runs alone; remove --out and --update-baseline");
+    }
+    return KVC_OK;
 }
 
 int kvc_command_validate(int argc, char **argv)
@@ -308,19 +370,13 @@ int kvc_command_validate(int argc, char **argv)
     if (arguments.positional_count > 0) {
         status = kvc_subjects_choose(&subjects, arguments.positional[0], &only, &diag);
     }
+    if (status == KVC_OK) {
+        status = check_flags(&arguments, only, &diag);
+    }
     if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL) {
         status = measure(&arguments, only, &diag);
-    } else if (status == KVC_OK && arguments.flag[FLAG_SEEN] != NULL && arguments.flag[FLAG_UPDATE] != NULL) {
-        status =
-            kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
-                          "validate: found --seen with --update-baseline, but a baseline covers all runs");
-    } else if (status == KVC_OK && arguments.flag[FLAG_UPDATE] != NULL && only != NULL &&
-               only->kind == KVC_SUBJECT_MECHANISMS) {
-        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
-                               "validate: found --update-baseline, but mechanisms have no baseline");
-    } else if (status == KVC_OK && arguments.flag[FLAG_REPETITIONS] != NULL) {
-        status =
-            kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "validate: --repetitions is only allowed with --measure");
+    } else if (status == KVC_OK && arguments.flag[FLAG_ELASTICITIES] != NULL) {
+        status = find_elasticities(&arguments, only, &diag);
     } else if (status == KVC_OK) {
         exit_status = score_and_write(&arguments, &subjects, only, &diag);
     }

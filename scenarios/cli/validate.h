@@ -7,9 +7,10 @@
 #include <stdbool.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/output/capacity.h"
 #include "scenarios/run/driver.h"
-#include "validate/scoring/case_values.h"
 #include "validate/scoring/comparison.h"
+#include "validate/scoring/elasticities.h"
 
 enum { KVC_SUBJECTS_MAX = 64 };
 
@@ -45,11 +46,28 @@ void kvc_subject_path(const struct kvc_subject *subject, const char *file, char 
 enum kvc_status kvc_validate_load(const char *path, const char *overrides, struct kvc_loaded **out,
                                   struct kvc_diag *diag);
 
-/* Finds the simulated capacity of a case of mode "capacity" and sets its values. In addition to those of a
- * run they have the metrics capacity_low_mops, capacity_high_mops, closed_form_mops and
- * closed_form_limit_mops. Without overrides, nothing may be lost and the precision is 2 %. */
+/* Refuses simulations that cannot be scored: with a fixed warm-up, which can be chosen so that a result fits,
+ * or without the real data structures. The error names the scenario and its line, or `list` and `line`, where
+ * the overrides stand, if they say so. */
+enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *overrides, const char *list,
+                                   int line, struct kvc_diag *diag);
+
+/* Raises run.replicas to five, the fewest of a value that is scored. */
+void kvc_validate_replicate(struct kvc_loaded *loaded);
+
+/* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
+ * precision is 2 %. The caller frees *capacity, which must be zeroed before, whatever this returns. */
 enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
-                                      struct kvc_case_values *values, struct kvc_diag *diag);
+                                      struct kvc_capacity *capacity, struct kvc_diag *diag);
+
+/* Separates the overrides of a scenario, which keep their order, from those of the search. */
+enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
+                                             struct kvc_capacity_bounds *bounds, struct kvc_diag *diag);
+
+/* Returns the value of a metric of a capacity: throughput_mops, latency_mean_us, latency_p95_us or
+ * latency_p99_us with its 95 % interval, or capacity_low_mops, capacity_high_mops, closed_form_mops or
+ * closed_form_limit_mops. Other metrics are NaN. */
+struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric);
 
 /* Loads the scenario of one line of a machine's plan. An error names the id of the line. */
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
@@ -60,16 +78,24 @@ struct kvc_paper {
     const struct kvc_subject *subject;
     struct kvc_cases cases;
     struct kvc_score *scores;
+    struct kvc_moved_by *moved_by; /* By case. */
 };
 
 void kvc_paper_free(struct kvc_paper *paper);
 enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                 struct kvc_paper *paper, struct kvc_diag *diag);
 
+/* Finds what moves the cases of the paper and writes elasticities.csv (validate/scoring/elasticities.h).
+ * Every number of a scenario is multiplied by 1.05, and if none moves the value, divided by it. The values
+ * are the closed form's where it has the metric; otherwise they are those of one simulation with the same
+ * random streams and warm-up. */
+enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
+                                            const struct kvc_run_options *options, struct kvc_diag *diag);
+
 /* The runs of a machine, their forecasts and the scores. runs[i] and forecasts[i] belong to plan.entry[i]. */
 struct kvc_measured_machine {
     const struct kvc_subject *subject;
-    bool seen_only; /* Runs that are held out are neither forecast nor reported. */
+    bool unseen; /* The unseen runs are forecast and reported, and no others; otherwise the seen ones. */
     struct kvc_plan plan;
     struct kvc_measured_run *runs;
     struct kvc_forecast *forecasts;
@@ -77,15 +103,21 @@ struct kvc_measured_machine {
 };
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine);
-enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool unseen,
                                            const struct kvc_run_options *options,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag);
 
-/* Returns whether the report may show this line of the plan. */
+/* Returns whether this line of the plan is forecast and reported. */
 static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine *machine, size_t line)
 {
-    return !machine->seen_only || !kvc_plan_held_out(line);
+    return kvc_plan_unseen(line) == machine->unseen;
 }
+
+/* Appends the summary of the unseen runs to unseen.log, a CSV file in the machine's folder, with today's date
+ * and the commit: that of the source tree, or else $KVCAST_COMMIT. Without either it fails, because nobody
+ * could tell which models were scored. */
+enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
+                                                struct kvc_diag *diag);
 
 /* Measures every line of the plan `repetitions` times on this machine, then writes runs.csv. */
 enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t repetitions,
@@ -95,7 +127,7 @@ enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint
 void kvc_paper_print(const struct kvc_paper *paper);
 void kvc_measured_machine_print(const struct kvc_measured_machine *machine);
 
-/* Append the predictions of one subject, except ratios, to errors.csv. Its columns are case, metric, held,
+/* Append the predictions of one subject, except ratios, to errors.csv. Its columns are case, metric,
  * published, measured and predicted. */
 void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out);
 void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machine, FILE *out);
@@ -104,7 +136,8 @@ void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machin
 void kvc_paper_list(const struct kvc_paper *paper, json_t *cases);
 void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_t *cases);
 
-/* Returns the summary of a machine for the JSON document. */
+/* Return the summary of a paper or a machine for the JSON document. */
+json_t *kvc_paper_summary(const struct kvc_paper *paper);
 json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine);
 
 /* "ok", "missed" and "REGRESSED", by enum kvc_verdict. */

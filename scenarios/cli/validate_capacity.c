@@ -35,14 +35,15 @@ static enum kvc_status take_bound(const char *text, struct kvc_capacity_bounds *
                                    text);
 }
 
-/* Separates the overrides of the scenario, which keep their order, from those of the search. */
-static enum kvc_status split(const char *overrides, char *scenario, size_t size,
-                             struct kvc_capacity_bounds *bounds, struct kvc_diag *diag)
+enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
+                                             struct kvc_capacity_bounds *bounds, struct kvc_diag *diag)
 {
     char one[256];
     size_t used = 0;
     bool taken;
     enum kvc_status status = KVC_OK;
+    *bounds = kvc_capacity_bounds_default;
+    bounds->precision_frac = precision_default_frac;
     scenario[0] = '\0';
     while (*overrides != '\0' && status == KVC_OK) {
         size_t length = strcspn(overrides, ";");
@@ -56,47 +57,51 @@ static enum kvc_status split(const char *overrides, char *scenario, size_t size,
     return status;
 }
 
-static void set_values(const struct kvc_capacity *capacity, struct kvc_case_values *values)
+struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric)
 {
     const struct kvc_capacity_point *best = &capacity->point[capacity->best];
-    values->throughput_mops = capacity->mean_mops;
-    values->mean_us = best->latency[KVC_CAPACITY_MEAN].mean;
-    values->p95_us = best->latency[KVC_CAPACITY_P95].mean;
-    values->p99_us = best->latency[KVC_CAPACITY_P99].mean;
-    values->min_us = values->max_us = values->watts = NAN;
-    kvc_metrics_set(&values->model, "capacity_low_mops", capacity->low_mops);
-    kvc_metrics_set(&values->model, "capacity_high_mops", capacity->high_mops);
-    kvc_metrics_set(&values->model, "closed_form_mops", capacity->closed_form_mops);
-    kvc_metrics_set(&values->model, "closed_form_limit_mops", capacity->closed_form_limit_mops);
+    const struct {
+        const char *name;
+        struct kvc_interval value;
+    } values[] = {
+        {"throughput_mops", {capacity->mean_mops, (capacity->high_mops - capacity->low_mops) / 2}},
+        {"latency_mean_us", best->latency[KVC_CAPACITY_MEAN]},
+        {"latency_p95_us", best->latency[KVC_CAPACITY_P95]},
+        {"latency_p99_us", best->latency[KVC_CAPACITY_P99]},
+        {"capacity_low_mops", {capacity->low_mops, NAN}},
+        {"capacity_high_mops", {capacity->high_mops, NAN}},
+        {"closed_form_mops", {capacity->closed_form_mops, NAN}},
+        {"closed_form_limit_mops", {capacity->closed_form_limit_mops, NAN}},
+    };
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        if (strcmp(values[i].name, metric) == 0) {
+            return values[i].value;
+        }
+    }
+    return (struct kvc_interval){NAN, NAN};
 }
 
 enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
-                                      struct kvc_case_values *values, struct kvc_diag *diag)
+                                      struct kvc_capacity *capacity, struct kvc_diag *diag)
 {
     char path[PATH_MAX], overrides[sizeof(asked->overrides)], message[sizeof(diag->message)];
-    struct kvc_capacity_options search = {.bounds = kvc_capacity_bounds_default,
-                                          .no_curve = true,
-                                          .longest = LONGEST,
-                                          .jobs = options->jobs,
-                                          .progress = options->progress};
-    struct kvc_capacity capacity = {.count = 0};
+    struct kvc_capacity_options search = {
+        .no_curve = true, .longest = LONGEST, .jobs = options->jobs, .progress = options->progress};
     struct kvc_loaded *loaded = NULL;
-    search.bounds.precision_frac = precision_default_frac;
     kvc_data_path(asked->scenario, path);
-    enum kvc_status status = split(asked->overrides, overrides, sizeof(overrides), &search.bounds, diag);
+    enum kvc_status status =
+        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &search.bounds, diag);
     if (status == KVC_OK) {
         status = kvc_validate_load(path, overrides, &loaded, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_capacity_find(loaded, &search, &capacity, diag);
+        kvc_validate_replicate(loaded);
+        status = kvc_capacity_find(loaded, &search, capacity, diag);
     }
-    if (status == KVC_OK) {
-        set_values(&capacity, values);
-    } else {
+    if (status != KVC_OK) {
         strcpy(message, diag->message);
         status = kvc_diag_fail(diag, status, "case %s: %.900s", asked->id, message);
     }
-    kvc_capacity_free(&capacity);
     kvc_loaded_free(loaded);
     return status;
 }

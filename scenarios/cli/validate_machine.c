@@ -19,6 +19,9 @@ static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const stru
     status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
     if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->simulated);
+        for (int i = 0; i < KVC_READINGS; i++) {
+            forecast->half_width[i] = kvc_outcome_interval(outcome, kvc_reading_names[i]).half_width;
+        }
     }
     kvc_outcome_free(outcome);
     return status;
@@ -31,6 +34,10 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
     for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
         struct kvc_loaded *loaded = NULL;
         status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i], &loaded, diag);
+        if (status == KVC_OK && kvc_measured_machine_shows(machine, i)) {
+            status = kvc_validate_check(loaded, machine->plan.entry[i].overrides, machine->plan.path,
+                                        machine->plan.entry[i].line, diag);
+        }
         if (status == KVC_OK) {
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
             machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
@@ -55,6 +62,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
     enum kvc_status status =
         kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
     if (status == KVC_OK) {
+        kvc_validate_replicate(loaded);
         status = forecast_line(loaded, &options, forecast, diag);
     }
     kvc_loaded_free(loaded);
@@ -122,8 +130,8 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
         status = find_arrivals(machine, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_comparison_list(&machine->plan, machine->runs, machine->forecasts, &machine->comparison,
-                                     diag);
+        status = kvc_comparison_list(&machine->plan, machine->runs, machine->forecasts, machine->unseen,
+                                     &machine->comparison, diag);
     }
     kvc_subject_path(machine->subject, "baseline.csv", path);
     return status != KVC_OK
@@ -131,11 +139,11 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
                : kvc_baseline_read(path, &machine->comparison.cases, machine->comparison.score, diag);
 }
 
-enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool seen_only,
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool unseen,
                                            const struct kvc_run_options *options,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
-    *machine = (struct kvc_measured_machine){.subject = subject, .seen_only = seen_only};
+    *machine = (struct kvc_measured_machine){.subject = subject, .unseen = unseen};
     enum kvc_status status = read_all(machine, diag);
     if (status == KVC_OK) {
         status = forecast_all(machine, options, diag);

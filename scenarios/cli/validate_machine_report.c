@@ -23,9 +23,9 @@ static const struct {
 
 enum { CLASSES = sizeof(classes) / sizeof(*classes) };
 
-static const char *part_name(bool held_out)
+static const char *part_name(const struct kvc_measured_machine *machine)
 {
-    return held_out ? "held out" : "seen";
+    return machine->unseen ? "unseen" : "seen";
 }
 
 /* Adds the formatted value, or "-" for NaN. */
@@ -42,12 +42,11 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
     const struct kvc_case *scored = &machine->comparison.cases.entry[i];
     const struct kvc_score *score = &machine->comparison.score[i];
     kvc_grid_add(grid, machine->plan.entry[compared->run].id);
-    kvc_grid_add(grid, part_name(kvc_plan_held_out(compared->run)));
     kvc_grid_add(grid, scored->metric);
     add_number(grid, "%.5g", compared->closed_form);
     add_number(grid, "%+.1f %%", 100 * compared->closed_form_error_frac);
-    add_number(grid, "%.5g", score->predicted);
-    add_number(grid, "%+.1f %%", 100 * score->error_frac);
+    add_number(grid, "%.5g", score->predicted.mean);
+    add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
     add_number(grid, "%.5g", scored->published);
     add_number(grid, "%g %%", 100 * scored->tolerance_frac);
     kvc_grid_add(grid, scored->role == KVC_CASE_INPUT ? "-" : kvc_verdict_names[score->verdict]);
@@ -56,16 +55,14 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
 
 static void print_cases(const struct kvc_measured_machine *machine)
 {
-    static const char *const head[] = {"case",  "part",     "metric",    "closed form", "error", "simulation",
-                                       "error", "measured", "tolerance", "verdict",     "spread"};
+    static const char *const head[] = {"case",  "metric",   "closed form", "error",   "simulation",
+                                       "error", "measured", "tolerance",   "verdict", "spread"};
     struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
     for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
     }
     for (size_t i = 0; i < machine->comparison.cases.count; i++) {
-        if (kvc_measured_machine_shows(machine, machine->comparison.entry[i].run)) {
-            add_row(machine, i, &grid);
-        }
+        add_row(machine, i, &grid);
     }
     kvc_grid_print(&grid, 0, stdout);
 }
@@ -101,9 +98,9 @@ static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
 }
 
 static struct kvc_error_summary summary_of(const struct kvc_measured_machine *machine, int class,
-                                           bool held_out, bool closed_form)
+                                           bool closed_form)
 {
-    const struct kvc_comparison_part part = {classes[class].reading, held_out, closed_form};
+    const struct kvc_comparison_part part = {classes[class].reading, closed_form};
     return kvc_comparison_summarise(&machine->comparison, &part);
 }
 
@@ -115,10 +112,10 @@ static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *su
     add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
 }
 
-static void print_repeatability(const struct kvc_measured_machine *machine, bool held_out)
+static void print_repeatability(const struct kvc_measured_machine *machine)
 {
     struct kvc_repeatability found =
-        kvc_comparison_repeatability(&machine->plan, machine->runs, machine->forecasts, held_out);
+        kvc_comparison_repeatability(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
     if (found.runs > 0) {
         printf(
             "  repetitions of a saturated run differ by %.1f %% on average over %zu runs, at most by %.1f %%\n",
@@ -126,18 +123,18 @@ static void print_repeatability(const struct kvc_measured_machine *machine, bool
     }
 }
 
-static void print_errors(const struct kvc_measured_machine *machine, bool held_out)
+static void print_errors(const struct kvc_measured_machine *machine)
 {
     static const char *const head[] = {
         "metric", "predictions", "simulation: mean", "p95", "max", "closed form: mean", "p95", "max"};
     struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
-    printf("\n%s: absolute errors\n", part_name(held_out));
+    printf("\n%s runs: absolute errors\n", part_name(machine));
     for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
     }
     for (int i = 0; i < CLASSES; i++) {
-        struct kvc_error_summary simulated = summary_of(machine, i, held_out, false);
-        struct kvc_error_summary closed_form = summary_of(machine, i, held_out, true);
+        struct kvc_error_summary simulated = summary_of(machine, i, false);
+        struct kvc_error_summary closed_form = summary_of(machine, i, true);
         if (simulated.count + closed_form.count == 0) {
             continue;
         }
@@ -147,9 +144,9 @@ static void print_errors(const struct kvc_measured_machine *machine, bool held_o
         add_errors(&grid, &closed_form);
     }
     kvc_grid_print(&grid, 2, stdout);
-    print_repeatability(machine, held_out);
+    print_repeatability(machine);
     struct kvc_bottlenecks found =
-        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
     if (found.runs > 0) {
         printf("  correct bottlenecks: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%)\n",
                found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
@@ -163,12 +160,12 @@ void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
     print_cases(machine);
     print_noisy(machine);
     print_wrong_bottlenecks(machine);
-    print_errors(machine, false);
-    if (!machine->seen_only) {
-        struct kvc_score_summary all =
-            kvc_score_summarise(&machine->comparison.cases, machine->comparison.score, KVC_CASE_PREDICTION);
-        print_errors(machine, true);
-        printf("\npredictions: %zu; %zu missed, %zu regressed", all.errors.count, all.missed, all.regressed);
+    print_errors(machine);
+    struct kvc_score_summary all = kvc_score_summarise(&machine->comparison.cases, machine->comparison.score);
+    printf("\n%s, %s runs: %zu predictions, %zu outside their tolerance", machine->subject->name,
+           part_name(machine), all.points.count, all.points_missed);
+    if (!machine->unseen) {
+        printf(", %zu regressed", all.regressed);
     }
     /* No input can be fitted: only `kvcast calibrate` writes a profile, and it does not run a store. */
     printf(
@@ -181,27 +178,27 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_case *scored = &comparison->cases.entry[i];
         const struct kvc_compared *compared = &comparison->entry[i];
-        if (!kvc_measured_machine_shows(machine, compared->run)) {
-            continue;
-        }
         const struct kvc_plan_line *line = &machine->plan.entry[compared->run];
         const struct kvc_score *score = &comparison->score[i];
         bool counted = scored->role == KVC_CASE_PREDICTION;
         json_t *entry = json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "case", line->id, "machine",
-                                  machine->subject->name, "held", (int)kvc_plan_held_out(compared->run),
-                                  "role", counted ? "prediction" : "input", "scenario", line->scenario,
-                                  "overrides", line->overrides, "metric", scored->metric);
+                                  machine->subject->name, "unseen", (int)machine->unseen, "role",
+                                  counted ? "prediction" : "input", "scenario", line->scenario, "overrides",
+                                  line->overrides, "metric", scored->metric);
         const struct {
             const char *name;
             double value;
         } numbers[] = {
             {"closed_form", compared->closed_form},
-            {"simulated", score->predicted},
+            {"simulated", score->predicted.mean},
+            {"simulated_half_width", score->predicted.half_width},
             {"measured", scored->published},
-            {"error_frac", score->error_frac},
+            {"error_frac", score->error_frac.mean},
+            {"error_half_width_frac", score->error_frac.half_width},
             {"closed_form_error_frac", compared->closed_form_error_frac},
             {"tolerance_frac", scored->tolerance_frac},
-            {"baseline_frac", score->baseline_frac},
+            {"baseline_frac", score->baseline_frac.mean},
+            {"baseline_half_width_frac", score->baseline_frac.half_width},
             {"spread_frac", machine->runs[compared->run].spread_frac},
             {"stalled_frac", machine->runs[compared->run].stalled_frac},
         };
@@ -223,16 +220,16 @@ static json_t *errors_document(const struct kvc_error_summary *summary)
                      kvc_validate_number(none ? NAN : summary->max_abs_frac));
 }
 
-static json_t *part_document(const struct kvc_measured_machine *machine, bool held_out)
+static json_t *part_document(const struct kvc_measured_machine *machine)
 {
     struct kvc_bottlenecks found =
-        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, held_out);
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
     json_t *part = json_pack("{s:I, s:I, s:I}", "runs", (json_int_t)found.runs, "bottlenecks_right_simulated",
                              (json_int_t)found.right_simulated, "bottlenecks_right_closed_form",
                              (json_int_t)found.right_closed_form);
     for (int i = 0; i < CLASSES; i++) {
-        struct kvc_error_summary simulated = summary_of(machine, i, held_out, false);
-        struct kvc_error_summary closed_form = summary_of(machine, i, held_out, true);
+        struct kvc_error_summary simulated = summary_of(machine, i, false);
+        struct kvc_error_summary closed_form = summary_of(machine, i, true);
         json_object_set_new(part, kvc_reading_names[classes[i].reading],
                             json_pack("{s:o, s:o}", "simulated", errors_document(&simulated), "closed_form",
                                       errors_document(&closed_form)));
@@ -247,15 +244,14 @@ json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine)
         if (kvc_measured_machine_shows(machine, i)) {
             json_array_append_new(bottlenecks,
                                   json_pack("{s:s, s:b, s:s, s:s, s:s}", "case", machine->plan.entry[i].id,
-                                            "held", (int)kvc_plan_held_out(i), "measured",
+                                            "unseen", (int)machine->unseen, "measured",
                                             machine->runs[i].readings.bottleneck, "simulated",
                                             machine->forecasts[i].simulated.bottleneck, "closed_form",
                                             machine->forecasts[i].closed_form.bottleneck));
         }
     }
-    return json_pack("{s:s, s:i, s:o, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
-                     "seen", part_document(machine, false), "held",
-                     machine->seen_only ? json_null() : part_document(machine, true), "bottlenecks",
+    return json_pack("{s:s, s:i, s:s, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
+                     "runs", part_name(machine), "errors", part_document(machine), "bottlenecks",
                      bottlenecks);
 }
 
@@ -264,9 +260,9 @@ void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machin
     for (size_t i = 0; i < machine->comparison.cases.count; i++) {
         const struct kvc_case *scored = &machine->comparison.cases.entry[i];
         size_t run = machine->comparison.entry[i].run;
-        if (scored->role == KVC_CASE_PREDICTION && kvc_measured_machine_shows(machine, run)) {
-            fprintf(out, "%s,%s,%d,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->metric,
-                    kvc_plan_held_out(run), scored->published, machine->comparison.score[i].predicted);
+        if (scored->role == KVC_CASE_PREDICTION) {
+            fprintf(out, "%s,%s,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->metric, scored->published,
+                    machine->comparison.score[i].predicted.mean);
         }
     }
 }

@@ -119,13 +119,6 @@ static enum kvc_status find_memory(struct work *work, struct kvc_diag *diag)
     return status;
 }
 
-static double value_of(const struct kvc_outcome *outcome, const char *metric, bool closed_form)
-{
-    struct kvc_case_values values;
-    kvc_case_values_of(&outcome->result, closed_form, &values);
-    return kvc_case_values_get(&values, metric);
-}
-
 static enum kvc_status answer_side(const struct kvc_mechanism *mechanism, const struct kvc_loaded *loaded,
                                    const struct kvc_run_options *options, struct kvc_mechanism_side *side,
                                    struct kvc_diag *diag)
@@ -135,7 +128,7 @@ static enum kvc_status answer_side(const struct kvc_mechanism *mechanism, const 
     if (status != KVC_OK) {
         return status;
     }
-    side->closed_form = value_of(outcome, mechanism->metric, true);
+    side->closed_form = kvc_outcome_interval(outcome, mechanism->metric).mean;
     kvc_outcome_free(outcome);
     if (!isfinite(side->closed_form) || side->closed_form == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the closed form states no %s", mechanism->metric);
@@ -144,7 +137,7 @@ static enum kvc_status answer_side(const struct kvc_mechanism *mechanism, const 
     if (status != KVC_OK) {
         return status;
     }
-    side->simulated = value_of(outcome, mechanism->metric, false);
+    side->simulated = kvc_outcome_interval(outcome, mechanism->metric).mean;
     side->difference_frac = side->simulated / side->closed_form - 1;
     kvc_outcome_free(outcome);
     return KVC_OK;

@@ -3,7 +3,7 @@
  * validate/mechanisms/cases.csv has the columns id, scenario, overrides, on, off, metric, mechanism. A case
  * is answered four times: by closed form and by simulation, with `overrides` and then `on` (the mechanism
  * acts), and with `overrides` and then `off` (an option of the scenario turns it off). Each is a list of
- * key=value separated by semicolons. The metric is one of validate/scoring/case_values.h that the closed form
+ * key=value separated by semicolons. The metric is one of sim/metrics/values.h that the closed form
  * states. */
 #ifndef KVC_SCENARIOS_CLI_VALIDATE_MECHANISMS_H
 #define KVC_SCENARIOS_CLI_VALIDATE_MECHANISMS_H

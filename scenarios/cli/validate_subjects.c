@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "scenarios/cli/validate.h"
+#include "scenarios/load/locate.h"
 #include "sim/base/data_dir.h"
 
 void kvc_subject_path(const struct kvc_subject *subject, const char *file, char path[PATH_MAX])
@@ -125,6 +126,34 @@ enum kvc_status kvc_validate_load(const char *path, const char *overrides, struc
     }
     kvc_overrides_clear(&parsed);
     return status;
+}
+
+/* Fails at the place that sets the key: the overrides or the scenario. */
+static enum kvc_status refuse(const struct kvc_loaded *loaded, const char *key, const char *overrides,
+                              const char *list, int line, const char *why, struct kvc_diag *diag)
+{
+    const char *file = loaded->scenario.file;
+    if (strstr(overrides, key) != NULL) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, list, line, "%s: %s", key, why);
+    }
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, kvc_locate_line(file, key), "%s: %s", key, why);
+}
+
+enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *overrides, const char *list,
+                                   int line, struct kvc_diag *diag)
+{
+    const struct kvc_run *run = &loaded->scenario.run;
+    if (run->warmup_ns >= 0) {
+        return refuse(loaded, "run.warmup", overrides, list, line,
+                      "found a time, but a fixed warm-up cannot be scored; allowed: \"auto\"", diag);
+    }
+    if (run->functional == KVC_FUNCTIONAL_OFF) {
+        return refuse(loaded, "run.functional", overrides, list, line,
+                      "found \"off\", but a simulation without the real data structures cannot be scored; "
+                      "allowed: \"full\" and \"sampled\"",
+                      diag);
+    }
+    return KVC_OK;
 }
 
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,

@@ -41,7 +41,7 @@ struct kvc_case {
     enum kvc_case_mode mode;
     char scenario[160]; /* Relative to the project, or "a/b". */
     char overrides[256];
-    char metric[64];             /* validate/scoring/case_values.h lists the names. */
+    char metric[64];             /* A name of sim/metrics/values.h. */
     double published, low, high; /* NaN when not given. */
     double tolerance_frac;       /* NaN unless the case has a published value. */
     enum kvc_case_role role;

@@ -34,8 +34,8 @@ static bool is_compared(int reading, bool open_loop, const struct kvc_readings *
 }
 
 enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
-                                    const struct kvc_forecast *forecasts, struct kvc_comparison *comparison,
-                                    struct kvc_diag *diag)
+                                    const struct kvc_forecast *forecasts, bool unseen,
+                                    struct kvc_comparison *comparison, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     size_t most = plan->count * KVC_READINGS;
@@ -48,7 +48,7 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
         size_t run = i / KVC_READINGS;
         int reading = (int)(i % KVC_READINGS);
         const struct kvc_readings *measured = &runs[run].readings;
-        if (!is_compared(reading, forecasts[run].open_loop, measured)) {
+        if (kvc_plan_unseen(run) != unseen || !is_compared(reading, forecasts[run].open_loop, measured)) {
             continue;
         }
         struct kvc_case made = {
@@ -75,10 +75,11 @@ void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_fo
         struct kvc_case *scored = &comparison->cases.entry[i];
         struct kvc_compared *compared = &comparison->entry[i];
         const struct kvc_forecast *forecast = &forecasts[compared->run];
-        double simulated = forecast->simulated.value[compared->reading];
+        struct kvc_interval simulated = {forecast->simulated.value[compared->reading],
+                                         forecast->half_width[compared->reading]};
         bool is_launch_time =
             compared->reading == KVC_READING_T_SEARCH || compared->reading == KVC_READING_T_INSERT;
-        if (is_launch_time && isnan(simulated)) {
+        if (is_launch_time && isnan(simulated.mean)) {
             scored->role = KVC_CASE_INPUT;
         }
         compared->closed_form = forecast->closed_form.value[compared->reading];
@@ -97,14 +98,14 @@ struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *c
     }
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_compared *compared = &comparison->entry[i];
-        if (compared->reading != part->reading || kvc_plan_held_out(compared->run) != part->held_out) {
+        if (compared->reading != part->reading) {
             continue;
         }
         if (part->closed_form && !isnan(compared->closed_form_error_frac)) {
             errors_frac[count++] = compared->closed_form_error_frac;
         }
         if (!part->closed_form && comparison->cases.entry[i].role == KVC_CASE_PREDICTION) {
-            errors_frac[count++] = comparison->score[i].error_frac;
+            errors_frac[count++] = comparison->score[i].error_frac.mean;
         }
     }
     struct kvc_error_summary summary = kvc_errors_summarise(errors_frac, count);
@@ -114,12 +115,12 @@ struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *c
 
 struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
                                                   const struct kvc_measured_run *runs,
-                                                  const struct kvc_forecast *forecasts, bool held_out)
+                                                  const struct kvc_forecast *forecasts, bool unseen)
 {
     struct kvc_bottlenecks found = {0};
     for (size_t i = 0; i < plan->count; i++) {
         const char *measured = runs[i].readings.bottleneck;
-        if (kvc_plan_held_out(i) != held_out) {
+        if (kvc_plan_unseen(i) != unseen) {
             continue;
         }
         found.runs++;
@@ -131,12 +132,12 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
 
 struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
                                                       const struct kvc_measured_run *runs,
-                                                      const struct kvc_forecast *forecasts, bool held_out)
+                                                      const struct kvc_forecast *forecasts, bool unseen)
 {
     struct kvc_repeatability found = {0};
     double sum_frac = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        if (forecasts[i].open_loop || kvc_plan_held_out(i) != held_out) {
+        if (forecasts[i].open_loop || kvc_plan_unseen(i) != unseen) {
             continue;
         }
         sum_frac += runs[i].spread_frac;

@@ -15,6 +15,7 @@ struct kvc_forecast {
     bool open_loop;      /* Arrivals do not wait for answers; otherwise the load saturates the store. */
     double memory_bytes; /* Memory that the simulation needs. */
     struct kvc_readings closed_form, simulated;
+    double half_width[KVC_READINGS]; /* Of the 95 % intervals of `simulated`; NaN where unknown. */
 };
 
 /* What a case adds to struct kvc_case. */
@@ -34,10 +35,11 @@ struct kvc_comparison {
 
 void kvc_comparison_free(struct kvc_comparison *comparison);
 
-/* Lists the cases. Of the forecasts it reads only open_loop. On failure nothing stays allocated. */
+/* Lists the cases of the seen or of the unseen runs. Of the forecasts it reads only open_loop. On failure
+ * nothing stays allocated. */
 enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
-                                    const struct kvc_forecast *forecasts, struct kvc_comparison *comparison,
-                                    struct kvc_diag *diag);
+                                    const struct kvc_forecast *forecasts, bool unseen,
+                                    struct kvc_comparison *comparison, struct kvc_diag *diag);
 
 /* Fills errors and verdicts against the baseline that the scores contain. A launch time that the simulation
  * does not report becomes an input: the report shows it but does not count it. */
@@ -45,22 +47,21 @@ void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_fo
 
 /* Selects the cases of a summary. */
 struct kvc_comparison_part {
-    int reading; /* enum kvc_reading */
-    bool held_out;
+    int reading;      /* enum kvc_reading */
     bool closed_form; /* Summarise the errors of the closed form, where it has the metric. */
 };
 
 struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *comparison,
                                                   const struct kvc_comparison_part *part);
 
-/* How many of the seen or the held-out runs were forecast with the measured bottleneck. */
+/* How many of the seen or the unseen runs were forecast with the measured bottleneck. */
 struct kvc_bottlenecks {
     size_t runs, right_simulated, right_closed_form;
 };
 
 struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
                                                   const struct kvc_measured_run *runs,
-                                                  const struct kvc_forecast *forecasts, bool held_out);
+                                                  const struct kvc_forecast *forecasts, bool unseen);
 
 /* How far the repetitions of a saturated run lie apart. No prediction can be closer to all of them. */
 struct kvc_repeatability {
@@ -70,6 +71,6 @@ struct kvc_repeatability {
 
 struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
                                                       const struct kvc_measured_run *runs,
-                                                      const struct kvc_forecast *forecasts, bool held_out);
+                                                      const struct kvc_forecast *forecasts, bool unseen);
 
 #endif

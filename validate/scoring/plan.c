@@ -4,13 +4,13 @@
 
 #include "sim/base/csv.h"
 
-enum { HELD_OUT_EVERY = 3 };
+enum { UNSEEN_EVERY = 3 };
 
 enum column { ID, SCENARIO, OVERRIDES };
 
-bool kvc_plan_held_out(size_t index)
+bool kvc_plan_unseen(size_t index)
 {
-    return (index + 1) % HELD_OUT_EVERY == 0;
+    return (index + 1) % UNSEEN_EVERY == 0;
 }
 
 void kvc_plan_free(struct kvc_plan *plan)

@@ -32,9 +32,9 @@ enum kvc_status kvc_plan_read(const char *path, struct kvc_plan *plan, struct kv
 /* Returns the index of the run with this id, or -1. */
 long kvc_plan_find(const struct kvc_plan *plan, const char *id);
 
-/* Returns whether the run at this index is held out, which means that nobody looked at its measurements while
- * the models were developed. Every third run is held out (the 3rd, 6th, 9th, ...). The rule is fixed before
- * anything is measured, so nobody can choose. */
-bool kvc_plan_held_out(size_t index);
+/* Returns whether the run at this index is unseen: only `kvcast validate NAME --unseen` forecasts and shows
+ * it, once a release. Every third run is unseen (the 3rd, 6th, 9th, ...). The rule is fixed before anything
+ * is measured, so nobody can choose. */
+bool kvc_plan_unseen(size_t index);
 
 #endif

@@ -54,11 +54,11 @@ static void expect_failure(const struct bad_file *bad, const char *path, const s
 TestSuite(plan, .init = make_folder, .fini = remove_folder);
 TestSuite(runs, .init = make_folder, .fini = remove_folder);
 
-Test(plan, every_third_line_is_held_out)
+Test(plan, every_third_line_is_unseen)
 {
-    const bool held[] = {false, false, true, false, false, true, false};
-    for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++) {
-        cr_expect_eq(kvc_plan_held_out(i), held[i], "line %zu", i + 1);
+    const bool unseen[] = {false, false, true, false, false, true, false};
+    for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++) {
+        cr_expect_eq(kvc_plan_unseen(i), unseen[i], "line %zu", i + 1);
     }
 }
 

@@ -10,10 +10,10 @@
 #include "sim/base/csv.h"
 #include "sim/base/partial_file.h"
 
-static const char header[] = "id,error_frac";
+static const char header[] = "id,error_frac,half_width_frac";
 
-/* Runs are deterministic. Half a percentage point allows for another compiler's rounding and nothing more. */
-static const double BASELINE_SLACK_FRAC = 0.005;
+/* The file has four digits behind the point, and another compiler may round the last one differently. */
+static const double ROUNDING_FRAC = 0.0001;
 
 static double relative(double value, double reference)
 {
@@ -34,25 +34,47 @@ double kvc_score_error(const struct kvc_case *scored, double predicted)
     return isnan(predicted) ? NAN : 0;
 }
 
-struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted, double baseline_frac)
+/* Returns the half width of the error's interval: the value's, over what the error is relative to. */
+static double error_half_width(const struct kvc_case *scored, struct kvc_interval predicted)
+{
+    double reference = scored->published;
+    if (isnan(reference)) {
+        bool below = isnan(scored->high) || (!isnan(scored->low) && predicted.mean < scored->low);
+        reference = below ? scored->low : scored->high;
+    }
+    return predicted.half_width / (reference != 0 ? fabs(reference) : 1);
+}
+
+static bool grew(const struct kvc_score *score)
+{
+    double now = score->error_frac.half_width, then = score->baseline_frac.half_width;
+    double allowed = isnan(now) || isnan(then) ? 0 : fmin(now, then);
+    return !(fabs(score->error_frac.mean) <= fabs(score->baseline_frac.mean) + allowed + ROUNDING_FRAC);
+}
+
+struct kvc_score kvc_score_case(const struct kvc_case *scored, struct kvc_interval predicted,
+                                struct kvc_interval baseline_frac)
 {
     struct kvc_score score = {
         .predicted = predicted,
-        .error_frac = kvc_score_error(scored, predicted),
+        .error_frac = {kvc_score_error(scored, predicted.mean), error_half_width(scored, predicted)},
         .baseline_frac = baseline_frac,
         .verdict = KVC_VERDICT_OK,
     };
     double tolerance_frac = isnan(scored->published) ? 0 : scored->tolerance_frac;
-    bool outside = isnan(score.error_frac) || fabs(score.error_frac) > tolerance_frac;
-    bool known = !isnan(baseline_frac) && fabs(score.error_frac) <= fabs(baseline_frac) + BASELINE_SLACK_FRAC;
-    if (scored->role != KVC_CASE_INPUT && outside) {
-        score.verdict = known ? KVC_VERDICT_MISSED : KVC_VERDICT_REGRESSED;
+    if (scored->role == KVC_CASE_INPUT) {
+        return score;
+    }
+    if (grew(&score)) {
+        score.verdict = KVC_VERDICT_REGRESSED;
+    } else if (fabs(score.error_frac.mean) > tolerance_frac) {
+        score.verdict = KVC_VERDICT_MISSED;
     }
     return score;
 }
 
-enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
-                                double *value, struct kvc_diag *diag)
+enum kvc_status kvc_score_parts(const struct kvc_cases *cases, size_t at, size_t *numerator,
+                                size_t *denominator, struct kvc_diag *diag)
 {
     const struct kvc_case *asked = &cases->entry[at];
     const char *slash = strchr(asked->scenario, '/');
@@ -63,7 +85,31 @@ enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const 
                              "case %s: found \"%s\", expected two earlier cases as a/b", asked->id,
                              asked->scenario);
     }
-    *value = scores[a].predicted / scores[b].predicted;
+    *numerator = (size_t)a;
+    *denominator = (size_t)b;
+    return KVC_OK;
+}
+
+/* Returns the half width relative to the mean; a value without an interval does not vary. */
+static double relative_half_width(struct kvc_interval value)
+{
+    return isnan(value.half_width) ? 0 : value.half_width / value.mean;
+}
+
+enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
+                                struct kvc_interval *value, struct kvc_diag *diag)
+{
+    size_t numerator = 0, denominator = 0;
+    enum kvc_status status = kvc_score_parts(cases, at, &numerator, &denominator, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    struct kvc_interval a = scores[numerator].predicted, b = scores[denominator].predicted;
+    value->mean = a.mean / b.mean;
+    value->half_width = fabs(value->mean) * hypot(relative_half_width(a), relative_half_width(b));
+    if (isnan(a.half_width) && isnan(b.half_width)) {
+        value->half_width = NAN;
+    }
     return KVC_OK;
 }
 
@@ -83,24 +129,34 @@ struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
     return summary;
 }
 
-struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores,
-                                             enum kvc_case_role role)
+struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores)
 {
     struct kvc_score_summary summary = {0};
-    size_t count = 0;
+    size_t points = 0;
     double *errors_frac = malloc((cases->count + 1) * sizeof(*errors_frac));
     if (errors_frac == NULL) {
         kvc_out_of_memory("%zu errors", cases->count);
     }
     for (size_t i = 0; i < cases->count; i++) {
-        if (cases->entry[i].role != role) {
+        enum kvc_case_kind kind = kvc_case_kind_of(&cases->entry[i]);
+        bool held = scores[i].error_frac.mean == 0, scored = kind <= KVC_KIND_CLAIM;
+        summary.regressed += scores[i].verdict == KVC_VERDICT_REGRESSED;
+        summary.equations += kind == KVC_KIND_EQUATION;
+        summary.inputs += kind == KVC_KIND_INPUT;
+        summary.not_counted += scored && scores[i].not_counted;
+        if (!scored || scores[i].not_counted) {
             continue;
         }
-        errors_frac[count++] = scores[i].error_frac;
-        summary.missed += scores[i].verdict == KVC_VERDICT_MISSED;
-        summary.regressed += scores[i].verdict == KVC_VERDICT_REGRESSED;
+        if (kind == KVC_KIND_POINT) {
+            errors_frac[points++] = scores[i].error_frac.mean;
+            summary.points_missed += !(fabs(scores[i].error_frac.mean) <= cases->entry[i].tolerance_frac);
+        }
+        summary.ranges += kind == KVC_KIND_RANGE;
+        summary.ranges_held += kind == KVC_KIND_RANGE && held;
+        summary.claims += kind == KVC_KIND_CLAIM;
+        summary.claims_held += kind == KVC_KIND_CLAIM && held;
     }
-    summary.errors = kvc_errors_summarise(errors_frac, count);
+    summary.points = kvc_errors_summarise(errors_frac, points);
     free(errors_frac);
     return summary;
 }
@@ -113,15 +169,16 @@ struct baseline {
 static enum kvc_status take_baseline(void *data, char *const *column, int line, struct kvc_diag *diag)
 {
     const struct baseline *baseline = data;
-    double error_frac;
+    struct kvc_interval accepted_frac;
     (void)line;
-    enum kvc_status status = kvc_csv_number(column[1], &error_frac, diag);
-    if (status == KVC_OK && isnan(error_frac)) {
+    enum kvc_status status = kvc_csv_number(column[1], &accepted_frac.mean, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(column[2], &accepted_frac.half_width, diag);
+    if (status == KVC_OK && isnan(accepted_frac.mean)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty error_frac, expected a number");
     }
     long found = kvc_cases_find(baseline->cases, column[0], strlen(column[0]));
     if (status == KVC_OK && found >= 0) {
-        baseline->scores[found].baseline_frac = error_frac;
+        baseline->scores[found].baseline_frac = accepted_frac;
     }
     return status;
 }
@@ -132,7 +189,7 @@ enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *case
     struct baseline baseline = {cases, scores};
     const struct kvc_csv_format format = {.header = header};
     for (size_t i = 0; i < cases->count; i++) {
-        scores[i].baseline_frac = NAN;
+        scores[i].baseline_frac = (struct kvc_interval){NAN, NAN};
     }
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return KVC_OK;
@@ -150,8 +207,10 @@ enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cas
     }
     fprintf(file.file, "%s\n", header);
     for (size_t i = 0; i < cases->count; i++) {
-        if (cases->entry[i].role != KVC_CASE_INPUT && isfinite(scores[i].error_frac)) {
-            fprintf(file.file, "%s,%.4f\n", cases->entry[i].id, scores[i].error_frac);
+        struct kvc_interval error_frac = scores[i].error_frac;
+        if (cases->entry[i].role != KVC_CASE_INPUT && isfinite(error_frac.mean)) {
+            fprintf(file.file, "%s,%.4f,", cases->entry[i].id, error_frac.mean);
+            fprintf(file.file, isnan(error_frac.half_width) ? "\n" : "%.4f\n", error_frac.half_width);
         }
     }
     return kvc_partial_file_commit(&file, diag);

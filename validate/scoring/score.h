@@ -2,19 +2,25 @@
 #ifndef KVC_VALIDATE_SCORING_SCORE_H
 #define KVC_VALIDATE_SCORING_SCORE_H
 
+#include <stdbool.h>
+
+#include "sim/metrics/statistics.h"
 #include "validate/scoring/cases.h"
 
 enum kvc_verdict {
-    KVC_VERDICT_OK,        /* The error is within the tolerance. */
-    KVC_VERDICT_MISSED,    /* It is outside the tolerance, as the baseline says. */
-    KVC_VERDICT_REGRESSED, /* It is outside the tolerance and worse than the baseline. */
+    KVC_VERDICT_OK,        /* The error is within the tolerance, or the bounds are held. */
+    KVC_VERDICT_MISSED,    /* It is outside, as the baseline says. */
+    KVC_VERDICT_REGRESSED, /* It exceeds the baseline, or there is none. */
 };
 
+/* A number with its 95 % interval in the same unit. The half width is NaN where there is no chance in the
+ * number, as in a closed form. */
 struct kvc_score {
-    double predicted;
-    double error_frac;    /* (predicted - published) / published; against a range, the distance to the nearer
-                             bound over that bound, and 0 inside. */
-    double baseline_frac; /* NaN when the baseline has no such case. */
+    struct kvc_interval predicted;
+    struct kvc_interval error_frac;    /* (predicted - published) / published; against bounds, the distance to
+                                          the nearer one over that bound, and 0 inside. */
+    struct kvc_interval baseline_frac; /* The accepted error; its mean is NaN when the baseline has none. */
+    bool not_counted;                  /* Nothing moves the prediction, or it returns an input. */
     enum kvc_verdict verdict;
 };
 
@@ -23,31 +29,44 @@ struct kvc_error_summary {
     double mean_abs_frac, p95_abs_frac, max_abs_frac; /* 0 when count is 0. */
 };
 
-/* Summary of the cases of one role. */
+/* Cases that are not counted appear in `not_counted` and `regressed` only. */
 struct kvc_score_summary {
-    struct kvc_error_summary errors;
-    size_t missed, regressed;
+    struct kvc_error_summary points;
+    size_t points_missed;
+    size_t ranges, ranges_held;
+    size_t claims, claims_held;
+    size_t equations, inputs, not_counted;
+    size_t regressed;
 };
 
 /* Returns the error of `predicted`; NaN stays NaN. */
 double kvc_score_error(const struct kvc_case *scored, double predicted);
 
-/* Fills error and verdict. A case regresses when its error is outside the tolerance and either exceeds the
- * baseline by more than half a percentage point or has no baseline. Inputs never regress. */
-struct kvc_score kvc_score_case(const struct kvc_case *scored, double predicted, double baseline_frac);
+/* Fills error and verdict. A case regresses when it has no baseline, or when its error exceeds that of the
+ * baseline by more than the half width of its interval: the present one or the accepted one, whichever is
+ * smaller, so that more noise excuses nothing. Being inside the tolerance does not excuse either. Inputs
+ * never regress. */
+struct kvc_score kvc_score_case(const struct kvc_case *scored, struct kvc_interval predicted,
+                                struct kvc_interval baseline_frac);
 
-/* Divides the predictions of two cases. The case at index `at` names them as "a/b"; both stand before it. */
+/* Divides the predictions of two cases. The case at index `at` names them as "a/b"; both stand before it. The
+ * interval is that of a ratio of independent values by the delta method. Values that share random streams
+ * vary together, so it is rather too wide than too narrow. */
 enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
-                                double *value, struct kvc_diag *diag);
+                                struct kvc_interval *value, struct kvc_diag *diag);
+
+/* Finds the indexes of the two cases that the ratio at index `at` divides. */
+enum kvc_status kvc_score_parts(const struct kvc_cases *cases, size_t at, size_t *numerator,
+                                size_t *denominator, struct kvc_diag *diag);
 
 /* Replaces the errors by their absolute values and sorts them. */
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count);
 
-struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores,
-                                             enum kvc_case_role role);
+struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores);
 
-/* The baseline is a CSV file with the columns id and error_frac. Reading fills baseline_frac of `scores`, NaN
- * for cases that the file lacks; without a file all are NaN. */
+/* The baseline is a CSV file with the columns id, error_frac and half_width_frac, which is empty where the
+ * error has no interval. Reading fills baseline_frac of `scores`, NaN for cases that the file lacks; without
+ * a file all are NaN. */
 enum kvc_status kvc_baseline_read(const char *path, const struct kvc_cases *cases, struct kvc_score *scores,
                                   struct kvc_diag *diag);
 enum kvc_status kvc_baseline_write(const char *path, const struct kvc_cases *cases,

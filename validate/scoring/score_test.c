@@ -120,16 +120,91 @@ Test(score, errors_against_points_and_ranges)
     cr_expect(isnan(kvc_score_error(&range, NAN)));
 }
 
+static enum kvc_verdict verdict_of(const struct kvc_case *scored, struct kvc_interval predicted,
+                                   struct kvc_interval baseline_frac)
+{
+    return kvc_score_case(scored, predicted, baseline_frac).verdict;
+}
+
+static const struct kvc_interval no_baseline = {NAN, NAN};
+
 Test(score, verdicts)
 {
     struct kvc_case point = {.published = 100, .low = NAN, .high = NAN, .tolerance_frac = 0.1};
-    cr_expect_eq(kvc_score_case(&point, 109, NAN).verdict, KVC_VERDICT_OK);
-    cr_expect_eq(kvc_score_case(&point, 120, NAN).verdict, KVC_VERDICT_REGRESSED);
-    cr_expect_eq(kvc_score_case(&point, 120, 0.2).verdict, KVC_VERDICT_MISSED);
-    cr_expect_eq(kvc_score_case(&point, 121, 0.2).verdict, KVC_VERDICT_REGRESSED);
-    cr_expect_eq(kvc_score_case(&point, NAN, 0.2).verdict, KVC_VERDICT_REGRESSED);
+    struct kvc_interval accepted = {0.2, NAN};
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){109, NAN}, accepted), KVC_VERDICT_OK);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){109, NAN}, no_baseline), KVC_VERDICT_REGRESSED,
+                 "a case without a baseline is not accepted");
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){120, NAN}, accepted), KVC_VERDICT_MISSED);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){80, NAN}, accepted), KVC_VERDICT_MISSED);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){121, NAN}, accepted), KVC_VERDICT_REGRESSED);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){NAN, NAN}, accepted), KVC_VERDICT_REGRESSED);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){109, NAN}, (struct kvc_interval){0.05, NAN}),
+                 KVC_VERDICT_REGRESSED, "inside the tolerance, but it grew");
     point.role = KVC_CASE_INPUT;
-    cr_expect_eq(kvc_score_case(&point, 300, NAN).verdict, KVC_VERDICT_OK);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){300, NAN}, no_baseline), KVC_VERDICT_OK);
+}
+
+Test(score, an_error_may_grow_by_the_smaller_of_both_intervals)
+{
+    struct kvc_case point = {.published = 100, .low = NAN, .high = NAN, .tolerance_frac = 0.5};
+    struct kvc_interval accepted = {0.05, 0.03};
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){107.9, 3}, accepted), KVC_VERDICT_OK);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){108.1, 3}, accepted), KVC_VERDICT_REGRESSED);
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){107.9, 2}, accepted), KVC_VERDICT_REGRESSED,
+                 "the present interval is narrower");
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){108.1, 30}, accepted), KVC_VERDICT_REGRESSED,
+                 "more noise excuses nothing");
+    cr_expect_eq(verdict_of(&point, (struct kvc_interval){105.1, NAN}, accepted), KVC_VERDICT_REGRESSED,
+                 "a value without chance must not grow at all");
+}
+
+Test(score, bounds_are_held_or_missed)
+{
+    struct kvc_case claim = {.published = NAN, .low = NAN, .high = 10, .tolerance_frac = NAN};
+    struct kvc_interval none = {0, NAN};
+    cr_expect_eq(verdict_of(&claim, (struct kvc_interval){10, NAN}, none), KVC_VERDICT_OK);
+    cr_expect_eq(verdict_of(&claim, (struct kvc_interval){11, NAN}, none), KVC_VERDICT_REGRESSED);
+    cr_expect_eq(verdict_of(&claim, (struct kvc_interval){11, NAN}, (struct kvc_interval){0.1, NAN}),
+                 KVC_VERDICT_MISSED);
+}
+
+Test(score, points_alone_enter_the_mean)
+{
+    struct kvc_case entries[] = {
+        {.published = 100, .low = NAN, .high = NAN, .tolerance_frac = 0.1},
+        {.published = 100, .low = NAN, .high = NAN, .tolerance_frac = 0.1},
+        {.published = 100, .low = NAN, .high = NAN, .tolerance_frac = 0.1},
+        {.published = NAN, .low = 1, .high = 2},
+        {.published = NAN, .low = 1, .high = NAN},
+        {.published = NAN, .low = NAN, .high = 2},
+        {.published = 100, .low = NAN, .high = NAN, .role = KVC_CASE_EQUATION},
+        {.published = NAN, .low = NAN, .high = NAN, .role = KVC_CASE_INPUT},
+    };
+    struct kvc_cases cases = {sizeof(entries) / sizeof(*entries), entries};
+    struct kvc_score scores[] = {
+        {.error_frac = {0.05, NAN}},
+        {.error_frac = {-0.15, NAN}, .verdict = KVC_VERDICT_REGRESSED},
+        {.error_frac = {0, NAN}, .not_counted = true},
+        {.error_frac = {0, NAN}},
+        {.error_frac = {0, NAN}},
+        {.error_frac = {0.5, NAN}},
+        {.error_frac = {0.9, NAN}},
+        {.error_frac = {NAN, NAN}},
+    };
+    struct kvc_score_summary summary = kvc_score_summarise(&cases, scores);
+    cr_expect_eq(summary.points.count, 2);
+    cr_expect_float_eq(summary.points.mean_abs_frac, 0.1, 1e-12);
+    cr_expect_float_eq(summary.points.max_abs_frac, 0.15, 1e-12);
+    cr_expect_eq(summary.points_missed, 1);
+    cr_expect_eq(summary.ranges, 1);
+    cr_expect_eq(summary.ranges_held, 1);
+    cr_expect_eq(summary.claims, 2);
+    cr_expect_eq(summary.claims_held, 1);
+    cr_expect_eq(summary.equations, 1);
+    cr_expect_eq(summary.inputs, 1);
+    cr_expect_eq(summary.not_counted, 1);
+    cr_expect_eq(summary.regressed, 1);
 }
 
 Test(cases, baseline_survives_a_round_trip)
@@ -137,15 +212,15 @@ Test(cases, baseline_survives_a_round_trip)
     struct kvc_case entries[] = {{.id = "a", .published = 100, .low = NAN, .high = NAN},
                                  {.id = "b", .published = 100, .low = NAN, .high = NAN}};
     struct kvc_cases cases = {2, entries};
-    struct kvc_score scores[2] = {{.error_frac = -0.083}, {.error_frac = 0.04}};
+    struct kvc_score scores[2] = {{.error_frac = {-0.083, 0.012}}, {.error_frac = {0.04, NAN}}};
     struct kvc_diag diag = {0};
     cr_assert_eq(kvc_baseline_write(path, &cases, scores, &diag), KVC_OK);
-    struct kvc_score_summary summary = kvc_score_summarise(&cases, scores, KVC_CASE_PREDICTION);
-    cr_expect_float_eq(summary.errors.mean_abs_frac, 0.0615, 1e-12);
-    cr_expect_float_eq(summary.errors.max_abs_frac, 0.083, 1e-12);
     cr_assert_eq(kvc_baseline_read(path, &cases, scores, &diag), KVC_OK);
-    cr_expect_float_eq(scores[0].baseline_frac, -0.083, 1e-12);
-    write_file(path, "id,error_frac\na,x\n");
+    cr_expect_float_eq(scores[0].baseline_frac.mean, -0.083, 1e-12);
+    cr_expect_float_eq(scores[0].baseline_frac.half_width, 0.012, 1e-12);
+    cr_expect_float_eq(scores[1].baseline_frac.mean, 0.04, 1e-12);
+    cr_expect(isnan(scores[1].baseline_frac.half_width));
+    write_file(path, "id,error_frac,half_width_frac\na,x,\n");
     cr_expect_eq(kvc_baseline_read(path, &cases, scores, &diag), KVC_ERR_SCENARIO);
     cr_expect_eq(diag.line, 2);
 }
@@ -155,11 +230,18 @@ Test(score, a_ratio_divides_two_earlier_cases)
     struct kvc_case entries[] = {
         {.id = "a"}, {.id = "b"}, {.id = "r", .scenario = "a/b"}, {.id = "s", .scenario = "a"}};
     struct kvc_cases cases = {4, entries};
-    struct kvc_score scores[4] = {{.predicted = 6}, {.predicted = 4}};
+    struct kvc_score scores[4] = {{.predicted = {6, 0.3}}, {.predicted = {4, NAN}}};
     struct kvc_diag diag = {0};
-    double value = 0;
+    struct kvc_interval value;
     cr_assert_eq(kvc_score_ratio(&cases, 2, scores, &value, &diag), KVC_OK);
-    cr_expect_eq(value, 1.5);
+    cr_expect_eq(value.mean, 1.5);
+    cr_expect_float_eq(value.half_width, 1.5 * 0.05, 1e-12);
+    scores[1].predicted.half_width = 0.48;
+    cr_assert_eq(kvc_score_ratio(&cases, 2, scores, &value, &diag), KVC_OK);
+    cr_expect_float_eq(value.half_width, 1.5 * 0.13, 1e-12, "5 %% and 12 %% make 13 %%");
+    scores[0].predicted.half_width = scores[1].predicted.half_width = NAN;
+    cr_assert_eq(kvc_score_ratio(&cases, 2, scores, &value, &diag), KVC_OK);
+    cr_expect(isnan(value.half_width));
     cr_expect_eq(kvc_score_ratio(&cases, 3, scores, &value, &diag), KVC_ERR_SCENARIO);
     cr_expect_str_eq(diag.message, "case s: found \"a\", expected two earlier cases as a/b");
 }
