@@ -294,6 +294,21 @@ static void report_kernel(const struct simulation *simulation, const struct sums
     kvc_metrics_set(kernel, "failed", (double)counts->failed);
 }
 
+/* Reports what the fullest NIC receives over what all receive on average, of the whole run. */
+static void report_imbalance(const struct simulation *simulation, struct kvc_metrics *model)
+{
+    uint32_t count = simulation->store->shard_count;
+    uint64_t all = 0, most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t decoded = simulation->processors[i].counts.decoded;
+        all += decoded;
+        most = decoded > most ? decoded : most;
+    }
+    if (count > 1) {
+        set_ratio(model, "fullest_nic_over_mean", (double)most * count, (double)all);
+    }
+}
+
 static void report_model(const struct simulation *simulation, const struct sums *sums,
                          struct kvc_result *result)
 {
@@ -311,6 +326,7 @@ static void report_model(const struct simulation *simulation, const struct sums 
     kvc_metrics_set(model, "operations_in_flight_most", sums->most_in_flight);
     kvc_metrics_set(model, "reads_in_flight_most", sums->most_reads);
     kvc_metrics_set(model, "writes_in_flight_most", sums->most_writes);
+    report_imbalance(simulation, model);
 }
 
 static void report(struct simulation *simulation, struct kvc_result *result)

@@ -267,6 +267,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, 
     double bytes = frame_bytes(pipeline, batch, first, &mix), arrived_ns, sum_ns,
            start_ns = frame_start_ns(pipeline, batch, first, bytes, until_ns, &arrived_ns);
     kvc_recorder_offered(recorder, batch->sent_ns + first, count);
+    pipeline->socket->sent_here += count;
     if (isnan(start_ns)) {
         kvc_recorder_dropped(recorder, batch->sent_ns + first, count);
         batch->count = first;

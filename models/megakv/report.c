@@ -95,6 +95,21 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
     }
 }
 
+/* Reports what the fullest socket is sent over what all are sent on average, of the whole run. */
+static void report_imbalance(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    uint64_t all = 0, most = 0;
+    for (uint32_t i = 0; i < simulation->socket_count; i++) {
+        uint64_t sent = simulation->sockets[i].sent_here;
+        all += sent;
+        most = sent > most ? sent : most;
+    }
+    if (simulation->socket_count > 1 && all > 0) {
+        kvc_metrics_set(&result->model, "fullest_socket_over_mean",
+                        (double)most * simulation->socket_count / (double)all);
+    }
+}
+
 /* Returns the sum of the shards' counters since preloading. */
 static struct kvc_megakv_counters counters_of(const struct kvc_megakv_store *store)
 {
@@ -204,6 +219,7 @@ void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_resu
     report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", result);
     kvc_megakv_note_range(scenario, kvc_metrics_get(&result->model, "jobs_per_search"), result);
     report_cycle(simulation, result);
+    report_imbalance(simulation, result);
     report_kernel(simulation, result);
     kvc_bottleneck_find(result);
     if (simulation->written > 0) {

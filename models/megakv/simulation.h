@@ -179,6 +179,7 @@ struct kvc_megakv_socket {
     struct kvc_megakv_share memory;                  /* The receivers' draw on the memory. */
     struct kvc_dram_load received_load;              /* What they have done to it since the last swap. */
     double received_bytes;                           /* Bytes on the wire since the last swap. */
+    uint64_t sent_here;                              /* Requests of the whole run, dropped ones included. */
     double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                  /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
