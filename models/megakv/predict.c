@@ -383,12 +383,13 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
 {
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_source_params source = kvc_megakv_source_of(scenario);
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
     struct forecast forecast = {.fit = kvc_megakv_fit_of(&costs, config->clock),
                                 .load = kvc_megakv_load_of(scenario),
                                 .limits = kvc_megakv_limits_of(scenario, &costs),
-                                .share = kvc_hottest_shard_frac(&source)};
+                                .share = kvc_hottest_shard_frac(&scenario->workload,
+                                                                (uint32_t)scenario->cluster.nodes,
+                                                                (uint32_t)scenario->node.sockets)};
     forecast.speed = offered_speed(scenario, &costs, forecast.limits.lowest, forecast.share);
     if (config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
         forecast.fit.insert_base_ns = 0; /* Searches run while an insert waits for its own latency. */
