@@ -75,15 +75,14 @@ struct kvc_model {
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
 
-    /* Builds and preloads the store, once: replicas are forked from the process that holds it. *state may
-     * stay NULL. NULL: there is nothing to build. */
-    enum kvc_status (*prepare)(const struct kvc_scenario *scenario, void **state,
+    /* Builds and preloads the store of the replica with this seed (sim/base/seeds.h), in the process that
+     * simulates it. *state may stay NULL; its memory goes with the process. NULL: there is nothing to build.
+     */
+    enum kvc_status (*prepare)(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
     /* Simulates one replica. A process calls this at most once, because SimGrid allows one engine in a
      * process. */
     enum kvc_status (*run)(const struct kvc_run_context *context, struct kvc_diag *diag);
-    /* Frees what `prepare` built. NULL exactly if `prepare` is. */
-    void (*free)(void *state);
 
     /* Checks whether this machine can run the scenario for real. NULL exactly if `measure` is. */
     enum kvc_status (*measure_check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);

@@ -1,5 +1,7 @@
 #include "sim/scenario.h"
 
+#include "sim/base/seeds.h"
+
 static const struct kvc_option cluster_rows[] = {
     {.name = "nodes",
      .type = KVC_OPTION_COUNT,
@@ -182,13 +184,14 @@ uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes)
 }
 
 struct kvc_source_params kvc_scenario_source(const struct kvc_scenario *scenario, uint32_t sockets,
-                                             uint64_t hash_seed)
+                                             uint64_t seed)
 {
     return (struct kvc_source_params){
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
         .sockets = sockets,
-        .hash_seed = hash_seed,
+        .seed = seed,
+        .hash_seed = kvc_seed_of_hash(seed),
         .frame_requests = 1,
     };
 }

@@ -91,9 +91,9 @@ static inline uint32_t kvc_scenario_shards(const struct kvc_scenario *scenario)
     return (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
 }
 
-/** Returns the parameters of the scenario's request source for a store with `sockets` shards per node. The
- * seed is 0, and a frame has one request. */
+/** Returns the parameters of the scenario's request source for a store with `sockets` shards per node, in a
+ * replica with this seed (sim/base/seeds.h). A frame has one request. */
 struct kvc_source_params kvc_scenario_source(const struct kvc_scenario *scenario, uint32_t sockets,
-                                             uint64_t hash_seed);
+                                             uint64_t seed);
 
 #endif

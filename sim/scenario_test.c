@@ -2,6 +2,8 @@
 
 #include <criterion/criterion.h>
 
+#include "sim/base/seeds.h"
+
 Test(scenario, sample_rate_follows_the_functional_mode)
 {
     struct kvc_run run = {.functional = KVC_FUNCTIONAL_FULL, .sample_rate = 8};
@@ -27,7 +29,7 @@ Test(scenario, source_has_its_workload_and_shards)
     const struct kvc_source_params params = kvc_scenario_source(&scenario, 5, 7);
     cr_expect_eq(params.workload, &scenario.workload);
     cr_expect(params.nodes == 3 && params.sockets == 5);
-    cr_expect(params.hash_seed == 7 && params.seed == 0 && params.frame_requests == 1);
+    cr_expect(params.seed == 7 && params.hash_seed == kvc_seed_of_hash(7) && params.frame_requests == 1);
 }
 
 Test(scenario, a_changing_load_is_measured_from_its_begin)

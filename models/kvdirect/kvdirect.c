@@ -13,18 +13,13 @@
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     struct kvc_kvdirect_store *store = NULL;
-    enum kvc_status status = kvc_kvdirect_store_create(scenario, progress, &store, diag);
+    enum kvc_status status = kvc_kvdirect_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;
-}
-
-static void free_state(void *state)
-{
-    kvc_kvdirect_store_free(state);
 }
 
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
@@ -56,5 +51,4 @@ const struct kvc_model kvc_kvdirect_model = {
     .predict = kvc_kvdirect_predict,
     .prepare = prepare,
     .run = kvc_kvdirect_run,
-    .free = free_state,
 };

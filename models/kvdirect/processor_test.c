@@ -7,7 +7,7 @@
 
 #include "models/kvdirect/card_fixture.h"
 
-enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000 };
+enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000, SEED = 7 };
 
 struct setup {
     struct kvc_scenario scenario;
@@ -154,15 +154,11 @@ static struct outcome saturate(struct setup *setup, double duration_ns)
     setup->scenario.node = kvc_test_card_node(&setup->card);
     kvc_test_resolve(&setup->scenario, &setup->config);
     cr_assert_eq(kvc_kvdirect_check(&setup->scenario, &diag), KVC_OK, "%s", diag.message);
-    cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, NULL, &store, &diag), KVC_OK, "%s",
+    cr_assert_eq(kvc_kvdirect_store_create(&setup->scenario, SEED, NULL, &store, &diag), KVC_OK, "%s",
                  diag.message);
     cr_assert_eq(store->refused, 0);
-    struct kvc_source_params params = {.workload = &setup->scenario.workload,
-                                       .nodes = 1,
-                                       .sockets = 1,
-                                       .seed = 7,
-                                       .hash_seed = KVC_KVDIRECT_HASH_SEED,
-                                       .frame_requests = 50};
+    struct kvc_source_params params = kvc_scenario_source(&setup->scenario, 1, SEED);
+    params.frame_requests = 50;
     struct kvc_source *source = kvc_source_create(&params, &diag);
     struct witness *witness = witness_create(setup);
     cr_assert_not_null(source);

@@ -180,7 +180,7 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
                                     struct kvc_diag *diag)
 {
     struct kvc_replica_options options = {.platform = simulation->platform,
-                                          .source = kvc_kvdirect_source_of(context->scenario),
+                                          .source = kvc_kvdirect_source_of(context->scenario, context->seed),
                                           .window_ns = window_ns};
     options.source.frame_requests = simulation->config->mean.packet_requests;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
@@ -207,7 +207,7 @@ static void open_nics(struct simulation *simulation)
         char name[KVC_NAME_MAX];
         struct kvc_kvdirect_processor *processor = &simulation->processors[i];
         kvc_kvdirect_processor_open(processor, scenario, simulation->store, replica->source, i,
-                                    packet_requests, replica->seed);
+                                    packet_requests, replica->context->seed);
         kvc_kvdirect_share_open(&simulation->shares[i], &simulation->machine, scenario, i, processor);
         /* Their slices end one after the other, because what ends together competes at its most. */
         simulation->servers[i] =

@@ -7,6 +7,7 @@
 
 #include "models/kvdirect/config.h"
 #include "sim/base/clock.h"
+#include "sim/base/seeds.h"
 #include "sim/run/preload.h"
 #include "sim/workload/source.h"
 
@@ -15,9 +16,9 @@ enum {
     ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };
 
-struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario)
+struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario, uint64_t seed)
 {
-    return kvc_scenario_source(scenario, kvc_kvdirect_config_of(scenario)->nics, KVC_KVDIRECT_HASH_SEED);
+    return kvc_scenario_source(scenario, kvc_kvdirect_config_of(scenario)->nics, seed);
 }
 
 /* Single keys matter to the caches' hit ratio only if the popularity is Zipf. */
@@ -66,15 +67,15 @@ void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
     }
 }
 
-static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
-                                     struct kvc_diag *diag)
+static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,
+                                     struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_table_params params = {
         .bytes = (uint64_t)scaled_bytes(scenario, config->nic_bytes, store->sampling.rate),
         .hash_index_frac = config->index_frac,
         .inline_bytes = config->inline_bytes,
-        .seed = KVC_KVDIRECT_HASH_SEED,
+        .seed = kvc_seed_of_hash(seed),
     };
     double dram_bytes = config->card.fpga->dram_bytes;
     if (dram_bytes > 0) {
@@ -145,7 +146,8 @@ static double popularity(struct filler *filler, uint64_t key_id)
     if (workload->popularity != KVC_POPULARITY_ZIPF) {
         return 1;
     }
-    if (key_id < filler->popular_id || key_id - filler->popular_id > filler->popular_id / ALIKE_SHARE) {
+    uint64_t apart = key_id > filler->popular_id ? key_id - filler->popular_id : filler->popular_id - key_id;
+    if (apart > key_id / ALIKE_SHARE) {
         filler->popular_id = key_id;
         filler->popularity = pow((double)key_id + 1, -workload->zipf_s);
     }
@@ -227,18 +229,19 @@ static void free_filler(struct filler *filler)
 
 /* Inserts the blocks in an order unrelated to popularity, because the position of a key in its chain depends
  * on when it was inserted. */
-static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                               struct kvc_kvdirect_store *store, struct kvc_diag *diag)
+static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t seed,
+                               const struct kvc_progress *progress, struct kvc_kvdirect_store *store,
+                               struct kvc_diag *diag)
 {
     struct filler *filler = calloc(1, sizeof(*filler));
-    const struct kvc_source_params params = kvc_kvdirect_source_of(scenario);
+    const struct kvc_source_params params = kvc_kvdirect_source_of(scenario, seed);
     if (filler == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload the store");
     }
     filler->scenario = scenario;
     filler->store = store;
     filler->preload = kvc_preload_create(&params, &store->sampling, diag);
-    kvc_rng_init(&filler->rng, scenario->run.seed, "kvdirect.fill", 0);
+    kvc_rng_init(&filler->rng, seed, "kvdirect.fill", 0);
     filler->popular_id = UINT64_MAX;
     enum kvc_status status = filler->preload != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK && !open_times(filler)) {
@@ -270,7 +273,7 @@ static void begin_counts(struct kvc_kvdirect_store *store)
     store->utilization_frac = pair_bytes / bytes;
 }
 
-enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
+enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                           const struct kvc_progress *progress,
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag)
 {
@@ -282,9 +285,9 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
     made->shard_count = kvc_kvdirect_config_of(scenario)->shards;
     made->sampling.rate = kvc_kvdirect_config_of(scenario)->sample_rate;
     made->sampling.hot_keys = hot_keys(scenario, made->sampling.rate);
-    enum kvc_status status = create_shards(scenario, made, diag);
+    enum kvc_status status = create_shards(scenario, seed, made, diag);
     if (status == KVC_OK) {
-        status = preload(scenario, progress, made, diag);
+        status = preload(scenario, seed, progress, made, diag);
     }
     if (status != KVC_OK) {
         kvc_kvdirect_store_free(made);

@@ -15,8 +15,6 @@
 #include "models/model.h"
 #include "sim/workload/sampling.h"
 
-enum { KVC_KVDIRECT_HASH_SEED = 0x6b766469 };
-
 struct kvc_kvdirect_shard {
     struct kvc_kvdirect_table *table;
     struct kvc_kvdirect_dispatch dispatch;
@@ -37,14 +35,16 @@ double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario);
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed. */
 
-/* Creates and preloads the store and fills the caches as a long run would. Returns KVC_ERR_RUNTIME if
+/* Creates and preloads the store of the replica with this seed, and fills the caches as a long run would.
+ * Returns KVC_ERR_RUNTIME if
  * memory is short. */
-enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario,
+enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                           const struct kvc_progress *progress,
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag);
 
-/* Returns the parameters of the scenario's request source: every NIC is a shard. */
-struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario);
+/* Returns the parameters of the scenario's request source in a replica with this seed: every NIC is a shard.
+ */
+struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scenario, uint64_t seed);
 
 /* Fills in the value that a key has before the run. */
 void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes);

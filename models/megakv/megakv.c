@@ -18,18 +18,13 @@
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     struct kvc_megakv_store *store = NULL;
-    enum kvc_status status = kvc_megakv_store_create(scenario, progress, &store, diag);
+    enum kvc_status status = kvc_megakv_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;
-}
-
-static void free_state(void *state)
-{
-    kvc_megakv_store_free(state);
 }
 
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
@@ -63,7 +58,6 @@ const struct kvc_model kvc_megakv_model = {
     .predict = kvc_megakv_predict,
     .prepare = prepare,
     .run = kvc_megakv_run,
-    .free = free_state,
     .measure_check = kvc_megakv_measure_check,
     .measure = kvc_megakv_measure,
     .calibrate = kvc_megakv_calibrate,

@@ -142,7 +142,7 @@ static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
 
 static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint32_t key_stride)
 {
-    uint64_t seed = simulation->replica.seed;
+    uint64_t seed = simulation->replica.context->seed;
     struct kvc_megakv_socket *socket = &simulation->sockets[number];
     socket->simulation = simulation;
     socket->number = number;
@@ -303,7 +303,7 @@ static enum kvc_status open_replica(struct kvc_megakv_simulation *simulation,
 {
     const struct kvc_scenario *scenario = context->scenario;
     struct kvc_replica_options options = {.platform = simulation->platform,
-                                          .source = kvc_megakv_source_of(scenario),
+                                          .source = kvc_megakv_source_of(scenario, context->seed),
                                           .window_ns =
                                               simulation->config->cycle_ns * simulation->config->delay};
     options.source.frame_requests = simulation->config->frame_requests;

@@ -8,15 +8,17 @@
 #include <unistd.h>
 
 #include "models/megakv/run.h"
+#include "sim/base/seeds.h"
 
 static enum kvc_status run(const struct kvc_scenario *scenario, const char *path, struct kvc_result *result)
 {
+    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
     struct kvc_megakv_store *store = NULL;
     struct kvc_timeline *timeline = path != NULL ? kvc_timeline_open(path, 1000000, NULL) : NULL;
-    enum kvc_status status = kvc_megakv_store_create(scenario, NULL, &store, NULL);
+    enum kvc_status status = kvc_megakv_store_create(scenario, seed, NULL, &store, NULL);
     if (status == KVC_OK) {
         const struct kvc_run_context context = {
-            .scenario = scenario, .state = store, .timeline = timeline, .result = result};
+            .scenario = scenario, .state = store, .seed = seed, .timeline = timeline, .result = result};
         status = kvc_megakv_run(&context, NULL);
     }
     if (status == KVC_OK) {

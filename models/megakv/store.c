@@ -6,11 +6,13 @@
 
 #include "models/megakv/config.h"
 #include "sim/base/clock.h"
+#include "sim/base/rng.h"
+#include "sim/base/seeds.h"
 #include "sim/run/preload.h"
 
-struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario)
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed)
 {
-    return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, KVC_MEGAKV_HASH_SEED);
+    return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, seed);
 }
 
 /* Returns the slab memory for the hot keys of a shard [bytes]. Consistent hashing may give a shard a
@@ -116,10 +118,11 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
     kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
 }
 
-static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                               struct kvc_megakv_store *store, struct kvc_diag *diag)
+static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t seed,
+                               const struct kvc_progress *progress, struct kvc_megakv_store *store,
+                               struct kvc_diag *diag)
 {
-    const struct kvc_source_params params = kvc_megakv_source_of(scenario);
+    const struct kvc_source_params params = kvc_megakv_source_of(scenario, seed);
     struct loader *loader = calloc(1, sizeof(*loader));
     if (loader == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
@@ -135,8 +138,8 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     return status;
 }
 
-static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct kvc_megakv_store *store,
-                                     struct kvc_diag *diag)
+static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,
+                                     struct kvc_megakv_store *store, struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double rate = (double)store->sampling.rate;
@@ -154,11 +157,11 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, struct
         struct kvc_megakv_cuckoo_params params = {
             .bytes = (uint64_t)fmax(config->index_bytes / rate, 64),
             .max_displacements = config->max_displacements,
-            .seed = i,
+            .seed = kvc_rng_seed(seed, "megakv.victims", i),
         };
         store->shards[i].index = kvc_megakv_cuckoo_create(&params);
         store->shards[i].slab =
-            kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, KVC_MEGAKV_HASH_SEED);
+            kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, kvc_seed_of_hash(seed));
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
                                  (config->index_bytes + config->slab_bytes) / rate / 0x1p30, strerror(errno));
@@ -176,7 +179,7 @@ static void reset_stats(struct kvc_megakv_store *store)
     }
 }
 
-enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                         const struct kvc_progress *progress, struct kvc_megakv_store **store,
                                         struct kvc_diag *diag)
 {
@@ -190,9 +193,9 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
     made->sampling.rate = kvc_megakv_config_of(scenario)->sample_rate;
     made->sampling.hot_keys = kvc_sampling_hot_keys(scenario->workload.keys, made->sampling.rate);
     if (made->sampling.rate > 0) {
-        status = create_shards(scenario, made, diag);
+        status = create_shards(scenario, seed, made, diag);
         if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
-            status = preload(scenario, progress, made, diag);
+            status = preload(scenario, seed, progress, made, diag);
         }
         if (status == KVC_OK) {
             reset_stats(made);

@@ -16,8 +16,6 @@
 #include "sim/workload/sampling.h"
 #include "sim/workload/source.h"
 
-enum { KVC_MEGAKV_HASH_SEED = 0x6d656761 };
-
 struct kvc_megakv_shard {
     struct kvc_index *index;
     struct kvc_megakv_slab *slab;
@@ -41,13 +39,15 @@ double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
 void kvc_megakv_store_free(struct kvc_megakv_store *store);
 
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
- * eviction. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is short. */
-enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario,
+ * eviction. `seed` is that of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
+ * short. */
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                         const struct kvc_progress *progress, struct kvc_megakv_store **store,
                                         struct kvc_diag *diag);
 
-/* Returns the parameters of the scenario's request source: every socket is a shard. */
-struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario);
+/* Returns the parameters of the scenario's request source in a replica with this seed: every socket is
+ * a shard. */
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed);
 
 /* Writes the items of the rows rows[0] to rows[count - 1] of `batch` into the shard's slabs. Sets location[i]
  * to the place of row rows[i], or to KVC_LOCATION_NONE if it found no memory. Returns the number of items

@@ -13,8 +13,6 @@
 #include "sim/run/slices.h"
 #include "sim/workload/batch.h"
 
-enum { HASH_SEED = 0x72646d61 };
-
 enum stage { RECEIVE, MESSAGE, CORE, KEY, SEND, STAGES };
 
 static const double slice_ns = 4000, window_ns = 50000;
@@ -109,11 +107,7 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
 {
     const struct kvc_replica_options options = {
         .platform = simulation->platform,
-        .source = {.workload = &context->scenario->workload,
-                   .nodes = 1,
-                   .sockets = 1,
-                   .hash_seed = HASH_SEED,
-                   .frame_requests = 1},
+        .source = kvc_scenario_source(context->scenario, 1, context->seed),
         .window_ns = window_ns,
     };
     return kvc_replica_open(&simulation->replica, context, &options, diag);

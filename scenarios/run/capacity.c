@@ -22,7 +22,7 @@ static const double first_step = 1.05;
 static const double lowest_share = 1.0 / 1024;
 
 /* Shares of the progress bar. */
-static const double prepared_frac = 0.1, searched_frac = 0.6;
+static const double warmed_frac = 0.1, searched_frac = 0.6;
 
 struct search {
     const struct kvc_scenario *scenario;
@@ -256,7 +256,7 @@ static enum kvc_status step_out(const struct search *search, bool upwards, doubl
 /* Estimates how far the search is: most of the work is done when the bracket is narrow. */
 static double progress_frac(const struct search *search)
 {
-    return prepared_frac + (searched_frac - prepared_frac) * (1 - pow(0.85, search->probes + 1));
+    return warmed_frac + (searched_frac - warmed_frac) * (1 - pow(0.85, search->probes + 1));
 }
 
 /* Probes until the points around the boundary are close to each other. */
@@ -352,9 +352,9 @@ static enum kvc_status run_search(struct search *search, struct kvc_diag *diag)
 {
     int64_t low, high;
     search->first_mops = first_load(search);
-    snprintf(search->step, sizeof(search->step), "prepare");
-    enum kvc_status status = kvc_capacity_prober_open(&search->prober, search->first_mops,
-                                                      begin_step(search, prepared_frac), diag);
+    snprintf(search->step, sizeof(search->step), "warm up");
+    enum kvc_status status =
+        kvc_capacity_prober_open(&search->prober, search->first_mops, begin_step(search, warmed_frac), diag);
     if (status == KVC_OK) {
         status = search_boundaries(search, diag);
     }
@@ -390,6 +390,5 @@ enum kvc_status kvc_capacity_find(const struct kvc_loaded *loaded, const struct 
     if (status == KVC_OK) {
         status = run_search(&search, diag);
     }
-    kvc_capacity_prober_close(&search.prober);
     return status;
 }

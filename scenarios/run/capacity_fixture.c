@@ -75,7 +75,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     const struct kvc_queue *queue = context->scenario->options;
     struct kvc_rng rng;
     (void)diag;
-    kvc_rng_init(&rng, context->scenario->run.seed, "queue", context->replica);
+    kvc_rng_init(&rng, context->seed, "queue", 0);
     kvc_histogram_reset(&result->latency);
     result->has_histogram = true;
     double service_ns = queue->service_ns * (1 + context->replica * queue->slower_frac);

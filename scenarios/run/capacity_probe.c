@@ -8,7 +8,7 @@
 #include "scenarios/run/capacity_load.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
-#include "scenarios/run/unshare.h"
+#include "sim/base/seeds.h"
 #include "sim/metrics/merge.h"
 
 /* Part of the precision that a growing backlog may take. */
@@ -55,22 +55,25 @@ double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds)
 
 /* ---- simulation ---- */
 
-static enum kvc_status simulate(struct kvc_capacity_prober *prober, const struct kvc_scenario *scenario,
-                                uint32_t replica, const struct kvc_progress *progress,
-                                struct kvc_result *result, struct kvc_diag *diag)
+static enum kvc_status simulate(const struct kvc_scenario *scenario, uint32_t replica,
+                                const struct kvc_progress *progress, struct kvc_result *result,
+                                struct kvc_diag *diag)
 {
     const struct kvc_model *model = scenario->model;
-    void *state = prober->state;
-    if (prober->shared) {
-        kvc_unshare_huge_pages(progress);
-    } else if (model->prepare != NULL) {
-        enum kvc_status status = model->prepare(scenario, &state, progress, diag);
+    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, replica);
+    void *state = NULL;
+    if (model->prepare != NULL) {
+        enum kvc_status status = model->prepare(scenario, seed, &state, progress, diag);
         if (status != KVC_OK) {
             return status;
         }
     }
-    const struct kvc_run_context context = {
-        .scenario = scenario, .state = state, .replica = replica, .progress = progress, .result = result};
+    const struct kvc_run_context context = {.scenario = scenario,
+                                            .state = state,
+                                            .seed = seed,
+                                            .replica = replica,
+                                            .progress = progress,
+                                            .result = result};
     return model->run(&context, diag);
 }
 
@@ -88,7 +91,7 @@ static enum kvc_status run_part(void *data, uint32_t task, const struct kvc_prog
     const struct batch *batch = data;
     uint32_t replica, part;
     const struct trial *trial = trial_of(batch, task, &replica, &part);
-    return simulate(batch->prober, &trial->offered[part], replica, progress, answer, diag);
+    return simulate(&trial->offered[part], replica, progress, answer, diag);
 }
 
 static void take_latencies(const struct kvc_histogram *histogram, double latency_us[KVC_CAPACITY_LATENCIES])
@@ -329,7 +332,7 @@ static enum kvc_status run_warmup(void *data, uint32_t task, const struct kvc_pr
                                   void *answer, struct kvc_diag *diag)
 {
     const struct warmup *warmup = data;
-    return simulate(warmup->prober, warmup->offered, task, progress, answer, diag);
+    return simulate(warmup->offered, task, progress, answer, diag);
 }
 
 static enum kvc_status take_warmup(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
@@ -376,28 +379,10 @@ enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, dou
 {
     const struct kvc_scenario *scenario = prober->scenario;
     uint32_t replicas = (uint32_t)scenario->run.replicas;
-    struct kvc_memory_plan plan;
-    prober->state = NULL;
     prober->factor = 1;
     prober->replicas = replicas > KVC_CAPACITY_REPLICAS_MIN ? replicas : KVC_CAPACITY_REPLICAS_MIN;
     enum kvc_status status =
         kvc_memory_plan(kvc_scenario_memory_bytes(scenario), kvc_memory_available_bytes(), TASKS_MANY,
-                        prober->jobs, kvc_pool_processors(), &plan, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    prober->jobs = plan.jobs;
-    prober->shared = plan.shared;
-    if (prober->shared && scenario->model->prepare != NULL) {
-        status = scenario->model->prepare(scenario, &prober->state, progress, diag);
-    }
+                        prober->jobs, kvc_pool_processors(), &prober->jobs, diag);
     return status == KVC_OK ? settle_warmup(prober, first_mops / 2, progress, diag) : status;
-}
-
-void kvc_capacity_prober_close(struct kvc_capacity_prober *prober)
-{
-    if (prober->state != NULL) {
-        prober->scenario->model->free(prober->state);
-    }
-    prober->state = NULL;
 }

@@ -43,16 +43,11 @@ struct kvc_capacity_prober {
     uint32_t replicas;
     uint32_t factor; /* Measured time of a probe's first run, relative to the scenario's. */
     double warmup_ns;
-    bool shared; /* The store is prepared once and forked; otherwise each child prepares its own. */
-    void *state; /* The prepared store if `shared`. */
 };
 
-/* Checks the memory, prepares the store and detects the warm-up at half of first_mops. What a store prepares
- * must not depend on the rate of the arrivals. The prober must be closed, whatever this returns. */
+/* Checks the memory and detects the warm-up at half of first_mops. */
 enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, double first_mops,
                                          const struct kvc_progress *progress, struct kvc_diag *diag);
-
-void kvc_capacity_prober_close(struct kvc_capacity_prober *prober);
 
 /* Returns the growth of a backlog, as a share of the offered load, from which on a load is not served. */
 double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds);

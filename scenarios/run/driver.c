@@ -6,17 +6,15 @@
 #include "scenarios/load/locate.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
-#include "scenarios/run/unshare.h"
+#include "sim/base/seeds.h"
 
 struct replicas {
     const struct kvc_scenario *scenario;
     const struct kvc_run_options *options;
-    bool shared;
-    void *state; /* The prepared store; if `shared`, the parent has prepared it. */
     struct kvc_outcome *outcome;
 };
 
-/* Runs in the child. The store is not freed, because its memory goes with the process. */
+/* Runs in the child. */
 static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress,
                                 void *answer, struct kvc_diag *diag)
 {
@@ -25,10 +23,10 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
     const char *timeline_path = replica == 0 ? run->options->timeline_path : NULL;
     const char *platform_path = replica == 0 ? run->options->platform_path : NULL;
     struct kvc_timeline *timeline = NULL;
-    if (run->shared) {
-        kvc_unshare_huge_pages(progress);
-    } else if (model->prepare != NULL) {
-        enum kvc_status status = model->prepare(run->scenario, &run->state, progress, diag);
+    uint64_t seed = kvc_seed_of_replica(run->scenario->run.seed, replica);
+    void *state = NULL;
+    if (model->prepare != NULL) {
+        enum kvc_status status = model->prepare(run->scenario, seed, &state, progress, diag);
         if (status != KVC_OK) {
             return status;
         }
@@ -40,7 +38,8 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
         }
     }
     const struct kvc_run_context context = {.scenario = run->scenario,
-                                            .state = run->state,
+                                            .state = state,
+                                            .seed = seed,
                                             .replica = replica,
                                             .timeline = timeline,
                                             .progress = progress,
@@ -63,7 +62,6 @@ static enum kvc_status take_replica(void *data, uint32_t replica, const void *an
 
 static enum kvc_status run_replicas(struct replicas *run, uint32_t jobs, struct kvc_diag *diag)
 {
-    const struct kvc_model *model = run->scenario->model;
     const struct kvc_pool_options pool = {
         .tasks = run->outcome->replicas,
         .jobs = jobs,
@@ -73,28 +71,18 @@ static enum kvc_status run_replicas(struct replicas *run, uint32_t jobs, struct 
         .body = simulate,
         .take = take_replica,
     };
-    enum kvc_status status = KVC_OK;
-    if (run->shared && model->prepare != NULL) {
-        status = model->prepare(run->scenario, &run->state, run->options->progress, diag);
-    }
-    if (status == KVC_OK) {
-        status = kvc_pool_run(&pool, run->options->progress, diag);
-    }
-    if (run->state != NULL) {
-        model->free(run->state);
-    }
-    return status;
+    return kvc_pool_run(&pool, run->options->progress, diag);
 }
 
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag)
 {
     uint32_t replicas = (uint32_t)scenario->run.replicas;
-    struct kvc_memory_plan plan;
+    uint32_t jobs;
     *out = NULL;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status = kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, replicas,
-                                             options->jobs, kvc_pool_processors(), &plan, diag);
+                                             options->jobs, kvc_pool_processors(), &jobs, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -102,9 +90,8 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
-    struct replicas run = {
-        .scenario = scenario, .options = options, .shared = plan.shared, .outcome = outcome};
-    status = run_replicas(&run, plan.jobs, diag);
+    struct replicas run = {.scenario = scenario, .options = options, .outcome = outcome};
+    status = run_replicas(&run, jobs, diag);
     if (status != KVC_OK) {
         kvc_outcome_free(outcome);
         return status;
@@ -154,10 +141,10 @@ static enum kvc_status fail_changes(const struct kvc_scenario *scenario, struct 
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
-    struct kvc_memory_plan plan;
+    uint32_t jobs;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status =
-        kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, 1, 1, 1, &plan, diag);
+        kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, 1, 1, 1, &jobs, diag);
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
     if (status == KVC_OK && scenario->model->measure == NULL) {

@@ -1,8 +1,9 @@
-/* Drives a loaded scenario to its answer: it checks the memory, prepares the store, runs every replica in a
+/* Drives a loaded scenario to its answer: it checks the memory, prepares and runs every replica in a
  * forked child and merges the results.
  *
- * SimGrid allows one engine in a process, so every replica runs in a child of its own. Replicas are merged
- * strictly in their order, so that the answer is the same, bit for bit, for any number of jobs. */
+ * SimGrid allows one engine in a process, so every replica runs in a child of its own. It prepares a store of
+ * its own there, because replicas differ in what their stores hold and where (sim/base/seeds.h). Replicas are
+ * merged strictly in their order, so that the answer is the same, bit for bit, for any number of jobs. */
 #ifndef KVC_SCENARIOS_RUN_DRIVER_H
 #define KVC_SCENARIOS_RUN_DRIVER_H
 

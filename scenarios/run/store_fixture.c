@@ -31,10 +31,10 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     return KVC_OK;
 }
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state,
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    uint64_t *cells = kvc_pages_alloc(CELLS * sizeof(*cells));
+    uint64_t *cells = kvc_pages_alloc((CELLS + 1) * sizeof(*cells));
     (void)scenario;
     if (cells == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cells");
@@ -42,6 +42,7 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, void **state
     for (uint32_t i = 0; i < CELLS; i++) {
         cells[i] = i;
     }
+    cells[CELLS] = seed;
     kvc_progress_report(progress, "prepare", 1);
     kvc_fake_prepared++;
     *state = cells;
@@ -111,8 +112,11 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     if (status != KVC_OK) {
         return status;
     }
+    if (((const uint64_t *)context->state)[CELLS] != context->seed) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the store of another replica");
+    }
     kvc_fake_ran++;
-    kvc_rng_init(&rng, context->scenario->run.seed, "fake", context->replica);
+    kvc_rng_init(&rng, context->seed, "fake", 0);
     simulate(context->state, &rng, result);
     kvc_timeline_event(context->timeline, 0, 0, "work", 0, 1000, REQUESTS);
     result->has_histogram = true;
@@ -141,18 +145,12 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     return KVC_OK;
 }
 
-static void free_state(void *state)
-{
-    kvc_pages_free(state, CELLS * sizeof(uint64_t));
-}
-
 static const struct kvc_model fake_model = {
     .name = "fake",
     .memory_bytes = memory_bytes,
     .predict = predict,
     .prepare = prepare,
     .run = run,
-    .free = free_state,
 };
 
 struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded)

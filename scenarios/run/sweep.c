@@ -88,17 +88,14 @@ static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag
     return KVC_OK;
 }
 
-/* Reserves the memory of a point. Its replicas run one after the other; a store that they share counts twice,
- * as in kvc_memory_plan. */
+/* Reserves the memory of a point. Its replicas run one after the other. */
 static enum kvc_status reserve(const struct sweep_run *run, struct point *point,
                                const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    struct kvc_memory_plan plan;
-    double needed = kvc_scenario_memory_bytes(scenario);
-    enum kvc_status status =
-        kvc_memory_plan(needed, run->available_bytes, (uint32_t)scenario->run.replicas, 1, 1, &plan, diag);
-    point->memory_bytes = plan.shared ? 2 * needed : needed;
-    return status;
+    uint32_t jobs;
+    point->memory_bytes = kvc_scenario_memory_bytes(scenario);
+    return kvc_memory_plan(point->memory_bytes, run->available_bytes, (uint32_t)scenario->run.replicas, 1, 1,
+                           &jobs, diag);
 }
 
 /* Loads every point, so that a mistake in the last one is found before the first one runs. */

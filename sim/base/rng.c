@@ -23,6 +23,13 @@ void kvc_rng_init(struct kvc_rng *rng, uint64_t seed, const char *name, uint64_t
     }
 }
 
+uint64_t kvc_rng_seed(uint64_t seed, const char *name, uint64_t index)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, name, index);
+    return kvc_rng_u64(&rng);
+}
+
 double kvc_rng_exponential(struct kvc_rng *rng, double mean)
 {
     return -mean * log1p(-kvc_rng_unit(rng));

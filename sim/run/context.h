@@ -14,8 +14,9 @@
 struct kvc_run_context {
     const struct kvc_scenario *scenario; /**< The scenario to simulate. */
     void *state;                         /**< The store as it was prepared; the run changes it. */
-    uint32_t replica;              /**< Number of this replica, from 0. It selects the random streams. */
-    struct kvc_timeline *timeline; /**< Where the run draws its activities; NULL: nowhere. */
+    uint64_t seed;                       /**< Seed of this replica (sim/base/seeds.h). */
+    uint32_t replica;                    /**< Number of this replica, from 0. */
+    struct kvc_timeline *timeline;       /**< Where the run draws its activities; NULL: nowhere. */
     const struct kvc_progress *progress; /**< Listener of progress reports; may be NULL. */
     const char *platform_path;           /**< File for SimGrid's platform, see kvc_engine_open; NULL: none. */
     struct kvc_result *result;           /**< Comes zeroed; the run fills it. */

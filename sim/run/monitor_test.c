@@ -26,7 +26,7 @@ static void hear(void *data, const char *step, double fraction)
 Test(monitor, reports_progress_once_per_window)
 {
     const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
-    struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
+    struct kvc_test_run *run = kvc_test_run_open(&workload);
     struct heard heard = {0};
     const struct kvc_progress progress = {hear, &heard};
     run->replica.monitor.progress = &progress;
@@ -63,7 +63,7 @@ static enum kvc_status replay(const char *text, double *until_ns)
     strcpy(workload.trace, "/tmp/kvc-monitor-XXXXXX");
     FILE *file = fdopen(mkstemp(workload.trace), "w");
     cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
-    struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
+    struct kvc_test_run *run = kvc_test_run_open(&workload);
     run->replica.monitor.drained = drained_later;
     kvc_engine_spawn("drain", drain, run->replica.source);
     enum kvc_status status = kvc_replica_run(&run->replica, true, NULL);

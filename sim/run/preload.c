@@ -1,6 +1,10 @@
 #include "sim/run/preload.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+#include "sim/base/rng.h"
 
 enum {
     BLOCK_KEYS =
@@ -12,7 +16,9 @@ struct kvc_preload {
     struct kvc_batch *batch;
     struct kvc_sampling sampling;
     uint64_t keys; /* Keys to walk over, sampled or not. */
+    uint64_t seed;
     uint32_t shards;
+    uint32_t order[KVC_PRELOAD_KEYS_MAX];
     uint32_t shard_of[KVC_PRELOAD_KEYS_MAX];
     uint32_t row[KVC_PRELOAD_KEYS_MAX];
 };
@@ -24,6 +30,7 @@ struct walk {
     const char *step;
     void (*visit)(void *data, const struct kvc_preload_visit *visit);
     void *data;
+    struct kvc_rng rng;
 };
 
 void kvc_preload_free(struct kvc_preload *preload)
@@ -48,6 +55,7 @@ struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,
     }
     preload->sampling = *sampling;
     preload->keys = trace ? 0 : (uint64_t)(workload->preload_frac * (double)workload->keys);
+    preload->seed = params->seed;
     preload->shards = params->nodes * params->sockets;
     preload->source = kvc_source_create(params, diag);
     preload->batch = kvc_batch_create(KVC_PRELOAD_KEYS_MAX, kvc_workload_key_stride(workload));
@@ -61,20 +69,31 @@ struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,
     return preload;
 }
 
+/* Makes a random order of `count` numbers. */
+static void shuffle(struct kvc_rng *rng, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)kvc_rng_below(rng, i + 1);
+        order[i] = order[at];
+        order[at] = i;
+    }
+}
+
 /* Visits the keys `first` to end - 1, which contain at most a block's keys of the sample. */
-static void visit_block(const struct walk *walk, uint64_t first, uint64_t end)
+static void visit_block(struct walk *walk, uint64_t first, uint64_t end)
 {
     struct kvc_preload *preload = walk->preload;
     struct kvc_batch *batch = preload->batch;
     batch->count = 0;
     kvc_sampling_add_keys(&preload->sampling, preload->source, first, end, batch);
+    shuffle(&walk->rng, preload->order, batch->count);
     for (uint32_t i = 0; i < batch->count; i++) {
-        preload->shard_of[i] = kvc_source_shard(preload->source, batch->hash[i]);
+        preload->shard_of[i] = kvc_source_shard(preload->source, batch->hash[preload->order[i]]);
     }
     for (uint32_t shard = 0; shard < preload->shards; shard++) {
         struct kvc_preload_visit visit = {.shard = shard, .batch = batch, .row = preload->row};
         for (uint32_t i = 0; i < batch->count; i++) {
-            preload->row[visit.count] = i;
+            preload->row[visit.count] = preload->order[i];
             visit.count += preload->shard_of[i] == shard;
         }
         if (visit.count > 0) {
@@ -83,7 +102,7 @@ static void visit_block(const struct walk *walk, uint64_t first, uint64_t end)
     }
 }
 
-static void walk_popular_last(const struct walk *walk)
+static void walk_popular_last(struct walk *walk)
 {
     const struct kvc_preload *preload = walk->preload;
     uint64_t hot = preload->sampling.hot_keys, rate = preload->sampling.rate;
@@ -97,16 +116,6 @@ static void walk_popular_last(const struct walk *walk)
     }
 }
 
-static bool coprime(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a == 1;
-}
-
 /* The keys of the sample are numbered: first all hot keys, then one key of each further whole stratum.
  * Returns the lowest key id that belongs to a number. */
 static uint64_t first_id(const struct kvc_sampling *sampling, uint64_t number)
@@ -115,30 +124,29 @@ static uint64_t first_id(const struct kvc_sampling *sampling, uint64_t number)
     return number < hot ? number : hot + (number - hot) * sampling->rate;
 }
 
-static void walk_spread(const struct walk *walk)
+static void walk_spread(struct walk *walk)
 {
     const struct kvc_sampling *sampling = &walk->preload->sampling;
     uint64_t keys = walk->preload->keys, hot = sampling->hot_keys < keys ? sampling->hot_keys : keys;
     uint64_t numbers = hot + (keys - hot) / sampling->rate;
-    uint64_t blocks = (numbers + BLOCK_KEYS - 1) / BLOCK_KEYS;
-    uint64_t stride = (uint64_t)(0.618 * (double)blocks) + 1;
-    while (!coprime(stride, blocks)) {
-        stride++;
-    }
-    for (uint64_t i = 0; i < blocks; i++) {
-        uint64_t first = (i + blocks / 2) * stride % blocks * BLOCK_KEYS;
+    uint32_t blocks = (uint32_t)((numbers + BLOCK_KEYS - 1) / BLOCK_KEYS);
+    uint32_t *order = kvc_array_of(blocks + 1, sizeof(*order));
+    shuffle(&walk->rng, order, blocks);
+    for (uint32_t i = 0; i < blocks; i++) {
+        uint64_t first = (uint64_t)order[i] * BLOCK_KEYS;
         uint64_t end = first + BLOCK_KEYS < numbers ? first + BLOCK_KEYS : numbers;
         visit_block(walk, first_id(sampling, first), first_id(sampling, end));
-        kvc_progress_report(walk->progress, walk->step, (double)(i + 1) / (double)blocks);
+        kvc_progress_report(walk->progress, walk->step, (double)(i + 1) / blocks);
     }
+    free(order);
 }
 
 void kvc_preload_walk(struct kvc_preload *preload, enum kvc_preload_order order,
                       const struct kvc_progress *progress, const char *step,
                       void (*visit)(void *data, const struct kvc_preload_visit *visit), void *data)
 {
-    const struct walk walk = {
-        .preload = preload, .progress = progress, .step = step, .visit = visit, .data = data};
+    struct walk walk = {.preload = preload, .progress = progress, .step = step, .visit = visit, .data = data};
+    kvc_rng_init(&walk.rng, preload->seed, "preload", 0);
     if (order == KVC_PRELOAD_POPULAR_LAST) {
         walk_popular_last(&walk);
     } else {

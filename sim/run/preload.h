@@ -15,12 +15,11 @@
 
 enum { KVC_PRELOAD_KEYS_MAX = 4097 /**< Most keys in a block. */ };
 
-/** The order of the blocks. Within a block, the keys are in descending order of popularity. */
+/** The order of the blocks. Within a block, the keys of a visit are in a random order. */
 enum kvc_preload_order {
     /** The least popular block comes first, so that the popular keys survive eviction. */
     KVC_PRELOAD_POPULAR_LAST,
-    /** The order has nothing to do with popularity: successive blocks are about the golden section of all
-     * blocks apart. Keys beyond the last whole stratum of a sample are left out. */
+    /** The order is random. Keys beyond the last whole stratum of a sample are left out. */
     KVC_PRELOAD_SPREAD,
 };
 
@@ -38,8 +37,9 @@ struct kvc_preload;
 /** Frees a walker. NULL is allowed. */
 void kvc_preload_free(struct kvc_preload *preload);
 
-/** Creates a walker. The parameters are those of a request source; its `seed` and `frame_requests` have no
- * effect. Returns NULL and fills `diag` if memory is short. */
+/** Creates a walker. The parameters are those of a request source: its seed selects the order, its
+ * `frame_requests` have no effect. Two walks have the same order. Returns NULL and fills `diag` if memory is
+ * short. */
 struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,
                                        const struct kvc_sampling *sampling, struct kvc_diag *diag);
 

@@ -4,7 +4,7 @@
 
 #include "sim/workload/source_fixture.h"
 
-enum { KEYS = 100000, RATE = 4, NODES = 3, SOCKETS = 2, SHARDS = NODES * SOCKETS };
+enum { KEYS = 100000, RATE = 4, NODES = 3, SOCKETS = 2, SHARDS = NODES * SOCKETS, SEED = 3 };
 
 /* What a walk visited. */
 struct seen {
@@ -14,6 +14,7 @@ struct seen {
     const struct kvc_source *source; /* Knows the shards. */
     uint32_t blocks, shard, reports; /* shard: of the latest visit. */
     double reported;                 /* The latest progress. */
+    uint32_t ascending, descending;  /* How often a visit brings a less or a more popular key next. */
 };
 
 static void see(void *data, const struct kvc_preload_visit *visit)
@@ -29,7 +30,8 @@ static void see(void *data, const struct kvc_preload_visit *visit)
     for (uint32_t i = 0; i < visit->count; i++) {
         uint32_t row = visit->row[i];
         cr_assert_eq(kvc_source_shard(seen->source, visit->batch->hash[row]), visit->shard);
-        cr_assert(i == 0 || row > visit->row[i - 1]);
+        seen->ascending += i > 0 && row > visit->row[i - 1];
+        seen->descending += i > 0 && row < visit->row[i - 1];
         seen->times[visit->batch->key_id[row]]++;
         seen->keys++;
     }
@@ -46,13 +48,14 @@ static void note_progress(void *data, const char *step, double fraction)
 
 /* Walks over all keys of a sample in an order, and checks that every kept key below `end` is visited once. */
 static struct seen *walk(const struct kvc_workload *workload, const struct kvc_sampling *sampling,
-                         enum kvc_preload_order order, uint64_t end)
+                         enum kvc_preload_order order, uint64_t end, uint64_t seed)
 {
     struct seen *seen = calloc(1, sizeof(*seen));
     struct kvc_source *source = kvc_test_source(workload, NODES, SOCKETS, KVC_TEST_SEED);
     const struct kvc_source_params params = {.workload = workload,
                                              .nodes = NODES,
                                              .sockets = SOCKETS,
+                                             .seed = seed,
                                              .hash_seed = KVC_TEST_HASH_SEED,
                                              .frame_requests = 1};
     const struct kvc_progress progress = {note_progress, seen};
@@ -89,7 +92,7 @@ Test(preload, visits_every_kept_key_once)
         {.rate = 1}, {.rate = RATE}, {.rate = RATE, .hot_keys = 64 * RATE}};
     for (size_t i = 0; i < sizeof(samplings) / sizeof(*samplings); i++) {
         for (int order = KVC_PRELOAD_POPULAR_LAST; order <= KVC_PRELOAD_SPREAD; order++) {
-            struct seen *seen = walk(&workload, &samplings[i], (enum kvc_preload_order)order, KEYS);
+            struct seen *seen = walk(&workload, &samplings[i], (enum kvc_preload_order)order, KEYS, SEED);
             cr_expect_eq(seen->reported, 1);
             cr_expect_eq(seen->reports, seen->blocks);
             free_seen(seen);
@@ -101,21 +104,21 @@ Test(preload, stops_at_the_share_that_is_preloaded)
 {
     const struct kvc_sampling sampling = {.rate = RATE, .hot_keys = 64 * RATE};
     struct kvc_workload workload = preloaded(0.33333);
-    free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 33333));
-    free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 33332)); /* A whole number of strata. */
-    workload.preload_frac = 0.001;                                    /* Only hot keys. */
-    free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 100));
-    free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 100));
+    free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 33333, SEED));
+    free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 33332, SEED)); /* A whole number of strata. */
+    workload.preload_frac = 0.001;                                          /* Only hot keys. */
+    free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 100, SEED));
+    free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 100, SEED));
     workload.preload_frac = 0;
-    free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 0));
-    free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 0));
+    free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 0, SEED));
+    free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 0, SEED));
 }
 
 Test(preload, brings_the_popular_keys_last)
 {
     const struct kvc_workload workload = preloaded(1);
     const struct kvc_sampling sampling = {.rate = 1};
-    struct seen *seen = walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, KEYS);
+    struct seen *seen = walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, KEYS, SEED);
     cr_assert_gt(seen->blocks, 20);
     for (uint32_t i = 1; i < seen->blocks; i++) {
         cr_expect_lt(seen->block[i], seen->block[i - 1]);
@@ -127,11 +130,31 @@ Test(preload, spreads_popular_keys_over_the_walk)
 {
     const struct kvc_workload workload = preloaded(1);
     const struct kvc_sampling sampling = {.rate = 1};
-    struct seen *seen = walk(&workload, &sampling, KVC_PRELOAD_SPREAD, KEYS);
-    uint32_t popular = 0;
-    for (uint32_t i = 0; i < seen->blocks / 2; i++) {
-        popular += seen->block[i] < KEYS / 2;
+    uint32_t popular = 0, blocks = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct seen *seen = walk(&workload, &sampling, KVC_PRELOAD_SPREAD, KEYS, seed);
+        for (uint32_t i = 0; i < seen->blocks / 2; i++) {
+            popular += seen->block[i] < KEYS / 2;
+        }
+        blocks += seen->blocks / 2;
+        free_seen(seen);
     }
-    cr_expect(4 * popular >= seen->blocks / 2 && 4 * popular <= 3 * seen->blocks / 2, "%u", popular);
+    cr_expect_float_eq(popular, blocks / 2.0, 0.1 * blocks, "%u of %u", popular, blocks);
+}
+
+Test(preload, orders_keys_by_the_seed_alone)
+{
+    const struct kvc_workload workload = preloaded(1);
+    const struct kvc_sampling sampling = {.rate = 1};
+    struct seen *seen = walk(&workload, &sampling, KVC_PRELOAD_SPREAD, KEYS, SEED);
+    struct seen *again = walk(&workload, &sampling, KVC_PRELOAD_SPREAD, KEYS, SEED);
+    struct seen *other = walk(&workload, &sampling, KVC_PRELOAD_SPREAD, KEYS, SEED + 1);
+    cr_expect_arr_eq(seen->block, again->block, sizeof(seen->block));
+    cr_expect_arr_neq(seen->block, other->block, sizeof(seen->block));
+    double steps = (double)seen->ascending + seen->descending;
+    cr_expect_float_eq(seen->ascending / steps, 0.5, 0.02);
+    cr_expect_neq(seen->ascending, other->ascending);
     free_seen(seen);
+    free_seen(again);
+    free_seen(other);
 }

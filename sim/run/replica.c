@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "sim/base/clock.h"
-#include "sim/base/rng.h"
 
 enum { UNRECEIVED_ROWS = 4096 /* More than any frame has. */ };
 
@@ -11,13 +10,8 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                  const struct kvc_replica_options *options, struct kvc_diag *diag)
 {
     const struct kvc_run *run = &context->scenario->run;
-    struct kvc_source_params source = options->source;
-    struct kvc_rng seeds;
-    kvc_rng_init(&seeds, run->seed, "replica", context->replica);
-    *replica = (struct kvc_replica){.context = context,
-                                    .seed = kvc_rng_u64(&seeds),
-                                    .opened_ticks = kvc_clock_ticks(),
-                                    .opened_s = kvc_clock_wall_s()};
+    *replica = (struct kvc_replica){
+        .context = context, .opened_ticks = kvc_clock_ticks(), .opened_s = kvc_clock_wall_s()};
     enum kvc_status status = kvc_changes_check(run, options->platform, diag);
     if (status == KVC_OK) {
         status = kvc_engine_open(context->platform_path, options->platform, diag);
@@ -25,8 +19,7 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     if (status != KVC_OK) {
         return status;
     }
-    source.seed = replica->seed;
-    replica->source = kvc_source_create(&source, diag);
+    replica->source = kvc_source_create(&options->source, diag);
     if (replica->source == NULL) {
         return diag != NULL ? diag->status : KVC_ERR_RUNTIME;
     }
@@ -39,8 +32,8 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     kvc_changes_open(&replica->changes, run, options->platform);
     enum kvc_status opened =
         kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
-    replica->recorder.changing = kvc_workload_changes(source.workload) || run->change_count > 0;
-    replica->shards = source.nodes * source.sockets;
+    replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0;
+    replica->shards = options->source.nodes * options->source.sockets;
     return opened;
 }
 

@@ -1,8 +1,8 @@
 /** @file
  * One replica of a simulated run, from its engine to its result.
  *
- * A replica owns what every store's simulation needs: the engine with its platform, the request source with
- * the seed of this replica, the recorder and the monitor. A store opens it, spawns its own actors, runs it,
+ * A replica owns what every store's simulation needs: the engine with its platform, the request
+ * source, the recorder and the monitor. A store opens it, spawns its own actors, runs it,
  * fills the result, and closes it. */
 #ifndef KVC_SIM_RUN_REPLICA_H
 #define KVC_SIM_RUN_REPLICA_H
@@ -22,14 +22,13 @@
 /** What a replica is opened with. */
 struct kvc_replica_options {
     const struct kvc_platform *platform; /**< The machines; it must outlive the replica. */
-    struct kvc_source_params source;     /**< The clients; the replica sets `seed`. */
+    struct kvc_source_params source;     /**< The clients, with the seed of the context. */
     double window_ns;                    /**< Length of a window of the recorder [ns]. */
 };
 
 /** A replica. A zeroed one can be closed. */
 struct kvc_replica {
     const struct kvc_run_context *context; /**< The task. */
-    uint64_t seed;                         /**< Seed of this replica, for the store's random streams. */
     struct kvc_source *source;             /**< The clients. */
     uint32_t shards;                       /**< Shards that the source has. */
     struct kvc_recorder recorder;          /**< Takes the measurements. */

@@ -5,7 +5,7 @@
 
 #include "sim/workload/source_fixture.h"
 
-struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint32_t number)
+struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload)
 {
     struct kvc_diag diag = {0};
     struct kvc_test_run *run = calloc(1, sizeof(*run));
@@ -14,10 +14,11 @@ struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint
     run->scenario.cluster.nodes = 1;
     run->scenario.run = (struct kvc_run){.warmup_ns = 10000, .duration_ns = 20000, .seed = KVC_TEST_SEED};
     run->context =
-        (struct kvc_run_context){.scenario = &run->scenario, .replica = number, .result = &run->result};
+        (struct kvc_run_context){.scenario = &run->scenario, .seed = KVC_TEST_SEED, .result = &run->result};
     run->platform = kvc_platform_create();
     const struct kvc_replica_options options = {.platform = run->platform,
-                                                .source = kvc_scenario_source(&run->scenario, 1, 3),
+                                                .source =
+                                                    kvc_scenario_source(&run->scenario, 1, KVC_TEST_SEED),
                                                 .window_ns = KVC_TEST_WINDOW_NS};
     cr_assert_eq(kvc_replica_open(&run->replica, &run->context, &options, &diag), KVC_OK, "%s", diag.message);
     return run;

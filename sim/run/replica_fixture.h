@@ -16,8 +16,8 @@ struct kvc_test_run {
     struct kvc_replica replica;
 };
 
-/** Opens replica `number` of a run without devices, or fails the test. Measures from 10 us to 30 us. */
-struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload, uint32_t number);
+/** Opens a replica of a run without devices, or fails the test. Measures from 10 us to 30 us. */
+struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload);
 
 /** Closes the replica and frees the run. */
 void kvc_test_run_free(struct kvc_test_run *run);

@@ -2,7 +2,6 @@
 
 #include <criterion/criterion.h>
 
-#include "sim/base/rng.h"
 #include "sim/run/replica_fixture.h"
 #include "sim/workload/source_fixture.h"
 
@@ -18,7 +17,7 @@ static void wait_forever(void *data)
 Test(replica, runs_until_the_measured_time_has_passed)
 {
     const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
-    struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
+    struct kvc_test_run *run = kvc_test_run_open(&workload);
     double latest_ns = 0;
     kvc_engine_spawn("waiter", wait_forever, &latest_ns);
     cr_expect_eq(kvc_replica_run(&run->replica, true, NULL), KVC_OK);
@@ -30,31 +29,6 @@ Test(replica, runs_until_the_measured_time_has_passed)
     cr_expect_geq(run->result.wall_s, run->result.engine_wall_s);
     cr_expect(run->result.source_wall_s > 0 && run->result.source_wall_s < run->result.wall_s);
     cr_expect_eq(run->result.kernel_wall_s, 0);
-    kvc_test_run_free(run);
-}
-
-/* Returns the seed of a replica. SimGrid allows one engine per process, so each seed has its own test. */
-static uint64_t seed_of(uint32_t number)
-{
-    struct kvc_rng rng;
-    kvc_rng_init(&rng, 11, "replica", number);
-    return kvc_rng_u64(&rng);
-}
-
-Test(replica, has_the_seed_of_its_number)
-{
-    const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
-    struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
-    cr_expect_eq(run->replica.seed, seed_of(0));
-    cr_expect_neq(run->replica.seed, seed_of(1));
-    kvc_test_run_free(run);
-}
-
-Test(replica, that_is_another_one_has_another_seed)
-{
-    const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
-    struct kvc_test_run *run = kvc_test_run_open(&workload, 1);
-    cr_expect_eq(run->replica.seed, seed_of(1));
     kvc_test_run_free(run);
 }
 

@@ -37,7 +37,7 @@ static void set_busy(const void *data, double *busy_ns)
 static struct kvc_test_run *simulate(uint32_t servers, bool looks)
 {
     const struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
-    struct kvc_test_run *run = kvc_test_run_open(&workload, 0);
+    struct kvc_test_run *run = kvc_test_run_open(&workload);
     struct kvc_slices slices = {.replica = &run->replica, .slice_ns = SLICE_NS, .stages = 2, .looks = looks};
     struct steady steady[4] = {0};
     struct kvc_slice_server server[4];

@@ -52,7 +52,7 @@ static void index_points(struct kvc_hash_ring *ring, uint64_t buckets)
     }
 }
 
-static int build(struct kvc_hash_ring *ring)
+static int build(struct kvc_hash_ring *ring, uint64_t seed)
 {
     uint32_t bits = 1;
     ring->points = ring->nodes * KVC_HASH_RING_POINTS;
@@ -69,7 +69,7 @@ static int build(struct kvc_hash_ring *ring)
         for (uint32_t i = 0; i < KVC_HASH_RING_POINTS;
              i++) { /* A bijection of (node, i), so that no two points coincide. */
             ring->point[(size_t)node * KVC_HASH_RING_POINTS + i] =
-                (struct point){.place = kvc_mix64(((uint64_t)node << 32) + i + 1), .node = node};
+                (struct point){.place = kvc_mix64(seed + ((uint64_t)node << 32) + i + 1), .node = node};
         }
     }
     qsort(ring->point, ring->points, sizeof(*ring->point), by_place);
@@ -77,7 +77,7 @@ static int build(struct kvc_hash_ring *ring)
     return 1;
 }
 
-struct kvc_hash_ring *kvc_hash_ring_create(uint32_t nodes, uint32_t sockets)
+struct kvc_hash_ring *kvc_hash_ring_create(uint32_t nodes, uint32_t sockets, uint64_t seed)
 {
     struct kvc_hash_ring *ring = calloc(1, sizeof(*ring));
     if (ring == NULL) {
@@ -85,7 +85,7 @@ struct kvc_hash_ring *kvc_hash_ring_create(uint32_t nodes, uint32_t sockets)
     }
     ring->nodes = nodes;
     ring->sockets = sockets;
-    if (nodes > 1 && !build(ring)) {
+    if (nodes > 1 && !build(ring, seed)) {
         kvc_hash_ring_free(ring);
         return NULL;
     }

@@ -6,7 +6,7 @@
 
 #include "sim/base/rng.h"
 
-enum { KEYS = 400000, MOST = 64 };
+enum { KEYS = 400000, MOST = 64, SEED = 5 };
 
 static uint64_t hash_of(uint64_t key)
 {
@@ -18,7 +18,7 @@ Test(hash_ring, shares_are_equal_within_five_percent)
     static const uint32_t nodes[] = {2, 3, 4, 16};
     for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
         uint32_t count[MOST] = {0};
-        struct kvc_hash_ring *ring = kvc_hash_ring_create(nodes[i], 1);
+        struct kvc_hash_ring *ring = kvc_hash_ring_create(nodes[i], 1, SEED);
         for (uint64_t key = 0; key < KEYS; key++) {
             count[kvc_hash_ring_shard(ring, hash_of(key))]++;
         }
@@ -33,8 +33,8 @@ Test(hash_ring, shares_are_equal_within_five_percent)
 Test(hash_ring, a_new_node_takes_its_share_and_nothing_else_moves)
 {
     for (uint32_t nodes = 1; nodes <= 9; nodes++) {
-        struct kvc_hash_ring *before = kvc_hash_ring_create(nodes, 1),
-                             *after = kvc_hash_ring_create(nodes + 1, 1);
+        struct kvc_hash_ring *before = kvc_hash_ring_create(nodes, 1, SEED),
+                             *after = kvc_hash_ring_create(nodes + 1, 1, SEED);
         uint32_t moved = 0;
         for (uint64_t key = 0; key < KEYS; key++) {
             uint32_t old = kvc_hash_ring_shard(before, hash_of(key)),
@@ -54,13 +54,13 @@ Test(hash_ring, a_new_node_takes_its_share_and_nothing_else_moves)
 Test(hash_ring, look_ups_agree_with_a_search_over_all_points)
 {
     enum { NODES = 5 };
-    struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, 1);
+    struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, 1, SEED);
     for (uint64_t key = 0; key < 2000; key++) {
         uint64_t place = kvc_mix64(hash_of(key)), nearest = UINT64_MAX;
         uint32_t owner = 0;
         for (uint64_t node = 0; node < NODES; node++) {
             for (uint64_t i = 1; i <= KVC_HASH_RING_POINTS; i++) {
-                uint64_t ahead = kvc_mix64((node << 32) + i) - place; /* Wraps around the ring. */
+                uint64_t ahead = kvc_mix64(SEED + (node << 32) + i) - place; /* Wraps around the ring. */
                 if (ahead < nearest) {
                     nearest = ahead;
                     owner = (uint32_t)node;
@@ -78,7 +78,7 @@ Test(hash_ring, sockets_are_independent_of_nodes_and_of_hash_bits)
     static double count[NODES * SOCKETS][2][BUCKETS], total[NODES * SOCKETS];
     uint64_t hash[1000];
     uint32_t shard[1000];
-    struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, SOCKETS);
+    struct kvc_hash_ring *ring = kvc_hash_ring_create(NODES, SOCKETS, SEED);
     for (uint64_t first = 0; first < KEYS; first += 1000) {
         for (uint64_t i = 0; i < 1000; i++) {
             hash[i] = hash_of(first + i);

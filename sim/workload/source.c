@@ -71,7 +71,7 @@ static bool set_up_keys(struct kvc_source *source)
 static bool set_up_shards(struct kvc_source *source, const struct kvc_source_params *params)
 {
     source->shards = params->nodes * params->sockets;
-    source->ring = kvc_hash_ring_create(params->nodes, params->sockets);
+    source->ring = kvc_hash_ring_create(params->nodes, params->sockets, params->hash_seed);
     source->shard = calloc(source->shards, sizeof(*source->shard));
     source->block_shard = malloc(KVC_SOURCE_BLOCK * sizeof(*source->block_shard));
     source->block_order = malloc(KVC_SOURCE_BLOCK * sizeof(*source->block_order));

@@ -50,8 +50,8 @@ struct kvc_source_params {
     const struct kvc_workload *workload; /**< A checked workload; it is copied. */
     uint32_t nodes;                      /**< Nodes of the cluster. */
     uint32_t sockets;                    /**< Sockets per node. */
-    uint64_t seed;                       /**< Seed of this replica. */
-    uint64_t hash_seed;                  /**< Seed of kvc_hash. */
+    uint64_t seed;                       /**< Seed of this replica (sim/base/seeds.h). */
+    uint64_t hash_seed;                  /**< Seed of kvc_hash and of the nodes' places on the ring. */
     uint32_t frame_requests;             /**< Requests per frame, at least 1. */
 };
 

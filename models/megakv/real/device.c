@@ -77,6 +77,7 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
 #include "kernels/cuda.h"
 #include "kernels/megakv/cuckoo_cuda.h"
 #include "models/megakv/config.h"
+#include "sim/base/seeds.h"
 #include "sim/workload/source.h"
 
 enum { BLOCK = 1 << 16 };
@@ -182,7 +183,8 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
                                   struct kvc_index *device, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, KVC_MEGAKV_HASH_SEED, 1};
+    const struct kvc_source_params params =
+        kvc_megakv_source_of(scenario, kvc_seed_of_replica(scenario->run.seed, 0));
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(BLOCK, kvc_workload_key_stride(workload));
     uint32_t *location = malloc(BLOCK * sizeof(*location));

@@ -6,6 +6,7 @@
 #include "kernels/megakv/packet.h"
 #include "kernels/pages.h"
 #include "sim/base/rng.h"
+#include "sim/base/seeds.h"
 #include "sim/workload/source.h"
 
 enum { FRAME_BYTES_MIN = 64 };
@@ -62,7 +63,7 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
     bool open = scenario->workload.arrival != KVC_ARRIVAL_SATURATE;
     double last_ns = 0;
     struct kvc_rng rss;
-    kvc_rng_init(&rss, scenario->run.seed, "rss", 0);
+    kvc_rng_init(&rss, kvc_seed_of_replica(scenario->run.seed, 0), "rss", 0);
     for (uint64_t number = 0;; number++) {
         struct kvc_megakv_real_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
         batch->count = 0;
@@ -101,12 +102,14 @@ static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_meg
     return KVC_OK;
 }
 
-enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario, uint64_t hash_seed,
-                                             uint32_t frame_requests, uint64_t bytes, uint32_t count,
+enum kvc_status kvc_megakv_real_feeds_create(const struct kvc_scenario *scenario, uint32_t frame_requests,
+                                             uint64_t bytes, uint32_t count,
                                              struct kvc_megakv_real_feed *feeds, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_source_params params = {workload, 1, 1, scenario->run.seed, hash_seed, frame_requests};
+    struct kvc_source_params params =
+        kvc_scenario_source(scenario, 1, kvc_seed_of_replica(scenario->run.seed, 0));
+    params.frame_requests = frame_requests;
     memset(feeds, 0, count * sizeof(*feeds));
     if (workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_POISSON &&
         workload->arrival != KVC_ARRIVAL_FIXED) {

@@ -6,6 +6,7 @@
 #include "models/megakv/config.h"
 #include "models/megakv/real/report.h"
 #include "models/megakv/real/threads.h"
+#include "sim/base/seeds.h"
 #include "validate/probes/noise.h"
 #include "validate/probes/pin.h"
 
@@ -78,7 +79,8 @@ static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_m
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     bool on_gpu = config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
-    enum kvc_status status = kvc_megakv_store_create(scenario, progress, store, diag);
+    enum kvc_status status =
+        kvc_megakv_store_create(scenario, kvc_seed_of_replica(scenario->run.seed, 0), progress, store, diag);
     if (status == KVC_OK && on_gpu) {
         status = kvc_megakv_real_device_move_index(scenario, &(*store)->shards[0], diag);
     }

@@ -5,6 +5,7 @@
 
 #include "models/megakv/config.h"
 #include "sim/base/clock.h"
+#include "sim/base/seeds.h"
 
 static bool open_pipeline(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
                           uint32_t number, uint32_t buffers)
@@ -60,8 +61,8 @@ static enum kvc_status open_feeds(struct kvc_megakv_real_node *node, const struc
     uint32_t asked = kvc_megakv_config_of(scenario)->frame_requests;
     uint32_t frame_requests =
         asked < KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX ? asked : KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX;
-    enum kvc_status status = kvc_megakv_real_feeds_create(scenario, KVC_MEGAKV_HASH_SEED, frame_requests,
-                                                          feed_bytes, node->count, feeds, diag);
+    enum kvc_status status =
+        kvc_megakv_real_feeds_create(scenario, frame_requests, feed_bytes, node->count, feeds, diag);
     for (uint32_t i = 0; status == KVC_OK && i < node->count; i++) {
         node->pipeline[i]->feed = feeds[i];
     }
@@ -76,6 +77,7 @@ enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
     memset(node, 0, sizeof(*node));
     node->shard = shard;
     node->on_gpu = on_gpu;
+    node->hash_seed = kvc_seed_of_hash(kvc_seed_of_replica(scenario->run.seed, 0));
     node->cycle_ns = node->due_ns = config->cycle_ns;
     node->delay = config->delay;
     node->count =

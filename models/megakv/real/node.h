@@ -54,6 +54,7 @@ struct kvc_megakv_real_pipeline {
 struct kvc_megakv_real_node {
     struct kvc_megakv_shard *shard;
     bool on_gpu; /* Whether the index is on the GPU. */
+    uint64_t hash_seed;
     double cycle_ns;
     uint64_t delay;                     /* Inserts and deletes run every `delay` cycles. */
     bool saturating;                    /* Clients always have the next request ready. */

@@ -52,9 +52,8 @@ bool kvc_megakv_real_receiver_step(void *data)
     if (buffer->rows + frame->requests > buffer->room || (!node->saturating && start_ns < due_ns)) {
         return false;
     }
-    kvc_megakv_real_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes,
-                                  KVC_MEGAKV_HASH_SEED, node->saturating ? start_ns : due_ns,
-                                  pipeline->writes);
+    kvc_megakv_real_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes, node->hash_seed,
+                                  node->saturating ? start_ns : due_ns, pipeline->writes);
     if (pipeline->writes->count > 0) {
         pipeline->rejected += kvc_megakv_real_receive_writes(buffer, node->shard->slab, pipeline->writes,
                                                              &pipeline->stock, &pipeline->receive_stats);

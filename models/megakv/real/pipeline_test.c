@@ -8,6 +8,7 @@
 
 #include "models/megakv/config.h"
 #include "sim/base/clock.h"
+#include "sim/base/seeds.h"
 
 enum { KEYS = 10000, PIPELINES = 2, FEED_BYTES = 1 << 19 };
 
@@ -46,8 +47,10 @@ static void open_fixture(struct fixture *fixture)
     cr_assert_not_null(fixture->node);
     cr_assert_eq(kvc_megakv_resolve(&fixture->scenario, &fixture->config, &diag), KVC_OK, "%s", diag.message);
     fixture->scenario.config = &fixture->config;
-    cr_assert_eq(kvc_megakv_store_create(&fixture->scenario, NULL, &fixture->store, &diag), KVC_OK, "%s",
-                 diag.message);
+    cr_assert_eq(kvc_megakv_store_create(&fixture->scenario,
+                                         kvc_seed_of_replica(fixture->scenario.run.seed, 0), NULL,
+                                         &fixture->store, &diag),
+                 KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_megakv_real_node_open(fixture->node, &fixture->scenario, &fixture->store->shards[0],
                                            false, FEED_BYTES, &diag),
                  KVC_OK, "%s", diag.message);

@@ -6,6 +6,7 @@
 #include "models/megakv/real/pipeline.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
+#include "sim/base/seeds.h"
 
 enum {
     FRAME_BYTES = 1472, /* Requests in a basic Ethernet frame. */
@@ -91,7 +92,8 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
     testbench->pool = pool;
     enum kvc_status status = describe(testbench, frame_requests, diag);
     if (status == KVC_OK) {
-        status = kvc_megakv_store_create(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS], NULL,
+        const struct kvc_scenario *gets = &testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS];
+        status = kvc_megakv_store_create(gets, kvc_seed_of_replica(gets->run.seed, 0), NULL,
                                          &testbench->store, diag);
     }
     if (status == KVC_OK && params->on_gpu) {

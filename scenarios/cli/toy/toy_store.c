@@ -7,10 +7,7 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
 
-enum {
-    HASH_SEED = 0x746f79,
-    DEVICE = 0, /* Number of the device in the platform. */
-};
+enum { DEVICE = 0 }; /* Number of the device in the platform. */
 
 static const struct kvc_option rows[] = {
     {.name = "work",
@@ -156,15 +153,12 @@ static enum kvc_status open_simulation(struct simulation *simulation, const stru
     uint32_t requests = config->frame_requests;
     *simulation = (struct simulation){.config = config, .platform = kvc_platform_create()};
     describe(context->scenario, simulation->platform);
-    const struct kvc_replica_options options = {
+    struct kvc_replica_options options = {
         .platform = simulation->platform,
-        .source = {.workload = workload,
-                   .nodes = 1,
-                   .sockets = 1,
-                   .hash_seed = HASH_SEED,
-                   .frame_requests = requests},
+        .source = kvc_scenario_source(context->scenario, 1, context->seed),
         .window_ns = WINDOW_FRAMES * requests * config->request_ns,
     };
+    options.source.frame_requests = requests;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->batch = kvc_batch_create(requests, kvc_workload_key_stride(workload));
     simulation->done_ns = malloc(requests * sizeof(*simulation->done_ns));

@@ -14,9 +14,10 @@
 #include "scenarios/load/load.h"
 #include "sim/base/data_dir.h"
 #include "sim/base/clock.h"
+#include "sim/base/seeds.h"
 #include "sim/workload/source.h"
 
-enum { ROWS = 1600, RESPONSE_BYTES = 4 << 20, REQUESTS = 2000000, BARE_RUNS = 6 };
+enum { ROWS = 1600, RESPONSE_BYTES = 4 << 20, REQUESTS = 2000000, BARE_RUNS = 6, STORE_SEED = 1 };
 
 struct bare {
     struct kvc_batch *batch;
@@ -86,7 +87,7 @@ static double bare_run(const struct kvc_scenario *scenario, struct kvc_megakv_st
         .nodes = (uint32_t)scenario->cluster.nodes,
         .sockets = (uint32_t)scenario->node.sockets,
         .seed = seed,
-        .hash_seed = KVC_MEGAKV_HASH_SEED,
+        .hash_seed = kvc_seed_of_hash(STORE_SEED),
         .frame_requests = kvc_megakv_config_of(scenario)->frame_requests,
     };
     struct bare *bare = calloc(1, sizeof(*bare));
@@ -148,13 +149,13 @@ int main(int argc, char **argv)
         status = kvc_scenario_load(path, &overrides, &loaded, &diag);
     }
     if (status == KVC_OK) {
-        status = kvc_megakv_store_create(&loaded->scenario, NULL, &store, &diag);
+        status = kvc_megakv_store_create(&loaded->scenario, STORE_SEED, NULL, &store, &diag);
     }
     double bare_all_ns[BARE_RUNS];
     if (status == KVC_OK) {
         bare_runs(&loaded->scenario, store, 0, bare_all_ns);
         const struct kvc_run_context context = {
-            .scenario = &loaded->scenario, .state = store, .result = result};
+            .scenario = &loaded->scenario, .state = store, .seed = STORE_SEED, .result = result};
         status = kvc_megakv_run(&context, &diag);
     }
     if (status != KVC_OK) {
