@@ -29,8 +29,7 @@ struct moved {
 /* One case while it is evaluated. */
 struct evaluation {
     const struct kvc_case *asked;
-    char path[PATH_MAX], overrides[sizeof(((struct kvc_case *)NULL)->overrides)];
-    struct kvc_capacity_bounds bounds; /* Of a capacity. */
+    char path[PATH_MAX], overrides[sizeof(((struct kvc_case *)NULL)->overrides) + 32];
     struct kvc_loaded *loaded;
     struct kvc_outcome *closed_form; /* Of the scenario as it is. */
     double value;                    /* The metric, by the closed form or simulated. */
@@ -38,21 +37,12 @@ struct evaluation {
     double warmup_ns; /* Warm-up of all simulations. */
 };
 
-/* A latency of a capacity is the closed form's at nine tenths of the highest load. */
-static enum kvc_status predict_capacity(const struct evaluation *evaluation, const struct kvc_loaded *loaded,
-                                        double *value, struct kvc_diag *diag)
+/* A latency of a capacity is the closed form's at nine tenths of the throughput under saturation. */
+static enum kvc_status predict_latency(const struct evaluation *evaluation, const struct kvc_loaded *loaded,
+                                       double throughput_mops, double *value, struct kvc_diag *diag)
 {
-    struct kvc_capacity capacity = {.bounds = evaluation->bounds};
-    struct kvc_capacity_point point = {.offered_mops = 0};
-    enum kvc_status status = kvc_capacity_find_closed_form(&loaded->scenario, &capacity, diag);
-    double found_mops =
-        isnan(capacity.closed_form_mops) ? capacity.closed_form_limit_mops : capacity.closed_form_mops;
-    *value = found_mops;
-    if (status != KVC_OK || isnan(found_mops) || strcmp(evaluation->asked->metric, "throughput_mops") == 0) {
-        return status;
-    }
-    point.offered_mops = 0.9 * found_mops;
-    status = kvc_capacity_predict(&loaded->scenario, &point, diag);
+    struct kvc_capacity_point point = {.offered_mops = 0.9 * throughput_mops};
+    enum kvc_status status = kvc_capacity_predict(&loaded->scenario, &point, diag);
     bool is_mean = strcmp(evaluation->asked->metric, "latency_mean_us") == 0;
     bool is_p95 = strcmp(evaluation->asked->metric, "latency_p95_us") == 0;
     *value = is_mean ? point.closed_form.mean_us : is_p95 ? point.closed_form.p95_us : NAN;
@@ -64,10 +54,12 @@ static enum kvc_status closed_form_value(const struct evaluation *evaluation, co
                                          const struct kvc_outcome *outcome, double *value,
                                          struct kvc_diag *diag)
 {
-    if (evaluation->asked->mode == KVC_CASE_CAPACITY) {
-        return predict_capacity(evaluation, loaded, value, diag);
+    const char *metric = evaluation->asked->metric;
+    bool is_capacity = evaluation->asked->mode == KVC_CASE_CAPACITY;
+    if (is_capacity && strcmp(metric, "throughput_mops") != 0) {
+        return predict_latency(evaluation, loaded, outcome->result.throughput_mops, value, diag);
     }
-    *value = kvc_outcome_interval(outcome, evaluation->asked->metric).mean;
+    *value = kvc_outcome_interval(outcome, metric).mean;
     return KVC_OK;
 }
 
@@ -178,9 +170,15 @@ static void look_closer(const struct evaluation *evaluation, struct moved *moved
 static enum kvc_status open_evaluation(struct evaluation *evaluation, struct kvc_diag *diag)
 {
     const struct kvc_case *asked = evaluation->asked;
+    struct kvc_capacity_bounds bounds;
     kvc_data_path(asked->scenario, evaluation->path);
-    enum kvc_status status = kvc_validate_capacity_bounds(
-        asked->overrides, evaluation->overrides, sizeof(evaluation->overrides), &evaluation->bounds, diag);
+    enum kvc_status status = kvc_validate_capacity_bounds(asked->overrides, evaluation->overrides,
+                                                          sizeof(asked->overrides), &bounds, diag);
+    if (asked->mode == KVC_CASE_CAPACITY) {
+        size_t length = strlen(evaluation->overrides);
+        snprintf(evaluation->overrides + length, sizeof(evaluation->overrides) - length,
+                 "%sworkload.arrival=saturate", length > 0 ? ";" : "");
+    }
     if (status == KVC_OK) {
         status = kvc_validate_load(evaluation->path, evaluation->overrides, &evaluation->loaded, diag);
     }
