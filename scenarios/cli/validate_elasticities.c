@@ -223,7 +223,7 @@ static enum kvc_status evaluate(const struct kvc_case *asked, const struct kvc_p
 struct elasticities {
     const struct kvc_cases *cases;
     struct moved *moved; /* By case. */
-    uint32_t *due;       /* Cases that are evaluated: all that are scored, and the parts of their ratios. */
+    uint32_t *due;       /* Cases that are evaluated, one of each that ask the same. */
     uint32_t due_count;
 };
 
@@ -234,11 +234,23 @@ static enum kvc_status evaluate_task(void *data, uint32_t task, const struct kvc
     return evaluate(&elasticities->cases->entry[elasticities->due[task]], progress, answer, diag);
 }
 
+/* Returns whether the elasticities of the two cases are the same. */
+static bool asks_the_same(const struct kvc_case *a, const struct kvc_case *b)
+{
+    return a->mode == b->mode && strcmp(a->scenario, b->scenario) == 0 &&
+           strcmp(a->overrides, b->overrides) == 0 && strcmp(a->metric, b->metric) == 0;
+}
+
 static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
 {
     struct elasticities *elasticities = data;
+    const struct kvc_cases *cases = elasticities->cases;
     (void)diag;
-    elasticities->moved[elasticities->due[task]] = *(const struct moved *)answer;
+    for (size_t i = 0; i < cases->count; i++) {
+        if (asks_the_same(&cases->entry[i], &cases->entry[elasticities->due[task]])) {
+            elasticities->moved[i] = *(const struct moved *)answer;
+        }
+    }
     return KVC_OK;
 }
 
@@ -291,7 +303,11 @@ static enum kvc_status list_due(struct elasticities *elasticities, bool *wanted,
         }
     }
     for (size_t i = 0; i < cases->count; i++) {
-        if (wanted[i] && cases->entry[i].mode != KVC_CASE_RATIO) {
+        bool answered = cases->entry[i].mode == KVC_CASE_RATIO;
+        for (uint32_t j = 0; j < elasticities->due_count && !answered; j++) {
+            answered = asks_the_same(&cases->entry[i], &cases->entry[elasticities->due[j]]);
+        }
+        if (wanted[i] && !answered) {
             elasticities->due[elasticities->due_count++] = (uint32_t)i;
         }
     }
