@@ -349,8 +349,8 @@ static enum kvc_status check_flags(const struct kvc_arguments *arguments, const 
     if (arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "validate: --unseen only prints and logs, because pictures and baselines know the "
-            "seen runs alone; remove --out and --update-baseline");
+            "validate: --unseen only prints and logs, because pictures and baseline.csv know "
+            "the seen runs alone; remove --out and --update-baseline");
     }
     return KVC_OK;
 }
