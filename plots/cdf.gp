@@ -1,6 +1,7 @@
-# Draws the cumulative distribution of the latency, one line per result.
+# Draws the cumulative distribution of the latency, one line per result. Bars are 95 % intervals of percentiles.
 # Usage: gnuplot -c cdf.gp STYLE DATA OUTPUT FORMAT COLUMNS
-# DATA has one block of "latency_us fraction" per line, under the title of the line.
+# DATA has two blocks per line under the title of the line: "latency_us fraction", and "latency_us fraction low_us
+# high_us" for the percentiles whose interval is known.
 load_style = ARG1
 DATA = ARG2
 OUTPUT = ARG3
@@ -8,7 +9,8 @@ FORMAT = ARG4
 COLUMNS = int(ARG5)
 load load_style
 stats DATA using 1:2 nooutput
-if (STATS_blocks == 1) { unset key }
+lines = STATS_blocks / 2
+if (lines == 1) { unset key }
 if (STATS_max_x > 30 * STATS_min_x && STATS_min_x > 0) {
     set logscale x
     set xrange [STATS_min_x:STATS_max_x]
@@ -20,5 +22,7 @@ set yrange [0:1.02]
 set ytics 0.2
 set xlabel "latency (µs)"
 set ylabel "share of requests"
-plot for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with steps linestyle style(i + 1) title columnheader(1)
+plot for [i = 0:lines - 1] DATA index 2 * i using 1:2 with steps linestyle style(i + 1) title columnheader(1), \
+    for [i = 0:lines - 1] DATA index 2 * i + 1 using 1:2:3:4 with xerrorbars linestyle style(i + 1) dashtype 1 \
+        linewidth 0.7 pointtype 0 notitle
 set output

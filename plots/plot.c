@@ -86,6 +86,26 @@ static void title_of(json_t *const *documents, int count, int which, const char 
     }
 }
 
+/* Puts the percentiles whose 95 % intervals are known, as "latency_us fraction low_us high_us". gnuplot needs
+ * a line even where there is none. */
+static void put_percentiles(struct kvc_figure_data *figure, const json_t *percentiles, const char *title)
+{
+    size_t index;
+    json_t *entry;
+    kvc_figure_begin_block(figure, title);
+    fputs("NaN NaN NaN NaN\n", figure->data);
+    json_array_foreach(percentiles, index, entry)
+    {
+        const json_t *interval = json_object_get(entry, "ci95");
+        double us = json_number_value(json_object_get(entry, "us")), half_us = json_number_value(interval);
+        if (json_is_number(interval)) { /* The axis may be logarithmic: no bar reaches below a tenth. */
+            fprintf(figure->data, "%.12g %.12g %.12g %.12g\n", us,
+                    json_number_value(json_object_get(entry, "p")),
+                    half_us < 0.9 * us ? us - half_us : 0.1 * us, us + half_us);
+        }
+    }
+}
+
 static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path, const json_t *document,
                                const char *title, struct kvc_diag *diag)
 {
@@ -100,6 +120,7 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
     json_array_foreach(points, index, point)
         fprintf(figure->data, "%.12g %.12g\n", json_number_value(json_array_get(point, 0)),
                 json_number_value(json_array_get(point, 1)));
+    put_percentiles(figure, json_object_get(json_object_get(document, "latency_us"), "percentiles"), title);
     return KVC_OK;
 }
 
@@ -200,7 +221,7 @@ static void series_of(const struct kvc_csv *csv, size_t row, size_t first, size_
 static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure, const double *x,
                        size_t throughput)
 {
-    bool has_interval = throughput + 1 < csv->columns;
+    long interval = kvc_csv_column(csv, "throughput_ci95_mops");
     for (size_t i = 0; i < csv->rows; i++) {
         char title[TITLE_TEXT], other[TITLE_TEXT];
         bool is_new = true;
@@ -218,7 +239,7 @@ static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure
             if (strcmp(title, other) != 0) {
                 continue;
             }
-            double half_width = has_interval ? strtod(kvc_csv_cell(csv, j, throughput + 1), NULL) : 0;
+            double half_width = interval >= 0 ? strtod(kvc_csv_cell(csv, j, (size_t)interval), NULL) : 0;
             fprintf(figure->data, "%.12g ", x[j]);
             kvc_figure_put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
             fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL),

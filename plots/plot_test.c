@@ -73,6 +73,42 @@ Test(plot, draws_every_format)
     assert_begins("a.png", "\x89PNG");
 }
 
+static const char *text_of(const char *path)
+{
+    static char text[1 << 18];
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
+        count++;
+    }
+    return count;
+}
+
+/* gnuplot draws all bars of a line as one path, and starts every stroke of it with "M". */
+Test(plot, a_distribution_shows_the_intervals_of_its_percentiles)
+{
+#define WITH_INTERVALS(half_width)                                                                           \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"latency_us\": {"                               \
+    "\"percentiles\": [{\"p\": 0.5, \"us\": 2, \"ci95\": " half_width                                        \
+    "}, {\"p\": 0.9, \"us\": 5, \"ci95\": "                                                                  \
+    "null}], \"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}}"
+    struct kvc_diag diag = {0};
+    put("result.json", WITH_INTERVALS("null"));
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    size_t without = count_of(text_of("a.svg"), "M");
+    put("result.json", WITH_INTERVALS("0.5"));
+    cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(count_of(text_of("a.svg"), "M"), without + 3, "a bar and its two ends");
+}
+
 Test(plot, draws_every_kind)
 {
     struct kvc_diag diag = {0};
@@ -215,16 +251,6 @@ Test(plot, a_failing_gnuplot_is_quoted)
     "{\"name\": \"node0.socket0.gpu\", \"utilization_frac\": 0.801}, "                                       \
     "{\"name\": \"node0.root\", \"utilization_frac\": 0.25}], "                                              \
     "\"energy\": {\"devices\": [{\"device\": \"node0.socket0.gpu\", \"watts_mean\": 89.64}]}}"
-
-static const char *text_of(const char *path)
-{
-    static char text[1 << 18];
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file);
-    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
 
 Test(plot, a_platform_shows_devices_links_rates_and_utilization)
 {
