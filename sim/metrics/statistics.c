@@ -25,6 +25,9 @@ struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
         return (struct kvc_interval){mean, NAN};
     }
     double error = gsl_stats_sd_m(values, 1, count, mean) / sqrt(count);
+    if (error < 1e-14 * fabs(mean)) { /* The values differ by rounding only. */
+        error = 0;
+    }
     return (struct kvc_interval){mean, gsl_cdf_tdist_Pinv(0.975, count - 1) * error};
 }
 

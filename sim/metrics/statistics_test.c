@@ -45,6 +45,9 @@ Test(interval, of_too_few_values)
     cr_expect_eq(kvc_interval_of(&value, 1).mean, 3);
     cr_expect(isnan(kvc_interval_of(&value, 1).half_width));
     cr_expect_eq(kvc_interval_of(same, 3).half_width, 0);
+    double rounded[3] = {0.1 + 0.2, 0.3, 0.3};
+    cr_expect_neq(rounded[0], rounded[1]);
+    cr_expect_eq(kvc_interval_of(rounded, 3).half_width, 0, "rounding is no variation");
 }
 
 /* 95 % of the intervals contain the true mean; how many do is binomially distributed. */
