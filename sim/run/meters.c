@@ -60,6 +60,18 @@ static struct kvc_device_result *entry_of(struct kvc_result *result, const char 
     return added;
 }
 
+/* Rounds to nine digits. SimGrid adds up the shares of activities in the order of their addresses, which
+ * differ between processes, so that the last digits of a sum depend on the number of jobs. The half width of
+ * an interval over nearly equal replicas would show them. */
+static double reproducible(double value)
+{
+    if (value == 0 || !isfinite(value)) {
+        return value;
+    }
+    double unit = pow(10, floor(log10(fabs(value))) - 8);
+    return round(value / unit) * unit;
+}
+
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result)
 {
     double span_ns = meters->last_ns - meters->first_ns, capacity[KVC_DEVICES_MAX] = {0};
@@ -80,8 +92,8 @@ void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *resul
     }
     for (uint32_t i = 0; i < result->device_count; i++) {
         struct kvc_device_result *device = &result->device[i];
-        device->utilization_frac = capacity[i] > 0 ? device->utilization_frac / capacity[i] : 0;
-        device->watts_mean = device->joules / (span_ns * 1e-9);
+        device->utilization_frac = reproducible(capacity[i] > 0 ? device->utilization_frac / capacity[i] : 0);
+        device->watts_mean = reproducible(device->joules / (span_ns * 1e-9));
         device->joules = device->watts_mean * result->simulated_s;
         if (!isnan(device->joules)) {
             result->joules += device->joules;
