@@ -81,7 +81,6 @@ struct simulation {
     struct kvc_replica replica;
     struct kvc_batch *batch; /* The frame that is served. */
     double *done_ns;         /* When each of its requests completes [ns]. */
-    uint64_t offered;
     uint64_t completed[KVC_OP_COUNT]; /* Within the measured time. */
 };
 
@@ -97,6 +96,7 @@ static void serve_frame(struct simulation *simulation, double start_ns)
     for (uint32_t i = 0; i < batch->count; i++) {
         batch->sent_ns[i] = isnan(batch->sent_ns[i]) ? start_ns : batch->sent_ns[i]; /* saturating clients */
     }
+    kvc_recorder_offered(recorder, batch->sent_ns, batch->count);
     kvc_engine_work(&(struct kvc_draw){DEVICE, frame_ns, frame_ns}, 1);
     double end_ns = kvc_engine_now_ns();
     for (uint32_t i = 0; i < batch->count; i++) {
@@ -110,7 +110,6 @@ static void serve_frame(struct simulation *simulation, double start_ns)
     for (uint32_t i = first; i < last; i++) {
         simulation->completed[batch->op[i]]++;
     }
-    simulation->offered += batch->count;
 }
 
 /* The actor of the device. */
@@ -179,7 +178,7 @@ static void close_simulation(struct simulation *simulation)
 static void report(struct simulation *simulation, struct kvc_result *result)
 {
     struct kvc_recorder *recorder = &simulation->replica.recorder;
-    result->offered = result->requests_simulated = simulation->offered;
+    result->requests_simulated = recorder->offered_in_all;
     result->gets = result->hits = simulation->completed[KVC_OP_GET];
     result->sets = simulation->completed[KVC_OP_SET];
     result->deletes = simulation->completed[KVC_OP_DELETE];
