@@ -188,6 +188,17 @@ uint64_t kvc_kvdirect_table_free_slab_bytes(const struct kvc_kvdirect_table *tab
 /** Number of buckets of the hash index. */
 uint64_t kvc_kvdirect_table_index_buckets(const struct kvc_kvdirect_table *table);
 
+/** Number of buckets that the hash index of a table with these parameters would have. */
+uint64_t kvc_kvdirect_table_index_buckets_of(const struct kvc_kvdirect_table_params *params);
+
+/** Number of the bucket, of so many, where the chain of a key begins, by kvc_hash() of the key with the
+ * table's seed. The index is the beginning of the table's memory, so this is also the number of its 64-byte
+ * line. */
+static inline uint64_t kvc_kvdirect_table_bucket_of(uint64_t hash, uint64_t buckets)
+{
+    return (hash & UINT32_MAX) * buckets >> 32;
+}
+
 /** The most pairs of this size that fit if the hash spreads them perfectly and no slot stays empty. Inline
  * pairs may fill as many chained buckets as the slabs allow; larger pairs use slots and slabs in the best
  * proportion that this index allows. Returns 0 for a size that does not fit at all. */

@@ -35,6 +35,11 @@ uint64_t kvc_kvdirect_table_capacity(const struct kvc_kvdirect_table *table, uin
     return capacity(table->bytes, table->buckets, table->inline_bytes, pair_bytes);
 }
 
+uint64_t kvc_kvdirect_table_index_buckets_of(const struct kvc_kvdirect_table_params *params)
+{
+    return kvc_kvdirect_table_index_bytes(params) / KVC_KVDIRECT_TABLE_BUCKET_BYTES;
+}
+
 uint64_t kvc_kvdirect_table_capacity_of(const struct kvc_kvdirect_table_params *params, uint32_t pair_bytes)
 {
     return capacity(params->bytes, kvc_kvdirect_table_index_bytes(params) / KVC_KVDIRECT_TABLE_BUCKET_BYTES,

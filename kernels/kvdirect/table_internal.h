@@ -94,8 +94,7 @@ KVC_KVDIRECT_INLINE uint8_t *kvc_kvdirect_slab_at(const struct kvc_kvdirect_tabl
 KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *
 kvc_kvdirect_first_bucket(const struct kvc_kvdirect_table *table, uint64_t hash)
 {
-    uint64_t number = (uint64_t)(uint32_t)hash * table->buckets >> 32;
-    return (struct kvc_kvdirect_bucket *)table->memory + number;
+    return (struct kvc_kvdirect_bucket *)table->memory + kvc_kvdirect_table_bucket_of(hash, table->buckets);
 }
 
 /** The 9 bits of a hash that a pointer slot holds. */

@@ -50,7 +50,15 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
 
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed)
 {
-    if (bytes == 0 || bytes > (uint64_t)KVC_MEGAKV_SLAB_COUNT_MAX * KVC_MEGAKV_SLAB_BYTES) {
+    return kvc_megakv_slab_create_sample(bytes, 1, hash_seed);
+}
+
+struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t rate, uint64_t hash_seed)
+{
+    /* Each class leaves one slab of a sample incomplete. */
+    uint64_t shares = (bytes - 1) / KVC_MEGAKV_SLAB_BYTES + 1, extra = rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0;
+    if (bytes == 0 || rate == 0 || rate > UINT32_MAX || shares > UINT32_MAX ||
+        shares / rate + extra > KVC_MEGAKV_SLAB_COUNT_MAX) {
         errno = EINVAL;
         return NULL;
     }
@@ -59,7 +67,9 @@ struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_see
         return NULL;
     }
     memset(slab, 0, sizeof(*slab));
-    slab->slab_count = (uint32_t)((bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES);
+    slab->slab_count = (uint32_t)(shares / rate + extra);
+    slab->shares = slab->shares_left = (uint32_t)shares;
+    slab->rate = (uint32_t)rate;
     slab->hash_seed = hash_seed;
     for (uint32_t i = 0; i < KVC_MEGAKV_SLAB_CLASSES; i++) {
         slab->classes[i].last = KVC_MEGAKV_SLAB_NONE;
@@ -119,5 +129,5 @@ uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab)
 
 uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab)
 {
-    return (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES;
+    return (uint64_t)slab->shares * KVC_MEGAKV_SLAB_BYTES / slab->rate;
 }

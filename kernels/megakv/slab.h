@@ -100,6 +100,27 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab);
  */
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed);
 
+/** Creates an empty sample of a store: it holds one item for every `rate` items that the whole store holds.
+ *
+ * A size class takes slabs as in the whole store, and gets the share 1/rate of their items, rounded to whole
+ * items; so classes with few slabs keep their share of the memory. A class that has any slab holds at least
+ * one item.
+ * @param bytes Capacity of the whole store [bytes], at least 1 byte; rounded up to whole slabs.
+ * @param rate Items of the whole store for each item of the sample, at least 1; 1 is the whole store.
+ * @param hash_seed As for kvc_megakv_slab_create().
+ * @return The store, or NULL with errno EINVAL (also if the sample exceeds 128 GiB) or ENOMEM.
+ */
+struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t rate, uint64_t hash_seed);
+
+/** Gives the class that fits a key of `key_bytes` and a value of `value_bytes` [bytes] one more slab now, or
+ * its share of a slab in a sample, instead of when it first needs one. Returns false if no slab is left or
+ * the item is too long. */
+bool kvc_megakv_slab_assign(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes);
+
+/** Returns how many items with a key of `key_bytes` and a value of `value_bytes` [bytes] a slab holds, or 0
+ * if they are too long. */
+uint32_t kvc_megakv_slab_items(uint32_t key_bytes, uint32_t value_bytes);
+
 /** Returns the size of the items of the class that fits this key and value [bytes], or 0 if they are too
  * long. */
 uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
@@ -191,7 +212,7 @@ void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in)
  */
 uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab);
 
-/** Returns the capacity of the store [bytes], a multiple of the slab size. */
+/** Returns the capacity of the store [bytes], a multiple of the slab size, or the share 1/rate of one. */
 uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab);
 
 #ifdef __cplusplus

@@ -53,25 +53,26 @@ static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, ui
     }
 }
 
-/* Gives the next unused slab to a class, whose lock is held; returns false if no slab is left. */
-static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
+/* Takes one from a counter; returns false if none is left. */
+static bool take_one(uint32_t *left)
 {
-    uint32_t number = __atomic_load_n(&slab->assigned, __ATOMIC_RELAXED);
+    uint32_t now = __atomic_load_n(left, __ATOMIC_RELAXED);
     do {
-        if (number == slab->slab_count) {
+        if (now == 0) {
             return false;
         }
-    } while (!__atomic_compare_exchange_n(&slab->assigned, &number, number + 1, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(left, &now, now - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return true;
+}
+
+/* Adds a slab without free items to a class, whose lock is held. One is always left: the items of all classes
+ * fill no more slabs than there are, and a sample has a spare slab for the incomplete one of each class. */
+static void add_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
+{
+    uint32_t number = __atomic_fetch_add(&slab->assigned, 1, __ATOMIC_RELAXED);
     struct kvc_megakv_slab_class *class = &slab->classes[class_index];
-    class->items =
-        KVC_MEGAKV_SLAB_BYTES / class_bytes < ITEMS_MAX ? KVC_MEGAKV_SLAB_BYTES / class_bytes : ITEMS_MAX;
     struct kvc_megakv_slab_info *info = &slab->info[number];
-    *info = (struct kvc_megakv_slab_info){.class_index = class_index,
-                                          .free_items = class->items,
-                                          .next_free = class->first_free,
-                                          .next = number};
-    class->first_free = number;
+    *info = (struct kvc_megakv_slab_info){.class_index = class_index, .next = number};
     if (class->last != KVC_MEGAKV_SLAB_NONE) {
         info->next = slab->info[class->last].next;
         slab->info[class->last].next = number;
@@ -80,14 +81,102 @@ static bool assign_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint
     }
     class->last = number;
     class->slabs++;
-    uint64_t *free_bits = &slab->free_bits[kvc_megakv_slab_word(kvc_megakv_slab_location(number, 0))];
-    for (uint32_t item = 0; item < class->items; item += 64) {
-        uint32_t left = class->items - item;
-        free_bits[item / 64] = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
-    }
-    reference_the_rest(slab, number, class->items);
     __atomic_store_n(&slab->item_bytes[number], class_bytes, __ATOMIC_RELEASE);
+}
+
+/* Makes the next `count` items of the class's last slab free. */
+static void free_more(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class *class, uint32_t count)
+{
+    uint32_t number = class->last, first = class->granted - (class->slabs - 1) * class->items;
+    struct kvc_megakv_slab_info *info = &slab->info[number];
+    uint64_t *free_bits = &slab->free_bits[kvc_megakv_slab_word(kvc_megakv_slab_location(number, 0))];
+    for (uint32_t item = first, end = first + count, part; item < end; item += part) {
+        uint32_t bit = item & 63;
+        part = end - item < 64 - bit ? end - item : 64 - bit;
+        free_bits[item / 64] |= (part == 64 ? ~UINT64_C(0) : (UINT64_C(1) << part) - 1) << bit;
+    }
+    if (first == 0) {
+        reference_the_rest(slab, number, count);
+    }
+    if (info->free_items == 0) {
+        info->next_free = class->first_free;
+        class->first_free = number;
+        info->free_word = first / 64;
+    } else if (first / 64 < info->free_word) {
+        info->free_word = first / 64;
+    }
+    info->free_items += count;
+    class->granted += count;
+}
+
+/* Returns how many items a slab of a class holds. */
+static uint32_t items_of(uint32_t class_bytes)
+{
+    uint32_t items = KVC_MEGAKV_SLAB_BYTES / class_bytes;
+    return items < ITEMS_MAX ? items : ITEMS_MAX;
+}
+
+/* Makes the first `due` items of a class, whose lock is held, available. */
+static void grant(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes, uint64_t due)
+{
+    struct kvc_megakv_slab_class *class = &slab->classes[class_index];
+    while (due > class->granted) {
+        uint64_t room = (uint64_t) class->slabs * class->items - class->granted, left = due - class->granted;
+        if (room == 0) {
+            add_slab(slab, class_index, class_bytes);
+            room = class->items;
+        }
+        free_more(slab, class, (uint32_t)(left < room ? left : room));
+    }
+}
+
+/* Takes a slab for a class, whose lock is held, and makes its items available, or its share of them in a
+ * sample. Returns false if no slab is left. */
+static bool take_share(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
+{
+    struct kvc_megakv_slab_class *class = &slab->classes[class_index];
+    if (!take_one(&slab->shares_left)) {
+        return false;
+    }
+    class->items = items_of(class_bytes);
+    class->shares++;
+    grant(slab, class_index, class_bytes,
+          ((uint64_t) class->shares * class->items + slab->rate / 2) / slab->rate);
     return true;
+}
+
+/* Takes slabs for a class, whose lock is held, until it has a further item: a sample's share of one slab may
+ * be less than an item. Returns false if it has none. */
+static bool grow(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
+{
+    struct kvc_megakv_slab_class *class = &slab->classes[class_index];
+    uint32_t granted = class->granted;
+    while (class->granted == granted && take_share(slab, class_index, class_bytes)) {
+        ;
+    }
+    if (class->granted == 0 && class->shares > 0) { /* What has slabs in the whole store keeps an item. */
+        grant(slab, class_index, class_bytes, 1);
+    }
+    return class->granted > granted;
+}
+
+bool kvc_megakv_slab_assign(struct kvc_megakv_slab *slab, uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t class_bytes, class_index = class_of(key_bytes, value_bytes, &class_bytes);
+    if (class_index == KVC_MEGAKV_SLAB_CLASSES) {
+        return false;
+    }
+    struct kvc_megakv_slab_class *class = &slab->classes[class_index];
+    kvc_megakv_slab_lock(class);
+    bool took = take_share(slab, class_index, class_bytes);
+    kvc_megakv_slab_unlock(class);
+    return took;
+}
+
+uint32_t kvc_megakv_slab_items(uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t class_bytes = kvc_megakv_slab_item_bytes(key_bytes, value_bytes);
+    return class_bytes > 0 ? items_of(class_bytes) : 0;
 }
 
 /* Takes up to `count` items from one word of a slab's free list. It marks them as referenced together, which
@@ -244,7 +333,7 @@ uint32_t kvc_megakv_slab_alloc(struct kvc_megakv_slab *slab, uint32_t key_bytes,
     uint32_t found = 0;
     kvc_megakv_slab_lock(class);
     uint32_t taken = take_free(slab, class, count, location);
-    while (taken < count && assign_slab(slab, class_index, class_bytes)) {
+    while (taken < count && grow(slab, class_index, class_bytes)) {
         taken += take_free(slab, class, count - taken, location + taken);
     }
     if (taken < count) {

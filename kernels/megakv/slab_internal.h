@@ -54,6 +54,8 @@ struct kvc_megakv_slab_class {
     uint32_t hand_item;          /**< Item under the CLOCK hand. */
     uint32_t items;              /**< Items per slab. */
     uint32_t slabs;              /**< Number of slabs. */
+    uint32_t shares;             /**< Slabs that it would have in the whole store. */
+    uint32_t granted;            /**< Items that it may use: the first of its slabs. */
 };
 
 /** A slab store. */
@@ -71,6 +73,9 @@ struct kvc_megakv_slab {
      * has a byte per item (3 % of the smallest items): bits would cost every write an atomic operation on a
      * line that the writers of the next batches contend for. */
     uint32_t assigned;
+    uint32_t rate;                     /**< A sample of one item in this many; 1: the whole store. */
+    uint32_t shares;                   /**< Slabs of the whole store. */
+    uint32_t shares_left;              /**< Those that no class has been given. */
     uint64_t hash_seed;                /**< Seed of the hashes of evicted keys. */
     uint64_t *free_bits;               /**< Bitmaps of free items. */
     uint8_t *in_use;                   /**< Whether each item is in use. */

@@ -21,6 +21,7 @@ bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double c
 void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch)
 {
     free(dispatch->place);
+    kvc_kvdirect_hot_close(&dispatch->hot);
 }
 
 bool kvc_kvdirect_dispatch_cacheable(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
@@ -40,29 +41,85 @@ static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64
     return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
 }
 
-void kvc_kvdirect_dispatch_look(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step)
+uint64_t kvc_kvdirect_dispatch_mate(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
+{
+    const struct kvc_kvdirect_hot *hot = &dispatch->hot;
+    uint64_t mate = line % hot->sample.index_lines, tries = hot->sample.index_lines;
+    while (line < hot->whole.index_lines && tries-- > 0) {
+        if (kvc_kvdirect_dispatch_cacheable(dispatch, mate)) {
+            return mate;
+        }
+        mate = mate + 1 < hot->sample.index_lines ? mate + 1 : 0;
+    }
+    return KVC_KVDIRECT_NO_LINE;
+}
+
+/* Looks a line up in the places of the sample. */
+static bool look_in_sample(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step,
+                           bool *evicts)
 {
     uint64_t place = kvc_kvdirect_dispatch_place_of(dispatch, step->line);
     uint32_t held = dispatch->place[place], tag = (uint32_t)(step->line / dispatch->places) + 1;
-    bool write = step->kind == KVC_KVDIRECT_CACHE_WRITE;
-    bool hit = (held & ~changed_bit) == tag, evicts = !hit && (held & changed_bit) != 0;
+    bool hit = (held & ~changed_bit) == tag || step->again;
+    *evicts = !hit && (held & changed_bit) != 0;
+    if (*evicts) {
+        uint64_t evicted = ((held & ~changed_bit) - 1) * dispatch->places + place;
+        step->evicted_endpoint = endpoint_of(dispatch, evicted);
+    }
+    if (step->line_of == KVC_KVDIRECT_OWN && dispatch->hot.clock > 0) {
+        kvc_kvdirect_hot_note(&dispatch->hot, step->line, hit, step->kind == KVC_KVDIRECT_CACHE_WRITE);
+    }
+    return hit;
+}
+
+void kvc_kvdirect_dispatch_look(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step)
+{
+    bool write = step->kind == KVC_KVDIRECT_CACHE_WRITE, hit;
+    if (step->line_of == KVC_KVDIRECT_HOT) {
+        hit = kvc_kvdirect_hot_look(&dispatch->hot, step->line,
+                                    kvc_kvdirect_dispatch_mate(dispatch, step->line), &step->evicts);
+        step->evicted_endpoint = endpoint_of(dispatch, step->line % dispatch->hot.whole.places);
+    } else {
+        hit = look_in_sample(dispatch, step, &step->evicts);
+    }
     dispatch->stats.hits += hit;
-    dispatch->stats.writebacks += evicts;
+    dispatch->stats.writebacks += step->evicts;
     step->open = false;
     if (!write && !hit) {
         step->kind = KVC_KVDIRECT_CACHE_FETCH;
     }
-    step->evicts = evicts;
     step->fetches = write && !hit && step->bytes < KVC_KVDIRECT_LINE_BYTES;
-    if (evicts) {
-        uint64_t evicted = ((held & ~changed_bit) - 1) * dispatch->places + place;
-        step->evicted_endpoint = endpoint_of(dispatch, evicted);
+}
+
+void kvc_kvdirect_dispatch_use(struct kvc_kvdirect_dispatch *dispatch,
+                               const struct kvc_kvdirect_table_access *access)
+{
+    uint64_t end =
+        access->line + (access->bytes + KVC_KVDIRECT_LINE_BYTES - UINT64_C(1)) / KVC_KVDIRECT_LINE_BYTES;
+    for (uint64_t line = access->line; line < end; line++) {
+        uint32_t held = dispatch->place[kvc_kvdirect_dispatch_place_of(dispatch, line)];
+        bool is_there = (held & ~changed_bit) == (uint32_t)(line / dispatch->places) + 1;
+        if (kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
+            kvc_kvdirect_dispatch_place(dispatch, line,
+                                        access->write || (is_there && (held & changed_bit) != 0));
+        }
+    }
+}
+
+void kvc_kvdirect_dispatch_arrive(struct kvc_kvdirect_dispatch *dispatch,
+                                  const struct kvc_kvdirect_step *step)
+{
+    bool changed = step->kind == KVC_KVDIRECT_CACHE_WRITE;
+    if (step->line_of == KVC_KVDIRECT_HOT) {
+        kvc_kvdirect_hot_put(&dispatch->hot, step->line, changed);
+    } else {
+        kvc_kvdirect_dispatch_place(dispatch, step->line, changed);
     }
 }
 
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      const struct kvc_kvdirect_table_access *access,
-                                     struct kvc_kvdirect_step *step)
+                                     enum kvc_kvdirect_line_of line_of, struct kvc_kvdirect_step *step)
 {
     uint32_t count = 0, left = access->bytes;
     struct kvc_kvdirect_step *host = NULL; /* The DMA operation of the previous line. */
@@ -76,6 +133,7 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                                                              : KVC_KVDIRECT_CACHE_READ,
                                                        .open = true,
                                                        .bytes = (uint16_t)bytes,
+                                                       .line_of = (uint8_t)line_of,
                                                        .endpoint = endpoint_of(dispatch, line),
                                                        .line = (uint32_t)line};
             host = NULL;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "kernels/kvdirect/table.h"
+#include "models/kvdirect/hot.h"
 #include "sim/base/rng.h"
 
 enum { KVC_KVDIRECT_LINE_BYTES = 64 };
@@ -32,6 +33,13 @@ enum kvc_kvdirect_step_kind {
     KVC_KVDIRECT_STEP_KINDS,
 };
 
+/* Whose line a step is about. Only a sample has others than OWN. */
+enum kvc_kvdirect_line_of {
+    KVC_KVDIRECT_OWN,   /* The key's own. */
+    KVC_KVDIRECT_ALIKE, /* That of a key alike, which stays as it is. */
+    KVC_KVDIRECT_HOT,   /* A hot key's, in the whole cache (hot.h). */
+};
+
 /* A part of an access. All parts of an access are under way at the same time. */
 struct kvc_kvdirect_step {
     uint8_t kind;     /* enum kvc_kvdirect_step_kind. */
@@ -39,10 +47,12 @@ struct kvc_kvdirect_step {
     bool evicts;      /* A changed line of the cache goes to the host. */
     bool fetches;     /* CACHE_WRITE of a part of a line that the cache lacks: the line is fetched first. */
     bool ends_access; /* The last part of its access. */
+    uint8_t line_of;  /* enum kvc_kvdirect_line_of. */
+    bool again;       /* ALIKE: an earlier step of the operation has brought the line. */
     uint16_t endpoint;
     uint16_t evicted_endpoint; /* Link of the line that goes to the host. */
     uint16_t bytes;
-    uint32_t line; /* Cacheable line of an open step. */
+    uint32_t line; /* Cacheable line of an open step, of the sample or, if it is HOT, of the whole table. */
 };
 
 struct kvc_kvdirect_cache_stats {
@@ -58,7 +68,8 @@ struct kvc_kvdirect_dispatch {
     bool all_cacheable;
     uint64_t places;
     uint32_t *place; /* Tag + 1, with the highest bit set if the line is newer than the host's; 0: empty. */
-    uint32_t endpoints; /* PCIe links. */
+    uint32_t endpoints;          /* PCIe links. */
+    struct kvc_kvdirect_hot hot; /* Of a sample with hot keys. */
     struct kvc_kvdirect_cache_stats stats;
 };
 
@@ -77,19 +88,46 @@ static inline uint64_t kvc_kvdirect_dispatch_place_of(const struct kvc_kvdirect_
     return line % dispatch->places;
 }
 
+/* Returns a number for the place of a step's line, different for all places of the sample and the whole
+ * cache. */
+static inline uint64_t kvc_kvdirect_dispatch_step_place(const struct kvc_kvdirect_dispatch *dispatch,
+                                                        const struct kvc_kvdirect_step *step)
+{
+    return step->line_of == KVC_KVDIRECT_HOT ? dispatch->places + step->line % dispatch->hot.whole.places
+                                             : kvc_kvdirect_dispatch_place_of(dispatch, step->line);
+}
+
+/* Returns the place of the sample that is like the place of a hot key's line. */
+static inline uint64_t kvc_kvdirect_dispatch_like(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
+{
+    return line % dispatch->hot.whole.places % dispatch->places;
+}
+
+/* Returns the line of the sample's index that is like that of a hot key's, a cacheable one, or
+ * KVC_KVDIRECT_NO_LINE if the hot key's lies behind the index. */
+uint64_t kvc_kvdirect_dispatch_mate(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line);
+
 /* Puts a line into its place. `changed` tells whether it is newer than the host's. */
 void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed);
 
 enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes that begins within a line touches 9 lines. */
 
+/* The line of a step has arrived at its place. */
+void kvc_kvdirect_dispatch_arrive(struct kvc_kvdirect_dispatch *dispatch,
+                                  const struct kvc_kvdirect_step *step);
+
 /* Fills up to KVC_KVDIRECT_STEPS_MAX steps of one access and returns their number. Cacheable lines are open.
  */
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      const struct kvc_kvdirect_table_access *access,
-                                     struct kvc_kvdirect_step *step);
+                                     enum kvc_kvdirect_line_of line_of, struct kvc_kvdirect_step *step);
 
-/* Looks an open step's line up: sets its kind, and what goes to the host and comes from there. It does not
- * change the cache. */
+/* Uses the lines of an access at once: they displace others, but nobody waits for them. */
+void kvc_kvdirect_dispatch_use(struct kvc_kvdirect_dispatch *dispatch,
+                               const struct kvc_kvdirect_table_access *access);
+
+/* Looks an open step's line up: sets its kind, and what goes to the host and comes from there. The cache
+ * stays as it is. */
 void kvc_kvdirect_dispatch_look(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step);
 
 #endif

@@ -6,7 +6,7 @@ static uint32_t steps_of(struct kvc_kvdirect_dispatch *dispatch, uint32_t line, 
                          struct kvc_kvdirect_step *step)
 {
     const struct kvc_kvdirect_table_access access = {.line = line, .bytes = (uint16_t)bytes, .write = write};
-    uint32_t count = kvc_kvdirect_dispatch_steps(dispatch, &access, step);
+    uint32_t count = kvc_kvdirect_dispatch_steps(dispatch, &access, KVC_KVDIRECT_OWN, step);
     for (uint32_t i = 0; i < count; i++) {
         cr_assert_eq(step[i].ends_access, i == count - 1);
     }

@@ -16,44 +16,6 @@ static struct kvc_kvdirect_step *room_for_steps(struct kvc_kvdirect_operation *o
     return operation->step + operation->steps;
 }
 
-/* Copies the accesses of a recent operation of the same kind, for a key that the table does not keep. */
-static void take_shape(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
-{
-    const struct kvc_kvdirect_shape *shape =
-        &processor->shape[operation->write_back ? KVC_OP_SET : operation->op];
-    uint64_t known = shape->count < KVC_KVDIRECT_SHAPES ? shape->count : KVC_KVDIRECT_SHAPES;
-    if (known == 0) { /* The first operations of a run read one uncached bucket. */
-        *room_for_steps(operation) = (struct kvc_kvdirect_step){
-            .kind = KVC_KVDIRECT_HOST_READ, .ends_access = true, .bytes = KVC_KVDIRECT_LINE_BYTES};
-        operation->steps = 1;
-        operation->present |= !operation->write_back;
-        return;
-    }
-    uint64_t which = kvc_rng_below(&processor->rng, known);
-    while (operation->steps < shape->steps[which]) {
-        struct kvc_kvdirect_step *step = room_for_steps(operation);
-        *step = shape->step[which][operation->steps++];
-        step->endpoint = (uint16_t)((operation->hash + operation->steps) % processor->memory.pcie->endpoints);
-    }
-    if (!operation->write_back) {
-        operation->present = shape->present[which];
-    }
-}
-
-static void keep_shape(struct kvc_kvdirect_processor *processor,
-                       const struct kvc_kvdirect_operation *operation)
-{
-    struct kvc_kvdirect_shape *shape = &processor->shape[operation->op];
-    uint64_t which = shape->count % KVC_KVDIRECT_SHAPES;
-    if (operation->steps > KVC_KVDIRECT_SHAPE_STEPS) {
-        return;
-    }
-    shape->count++;
-    shape->present[which] = operation->present;
-    shape->steps[which] = operation->steps;
-    memcpy(shape->step[which], operation->step, operation->steps * sizeof(*operation->step));
-}
-
 static uint8_t verb_of(const struct kvc_kvdirect_processor *processor,
                        const struct kvc_kvdirect_operation *operation)
 {
@@ -125,64 +87,207 @@ static void use_daemon(struct kvc_kvdirect_processor *processor, struct kvc_kvdi
     }
 }
 
-/* Runs the operation in the real table and sets operation->present and ->value. */
-static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
-                         double now_ns)
+/* ---- the table ---- */
+
+/* An operation of the table and the row of the batch with its key. */
+struct table_run {
+    struct kvc_kvdirect_table_op op;
+    struct vector_update update;
+};
+
+/* Prepares an operation on its own key, or on that of `stand_in`. A value that a client writes has the size
+ * of the key's values. */
+static void prepare(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                    const struct kvc_batch *stand_in, struct table_run *run)
 {
-    struct kvc_kvdirect_shard *shard = processor->shard;
-    const struct kvc_kvdirect_slab_stats *slab = &shard->stats.slab, before = *slab;
-    struct vector_update update = {processor, operation};
-    struct kvc_kvdirect_table_op op = {.key = operation->key,
-                                       .key_bytes = operation->key_bytes,
-                                       .verb = verb_of(processor, operation),
-                                       .value = operation->value,
-                                       .value_bytes = operation->value_bytes,
-                                       .operand = 1,
-                                       .apply = update_vector,
-                                       .data = &update};
-    if (op.verb == KVC_KVDIRECT_TABLE_GET) {
-        op.value_bytes = KVC_KVDIRECT_VALUE_BYTES;
+    run->update = (struct vector_update){processor, operation};
+    run->op = (struct kvc_kvdirect_table_op){
+        .key = stand_in != NULL ? stand_in->keys : operation->key,
+        .key_bytes = stand_in != NULL ? stand_in->key_bytes[0] : operation->key_bytes,
+        .verb = verb_of(processor, operation),
+        .value = operation->value,
+        .value_bytes = stand_in != NULL ? (uint16_t)stand_in->value_bytes[0] : operation->value_bytes,
+        .operand = 1,
+        .apply = update_vector,
+        .data = &run->update};
+    if (run->op.verb == KVC_KVDIRECT_TABLE_GET) {
+        run->op.value_bytes = KVC_KVDIRECT_VALUE_BYTES;
     }
+}
+
+static void run_traced(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_table_op *op,
+                       struct kvc_kvdirect_table_stats *stats)
+{
     processor->trace.count = 0;
-    kvc_kvdirect_table_run(shard->table, &op, 1, &shard->stats);
+    kvc_kvdirect_table_run(processor->shard->table, op, 1, stats);
     if (processor->trace.short_of_memory) {
         kvc_out_of_memory("the accesses of an operation");
     }
-    if (op.verb == KVC_KVDIRECT_TABLE_GET && op.result == KVC_KVDIRECT_TABLE_OK) {
-        operation->value_bytes = op.value_bytes;
+}
+
+/* Takes what the table says about an operation. */
+static void take_result(const struct table_run *run, struct kvc_kvdirect_operation *operation, bool own_size)
+{
+    const struct kvc_kvdirect_table_op *op = &run->op;
+    if (op->verb == KVC_KVDIRECT_TABLE_GET && op->result == KVC_KVDIRECT_TABLE_OK && own_size) {
+        operation->value_bytes = op->value_bytes;
     }
-    if (op.verb == KVC_KVDIRECT_TABLE_ADD && op.result == KVC_KVDIRECT_TABLE_OK) {
-        uint64_t sum = op.original + 1;
+    if (op->verb == KVC_KVDIRECT_TABLE_ADD && op->result == KVC_KVDIRECT_TABLE_OK) {
+        uint64_t sum = op->original + 1;
         memcpy(operation->value, &sum, sizeof(sum));
-    }
-    if (op.result == KVC_KVDIRECT_TABLE_FULL) {
-        take_old_value(processor, operation, &op);
     }
     if (!operation->write_back) {
         operation->present =
-            op.verb == KVC_KVDIRECT_TABLE_DELETE ? false : op.result == KVC_KVDIRECT_TABLE_OK;
+            op->verb == KVC_KVDIRECT_TABLE_DELETE ? false : op->result == KVC_KVDIRECT_TABLE_OK;
     }
+}
+
+/* Runs the operation in the real table and sets operation->present and ->value. */
+static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
+{
+    struct table_run run;
+    prepare(processor, operation, NULL, &run);
+    run_traced(processor, &run.op, &processor->shard->stats);
+    if (run.op.result == KVC_KVDIRECT_TABLE_FULL) {
+        take_old_value(processor, operation, &run.op);
+    }
+    take_result(&run, operation, true);
+}
+
+/* Adds the steps of the accesses that the table has traced. */
+static void add_steps(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                      enum kvc_kvdirect_line_of line_of)
+{
+    struct kvc_kvdirect_dispatch *dispatch = &processor->shard->dispatch;
     for (uint32_t i = 0; i < processor->trace.count; i++) {
-        operation->steps += kvc_kvdirect_dispatch_steps(&shard->dispatch, &processor->trace.access[i],
-                                                        room_for_steps(operation));
+        struct kvc_kvdirect_table_access access = processor->trace.access[i];
+        if (line_of == KVC_KVDIRECT_HOT) {
+            if (operation->kept && dispatch->cacheable_frac > 0) {
+                kvc_kvdirect_dispatch_use(dispatch, &access);
+            }
+            access.line = kvc_kvdirect_hot_line(&dispatch->hot, operation->hash, access.line);
+        }
+        struct kvc_kvdirect_step *step = room_for_steps(operation);
+        uint32_t count = kvc_kvdirect_dispatch_steps(dispatch, &access, line_of, step);
+        /* A value is written back right after an operation that has brought the lines. */
+        for (uint32_t s = 0; s < count && line_of == KVC_KVDIRECT_ALIKE; s++) {
+            step[s].again = operation->write_back;
+            for (uint32_t before = 0; before < operation->steps && step[s].open; before++) {
+                step[s].again |= operation->step[before].open && operation->step[before].line == step[s].line;
+            }
+        }
+        operation->steps += count;
     }
-    kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, slab->dma_reads - before.dma_reads,
-                                    slab->dma_writes - before.dma_writes);
-    use_daemon(processor, operation, &before, now_ns);
+}
+
+/* ---- keys that the sample lacks ---- */
+
+/* Stores or deletes the key of `op`, unseen. */
+static void set_presence(struct kvc_kvdirect_processor *processor, const struct kvc_batch *stand_in,
+                         struct kvc_kvdirect_operation *operation, bool present,
+                         struct kvc_kvdirect_table_stats *stats)
+{
+    struct kvc_kvdirect_table_op op = {
+        .key = stand_in->keys,
+        .key_bytes = stand_in->key_bytes[0],
+        .verb = present ? KVC_KVDIRECT_TABLE_PUT : KVC_KVDIRECT_TABLE_DELETE,
+        .value = operation->value,
+        .value_bytes = (uint16_t)stand_in->value_bytes[0],
+    };
+    kvc_kvdirect_table_set_trace(processor->shard->table, NULL);
+    kvc_kvdirect_table_run(processor->shard->table, &op, 1, stats);
+    kvc_kvdirect_table_set_trace(processor->shard->table, &processor->trace);
+}
+
+/* Runs an operation on the key of `stand_in` and returns whether the table contained it. */
+static bool run_on(struct kvc_kvdirect_processor *processor, struct table_run *run,
+                   struct kvc_kvdirect_table_stats *stats)
+{
+    uint64_t pairs = kvc_kvdirect_table_pairs(processor->shard->table);
+    run_traced(processor, &run->op, stats);
+    if (run->op.verb == KVC_KVDIRECT_TABLE_PUT) {
+        return kvc_kvdirect_table_pairs(processor->shard->table) == pairs &&
+               run->op.result == KVC_KVDIRECT_TABLE_OK;
+    }
+    return run->op.result == KVC_KVDIRECT_TABLE_OK;
+}
+
+/* Returns whether the table contains a key after an operation that found it or not. */
+static bool present_after(const struct table_run *run, bool found)
+{
+    return run->op.verb == KVC_KVDIRECT_TABLE_PUT      ? run->op.result == KVC_KVDIRECT_TABLE_OK
+           : run->op.verb == KVC_KVDIRECT_TABLE_DELETE ? false
+                                                       : found;
+}
+
+/* Runs the operation on a key alike that the sample contains, and leaves that key as it was. A cold key is
+ * there if the key alike is; whether a hot key is there is known. */
+static void run_alike(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
+{
+    struct kvc_kvdirect_alike *alike = &processor->store->alike;
+    const struct kvc_batch *stand_in = alike->stand_in;
+    struct kvc_kvdirect_table_stats stats = {0};
+    struct table_run run;
+    kvc_kvdirect_alike_find(alike, processor->source, processor->number, operation->key_id);
+    prepare(processor, operation, stand_in, &run);
+    bool found = run_on(processor, &run, &stats), now = present_after(&run, found);
+    if (operation->hot && found != alike->present[operation->key_id]) {
+        set_presence(processor, stand_in, operation, !found, &stats);
+        prepare(processor, operation, stand_in, &run);
+        now = present_after(&run, run_on(processor, &run, &stats));
+    }
+    if (now != found) {
+        set_presence(processor, stand_in, operation, found, &stats);
+    }
+    processor->counts.failed += run.op.result == KVC_KVDIRECT_TABLE_FULL;
+    take_result(&run, operation, false);
+    if (operation->hot) {
+        alike->present[operation->key_id] = now;
+    }
+    struct kvc_kvdirect_slab_stats *slab = &processor->shard->stats.slab;
+    slab->dma_reads += stats.slab.dma_reads;
+    slab->dma_writes += stats.slab.dma_writes;
+    slab->split += stats.slab.split;
+    slab->merged_from += stats.slab.merged_from;
+    slab->failed += stats.slab.failed;
+}
+
+/* Lets the memory engine do the DMA operations of the slab allocator. A sample's slabs need one for `rate` of
+ * the whole store, which follow with the next operations. */
+static void sync_stacks(struct kvc_kvdirect_processor *processor, uint64_t reads, uint64_t writes,
+                        double now_ns)
+{
+    uint64_t rate = processor->store->sampling.rate;
+    if (rate > 1) {
+        processor->due_syncs[0] += reads * rate;
+        processor->due_syncs[1] += writes * rate;
+        reads = processor->due_syncs[0] > 0;
+        writes = processor->due_syncs[1] > 0;
+        processor->due_syncs[0] -= reads;
+        processor->due_syncs[1] -= writes;
+    }
+    kvc_kvdirect_memory_engine_sync(&processor->memory, now_ns, reads, writes);
 }
 
 void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns)
 {
+    const struct kvc_kvdirect_slab_stats *slab = &processor->shard->stats.slab, before = *slab;
     operation->steps = 0;
     operation->ready_ns = operation->value_ns = 0;
     operation->computes = operation->op == KVC_OP_SET && !operation->write_back &&
                           kvc_kvdirect_update_has_vectors(processor->config->update);
     if (operation->kept) {
-        run_in_table(processor, operation, now_ns);
+        run_in_table(processor, operation);
     } else {
-        take_shape(processor, operation);
+        run_alike(processor, operation);
     }
+    add_steps(processor, operation,
+              operation->hot    ? KVC_KVDIRECT_HOT
+              : operation->kept ? KVC_KVDIRECT_OWN
+                                : KVC_KVDIRECT_ALIKE);
+    sync_stacks(processor, slab->dma_reads - before.dma_reads, slab->dma_writes - before.dma_writes, now_ns);
+    use_daemon(processor, operation, &before, now_ns);
 }
 
 void kvc_kvdirect_executed(struct kvc_kvdirect_processor *processor,
@@ -190,9 +295,6 @@ void kvc_kvdirect_executed(struct kvc_kvdirect_processor *processor,
 {
     for (uint32_t i = 0; i < operation->steps; i++) {
         processor->counts.steps[operation->step[i].kind]++;
-    }
-    if (processor->shape != NULL && operation->kept && !operation->hot && !operation->write_back) {
-        keep_shape(processor, operation);
     }
 }
 

@@ -116,17 +116,17 @@ static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, struct kvc_k
 /* Returns the head of the list that lines of the step's place are in. */
 static uint32_t *list_of(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step)
 {
-    uint64_t place = kvc_kvdirect_dispatch_place_of(memory->dispatch, step->line);
+    uint64_t place = kvc_kvdirect_dispatch_step_place(memory->dispatch, step);
     return &memory->under_way[kvc_mix64(place) & (KVC_KVDIRECT_UNDER_WAY_LISTS - 1)];
 }
 
 /* Returns the part that holds the step's place, or NO_PART. */
 static uint32_t holder_of(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step)
 {
-    uint64_t place = kvc_kvdirect_dispatch_place_of(memory->dispatch, step->line);
+    uint64_t place = kvc_kvdirect_dispatch_step_place(memory->dispatch, step);
     uint32_t part = *list_of(memory, step);
     while (part != NO_PART &&
-           kvc_kvdirect_dispatch_place_of(memory->dispatch, step_of(&memory->part[part])->line) != place) {
+           kvc_kvdirect_dispatch_step_place(memory->dispatch, step_of(&memory->part[part])) != place) {
         part = memory->part[part].next;
     }
     return part;
@@ -157,7 +157,9 @@ static void wait_for(struct kvc_kvdirect_memory_engine *memory, uint32_t holder,
 static void start_cached(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_step *step = step_of(&memory->part[number]);
-    if (step->open) {
+    if (step->open && step->line_of == KVC_KVDIRECT_ALIKE) { /* The line is not the key's own. */
+        kvc_kvdirect_dispatch_look(memory->dispatch, step);
+    } else if (step->open) {
         uint32_t holder = holder_of(memory, step);
         if (holder != NO_PART) {
             wait_for(memory, holder, number);
@@ -243,7 +245,7 @@ static void arrive(struct kvc_kvdirect_memory_engine *memory, double now_ns, uin
     }
     const struct kvc_kvdirect_step arrived = *step_of(&memory->part[number]);
     uint32_t next = memory->part[number].first_waits;
-    kvc_kvdirect_dispatch_place(memory->dispatch, arrived.line, arrived.kind == KVC_KVDIRECT_CACHE_WRITE);
+    kvc_kvdirect_dispatch_arrive(memory->dispatch, &arrived);
     unlist(memory, number);
     while (next != NO_PART) {
         uint32_t waiting = next;

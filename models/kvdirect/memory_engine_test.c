@@ -38,7 +38,7 @@ static uint32_t start(struct bench *bench, uint32_t line, uint32_t bytes, bool w
 {
     const struct kvc_kvdirect_table_access access = {.line = line, .bytes = (uint16_t)bytes, .write = write};
     struct kvc_kvdirect_step step[KVC_KVDIRECT_STEPS_MAX];
-    cr_assert_eq(kvc_kvdirect_dispatch_steps(&bench->dispatch, &access, step), 1);
+    cr_assert_eq(kvc_kvdirect_dispatch_steps(&bench->dispatch, &access, KVC_KVDIRECT_OWN, step), 1);
     bench->step[bench->steps] = step[0];
     kvc_kvdirect_memory_engine_start(&bench->memory, bench->now_ns, &bench->step[bench->steps], bench->steps);
     return bench->steps++;

@@ -9,8 +9,6 @@
 #include "models/kvdirect/processor.h"
 
 enum {
-    KVC_KVDIRECT_SHAPES = 1024,    /* Remembered operations of each kind. */
-    KVC_KVDIRECT_SHAPE_STEPS = 64, /* Longer operations are not remembered. */
     KVC_KVDIRECT_VALUE_BYTES = KVC_KVDIRECT_TABLE_PAIR_MAX,
 };
 
@@ -30,13 +28,13 @@ struct kvc_kvdirect_operation {
     struct kvc_kvdirect_packet *packet;
     uint32_t row;
     uint8_t op; /* enum kvc_op. */
-    bool kept;  /* The table keeps its key. */
+    bool kept;  /* The table contains its key if the store does. */
     bool hot;   /* Its key is one of the most popular. */
     bool forwarded, write_back;
     bool present; /* The key exists after the operation; for a slot's owner: it exists now. */
     uint8_t key_bytes;
     uint16_t value_bytes;
-    uint64_t hash, sequence;
+    uint64_t key_id, hash, sequence;
     struct kvc_kvdirect_step *step; /* Steps of all its accesses. */
     uint32_t steps, step_capacity, at, under_way;
     bool goes_on;    /* Its next access starts while a write is under way. */
@@ -45,14 +43,6 @@ struct kvc_kvdirect_operation {
     double value_ns; /* For a slot's owner: time when the latest operation on its value is done. */
     uint8_t key[KVC_KVDIRECT_TABLE_KEY_MAX + 1];
     uint8_t value[KVC_KVDIRECT_VALUE_BYTES + 2];
-};
-
-/* Accesses of recent operations of one kind, which operations on keys that are not kept copy. */
-struct kvc_kvdirect_shape {
-    uint64_t count;
-    bool present[KVC_KVDIRECT_SHAPES];
-    uint32_t steps[KVC_KVDIRECT_SHAPES];
-    struct kvc_kvdirect_step step[KVC_KVDIRECT_SHAPES][KVC_KVDIRECT_SHAPE_STEPS];
 };
 
 /* Tells whether an operation changes the stored value. */
@@ -72,13 +62,11 @@ void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
 void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor);
 
 /* Runs an operation or a write-back in the table and fills operation->step with its accesses, ->present and
- * ->value. An operation on a key that the table does not keep copies the accesses of a recent one of its
- * kind. */
+ * ->value. An operation on a key that the sample lacks runs on one alike, whose value it then has. */
 void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns);
 
-/* Counts the accesses of an operation or a write-back that is through with them, and remembers them for
- * operations on other keys. */
+/* Counts the accesses of an operation or a write-back that is through with them. */
 void kvc_kvdirect_executed(struct kvc_kvdirect_processor *processor,
                            const struct kvc_kvdirect_operation *operation);
 

@@ -116,12 +116,8 @@ static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
     if (config->update != KVC_KVDIRECT_FILTER) {
         return kvc_kvdirect_returned_bytes(config, operation->value_bytes);
     }
-    if (operation->kept) { /* The values of other keys are unknown: the same share passes. */
-        uint32_t passed = kvc_kvdirect_lambda_filter(&config->lambda, operation->value,
-                                                     operation->value_bytes, element_bytes, config->delta);
-        processor->passed_frac = (double)passed * element_bytes / operation->value_bytes;
-    }
-    return (uint32_t)(processor->passed_frac * operation->value_bytes);
+    return element_bytes * kvc_kvdirect_lambda_filter(&config->lambda, operation->value,
+                                                      operation->value_bytes, element_bytes, config->delta);
 }
 
 void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,

@@ -44,9 +44,6 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
             (int32_t)(operations - 1 - processor->free_operations);
         processor->free_operations++;
     }
-    if (store->sampling.rate > 1) {
-        processor->shape = kvc_array_of(KVC_OP_COUNT, sizeof(*processor->shape));
-    }
     kvc_kvdirect_table_set_trace(processor->shard->table, &processor->trace);
 }
 
@@ -63,7 +60,6 @@ void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
     free(processor->trace.access);
     free(processor->operation);
     free(processor->free_operation);
-    free(processor->shape);
     kvc_answers_free(&processor->answers);
 }
 
@@ -280,6 +276,7 @@ static void fill_operation(struct kvc_kvdirect_processor *processor, struct kvc_
     operation->row = row;
     operation->op = batch->op[row];
     operation->sequence = processor->counts.decoded;
+    operation->key_id = batch->key_id[row];
     operation->kept = kvc_sampling_keeps_key(&processor->store->sampling, batch->key_id[row]);
     operation->hot = batch->key_id[row] < processor->store->sampling.hot_keys;
     operation->forwarded = operation->write_back = operation->present = false;

@@ -65,7 +65,6 @@ struct kvc_kvdirect_watched {
 
 struct kvc_kvdirect_operation;
 struct kvc_kvdirect_packet;
-struct kvc_kvdirect_shape;
 
 struct kvc_kvdirect_processor {
     const struct kvc_scenario *scenario;
@@ -82,7 +81,6 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_station station;
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
-    double passed_frac; /* Share of the last filtered vector that passed. */
 
     struct kvc_kvdirect_operation *operation;
     int32_t *free_operation;
@@ -104,8 +102,8 @@ struct kvc_kvdirect_processor {
     double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
     double access_free_ns[2]; /* For reads, for writes. */
     double lambda_free_ns, daemon_free_ns;
-    struct kvc_kvdirect_shape *shape; /* Per kind of operation; NULL: nothing is sampled. */
-    struct kvc_answers answers;       /* Their outcome is an enum kvc_kvdirect_outcome. */
+    uint64_t due_syncs[2];      /* DMA reads and writes of the slab allocator that are to follow. */
+    struct kvc_answers answers; /* Their outcome is an enum kvc_kvdirect_outcome. */
     struct kvc_kvdirect_counts counts;
     void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* Observer; NULL: none. */
     void *watch_data;

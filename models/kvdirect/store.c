@@ -13,6 +13,8 @@
 
 enum {
     BLOCK_BYTES = 512,
+    HOT_STRATA = 256,  /* Many, because it is a matter of chance what other lines are at a key's place. */
+    HOT_BYTES = 64,    /* A generous estimate of the memory for a hot key. */
     ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };
 
@@ -21,29 +23,29 @@ struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scena
     return kvc_scenario_source(scenario, kvc_kvdirect_config_of(scenario)->nics, seed);
 }
 
-/* Single keys matter to the caches' hit ratio only if the popularity is Zipf. */
-static uint64_t hot_keys(const struct kvc_scenario *scenario, uint64_t rate)
+static struct kvc_sampling sampling_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_workload *workload = &scenario->workload;
-    return workload->popularity == KVC_POPULARITY_ZIPF ? kvc_sampling_hot_keys(workload->keys, rate) : 0;
+    return kvc_sampling_of(&scenario->workload, kvc_kvdirect_config_of(scenario)->sample_rate, HOT_STRATA);
 }
 
-/* Scales a NIC's memory down to the sample. Each hot key adds the memory of an average key. */
-static double scaled_bytes(const struct kvc_scenario *scenario, double bytes, uint64_t rate)
+/* Scales a NIC's memory down to the sample. */
+static double scaled_bytes(double bytes, uint64_t rate)
 {
-    double share = 1 / (double)rate + (double)hot_keys(scenario, rate) / (double)scenario->workload.keys;
-    return fmax(ceil(bytes * fmin(share, 1) / BLOCK_BYTES), 2) * BLOCK_BYTES;
+    return fmax(ceil(bytes / (double)rate / BLOCK_BYTES), 2) * BLOCK_BYTES;
 }
 
 double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    uint64_t rate = config->sample_rate;
-    double table_bytes = scaled_bytes(scenario, config->nic_bytes, rate);
-    double cache_bytes = scaled_bytes(scenario, config->card.fpga->dram_bytes, rate);
-    /* Each line of a cache has a tag and, while the cache is filled, a time. */
-    return config->shards *
-           (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES * (sizeof(uint32_t) + sizeof(float)));
+    const struct kvc_sampling sampling = sampling_of(scenario);
+    double table_bytes = scaled_bytes(config->nic_bytes, sampling.rate);
+    double cache_bytes = scaled_bytes(config->card.fpga->dram_bytes, sampling.rate);
+    double hot = (double)sampling.hot_keys, lines = table_bytes / KVC_KVDIRECT_LINE_BYTES;
+    /* Each line of a cache has a tag and, while the cache is filled, a time. Hot keys need two times for it
+     * and one for each line of the table, and several words each. */
+    return config->shards * (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES *
+                                               (sizeof(uint32_t) + sizeof(float)) * (hot > 0 ? 2 : 1)) +
+           (hot > 0 ? config->shards * lines * (sizeof(uint32_t) + sizeof(float)) + hot * HOT_BYTES : 0);
 }
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
@@ -56,6 +58,7 @@ void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
         kvc_kvdirect_dispatch_close(&store->shards[i].dispatch);
     }
     free(store->shards);
+    kvc_kvdirect_alike_close(&store->alike);
     free(store);
 }
 
@@ -67,19 +70,35 @@ void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
     }
 }
 
+/* Opens the places of hot keys in the whole cache of a NIC. */
+static bool open_hot(const struct kvc_scenario *scenario, const struct kvc_kvdirect_table_params *params,
+                     struct kvc_kvdirect_shard *shard)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    struct kvc_kvdirect_table_params whole = *params;
+    whole.bytes = (uint64_t)config->nic_bytes;
+    const struct kvc_kvdirect_extent extents[] = {
+        {kvc_kvdirect_table_index_buckets_of(&whole), whole.bytes / KVC_KVDIRECT_LINE_BYTES,
+         (uint64_t)(config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES)},
+        {kvc_kvdirect_table_index_buckets(shard->table), params->bytes / KVC_KVDIRECT_LINE_BYTES,
+         shard->dispatch.places}};
+    return shard->dispatch.cacheable_frac == 0 ||
+           kvc_kvdirect_hot_open(&shard->dispatch.hot, &extents[0], &extents[1]);
+}
+
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,
                                      struct kvc_kvdirect_store *store, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_table_params params = {
-        .bytes = (uint64_t)scaled_bytes(scenario, config->nic_bytes, store->sampling.rate),
+        .bytes = (uint64_t)scaled_bytes(config->nic_bytes, store->sampling.rate),
         .hash_index_frac = config->index_frac,
         .inline_bytes = config->inline_bytes,
         .seed = kvc_seed_of_hash(seed),
     };
     double dram_bytes = config->card.fpga->dram_bytes;
     if (dram_bytes > 0) {
-        dram_bytes = scaled_bytes(scenario, dram_bytes, store->sampling.rate);
+        dram_bytes = scaled_bytes(dram_bytes, store->sampling.rate);
     }
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
     if (store->shards == NULL) {
@@ -95,9 +114,20 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64
                                  ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));
         }
+        if (store->sampling.hot_keys > 0 && dram_bytes > 0 && !open_hot(scenario, &params, shard)) {
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cached lines of hot keys");
+        }
     }
     return KVC_OK;
 }
+
+/* How long ago lines were used; 0: never. */
+struct since {
+    float *place; /* By place: the line that it holds. */
+    float
+        *cold; /* By place: the line of a key that is not hot that it would hold without hot ones. NULL: no */
+    float *index; /* key is hot. By line of the index: used by a key that is not hot. */
+};
 
 /* Scratch for the keys of a block. */
 struct filler {
@@ -111,7 +141,7 @@ struct filler {
     struct kvc_rng rng;
     uint64_t popular_id; /* Key that `popularity` belongs to. */
     double popularity;
-    float **since; /* For each shard and place: how long ago its line was used; 0: never. */
+    struct since *since; /* For each shard. */
 };
 
 /* Fills in one operation for each key of the visit. */
@@ -154,20 +184,51 @@ static double popularity(struct filler *filler, uint64_t key_id)
     return filler->popularity;
 }
 
+/* Keeps the shortest time and returns whether it is `since`. */
+static bool keep_latest(float *latest, float since)
+{
+    bool later = *latest == 0 || *latest > since;
+    *latest = later ? since : *latest;
+    return later;
+}
+
 /* Notes that a line was used `since` ago. Its place holds it unless another line of the place was used later.
  */
-static void use_line(struct filler *filler, uint32_t number, uint64_t line, float since, bool changed)
+static void use_line(struct filler *filler, uint32_t number, uint64_t line, float since, bool changed,
+                     bool hot)
 {
     struct kvc_kvdirect_dispatch *dispatch = &filler->store->shards[number].dispatch;
+    const struct since *times = &filler->since[number];
     if (!kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
         return;
     }
-    float *latest = &filler->since[number][line % dispatch->places];
-    if (*latest != 0 && *latest <= since) {
+    uint64_t place = kvc_kvdirect_dispatch_place_of(dispatch, line);
+    if (keep_latest(&times->place[place], since)) {
+        kvc_kvdirect_dispatch_place(dispatch, line, changed);
+    }
+    if (hot || times->cold == NULL) {
         return;
     }
-    *latest = since;
-    kvc_kvdirect_dispatch_place(dispatch, line, changed);
+    if (keep_latest(&times->cold[place], since)) {
+        kvc_kvdirect_hot_begin(&dispatch->hot, place, changed);
+    }
+    if (line < dispatch->hot.sample.index_lines) {
+        keep_latest(&times->index[line], since);
+    }
+}
+
+/* Traces the reads of the keys of a visit. */
+static void trace_reads(struct filler *filler, const struct kvc_preload_visit *visit)
+{
+    struct kvc_kvdirect_shard *shard = &filler->store->shards[visit->shard];
+    set_operations(filler, visit, KVC_KVDIRECT_TABLE_GET);
+    filler->trace.count = 0;
+    kvc_kvdirect_table_set_trace(shard->table, &filler->trace);
+    kvc_kvdirect_table_run(shard->table, filler->op, visit->count, &shard->stats);
+    kvc_kvdirect_table_set_trace(shard->table, NULL);
+    if (filler->trace.short_of_memory) {
+        kvc_out_of_memory("the accesses of %u operations", visit->count);
+    }
 }
 
 /* Fills the caches. With independent requests, the time since a key was last used is exponentially
@@ -182,23 +243,18 @@ static void fill_caches(void *data, const struct kvc_preload_visit *visit)
     if (shard->dispatch.cacheable_frac == 0) {
         return;
     }
-    set_operations(filler, visit, KVC_KVDIRECT_TABLE_GET);
-    filler->trace.count = 0;
-    kvc_kvdirect_table_set_trace(shard->table, &filler->trace);
-    kvc_kvdirect_table_run(shard->table, filler->op, count, &shard->stats);
-    kvc_kvdirect_table_set_trace(shard->table, NULL);
-    if (filler->trace.short_of_memory) {
-        kvc_out_of_memory("the accesses of %u operations", count);
-    }
+    trace_reads(filler, visit);
     for (uint32_t i = 0; i < count; i++) {
-        double mean = 1 / popularity(filler, visit->batch->key_id[visit->row[i]]);
+        uint64_t key_id = visit->batch->key_id[visit->row[i]];
+        double mean = 1 / popularity(filler, key_id);
         float since = (float)kvc_rng_exponential(&filler->rng, mean);
         bool changed = kvc_rng_unit(&filler->rng) < put_frac;
         for (; at < filler->trace.count && filler->trace.access[at].operation == i; at++) {
             const struct kvc_kvdirect_table_access *access = &filler->trace.access[at];
             uint32_t lines = (access->bytes + KVC_KVDIRECT_LINE_BYTES - 1u) / KVC_KVDIRECT_LINE_BYTES;
             for (uint32_t l = 0; l < lines; l++) {
-                use_line(filler, number, access->line + l, since, changed);
+                use_line(filler, number, access->line + l, since, changed,
+                         key_id < filler->store->sampling.hot_keys);
             }
         }
     }
@@ -210,8 +266,15 @@ static bool open_times(struct filler *filler)
     filler->since = calloc(store->shard_count, sizeof(*filler->since));
     bool ok = filler->since != NULL;
     for (uint32_t i = 0; i < store->shard_count && ok; i++) {
-        filler->since[i] = calloc(store->shards[i].dispatch.places + 1, sizeof(**filler->since));
-        ok = filler->since[i] != NULL;
+        const struct kvc_kvdirect_dispatch *dispatch = &store->shards[i].dispatch;
+        struct since *since = &filler->since[i];
+        since->place = calloc(dispatch->places + 1, sizeof(*since->place));
+        ok = since->place != NULL;
+        if (ok && dispatch->hot.clock > 0) {
+            since->cold = calloc(dispatch->places, sizeof(*since->cold));
+            since->index = calloc(dispatch->hot.sample.index_lines, sizeof(*since->index));
+            ok = since->cold != NULL && since->index != NULL;
+        }
     }
     return ok;
 }
@@ -219,12 +282,70 @@ static bool open_times(struct filler *filler)
 static void free_filler(struct filler *filler)
 {
     for (uint32_t i = 0; i < filler->store->shard_count && filler->since != NULL; i++) {
-        free(filler->since[i]);
+        free(filler->since[i].place);
+        free(filler->since[i].cold);
+        free(filler->since[i].index);
     }
     free(filler->since);
     free(filler->trace.access);
     kvc_preload_free(filler->preload);
     free(filler);
+}
+
+/* Puts a line of a hot key that was used `since` ago into its place of the whole cache, unless another one
+ * was used there later. Of the lines of hot keys, the most popular come first. */
+static void use_hot_line(struct filler *filler, uint32_t number, uint32_t line, float since, bool changed)
+{
+    struct kvc_kvdirect_dispatch *dispatch = &filler->store->shards[number].dispatch;
+    const struct since *times = &filler->since[number];
+    uint64_t mate = kvc_kvdirect_dispatch_mate(dispatch, line);
+    float cold = times->cold[kvc_kvdirect_dispatch_like(dispatch, line)];
+    if (!kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
+        return;
+    }
+    if (mate != KVC_KVDIRECT_NO_LINE && times->index[mate] != 0) {
+        since = fminf(since, times->index[mate]);
+    }
+    if (cold == 0 || since < cold) {
+        kvc_kvdirect_hot_fill(&dispatch->hot, line, since, changed);
+    }
+}
+
+/* Fills the places of the hot keys. */
+static void fill_hot(struct filler *filler, const struct kvc_source_params *params)
+{
+    struct kvc_kvdirect_store *store = filler->store;
+    struct kvc_kvdirect_alike *alike = &store->alike;
+    const double put_frac = kvc_kvdirect_config_of(filler->scenario)->mean.put_frac;
+    struct kvc_source *source = kvc_source_create(params, NULL);
+    struct kvc_batch *batch = kvc_batch_create(1, kvc_workload_key_stride(params->workload));
+    if (source == NULL || batch == NULL) {
+        kvc_out_of_memory("the cached lines of hot keys");
+    }
+    for (uint64_t key_id = 0; key_id < store->sampling.hot_keys; key_id++) {
+        batch->count = 0;
+        kvc_source_keys(source, key_id, 1, batch);
+        uint32_t number = kvc_source_shard(source, batch->hash[0]), row = 0;
+        struct kvc_kvdirect_shard *shard = &store->shards[number];
+        bool kept = kvc_sampling_keeps_key(&store->sampling, key_id);
+        if (shard->dispatch.hot.clock == 0 || !alike->present[key_id]) {
+            continue;
+        }
+        kvc_kvdirect_alike_find(alike, source, number, key_id);
+        trace_reads(filler, &(struct kvc_preload_visit){number, kept ? batch : alike->stand_in, &row, 1});
+        float since = (float)kvc_rng_exponential(&filler->rng, 1 / popularity(filler, key_id));
+        bool changed = kvc_rng_unit(&filler->rng) < put_frac;
+        for (uint32_t at = 0; at < filler->trace.count; at++) {
+            const struct kvc_kvdirect_table_access *access = &filler->trace.access[at];
+            uint32_t lines = (access->bytes + KVC_KVDIRECT_LINE_BYTES - 1u) / KVC_KVDIRECT_LINE_BYTES;
+            uint32_t first = kvc_kvdirect_hot_line(&shard->dispatch.hot, batch->hash[0], access->line);
+            for (uint32_t l = 0; l < lines; l++) {
+                use_hot_line(filler, number, first + l, since, changed);
+            }
+        }
+    }
+    kvc_source_free(source);
+    kvc_batch_free(batch);
 }
 
 /* Inserts the blocks in an order unrelated to popularity, because the position of a key in its chain depends
@@ -252,6 +373,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
         if (kvc_kvdirect_config_of(scenario)->card.fpga->dram_bytes > 0) {
             kvc_preload_walk(filler->preload, KVC_PRELOAD_SPREAD, progress, "fill the caches", fill_caches,
                              filler);
+            fill_hot(filler, &params);
         }
     }
     free_filler(filler);
@@ -283,9 +405,12 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, u
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
     made->shard_count = kvc_kvdirect_config_of(scenario)->shards;
-    made->sampling.rate = kvc_kvdirect_config_of(scenario)->sample_rate;
-    made->sampling.hot_keys = hot_keys(scenario, made->sampling.rate);
+    made->sampling = sampling_of(scenario);
     enum kvc_status status = create_shards(scenario, seed, made, diag);
+    if (status == KVC_OK && made->sampling.rate > 1) {
+        const struct kvc_source_params params = kvc_kvdirect_source_of(scenario, seed);
+        status = kvc_kvdirect_alike_open(&made->alike, &made->sampling, &params, diag);
+    }
     if (status == KVC_OK) {
         status = preload(scenario, seed, progress, made, diag);
     }

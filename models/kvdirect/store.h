@@ -1,9 +1,11 @@
 /* KV-Direct's data: for each NIC the real hash table with its slabs, and the state of the NIC's DRAM cache.
  *
  * With functional = "sampled" the store keeps one key of each sample_rate (sim/workload/sampling.h), in
- * memory and cache that are scaled down alike. It keeps all of the most popular keys, in additional memory,
- * because each of them affects the hit ratio of a cache. Operations on other keys copy the accesses of recent
- * operations on kept keys that are not among the most popular. */
+ * memory and cache that are scaled down alike. All requests are simulated: an operation on another key goes
+ * the way of one on a key alike, which stays as it was. For a key that is not hot, this is the key of its
+ * stratum, with the lines that the cache has of it now. For a hot key, it is a key of the same kind that
+ * tells which lines the operation uses; whether the key is there, and where its lines are, is simulated for
+ * each hot key (hot.h). */
 #ifndef KVC_MODELS_KVDIRECT_STORE_H
 #define KVC_MODELS_KVDIRECT_STORE_H
 
@@ -11,6 +13,7 @@
 #include <stdint.h>
 
 #include "kernels/kvdirect/table.h"
+#include "models/kvdirect/alike.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/model.h"
 #include "sim/workload/sampling.h"
@@ -24,9 +27,10 @@ struct kvc_kvdirect_shard {
 struct kvc_kvdirect_store {
     uint32_t shard_count;
     struct kvc_kvdirect_shard *shards;
-    struct kvc_sampling sampling; /* Only a Zipf popularity has hot keys. */
-    double utilization_frac;      /* Bytes of all pairs over all memory, after preloading. */
-    uint64_t refused;             /* Pairs that found no memory when preloading. */
+    struct kvc_sampling sampling;
+    struct kvc_kvdirect_alike alike; /* If sampling.rate exceeds 1. */
+    double utilization_frac;         /* Bytes of all pairs over all memory, after preloading. */
+    uint64_t refused;                /* Pairs that found no memory when preloading. */
     double preload_wall_s;
 };
 

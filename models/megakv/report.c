@@ -124,7 +124,7 @@ static struct kvc_megakv_counters counters_of(const struct kvc_megakv_store *sto
         sum.dropped += shard->index_stats.dropped;
         sum.replaced += shard->index_stats.replaced;
         sum.evicted += shard->slab_stats.evicted;
-        sum.reads += shard->slab_stats.reads;
+        sum.reads += shard->read;
         sum.read_lines += shard->slab_stats.read_lines;
         sum.marked += shard->slab_stats.marked;
         sum.rejected += shard->rejected;
@@ -145,13 +145,13 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
     double searches = (double)(last->searches - first->searches);
     double inserts = (double)(last->inserts - first->inserts), reads = (double)(last->reads - first->reads);
-    double used = 0, slots = 0;
+    double used = 0, slots = 0, rate = (double)store->sampling.rate; /* One of `rate` is counted. */
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         const struct kvc_megakv_shard *shard = &store->shards[i];
         used += (double)kvc_index_used(shard->index);
         slots += (double)kvc_index_capacity(shard->index);
     }
-    kvc_metrics_set(&result->kernel, "sample_rate", (double)store->sampling.rate);
+    kvc_metrics_set(&result->kernel, "sample_rate", rate);
     kvc_metrics_set(&result->kernel, "load_factor_frac", slots > 0 ? used / slots : NAN);
     kvc_metrics_set(&result->kernel, "lines_per_search",
                     searches > 0 ? (double)(last->search_lines - first->search_lines) / searches : NAN);
@@ -163,11 +163,11 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
                     reads > 0 ? (double)(last->read_lines - first->read_lines) / reads : NAN);
     kvc_metrics_set(&result->kernel, "marks_per_read",
                     reads > 0 ? (double)(last->marked - first->marked) / reads : NAN);
-    kvc_metrics_set(&result->kernel, "replaced", (double)(last->replaced - first->replaced));
-    kvc_metrics_set(&result->kernel, "index_dropped", (double)(last->dropped - first->dropped));
-    kvc_metrics_set(&result->kernel, "evictions", (double)(last->evicted - first->evicted));
-    kvc_metrics_set(&result->kernel, "rejected", (double)(last->rejected - first->rejected));
-    kvc_metrics_set(&result->kernel, "items", (double)last->items);
+    kvc_metrics_set(&result->kernel, "replaced", rate * (double)(last->replaced - first->replaced));
+    kvc_metrics_set(&result->kernel, "index_dropped", rate * (double)(last->dropped - first->dropped));
+    kvc_metrics_set(&result->kernel, "evictions", rate * (double)(last->evicted - first->evicted));
+    kvc_metrics_set(&result->kernel, "rejected", rate * (double)(last->rejected - first->rejected));
+    kvc_metrics_set(&result->kernel, "items", rate * (double)last->items);
 }
 
 /* Says that the slabs will be full later, and then evict items. */

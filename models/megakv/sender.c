@@ -6,16 +6,29 @@
 
 #include "sim/base/clock.h"
 
-enum { OUTCOMES_KEPT = 8192 };
+enum {
+    /* Far fewer than the requests in which the hit ratio of a sample changes, which are as many as its keys. */
+    OUTCOMES_KEPT = 128,
+};
+
+/* Returns the number of GETs that run through the real data structures. */
+static uint32_t sampled_gets(const struct kvc_megakv_buffer *buffer)
+{
+    const struct kvc_batch *batch = buffer->batch;
+    uint32_t gets = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        gets += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
+    }
+    return gets;
+}
 
 static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                             uint64_t checked, uint64_t marked)
 {
     const struct kvc_batch *batch = buffer->batch;
     const uint8_t *result = pipeline->socket->simulation->read_result;
-    double gets = 0, hits = 0;
+    double gets = sampled_gets(buffer), hits = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
-        gets += batch->op[i] == KVC_OP_GET && buffer->sampled[i];
         hits += result[i] == KVC_MEGAKV_SLAB_HIT;
     }
     if (hits > 0) { /* Without any hit, the mix of the batch before remains. */
@@ -46,6 +59,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     struct kvc_megakv_slab_stats *stats = &pipeline->socket->shard->slab_stats;
     uint64_t checked = stats->checked, marked = stats->marked;
     kvc_megakv_slab_read(pipeline->socket->shard->slab, &reads, stats);
+    pipeline->socket->shard->read += sampled_gets(buffer);
     simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
     if (simulation->costs.measured) { /* Other costs do not depend on the lookup mix. */
         note_lookup_mix(pipeline, buffer, stats->checked - checked, stats->marked - marked);

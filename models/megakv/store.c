@@ -5,31 +5,24 @@
 #include <string.h>
 
 #include "models/megakv/config.h"
+#include "models/megakv/slabs.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
+
+enum { HOT_STRATA = 64 };
 
 struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed)
 {
     return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, seed);
 }
 
-/* Returns the slab memory for the hot keys of a shard [bytes]. Consistent hashing may give a shard a
- * quarter more than its share of the keys. */
-static double hot_bytes(const struct kvc_scenario *scenario, uint64_t rate)
-{
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    double shards = config->shards;
-    return 1.25 * (double)kvc_sampling_hot_keys(scenario->workload.keys, rate) / shards *
-           config->means.item_bytes;
-}
-
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     uint64_t rate = config->sample_rate;
-    return rate > 0 ? config->full_bytes / (double)rate + config->shards * hot_bytes(scenario, rate) : 0;
+    return rate > 0 ? config->full_bytes / (double)rate : 0;
 }
 
 void kvc_megakv_store_free(struct kvc_megakv_store *store)
@@ -42,6 +35,8 @@ void kvc_megakv_store_free(struct kvc_megakv_store *store)
         kvc_megakv_slab_free(store->shards[i].slab);
     }
     free(store->shards);
+    free(store->representative);
+    kvc_batch_free(store->stand_in);
     free(store->value);
     free(store);
 }
@@ -138,15 +133,33 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     return status;
 }
 
+/* The representative of a hot key has a similar popularity, and its items lie in the same size class, so that
+ * every class sees its share of the SETs. */
+static enum kvc_status find_representatives(const struct kvc_scenario *scenario, uint64_t seed,
+                                            struct kvc_megakv_store *store, struct kvc_diag *diag)
+{
+    const struct kvc_source_params params = kvc_megakv_source_of(scenario, seed);
+    const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_ALIKE,
+                                             .keys = scenario->workload.keys,
+                                             .key_stride = kvc_workload_key_stride(&scenario->workload),
+                                             .kind = kvc_megakv_slab_item_bytes};
+    struct kvc_source *source = kvc_source_create(&params, diag);
+    if (source == NULL) {
+        return diag->status;
+    }
+    store->representative = kvc_sampling_representatives(&store->sampling, source, &kinds);
+    store->stand_in = kvc_batch_create(1, kinds.key_stride);
+    kvc_source_free(source);
+    return store->stand_in != NULL
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the representatives of hot keys");
+}
+
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,
                                      struct kvc_megakv_store *store, struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    double rate = (double)store->sampling.rate;
-    /* The slab store would round up, which would double the memory of a small sample. */
-    double slabs = fmax(round((config->slab_bytes / rate + hot_bytes(scenario, store->sampling.rate)) /
-                              KVC_MEGAKV_SLAB_BYTES),
-                        1);
+    uint64_t rate = store->sampling.rate;
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     if (store->shards == NULL || store->value == NULL) {
@@ -155,16 +168,20 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64
     memset(store->value, 0x5a, kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_megakv_cuckoo_params params = {
-            .bytes = (uint64_t)fmax(config->index_bytes / rate, 64),
+            .bytes = (uint64_t)fmax(config->index_bytes / (double)rate, 64),
             .max_displacements = config->max_displacements,
             .seed = kvc_rng_seed(seed, "megakv.victims", i),
         };
         store->shards[i].index = kvc_megakv_cuckoo_create(&params);
         store->shards[i].slab =
-            kvc_megakv_slab_create((uint64_t)slabs * KVC_MEGAKV_SLAB_BYTES, kvc_seed_of_hash(seed));
+            kvc_megakv_slab_create_sample((uint64_t)config->slab_bytes, rate, kvc_seed_of_hash(seed));
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
-                                 (config->index_bytes + config->slab_bytes) / rate / 0x1p30, strerror(errno));
+                                 (config->index_bytes + config->slab_bytes) / (double)rate / 0x1p30,
+                                 strerror(errno));
+        }
+        if (rate > 1 && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
+            kvc_megakv_assign_slabs(store->shards[i].slab, &scenario->workload, store->shard_count);
         }
     }
     return KVC_OK;
@@ -175,7 +192,7 @@ static void reset_stats(struct kvc_megakv_store *store)
     for (uint32_t i = 0; i < store->shard_count; i++) {
         store->shards[i].index_stats = (struct kvc_index_stats){0};
         store->shards[i].slab_stats = (struct kvc_megakv_slab_stats){0};
-        store->shards[i].rejected = 0;
+        store->shards[i].rejected = store->shards[i].read = 0;
     }
 }
 
@@ -190,12 +207,15 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
     made->shard_count = kvc_scenario_shards(scenario);
-    made->sampling.rate = kvc_megakv_config_of(scenario)->sample_rate;
-    made->sampling.hot_keys = kvc_sampling_hot_keys(scenario->workload.keys, made->sampling.rate);
+    made->sampling =
+        kvc_sampling_of(&scenario->workload, kvc_megakv_config_of(scenario)->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
         status = create_shards(scenario, seed, made, diag);
         if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
             status = preload(scenario, seed, progress, made, diag);
+        }
+        if (status == KVC_OK && made->sampling.hot_keys > 0) {
+            status = find_representatives(scenario, seed, made, diag);
         }
         if (status == KVC_OK) {
             reset_stats(made);

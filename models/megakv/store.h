@@ -1,9 +1,10 @@
 /* Mega-KV's data: a real cuckoo index and a real slab store for each shard, which is a socket.
  *
- * With functional = "sampled", the tables are smaller by the sampling rate and hold a sample of the keys
- * (sim/workload/sampling.h). They hold all hot keys, for which there is additional slab memory, but only a
- * sample of the requests for these keys runs through them. Every request that runs therefore stands for as
- * many requests as the rate says. */
+ * With functional = "sampled", the index and every size class of the slabs are smaller by the sampling rate
+ * and hold a sample of the keys (sim/workload/sampling.h), so they are as full, and evict as often, as the
+ * whole ones. All requests for these keys run through them, and of the requests for hot keys a sample, with
+ * the key's representative in its place. Every request that runs therefore stands for as many as the rate
+ * says. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
@@ -22,12 +23,15 @@ struct kvc_megakv_shard {
     struct kvc_index_stats index_stats;
     struct kvc_megakv_slab_stats slab_stats;
     uint64_t rejected; /* SETs that found no memory. */
+    uint64_t read;     /* GETs that read the slabs. */
 };
 
 struct kvc_megakv_store {
     uint32_t shard_count;
     struct kvc_megakv_shard *shards; /* NULL with functional = "off". */
     struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
+    uint64_t *representative;        /* Of each hot key; NULL: there are none. */
+    struct kvc_batch *stand_in;      /* One row: the representative that was looked up last. */
     uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. */
     double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };

@@ -9,6 +9,8 @@
 enum {
     BLOCK_KEYS =
         KVC_PRELOAD_KEYS_MAX - 1, /* A block that begins and ends inside a stratum has one more key. */
+    RUN = 16,                     /* Neighbouring strata in a block that contains all popularities. */
+    BLOCK_RUNS = BLOCK_KEYS / RUN,
 };
 
 struct kvc_preload {
@@ -79,13 +81,11 @@ static void shuffle(struct kvc_rng *rng, uint32_t *order, uint32_t count)
     }
 }
 
-/* Visits the keys `first` to end - 1, which contain at most a block's keys of the sample. */
-static void visit_block(struct walk *walk, uint64_t first, uint64_t end)
+/* Visits the keys in the batch. */
+static void visit_batch(struct walk *walk)
 {
     struct kvc_preload *preload = walk->preload;
-    struct kvc_batch *batch = preload->batch;
-    batch->count = 0;
-    kvc_sampling_add_keys(&preload->sampling, preload->source, first, end, batch);
+    const struct kvc_batch *batch = preload->batch;
     shuffle(&walk->rng, preload->order, batch->count);
     for (uint32_t i = 0; i < batch->count; i++) {
         preload->shard_of[i] = kvc_source_shard(preload->source, batch->hash[preload->order[i]]);
@@ -102,40 +102,44 @@ static void visit_block(struct walk *walk, uint64_t first, uint64_t end)
     }
 }
 
+/* Adds those of the keys `first` to end - 1 that the sample contains to the batch. */
+static void add_keys(struct kvc_preload *preload, uint64_t first, uint64_t end)
+{
+    kvc_sampling_add_keys(&preload->sampling, preload->source, first, end, preload->batch);
+}
+
 static void walk_popular_last(struct walk *walk)
 {
-    const struct kvc_preload *preload = walk->preload;
-    uint64_t hot = preload->sampling.hot_keys, rate = preload->sampling.rate;
+    struct kvc_preload *preload = walk->preload;
+    /* A block of a sample spans about as many ids as one of all keys, because the order within a block has
+     * nothing to do with popularity. */
+    uint64_t rate = preload->sampling.rate, span = rate < BLOCK_KEYS ? BLOCK_KEYS / rate * rate : rate;
     for (uint64_t end = preload->keys, first; end > 0; end = first) {
-        /* All hot keys are kept, so their blocks span fewer ids. No block contains hot and other keys. */
-        uint64_t span = end <= hot ? BLOCK_KEYS : BLOCK_KEYS * rate;
-        uint64_t lowest = end <= hot ? 0 : hot;
-        first = end - lowest > span ? end - span : lowest;
-        visit_block(walk, first, end);
+        first = end > span ? end - span : 0;
+        preload->batch->count = 0;
+        add_keys(preload, first, end);
+        visit_batch(walk);
         kvc_progress_report(walk->progress, walk->step, 1 - (double)first / (double)preload->keys);
     }
 }
 
-/* The keys of the sample are numbered: first all hot keys, then one key of each further whole stratum.
- * Returns the lowest key id that belongs to a number. */
-static uint64_t first_id(const struct kvc_sampling *sampling, uint64_t number)
-{
-    uint64_t hot = sampling->hot_keys;
-    return number < hot ? number : hot + (number - hot) * sampling->rate;
-}
-
+/* Every key of the sample lies in a stratum of its own, and only whole strata are visited. Each block
+ * contains runs of strata of all popularities, so that the popular keys do not lie side by side in the store.
+ */
 static void walk_spread(struct walk *walk)
 {
-    const struct kvc_sampling *sampling = &walk->preload->sampling;
-    uint64_t keys = walk->preload->keys, hot = sampling->hot_keys < keys ? sampling->hot_keys : keys;
-    uint64_t numbers = hot + (keys - hot) / sampling->rate;
-    uint32_t blocks = (uint32_t)((numbers + BLOCK_KEYS - 1) / BLOCK_KEYS);
+    struct kvc_preload *preload = walk->preload;
+    uint64_t rate = preload->sampling.rate, strata = preload->keys / rate, runs = (strata + RUN - 1) / RUN;
+    uint32_t blocks = (uint32_t)((runs + BLOCK_RUNS - 1) / BLOCK_RUNS);
     uint32_t *order = kvc_array_of(blocks + 1, sizeof(*order));
     shuffle(&walk->rng, order, blocks);
     for (uint32_t i = 0; i < blocks; i++) {
-        uint64_t first = (uint64_t)order[i] * BLOCK_KEYS;
-        uint64_t end = first + BLOCK_KEYS < numbers ? first + BLOCK_KEYS : numbers;
-        visit_block(walk, first_id(sampling, first), first_id(sampling, end));
+        preload->batch->count = 0;
+        for (uint64_t run = order[i]; run < runs; run += blocks) {
+            uint64_t end = (run + 1) * RUN < strata ? (run + 1) * RUN : strata;
+            add_keys(preload, run * RUN * rate, end * rate);
+        }
+        visit_batch(walk);
         kvc_progress_report(walk->progress, walk->step, (double)(i + 1) / blocks);
     }
     free(order);

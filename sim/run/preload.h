@@ -19,7 +19,8 @@ enum { KVC_PRELOAD_KEYS_MAX = 4097 /**< Most keys in a block. */ };
 enum kvc_preload_order {
     /** The least popular block comes first, so that the popular keys survive eviction. */
     KVC_PRELOAD_POPULAR_LAST,
-    /** The order is random. Keys beyond the last whole stratum of a sample are left out. */
+    /** The order is random, and every block contains keys of all popularities. Keys beyond the last whole
+       stratum of a sample are left out. */
     KVC_PRELOAD_SPREAD,
 };
 

@@ -8,12 +8,16 @@ enum { KEYS = 100000, RATE = 16 };
 
 static const struct kvc_sampling warm = {.rate = RATE, .hot_keys = 64 * RATE};
 
-Test(sampling, keeps_at_most_half_of_the_keys_hot)
+Test(sampling, has_hot_keys_under_zipf_alone)
 {
-    cr_expect_eq(kvc_sampling_hot_keys(KEYS, 0), 0);
-    cr_expect_eq(kvc_sampling_hot_keys(KEYS, 1), 0);
-    cr_expect_eq(kvc_sampling_hot_keys(KEYS, RATE), 64 * RATE);
-    cr_expect_eq(kvc_sampling_hot_keys(1000, RATE), 496); /* 500, rounded down to whole strata. */
+    struct kvc_workload workload = {.keys = KEYS, .popularity = KVC_POPULARITY_ZIPF};
+    cr_expect_eq(kvc_sampling_of(&workload, 0, 64).hot_keys, 0);
+    cr_expect_eq(kvc_sampling_of(&workload, 1, 64).hot_keys, 0);
+    cr_expect_eq(kvc_sampling_of(&workload, RATE, 64).hot_keys, 64 * RATE);
+    workload.keys = 1000;
+    cr_expect_eq(kvc_sampling_of(&workload, RATE, 64).hot_keys, 496, "500, rounded down to whole strata");
+    workload.popularity = KVC_POPULARITY_UNIFORM;
+    cr_expect_eq(kvc_sampling_of(&workload, RATE, 64).hot_keys, 0);
 }
 
 Test(sampling, keeps_one_key_of_every_stratum)
@@ -26,17 +30,6 @@ Test(sampling, keeps_one_key_of_every_stratum)
             cr_assert_eq(kvc_sampling_keeps_key(&sampling, key_id), key_id == kept);
         }
     }
-}
-
-Test(sampling, keeps_all_hot_keys)
-{
-    uint64_t kept = 0;
-    for (uint64_t key_id = 0; key_id < KEYS; key_id++) {
-        bool keeps = kvc_sampling_keeps_key(&warm, key_id);
-        cr_assert(keeps || key_id >= warm.hot_keys);
-        kept += keeps;
-    }
-    cr_expect_eq(kept, warm.hot_keys + (KEYS - warm.hot_keys) / RATE);
 }
 
 Test(sampling, of_requests_thins_the_hot_keys)
@@ -84,4 +77,49 @@ Test(sampling, adds_the_keys_of_a_range_in_order)
     check_ranges(&warm);
     check_ranges(&(struct kvc_sampling){.rate = 1});
     check_ranges(&(struct kvc_sampling){.rate = RATE});
+}
+
+static uint32_t odd_or_even(uint32_t key_bytes, uint32_t value_bytes)
+{
+    return (key_bytes + value_bytes) % 2;
+}
+
+/* Checks that the representative of each hot key is a key of the sample, of the same shard and kind, and
+ * returns how many requests for hot keys the busiest representative would get if all were as popular. */
+static uint32_t check_representatives(const struct kvc_workload *workload, enum kvc_sampling_choice choice)
+{
+    struct kvc_source *source = kvc_test_source(workload, 2, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(workload, 2);
+    const struct kvc_sampling_kinds kinds = {
+        .choice = choice, .keys = KEYS, .key_stride = kvc_workload_key_stride(workload), .kind = odd_or_even};
+    uint64_t *representative = kvc_sampling_representatives(&warm, source, &kinds);
+    uint32_t *load = calloc(KEYS, sizeof(*load)), most = 0;
+    for (uint64_t key_id = 0; key_id < warm.hot_keys; key_id++) {
+        batch->count = 0;
+        kvc_source_keys(source, key_id, 1, batch);
+        kvc_source_keys(source, representative[key_id], 1, batch);
+        cr_assert(kvc_sampling_keeps_key(&warm, representative[key_id]));
+        cr_assert_eq(kvc_source_shard(source, batch->hash[0]), kvc_source_shard(source, batch->hash[1]));
+        cr_assert_eq(odd_or_even(batch->key_bytes[0], batch->value_bytes[0]),
+                     odd_or_even(batch->key_bytes[1], batch->value_bytes[1]));
+        if (choice == KVC_SAMPLING_ALIKE && key_id >= 16 * RATE) {
+            cr_assert_float_eq((double)representative[key_id] / RATE, (double)key_id / RATE, 16);
+        }
+        load[representative[key_id]]++;
+        most = load[representative[key_id]] > most ? load[representative[key_id]] : most;
+    }
+    free(load);
+    free(representative);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+    return most;
+}
+
+Test(sampling, represents_hot_keys_by_keys_alike)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
+    workload.keys = KEYS;
+    workload.sizes = KVC_SIZES_ETC;
+    cr_expect_leq(check_representatives(&workload, KVC_SAMPLING_ALIKE), 16 * RATE);
+    cr_expect_leq(check_representatives(&workload, KVC_SAMPLING_SPREAD), 8);
 }
