@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # kvcast validate: a machine's plan is measured and scored, and a mistake in its files is reported with file and line.
 # Usage: cli_test_validate.sh KVCAST
+script=$(realpath "$0")
 source "$(dirname "$0")/cli_testing.sh"
 
 scenario good ""
@@ -52,5 +53,31 @@ sed -i '$d' machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
 echo 'far,missing.lua,' >>machines/tiny/plan.csv
 expect 2 'missing.lua.*run far' "$kvcast" validate tiny --measure
+
+# A paper of our own: a paced rate comes back as it went in, a node under saturation does not, and a bound is no point.
+source=$(realpath "$(dirname "$script")/../..")
+mkdir -p data/validate/papers/mini && ln -s "$source/scenarios" "$source/models" data/ && cp good.lua data/
+{
+    echo 'id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact'
+    echo 'paced,predict,good.lua,workload.arrival.fixed_mops=1,throughput_mops,1,,,0.1,prediction,,here'
+    echo 'full,predict,good.lua,,throughput_mops,50,,,10,prediction,,here'
+    echo 'bound,predict,good.lua,,throughput_mops,,1,,,prediction,,here'
+    echo 'half,predict,good.lua,,throughput_mops,,,,,input,,here'
+} >data/validate/papers/mini/cases.csv
+export KVCAST_DATA=$folder/data
+expect 2 'elasticities.csv: cannot read.*kvcast validate mini --elasticities writes the file' "$kvcast" validate mini
+"$kvcast" validate mini --elasticities --quiet >/dev/null || fail "validate --elasticities"
+grep -qx 'paced,workload.arrival.fixed_mops,1.000' data/validate/papers/mini/elasticities.csv || fail "elasticities.csv"
+grep -q '^half,' data/validate/papers/mini/elasticities.csv && fail "inputs have no elasticities"
+"$kvcast" validate mini --quiet >/dev/null
+[ $? -eq 1 ] || fail "cases without a baseline are a regression"
+"$kvcast" validate mini --quiet --update-baseline >/dev/null || fail "validate --update-baseline of a paper"
+"$kvcast" validate mini --quiet --json mini.json >mini.txt || { fail "the errors are those of the baseline"; cat mini.txt; }
+grep -q '^mini: 1 points' mini.txt || fail "only the node under saturation is counted"
+grep -q 'claims held: 1 of 1; not counted: 1 that' mini.txt || fail "the bound is held, the paced rate is not counted"
+grep -q 'paced .*workload.arrival.fixed_mops +1.00, which it returns: not counted' mini.txt || fail "what moves the paced rate"
+sed -i '/^full,/d' data/validate/papers/mini/elasticities.csv
+expect 2 'case "full" is missing; kvcast validate mini --elasticities' "$kvcast" validate mini
+unset KVCAST_DATA
 
 finish
