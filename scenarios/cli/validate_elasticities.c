@@ -19,6 +19,9 @@ static const double STEP = 1.05, SMALL_STEP = 1.005;
 /* The least elasticity that is worth naming. Runs with common random numbers still differ by chance. */
 static const double LEAST = 0.02, LEAST_SIMULATED = 0.1;
 
+/* The least relative change of the closed form's answer that is worth a simulation. */
+static const double LEAST_SEEN_FRAC = 1e-3;
+
 /* All parameters that move a case at all. */
 struct moved {
     double least;
@@ -81,24 +84,26 @@ static enum kvc_status simulated_value(const struct evaluation *evaluation, stru
     return status;
 }
 
-static bool same_values(const struct kvc_values *a, const struct kvc_values *b)
+/* Energy and the limits that the closed form lists beside the one that holds say nothing about a simulation.
+ */
+static bool is_telling(const char *name)
 {
-    for (uint32_t i = 0; i < a->count; i++) {
-        double left = a->value[i].value, right = kvc_values_get(b, a->value[i].name, i);
-        if (left != right && !(isnan(left) && isnan(right))) {
-            return false;
-        }
-    }
-    return a->count == b->count;
+    return strncmp(name, "model.", strlen("model.")) != 0 && strstr(name, "watt") == NULL &&
+           strstr(name, "joules") == NULL;
 }
 
-/* A number of the hardware that changes nothing in the closed form's answer does not enter the simulation of
- * this scenario either. What the system does with a number of its own may show in the simulation alone. */
-static bool cannot_matter(const struct evaluation *evaluation, const char *parameter,
-                          const struct kvc_outcome *scaled)
+/* Returns whether a simulation is worth its time. The closed form does not know all that a system does with
+ * its own numbers; of the others, those that hardly change its answer are left out. */
+static bool may_matter(const struct evaluation *evaluation, const char *parameter,
+                       const struct kvc_outcome *scaled)
 {
-    bool hardware = strncmp(parameter, "node.", strlen("node.")) == 0;
-    return hardware && same_values(scaled->values, evaluation->closed_form->values);
+    const struct kvc_values *now = scaled->values, *then = evaluation->closed_form->values;
+    bool matters = strncmp(parameter, "system.", strlen("system.")) == 0;
+    for (uint32_t i = 0; i < now->count && !matters; i++) {
+        double before = kvc_values_get(then, now->value[i].name, i), after = now->value[i].value;
+        matters = is_telling(now->value[i].name) && fabs(after - before) > LEAST_SEEN_FRAC * fabs(before);
+    }
+    return matters;
 }
 
 /* Returns the elasticity to one parameter; 0 when it cannot be scaled. */
@@ -116,7 +121,7 @@ static double elasticity(const struct evaluation *evaluation, uint32_t index, do
     if (status == KVC_OK && !evaluation->simulated) {
         status = closed_form_value(evaluation, loaded, outcome, &value, &diag);
     } else if (status == KVC_OK &&
-               !cannot_matter(evaluation, evaluation->loaded->parameters.entry[index].path, outcome)) {
+               may_matter(evaluation, evaluation->loaded->parameters.entry[index].path, outcome)) {
         status = simulated_value(evaluation, loaded, &value, &warmup_ns, &diag);
     }
     kvc_outcome_free(outcome);
