@@ -1,6 +1,7 @@
 #include "sim/metrics/histogram.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -117,6 +118,53 @@ void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *ot
     sum->sum_ns += other->sum_ns;
     for (uint32_t i = recorded_slot(other->min_ns), last = recorded_slot(other->max_ns); i <= last; i++) {
         sum->slot[i] += other->slot[i];
+    }
+}
+
+static uint32_t slot_of_value(double value_ns)
+{
+    return slot_of(fmax(fmin(value_ns, MOST_NS), 1));
+}
+
+bool kvc_histogram_take(struct kvc_histogram *histogram, struct kvc_histogram_pack *pack)
+{
+    *pack = (struct kvc_histogram_pack){.count = histogram->count};
+    if (histogram->count == 0) {
+        return true;
+    }
+    pack->clipped = histogram->clipped;
+    pack->sum_ns = histogram->sum_ns;
+    pack->min_ns = histogram->min_ns;
+    pack->max_ns = histogram->max_ns;
+    pack->first = slot_of_value(histogram->min_ns);
+    pack->slots = slot_of_value(histogram->max_ns) + 1 - pack->first;
+    pack->slot = malloc(pack->slots * sizeof(*pack->slot));
+    uint64_t *from = &histogram->slot[pack->first];
+    for (uint32_t i = 0; pack->slot != NULL && i < pack->slots; i++) {
+        pack->slot[i] = (uint32_t)from[i];
+    }
+    memset(from, 0, pack->slots * sizeof(*from));
+    histogram->count = histogram->clipped = 0;
+    histogram->sum_ns = histogram->min_ns = histogram->max_ns = 0;
+    if (pack->slot == NULL) {
+        *pack = (struct kvc_histogram_pack){.count = 0};
+        return false;
+    }
+    return true;
+}
+
+void kvc_histogram_add_pack(struct kvc_histogram *sum, const struct kvc_histogram_pack *pack)
+{
+    if (pack->count == 0) {
+        return;
+    }
+    sum->min_ns = sum->count == 0 ? pack->min_ns : fmin(sum->min_ns, pack->min_ns);
+    sum->max_ns = sum->count == 0 ? pack->max_ns : fmax(sum->max_ns, pack->max_ns);
+    sum->count += pack->count;
+    sum->clipped += pack->clipped;
+    sum->sum_ns += pack->sum_ns;
+    for (uint32_t i = 0; i < pack->slots; i++) {
+        sum->slot[pack->first + i] += pack->slot[i];
     }
 }
 

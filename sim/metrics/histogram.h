@@ -8,6 +8,7 @@
 #ifndef KVC_SIM_METRICS_HISTOGRAM_H
 #define KVC_SIM_METRICS_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -37,6 +38,25 @@ void kvc_histogram_record(struct kvc_histogram *histogram, const double *sent_ns
 
 /** Adds the values of another histogram to `sum`. */
 void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *other);
+
+/** The values of a histogram in little memory: the slots from the smallest value to the largest. */
+struct kvc_histogram_pack {
+    uint64_t count;   /**< Values. */
+    uint64_t clipped; /**< Values above 2^40 ns. */
+    double sum_ns;    /**< Exact sum of the values [ns]. */
+    double min_ns;    /**< Exact smallest value [ns]. */
+    double max_ns;    /**< Exact largest value [ns]. */
+    uint32_t first;   /**< The slot of the smallest value. */
+    uint32_t slots;   /**< Entries of `slot`. */
+    uint32_t *slot;   /**< Values per slot, to be freed with free(); NULL when there are none. */
+};
+
+/** Moves the values of a histogram to a pack and leaves the histogram empty. Returns false if memory is
+ * short; the pack is then empty and the values are lost. */
+bool kvc_histogram_take(struct kvc_histogram *histogram, struct kvc_histogram_pack *pack);
+
+/** Adds the values of a pack to `sum`. */
+void kvc_histogram_add_pack(struct kvc_histogram *sum, const struct kvc_histogram_pack *pack);
 
 /** Returns the exact mean [ns], or NaN if the histogram is empty. */
 double kvc_histogram_mean_ns(const struct kvc_histogram *histogram);

@@ -207,3 +207,41 @@ Test(histogram, hgrm_reports_a_full_disk)
     cr_expect_eq(errno, ENOSPC);
     fclose(out);
 }
+
+Test(histogram, a_pack_keeps_all_values_and_empties_the_histogram)
+{
+    static struct kvc_histogram whole;
+    for (int shape = 0; shape < 3; shape++) {
+        struct kvc_histogram_pack pack[2];
+        draw(shape);
+        kvc_histogram_reset(&whole);
+        record(&whole, 0, VALUES);
+        record(&histogram, 0, VALUES / 3);
+        cr_assert(kvc_histogram_take(&histogram, &pack[0]));
+        cr_expect_eq(histogram.count, 0);
+        record(&histogram, VALUES / 3, VALUES);
+        cr_assert(kvc_histogram_take(&histogram, &pack[1]));
+        kvc_histogram_reset(&other);
+        cr_expect_eq(memcmp(&histogram, &other, sizeof(other)), 0, "the histogram is empty");
+        for (int i = 0; i < 2; i++) {
+            kvc_histogram_add_pack(&other, &pack[i]);
+            free(pack[i].slot);
+        }
+        cr_expect_eq(other.count, whole.count);
+        cr_expect_eq(other.min_ns, whole.min_ns);
+        cr_expect_eq(other.max_ns, whole.max_ns);
+        cr_expect_float_eq(other.sum_ns, whole.sum_ns, 1e-9 * whole.sum_ns);
+        cr_expect_eq(memcmp(other.slot, whole.slot, sizeof(whole.slot)), 0);
+    }
+}
+
+Test(histogram, an_empty_histogram_makes_an_empty_pack)
+{
+    struct kvc_histogram_pack pack;
+    kvc_histogram_reset(&histogram);
+    kvc_histogram_reset(&other);
+    cr_assert(kvc_histogram_take(&histogram, &pack));
+    cr_expect_null(pack.slot);
+    kvc_histogram_add_pack(&other, &pack);
+    cr_expect_eq(other.count, 0);
+}

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "sim/base/clock.h"
 #include "validate/probes/pin.h"
+#include "validate/probes/speed.h"
 
 const double kvc_cores_shared_frac = 0.85;
 
@@ -20,48 +20,31 @@ struct crew {
 struct member {
     struct crew *crew;
     uint32_t core;
-    double burst_s;
+    double speed; /* Steps of arithmetic per nanosecond. */
     pthread_t thread;
 };
-
-/* Six independent chains of arithmetic: about four instructions per clock on today's cores. */
-static void burst(void)
-{
-    uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
-    for (uint32_t i = 0; i < BURST_STEPS; i++) {
-        a += i;
-        b ^= i;
-        c -= i;
-        d += i << 1;
-        e ^= i << 2;
-        f -= i;
-        __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
-    }
-}
 
 /* Starts once all threads have arrived. The median tells siblings from interruptions: another thread on the
  * core slows some bursts, a busy sibling slows all. */
 static void *work(void *data)
 {
     struct member *member = data;
-    double seconds[BURSTS];
+    double speed[BURSTS];
     kvc_pin_core(member->core);
     atomic_fetch_add(&member->crew->arrived, 1);
     while (atomic_load(&member->crew->arrived) < member->crew->count) {
         ;
     }
     for (int i = 0; i < BURSTS; i++) {
-        double started_s = kvc_clock_wall_s();
-        burst();
-        seconds[i] = kvc_clock_wall_s() - started_s;
+        speed[i] = kvc_speed_measure(BURST_STEPS);
     }
-    gsl_sort(seconds, 1, BURSTS);
-    member->burst_s = seconds[BURSTS / 2];
+    gsl_sort(speed, 1, BURSTS);
+    member->speed = speed[BURSTS / 2];
     return NULL;
 }
 
 /* Times bursts on the cores first to first + count - 1 at the same time. */
-static enum kvc_status run(uint32_t first, uint32_t count, double *burst_s, struct kvc_diag *diag)
+static enum kvc_status run(uint32_t first, uint32_t count, double *speed, struct kvc_diag *diag)
 {
     struct crew crew = {.count = count};
     struct member member[KVC_CORES_MAX];
@@ -78,7 +61,7 @@ static enum kvc_status run(uint32_t first, uint32_t count, double *burst_s, stru
     }
     for (uint32_t i = 0; i < started; i++) {
         pthread_join(member[i].thread, NULL);
-        burst_s[i] = member[i].burst_s;
+        speed[i] = member[i].speed;
     }
     return started == count ? KVC_OK
                             : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a thread for core %u cannot be started",
@@ -87,19 +70,19 @@ static enum kvc_status run(uint32_t first, uint32_t count, double *burst_s, stru
 
 enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag)
 {
-    double fastest_s = INFINITY, alone_s = INFINITY, burst_s[KVC_CORES_MAX];
+    double fastest = 0, alone = 0, speed[KVC_CORES_MAX];
     enum kvc_status status = KVC_OK;
     uint32_t count = kvc_pin_cores();
     *cores = (struct kvc_cores){.count = count < KVC_CORES_MAX ? count : KVC_CORES_MAX};
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
-        status = run(core, 1, &alone_s, diag);
-        fastest_s = fmin(fastest_s, alone_s);
+        status = run(core, 1, &alone, diag);
+        fastest = fmax(fastest, alone);
     }
     if (status == KVC_OK) {
-        status = run(0, cores->count, burst_s, diag);
+        status = run(0, cores->count, speed, diag);
     }
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
-        cores->speed_frac[core] = fmin(fastest_s / burst_s[core], 1);
+        cores->speed_frac[core] = fmin(speed[core] / fastest, 1);
     }
     return status;
 }

@@ -8,8 +8,6 @@
 #include "sim/base/clock.h"
 #include "validate/probes/pin.h"
 
-const double kvc_noise_stalled_frac = 0.003;
-
 /* Busy time of all processors since the system started, by /proc/stat: all but idling and waiting for a disk;
  * or NaN. */
 static double busy_s(void)

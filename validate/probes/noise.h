@@ -13,8 +13,4 @@ void kvc_noise_begin(struct kvc_noise *noise);
 /* The fraction of all processors' time that others used since then; NaN if the system does not report it. */
 double kvc_noise_frac(const struct kvc_noise *noise);
 
-/* A measurement is too noisy if its idle threads were kept from running for more than this fraction of its
- * time. */
-extern const double kvc_noise_stalled_frac;
-
 #endif

@@ -30,6 +30,12 @@ void kvc_pin_core(uint32_t core)
     }
 }
 
+void kvc_pin_release(void)
+{
+    pthread_once(&asked, ask);
+    (void)sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
 uint32_t kvc_pin_cores(void)
 {
     pthread_once(&asked, ask);

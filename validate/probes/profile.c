@@ -186,6 +186,55 @@ void kvc_profile_summarize(struct kvc_profile *profile, const char *format, ...)
     va_end(arguments);
 }
 
+/* ---- medians over passes ---- */
+
+/* Returns where the measured number of an entry begins, or NULL if it has none: behind `time = "` in a point,
+ * at the beginning of the braces in a field. */
+static const char *number_in(const struct entry *entry)
+{
+    static const char time[] = "time = \"";
+    const char *text = entry->text;
+    if (text == NULL || text[0] != '{') {
+        return NULL;
+    }
+    if (entry->field[0] == '\0') {
+        text = strstr(text, time);
+        return text != NULL ? text + strlen(time) : NULL;
+    }
+    text += strspn(text, "{ \"");
+    return text;
+}
+
+/* Returns whether two entries are the same value: the same field, or points of the same curve that agree in
+ * everything before their times. */
+static bool is_same(const struct entry *a, const struct entry *b)
+{
+    const char *in_a = number_in(a), *in_b = number_in(b);
+    if (in_a == NULL || in_b == NULL || strcmp(a->device, b->device) != 0 ||
+        strcmp(a->table, b->table) != 0 || strcmp(a->field, b->field) != 0) {
+        return false;
+    }
+    return a->field[0] != '\0' ||
+           (in_a - a->text == in_b - b->text && memcmp(a->text, b->text, (size_t)(in_a - a->text)) == 0);
+}
+
+static const struct entry *find_same(const struct kvc_profile *profile, const struct entry *wanted)
+{
+    for (size_t i = 0; i < profile->count; i++) {
+        if (is_same(&profile->entry[i], wanted)) {
+            return &profile->entry[i];
+        }
+    }
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    double first = strtod(number_in(*(const struct entry *const *)a), NULL);
+    double second = strtod(number_in(*(const struct entry *const *)b), NULL);
+    return (first > second) - (first < second);
+}
+
 /* ---- writing ---- */
 
 /* Ends the list or curve that is open, and begins the one that the entry belongs to. */
@@ -253,6 +302,36 @@ void kvc_profile_write(const struct kvc_profile *profile, FILE *out)
     for (size_t i = 0; i < profile->comments.count; i++) {
         fprintf(out, "-- %s\n", profile->comments.text[i]);
     }
+}
+
+void kvc_profile_write_medians(struct kvc_profile *const *passes, size_t count, FILE *out)
+{
+    struct kvc_profile *last = passes[count - 1];
+    const struct entry **same = kvc_array_of(count + 1, sizeof(*same));
+    char **own = kvc_array_of(last->count + 1, sizeof(*own));
+    for (size_t i = 0; i < last->count; i++) {
+        own[i] = last->entry[i].text;
+    }
+    for (size_t i = 0; i < last->count; i++) {
+        size_t found = 0;
+        const struct entry wanted = last->entry[i];
+        for (size_t pass = 0; pass < count && number_in(&wanted) != NULL; pass++) {
+            same[found] = find_same(passes[pass], &wanted);
+            found += same[found] != NULL;
+        }
+        if (found > 0) {
+            qsort(same, found, sizeof(const struct entry *), by_number);
+            last->entry[i].text = same[(found - 1) / 2]->text;
+        }
+    }
+    kvc_profile_write(last, out);
+    fprintf(out, "-- The values are the medians of %zu calibrations, made between the runs of a plan.\n",
+            count);
+    for (size_t i = 0; i < last->count; i++) {
+        last->entry[i].text = own[i];
+    }
+    free(same);
+    free(own);
 }
 
 void kvc_profile_write_summary(const struct kvc_profile *profile, FILE *out)

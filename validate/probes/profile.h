@@ -54,6 +54,11 @@ void kvc_profile_summarize(struct kvc_profile *profile, const char *format, ...)
 /* Writes the machine file: a Lua table, then the comment lines. */
 void kvc_profile_write(const struct kvc_profile *profile, FILE *out);
 
+/* Writes a machine file with the medians of several calibrations of the same machine, and with the comments
+ * of the last one. A value keeps the source of the calibration that it comes from; of an even number of
+ * values the lower one of the two in the middle counts. */
+void kvc_profile_write_medians(struct kvc_profile *const *passes, size_t count, FILE *out);
+
 /* Writes the lines of the summary. */
 void kvc_profile_write_summary(const struct kvc_profile *profile, FILE *out);
 

@@ -103,3 +103,45 @@ Test(profile, lists_curves_and_comments)
     free(summary);
     kvc_profile_free(profile);
 }
+
+/* One calibration of a machine whose speed changes: everything takes `factor` times as long. */
+static struct kvc_profile *calibrated(double factor)
+{
+    struct kvc_profile *profile = new_profile();
+    kvc_profile_name(profile, "cpu", "a processor");
+    kvc_profile_value(profile, "cpu", "packet", 10 * factor, "ns", "factor %g", factor);
+    for (int size = 1; size <= 2; size++) {
+        const struct kvc_profile_point point = {.size = size,
+                                                .threads = 1,
+                                                .ns = 100 * size * factor,
+                                                .low_ns = 1,
+                                                .high_ns = 2,
+                                                .repetitions = 5};
+        kvc_profile_point(profile, "costs", "read", &point);
+    }
+    return profile;
+}
+
+Test(profile, medians_of_several_calibrations)
+{
+    struct kvc_profile *passes[] = {calibrated(3), calibrated(1), calibrated(2)};
+    char *text = NULL, *after;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    cr_assert_not_null(out);
+    kvc_profile_write_medians(passes, 3, out);
+    fclose(out);
+    cr_expect_not_null(strstr(text, "packet = { \"20ns\", source = \"measured 2026-11-21: factor 2\" }"),
+                       "%s", text);
+    cr_expect_not_null(strstr(text, "time = \"200ns\""), "%s", text);
+    cr_expect_not_null(strstr(text, "time = \"400ns\""), "the point of size 2: %s", text);
+    cr_expect_null(strstr(text, "time = \"100ns\""), "%s", text);
+    cr_expect_not_null(strstr(text, "medians of 3 calibrations"), "%s", text);
+    after = written(passes[1], kvc_profile_write);
+    cr_expect_not_null(strstr(after, "packet = { \"10ns\""), "a calibration keeps its own values");
+    free(after);
+    free(text);
+    for (int i = 0; i < 3; i++) {
+        kvc_profile_free(passes[i]);
+    }
+}

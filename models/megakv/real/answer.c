@@ -1,5 +1,6 @@
 #include "models/megakv/real/answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, st
     *answerer = (struct kvc_megakv_real_answerer){
         .slab = slab,
         .rows_max = rows < KVC_MEGAKV_SEND_ROWS ? rows : KVC_MEGAKV_SEND_ROWS,
+        .oldest_sent_ns = INFINITY,
         .values = malloc(VALUES_BYTES),
         .latency = calloc(1, sizeof(struct kvc_histogram)),
     };
@@ -134,6 +136,7 @@ double kvc_megakv_real_answer_gets(struct kvc_megakv_real_answerer *answerer,
     answerer->hits += hits;
     answerer->misses += count - hits;
     answerer->completed += count;
+    answerer->oldest_sent_ns = fmin(answerer->oldest_sent_ns, buffer->sent_ns[first]);
     record_latencies(answerer, buffer->sent_ns + first, count, done_ns);
     return done_ns;
 }
@@ -149,6 +152,9 @@ void kvc_megakv_real_answer_writes(struct kvc_megakv_real_answerer *answerer,
     answerer->sets += buffer->sets;
     answerer->deletes += buffer->deletes;
     answerer->completed += count;
+    if (answerer->time_writes && count > 0) {
+        answerer->oldest_sent_ns = fmin(answerer->oldest_sent_ns, buffer->write_sent_ns[0]);
+    }
     for (uint32_t first = 0; answerer->time_writes && first < count; first += KVC_MEGAKV_SEND_ROWS) {
         record_latencies(answerer, buffer->write_sent_ns + first,
                          count - first < KVC_MEGAKV_SEND_ROWS ? count - first : KVC_MEGAKV_SEND_ROWS,

@@ -26,7 +26,9 @@ struct kvc_megakv_real_answerer {
     struct kvc_megakv_slab_stats stats;
     uint64_t answered;                               /* Requests answered in all. */
     uint64_t completed, hits, misses, sets, deletes; /* Requests answered within the measured time. */
-    uint64_t wrong;                                  /* Values that do not belong to their keys. */
+    double
+        oldest_sent_ns; /* Earliest send time among the answers; whoever watches the answers resets this. */
+    uint64_t wrong;     /* Values that do not belong to their keys. */
     uint8_t result[KVC_MEGAKV_SEND_ROWS];
     uint32_t wrong_row[KVC_MEGAKV_SEND_ROWS];
     uint32_t value_bytes[KVC_MEGAKV_SEND_ROWS];

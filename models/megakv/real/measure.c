@@ -91,48 +91,57 @@ static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_m
     return status;
 }
 
+/* What is watched beside the node. */
+struct watched {
+    struct kvc_megakv_real_windows windows;
+    struct kvc_megakv_real_noise noise;
+};
+
 static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
-                                const struct kvc_progress *progress, struct kvc_megakv_real_noise *disturbed,
+                                const struct kvc_progress *progress, struct watched *watched,
                                 struct kvc_diag *diag)
 {
     const struct kvc_run *run = &scenario->run;
     double from_ns = run->warmup_ns >= 0 ? run->warmup_ns : fmax(run->duration_ns / 5, warmup_least_ns);
-    double stalled_ns;
     struct kvc_noise noise;
-    enum kvc_status status = kvc_cores_measure(&disturbed->cores, diag);
+    enum kvc_status status = kvc_cores_measure(&watched->noise.cores, diag);
+    if (status == KVC_OK) {
+        status = kvc_megakv_real_windows_open(&watched->windows, node->count, run->duration_ns, diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
-    kvc_megakv_real_node_start(node, from_ns, from_ns + run->duration_ns);
+    kvc_megakv_real_node_start(node, from_ns, from_ns + kvc_megakv_real_windows_room_ns(&watched->windows));
     kvc_noise_begin(&noise);
-    status = kvc_megakv_real_threads_run(node, scenario, progress, &stalled_ns, diag);
-    disturbed->others_frac = kvc_noise_frac(&noise);
-    disturbed->stalled_frac = stalled_ns / run->duration_ns;
+    status = kvc_megakv_real_threads_run(node, scenario, progress, &watched->windows, diag);
+    watched->noise.others_frac = kvc_noise_frac(&noise);
     return status == KVC_OK ? check_values(node, diag) : status;
 }
 
 enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag)
 {
-    struct kvc_megakv_real_noise disturbed;
     struct kvc_megakv_store *store = NULL;
     enum kvc_status status = kvc_megakv_measure_check(scenario, diag);
     if (status != KVC_OK) {
         return status;
     }
     struct kvc_megakv_real_node *node = calloc(1, sizeof(*node));
-    if (node == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a node");
+    struct watched *watched = calloc(1, sizeof(*watched));
+    if (node == NULL || watched == NULL) {
+        kvc_out_of_memory("a node");
     }
     status = open_node(node, &store, scenario, progress, diag);
     if (status == KVC_OK) {
-        status = run_node(node, scenario, progress, &disturbed, diag);
+        status = run_node(node, scenario, progress, watched, diag);
     }
     if (status == KVC_OK) {
-        kvc_megakv_real_report(node, result);
-        kvc_megakv_real_report_noise(&disturbed, result);
+        kvc_megakv_real_report(node, &watched->windows, result);
+        kvc_megakv_real_report_noise(&watched->noise, &watched->windows, result);
         result->preload_wall_s = store->preload_wall_s;
     }
+    kvc_megakv_real_windows_close(&watched->windows);
+    free(watched);
     kvc_megakv_real_node_close(node);
     free(node);
     kvc_megakv_store_free(store);

@@ -42,6 +42,7 @@ struct kvc_megakv_real_pipeline {
     double lap_ns;     /* When the feed began its current lap [ns]. */
     uint64_t received; /* Requests received in all. */
     uint64_t rejected; /* SETs that found no memory. */
+    bool caught_up;    /* It has found that no request was due; whoever watches the pipeline resets this. */
     struct kvc_megakv_slab_stats receive_stats;
 
     /* Only the sender uses the fields from here on. */

@@ -41,7 +41,7 @@ static void swap_if_asked(struct kvc_megakv_real_pipeline *pipeline)
     pipeline->swaps++;
 }
 
-bool kvc_megakv_real_receiver_step(void *data)
+double kvc_megakv_real_receiver_step(void *data)
 {
     struct kvc_megakv_real_pipeline *pipeline = data;
     const struct kvc_megakv_real_node *node = pipeline->node;
@@ -49,8 +49,12 @@ bool kvc_megakv_real_receiver_step(void *data)
     double due_ns = pipeline->lap_ns + frame->sent_ns, start_ns = now_ns(node);
     swap_if_asked(pipeline);
     struct kvc_megakv_real_buffer *buffer = pipeline->filling;
-    if (buffer->rows + frame->requests > buffer->room || (!node->saturating && start_ns < due_ns)) {
-        return false;
+    if (!node->saturating && start_ns < due_ns) {
+        pipeline->caught_up = true;
+        return 0;
+    }
+    if (buffer->rows + frame->requests > buffer->room) {
+        return 0;
     }
     kvc_megakv_real_receive_frame(buffer, pipeline->feed.bytes + frame->offset, frame->bytes, node->hash_seed,
                                   node->saturating ? start_ns : due_ns, pipeline->writes);
@@ -58,13 +62,14 @@ bool kvc_megakv_real_receiver_step(void *data)
         pipeline->rejected += kvc_megakv_real_receive_writes(buffer, node->shard->slab, pipeline->writes,
                                                              &pipeline->stock, &pipeline->receive_stats);
     }
-    count_work(node, &pipeline->receive, start_ns, now_ns(node), frame->requests);
+    double end_ns = now_ns(node);
+    count_work(node, &pipeline->receive, start_ns, end_ns, frame->requests);
     pipeline->received += frame->requests;
     if (++pipeline->frame == pipeline->feed.frames) {
         pipeline->frame = 0;
         pipeline->lap_ns += pipeline->feed.span_ns;
     }
-    return true;
+    return end_ns;
 }
 
 /* ---- scheduler and index ---- */
@@ -131,7 +136,8 @@ void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node)
     node->inserts = node->erases = 0;
 }
 
-static void launch(struct kvc_megakv_real_node *node)
+/* Returns when it ends [ns]. */
+static double launch(struct kvc_megakv_real_node *node)
 {
     double launched_ns = now_ns(node);
     if (launched_ns >= node->from_ns && launched_ns < node->until_ns) {
@@ -155,14 +161,15 @@ static void launch(struct kvc_megakv_real_node *node)
     if (node->shared && end_ns >= node->due_ns) {
         node->due_ns = end_ns + node->cycle_ns;
     }
+    return end_ns;
 }
 
-bool kvc_megakv_real_scheduler_step(void *data)
+double kvc_megakv_real_scheduler_step(void *data)
 {
     struct kvc_megakv_real_node *node = data;
     if (!node->collecting) {
         if (now_ns(node) < node->due_ns) {
-            return false;
+            return 0;
         }
         for (uint32_t i = 0; i < node->count; i++) {
             atomic_fetch_add_explicit(&node->pipeline[i]->swaps_asked, 1, memory_order_release);
@@ -173,13 +180,12 @@ bool kvc_megakv_real_scheduler_step(void *data)
     while (node->collected < node->count) {
         struct kvc_megakv_real_buffer *buffer = kvc_spsc_ring_pop(&node->pipeline[node->collected]->filled);
         if (buffer == NULL) {
-            return false;
+            return 0;
         }
         node->buffers[node->collected++] = buffer;
     }
     node->collecting = false;
-    launch(node);
-    return true;
+    return launch(node);
 }
 
 /* ---- sender ---- */
@@ -191,7 +197,7 @@ static void finish(struct kvc_megakv_real_pipeline *pipeline)
     pipeline->sending = NULL;
 }
 
-bool kvc_megakv_real_sender_step(void *data)
+double kvc_megakv_real_sender_step(void *data)
 {
     struct kvc_megakv_real_pipeline *pipeline = data;
     struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
@@ -199,7 +205,7 @@ bool kvc_megakv_real_sender_step(void *data)
         pipeline->sending = kvc_spsc_ring_pop(&pipeline->ready);
         pipeline->sent = 0;
         if (pipeline->sending == NULL) {
-            return false;
+            return 0;
         }
     }
     const struct kvc_megakv_real_buffer *buffer = pipeline->sending;
@@ -215,6 +221,7 @@ bool kvc_megakv_real_sender_step(void *data)
         rows += buffer->sets + buffer->deletes;
         finish(pipeline);
     }
-    count_work(pipeline->node, &pipeline->send, start_ns, now_ns(pipeline->node), rows);
-    return true;
+    end_ns = now_ns(pipeline->node);
+    count_work(pipeline->node, &pipeline->send, start_ns, end_ns, rows);
+    return end_ns;
 }

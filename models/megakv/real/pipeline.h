@@ -13,16 +13,14 @@
 #ifndef KVC_MODELS_MEGAKV_REAL_PIPELINE_H
 #define KVC_MODELS_MEGAKV_REAL_PIPELINE_H
 
-#include <stdbool.h>
-
 #include "models/megakv/real/node.h"
 
-/* Does one piece of a task's work. Returns false if there was none. */
-typedef bool kvc_megakv_real_task_fn(void *data);
+/* Does one piece of a task's work. Returns the time at which it ended [ns], or 0 if there was none. */
+typedef double kvc_megakv_real_task_fn(void *data);
 
-bool kvc_megakv_real_receiver_step(void *pipeline); /* one frame */
-bool kvc_megakv_real_scheduler_step(void *node);    /* one cycle */
-bool kvc_megakv_real_sender_step(void *pipeline);   /* up to KVC_MEGAKV_SEND_ROWS rows */
+double kvc_megakv_real_receiver_step(void *pipeline); /* one frame */
+double kvc_megakv_real_scheduler_step(void *node);    /* one cycle */
+double kvc_megakv_real_sender_step(void *pipeline);   /* up to KVC_MEGAKV_SEND_ROWS rows */
 
 /* The scheduler's own steps, which the testbench times one by one. */
 

@@ -1,12 +1,12 @@
 #include "models/megakv/real/report.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "sim/metrics/bottleneck.h"
-#include "validate/probes/noise.h"
 
-/* The machine counts as busy if others use more than this fraction of its processor time. */
-static const double busy_frac = 0.01;
+/* A smaller share of quiet windows is worth a note. */
+static const double quiet_least_frac = 0.1;
 
 static void add_stage(struct kvc_result *result, const char *name, const char *device,
                       const struct kvc_megakv_real_task_time *time, double threads, double measured_ns)
@@ -17,50 +17,157 @@ static void add_stage(struct kvc_result *result, const char *name, const char *d
     stage->served = time->served;
 }
 
-static void add_time(struct kvc_megakv_real_task_time *sum, const struct kvc_megakv_real_task_time *time)
-{
-    sum->busy_ns += time->busy_ns;
-    sum->served += time->served;
-}
-
-/* The work of all pipelines of a node. */
+/* What the node did in some of its windows. */
 struct sums {
-    struct kvc_megakv_real_task_time receive, send;
-    struct kvc_megakv_slab_stats slab;
-    uint64_t received, rejected;
+    uint32_t windows;
+    struct kvc_megakv_real_task_time receive, send, search, insert;
+    uint64_t search_launches, insert_launches, late_launches;
+    uint64_t completed, hits, misses, sets, deletes;
+    double index_ns, mops; /* Time of the scheduler in these windows, and the throughput. */
+    struct kvc_histogram *latency;
 };
 
-/* Adds up the pipelines; the answered requests go straight into `result`. */
-static struct sums sum_pipelines(const struct kvc_megakv_real_node *node, struct kvc_result *result)
+/* Adds counts[i] - counts[i - 1] of a task's time. */
+static void add_time(struct kvc_megakv_real_task_time *sum, const struct kvc_megakv_real_task_time *now,
+                     const struct kvc_megakv_real_task_time *before)
 {
-    struct sums sums = {0};
-    for (uint32_t i = 0; i < node->count; i++) {
-        const struct kvc_megakv_real_pipeline *pipeline = node->pipeline[i];
-        const struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
-        add_time(&sums.receive, &pipeline->receive);
-        add_time(&sums.send, &pipeline->send);
-        sums.received += pipeline->received;
-        sums.rejected += pipeline->rejected;
-        sums.slab.reads += answerer->stats.reads;
-        sums.slab.read_lines += answerer->stats.read_lines;
-        sums.slab.marked += answerer->stats.marked;
-        sums.slab.evicted += pipeline->receive_stats.evicted;
-        result->completed += answerer->completed;
-        result->hits += answerer->hits;
-        result->misses += answerer->misses;
-        result->sets += answerer->sets;
-        result->deletes += answerer->deletes;
-        result->requests_simulated += answerer->answered;
-        kvc_histogram_add(&result->latency, answerer->latency);
+    sum->busy_ns += now->busy_ns - before->busy_ns;
+    sum->served += now->served - before->served;
+}
+
+static void add_receiver(const struct kvc_megakv_real_received *received, const bool *wanted, uint32_t count,
+                         struct sums *sums)
+{
+    static const struct kvc_megakv_real_received none = {.caught_up = false};
+    for (uint32_t i = 0; i < count; i++) {
+        if (wanted[i]) {
+            add_time(&sums->receive, &received[i].receive, i > 0 ? &received[i - 1].receive : &none.receive);
+        }
     }
+}
+
+static void add_sender(const struct kvc_megakv_real_sent *sent, const bool *wanted, uint32_t count,
+                       double from_ns, struct sums *sums)
+{
+    const struct kvc_megakv_real_sent none = {.at_ns = from_ns};
+    uint64_t completed = 0;
+    double ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kvc_megakv_real_sent *now = &sent[i], *before = i > 0 ? &sent[i - 1] : &none;
+        if (!wanted[i]) {
+            continue;
+        }
+        add_time(&sums->send, &now->send, &before->send);
+        completed += now->completed - before->completed;
+        sums->hits += now->hits - before->hits;
+        sums->misses += now->misses - before->misses;
+        sums->sets += now->sets - before->sets;
+        sums->deletes += now->deletes - before->deletes;
+        ns += now->at_ns - before->at_ns;
+        kvc_histogram_add_pack(sums->latency, &now->latency);
+    }
+    sums->completed += completed;
+    sums->mops += ns > 0 ? (double)completed / ns * 1e3 : 0;
+}
+
+static void add_scheduler(const struct kvc_megakv_real_launched *launched, const bool *wanted, uint32_t count,
+                          double from_ns, struct sums *sums)
+{
+    const struct kvc_megakv_real_launched none = {.at_ns = from_ns};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kvc_megakv_real_launched *now = &launched[i], *before = i > 0 ? &launched[i - 1] : &none;
+        if (!wanted[i]) {
+            continue;
+        }
+        add_time(&sums->search, &now->search, &before->search);
+        add_time(&sums->insert, &now->insert, &before->insert);
+        sums->search_launches += now->search_launches - before->search_launches;
+        sums->insert_launches += now->insert_launches - before->insert_launches;
+        sums->late_launches += now->late_launches - before->late_launches;
+        sums->index_ns += now->at_ns - before->at_ns;
+    }
+}
+
+/* Adds up the wanted windows. Their latencies replace those in `latency`. */
+static struct sums add_up(const struct kvc_megakv_real_node *node,
+                          const struct kvc_megakv_real_windows *windows, const bool *wanted,
+                          struct kvc_histogram *latency)
+{
+    struct sums sums = {.windows = kvc_quiet_count(wanted, windows->count), .latency = latency};
+    kvc_histogram_reset(latency);
+    for (uint32_t i = 0; i < windows->pipelines; i++) {
+        add_receiver(windows->received[i], wanted, windows->count, &sums);
+        add_sender(windows->sent[i], wanted, windows->count, node->from_ns, &sums);
+    }
+    add_scheduler(windows->launched, wanted, windows->count, node->from_ns, &sums);
     return sums;
 }
 
-static void report_stages(const struct kvc_megakv_real_node *node, const struct sums *sums,
-                          double measured_ns, struct kvc_result *result)
+static double launch_us(const struct kvc_megakv_real_task_time *time, uint64_t launches)
 {
-    struct kvc_megakv_real_task_time index = node->search;
-    add_time(&index, &node->insert);
+    return launches > 0 ? time->busy_ns / (double)launches / 1e3 : NAN;
+}
+
+/* ---- intervals ---- */
+
+/* The metrics that have intervals. */
+enum { MOPS, MEAN_US, P99_US, T_SEARCH_US, T_INSERT_US, INTERVALS };
+static const char *const interval_names[INTERVALS] = {"throughput_half_frac", "latency_mean_half_frac",
+                                                      "latency_p99_half_frac", "t_search_half_frac",
+                                                      "t_insert_half_frac"};
+
+static void values_of(const struct sums *sums, double value[INTERVALS])
+{
+    value[MOPS] = sums->mops;
+    value[MEAN_US] = kvc_histogram_mean_ns(sums->latency) / 1e3;
+    value[P99_US] = kvc_histogram_percentile_ns(sums->latency, 0.99) / 1e3;
+    value[T_SEARCH_US] = launch_us(&sums->search, sums->search_launches);
+    value[T_INSERT_US] = launch_us(&sums->insert, sums->insert_launches);
+}
+
+/* Adds the intervals of the metrics over the quiet windows by the means of batches. */
+static void report_intervals(const struct kvc_megakv_real_node *node,
+                             const struct kvc_megakv_real_windows *windows, const bool *quiet,
+                             const struct sums *sums, struct kvc_result *result)
+{
+    uint32_t count = sums->windows, batches = count < KVC_QUIET_BATCHES ? count : KVC_QUIET_BATCHES;
+    double batch_value[INTERVALS][KVC_QUIET_BATCHES], one[INTERVALS], all[INTERVALS];
+    struct kvc_histogram *latency = malloc(sizeof(*latency));
+    bool *wanted = malloc((windows->count + 1) * sizeof(*wanted));
+    if (latency == NULL || wanted == NULL) {
+        kvc_out_of_memory("the batches of %u windows", windows->count);
+    }
+    for (uint32_t batch = 0; batch < batches; batch++) {
+        for (uint32_t i = 0, order = 0; i < windows->count; i++) {
+            wanted[i] = quiet[i] && kvc_quiet_batch(order, count) == batch;
+            order += quiet[i];
+        }
+        struct sums part = add_up(node, windows, wanted, latency);
+        values_of(&part, one);
+        for (int i = 0; i < INTERVALS; i++) {
+            batch_value[i][batch] = one[i];
+        }
+    }
+    values_of(sums, all);
+    for (int i = 0; i < INTERVALS; i++) {
+        double half_frac = kvc_quiet_half_width(batch_value[i], batches) / all[i];
+        if (isfinite(half_frac)) {
+            kvc_metrics_set(&result->model, interval_names[i], half_frac);
+        }
+    }
+    free(latency);
+    free(wanted);
+}
+
+/* ---- metrics ---- */
+
+static void report_stages(const struct kvc_megakv_real_node *node, const struct sums *sums,
+                          struct kvc_result *result)
+{
+    static const struct kvc_megakv_real_task_time none = {.busy_ns = 0};
+    struct kvc_megakv_real_task_time index = sums->search;
+    double measured_ns = sums->windows * kvc_quiet_window_ns;
+    add_time(&index, &sums->insert, &none);
     add_stage(result, "receive", "cpu", &sums->receive, node->receive_cores, measured_ns);
     add_stage(result, "index", node->on_gpu ? "gpu" : "cpu", &index, 1, measured_ns);
     add_stage(result, "send", "cpu", &sums->send, node->send_cores, measured_ns);
@@ -71,11 +178,21 @@ static void report_stages(const struct kvc_megakv_real_node *node, const struct 
     kvc_bottleneck_find(result);
 }
 
-static void report_kernel(const struct kvc_megakv_real_node *node, const struct sums *sums,
-                          struct kvc_result *result)
+/* Adds what the data structures of the pipelines counted in the whole run. */
+static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_result *result)
 {
     const struct kvc_megakv_shard *shard = node->shard;
-    const struct kvc_megakv_slab_stats *slab = &sums->slab;
+    struct kvc_megakv_slab_stats sum = {0}, *slab = &sum;
+    uint64_t rejected = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct kvc_megakv_real_pipeline *pipeline = node->pipeline[i];
+        slab->reads += pipeline->answerer.stats.reads;
+        slab->read_lines += pipeline->answerer.stats.read_lines;
+        slab->marked += pipeline->answerer.stats.marked;
+        slab->evicted += pipeline->receive_stats.evicted;
+        rejected += pipeline->rejected;
+        result->requests_simulated += pipeline->answerer.answered;
+    }
     const struct kvc_index_stats *index = &shard->index_stats;
     double slots = (double)kvc_index_capacity(shard->index);
     kvc_metrics_set(&result->kernel, "load_factor_frac", (double)kvc_index_used(shard->index) / slots);
@@ -93,7 +210,7 @@ static void report_kernel(const struct kvc_megakv_real_node *node, const struct 
     }
     kvc_metrics_set(&result->kernel, "index_dropped", (double)index->dropped);
     kvc_metrics_set(&result->kernel, "evictions", (double)slab->evicted);
-    kvc_metrics_set(&result->kernel, "rejected", (double)sums->rejected);
+    kvc_metrics_set(&result->kernel, "rejected", (double)rejected);
 }
 
 static void report_launches(struct kvc_result *result, const char *time_name, const char *jobs_name,
@@ -102,54 +219,126 @@ static void report_launches(struct kvc_result *result, const char *time_name, co
     if (launches == 0) {
         return;
     }
-    kvc_metrics_set(&result->model, time_name, time->busy_ns / (double)launches / 1e3);
+    kvc_metrics_set(&result->model, time_name, launch_us(time, launches));
     kvc_metrics_set(&result->model, jobs_name, (double)time->served / (double)launches);
 }
 
-void kvc_megakv_real_report(const struct kvc_megakv_real_node *node, struct kvc_result *result)
+static void report_windows(const struct kvc_megakv_real_windows *windows, uint32_t quiet,
+                           struct kvc_result *result)
 {
-    double measured_ns = node->until_ns - node->from_ns;
-    struct sums sums = sum_pipelines(node, result);
-    result->gets = result->hits + result->misses;
-    result->offered = sums.received;
-    result->has_histogram = true;
-    result->throughput_mops = (double)result->completed / measured_ns * 1e3;
-    result->simulated_s = measured_ns / 1e9;
-    result->warmup_s = node->from_ns / 1e9;
-    report_stages(node, &sums, measured_ns, result);
-    report_kernel(node, &sums, result);
-    report_launches(result, "t_search_us", "jobs_per_search", &node->search, node->search_launches);
-    report_launches(result, "t_insert_us", "jobs_per_insert", &node->insert, node->insert_launches);
-    if (node->search_launches > 0) {
-        double launches = (double)node->search_launches;
-        kvc_metrics_set(&result->model, "cycle_effective_us", measured_ns / launches / 1e3);
-        kvc_metrics_set(&result->model, "launches_late_frac", (double)node->late_launches / launches);
+    double quiet_frac = (double)quiet / windows->count;
+    kvc_metrics_set(&result->model, "windows", windows->count);
+    kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
+    if (quiet == 0) {
+        kvc_result_note(result,
+                        "none of the %u windows of 10 ms was quiet: the metrics are those of the disturbed "
+                        "machine and have no intervals, measure again",
+                        windows->count);
+    } else if (quiet_frac < quiet_least_frac) {
+        kvc_result_note(result, "only %u of the %u windows of 10 ms were quiet: the intervals are wide",
+                        quiet, windows->count);
     }
 }
 
-void kvc_megakv_real_report_noise(const struct kvc_megakv_real_noise *noise, struct kvc_result *result)
+/* Adds the metrics of all windows, as they would be without a choice. */
+static void report_raw(const struct kvc_megakv_real_node *node, const struct kvc_megakv_real_windows *windows,
+                       bool *wanted, struct kvc_result *result)
+{
+    for (uint32_t i = 0; i < windows->count; i++) {
+        wanted[i] = true;
+    }
+    struct sums raw = add_up(node, windows, wanted, &result->latency);
+    kvc_metrics_set(&result->model, "raw_throughput_mops", raw.mops);
+    if (raw.latency->count > 0) {
+        kvc_metrics_set(&result->model, "raw_latency_mean_us", kvc_histogram_mean_ns(raw.latency) / 1e3);
+        kvc_metrics_set(&result->model, "raw_latency_p99_us",
+                        kvc_histogram_percentile_ns(raw.latency, 0.99) / 1e3);
+    }
+}
+
+/* Adds the metrics of the windows that count. */
+static void report_sums(const struct kvc_megakv_real_node *node, const struct sums *sums,
+                        struct kvc_result *result)
+{
+    result->offered = sums->receive.served;
+    result->completed = sums->completed;
+    result->hits = sums->hits;
+    result->misses = sums->misses;
+    result->gets = result->hits + result->misses;
+    result->sets = sums->sets;
+    result->deletes = sums->deletes;
+    result->has_histogram = true;
+    result->throughput_mops = sums->mops;
+    result->simulated_s = sums->windows * kvc_quiet_window_ns / 1e9;
+    result->warmup_s = node->from_ns / 1e9;
+    report_stages(node, sums, result);
+    report_launches(result, "t_search_us", "jobs_per_search", &sums->search, sums->search_launches);
+    report_launches(result, "t_insert_us", "jobs_per_insert", &sums->insert, sums->insert_launches);
+    if (sums->search_launches > 0) {
+        double launches = (double)sums->search_launches;
+        kvc_metrics_set(&result->model, "cycle_effective_us", sums->index_ns / launches / 1e3);
+        kvc_metrics_set(&result->model, "launches_late_frac", (double)sums->late_launches / launches);
+    }
+}
+
+void kvc_megakv_real_report(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_windows *windows,
+                            struct kvc_result *result)
+{
+    bool *wanted = malloc((windows->room + 1) * sizeof(*wanted));
+    if (wanted == NULL) {
+        kvc_out_of_memory("%u windows", windows->room);
+    }
+    kvc_megakv_real_windows_stop(windows);
+    report_raw(node, windows, wanted, result);
+    kvc_megakv_real_windows_judge(windows, node, wanted);
+    uint32_t quiet = kvc_quiet_count(wanted, windows->count);
+    for (uint32_t i = 0; quiet == 0 && i < windows->count; i++) {
+        wanted[i] = true;
+    }
+    struct sums sums = add_up(node, windows, wanted, &result->latency);
+    report_sums(node, &sums, result);
+    report_kernel(node, result);
+    report_windows(windows, quiet, result);
+    if (quiet > 0) {
+        report_intervals(node, windows, wanted, &sums, result);
+    }
+    free(wanted);
+}
+
+/* Time for which the threads were kept from running, summed over the cores, relative to the measured time. */
+static double stalled_frac_of(const struct kvc_megakv_real_windows *windows)
+{
+    double stalled_ns = 0;
+    for (uint32_t core = 0; core < windows->cores; core++) {
+        for (uint32_t i = 0; i < windows->count; i++) {
+            stalled_ns += kvc_core_window_stalled_ns(&windows->watch[core].window[i]);
+        }
+    }
+    return stalled_ns / (windows->count * kvc_quiet_window_ns);
+}
+
+static double mean_speed(const struct kvc_megakv_real_windows *windows)
+{
+    double sum = 0;
+    for (uint32_t core = 0; core < windows->cores; core++) {
+        sum += kvc_quiet_fast_speed(windows->watch[core].window, windows->count);
+    }
+    return sum / windows->cores;
+}
+
+void kvc_megakv_real_report_noise(const struct kvc_megakv_real_noise *noise,
+                                  const struct kvc_megakv_real_windows *windows, struct kvc_result *result)
 {
     double slowest_frac = kvc_cores_slowest_frac(&noise->cores);
     kvc_metrics_set(&result->model, "others_frac", noise->others_frac);
-    kvc_metrics_set(&result->model, "stalled_frac", noise->stalled_frac);
+    kvc_metrics_set(&result->model, "stalled_frac", stalled_frac_of(windows));
     kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
+    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", mean_speed(windows));
     if (slowest_frac < kvc_cores_shared_frac) {
         kvc_result_note(
             result,
             "the slowest core ran at %.0f %% of the fastest while all worked: it shares its units with another "
             "core or with a neighbour of this machine, and pipelines wait for it",
             100 * slowest_frac);
-    }
-    if (noise->stalled_frac > kvc_noise_stalled_frac) {
-        kvc_result_note(
-            result,
-            "threads were kept from running for %.1f %% of the time: the highest latencies are those of the "
-            "machine, measure again",
-            100 * noise->stalled_frac);
-    }
-    if (noise->others_frac > busy_frac) {
-        kvc_result_note(result,
-                        "the machine was busy: others used %.1f %% of its processor time, measure again",
-                        100 * noise->others_frac);
     }
 }

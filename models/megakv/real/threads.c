@@ -1,5 +1,6 @@
 #include "models/megakv/real/threads.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,21 +10,20 @@
 #include "sim/base/clock.h"
 #include "validate/probes/pin.h"
 
-enum { CORES_MAX = 1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX };
-
-/* An idle thread asks for work all the time. A longer pause between two questions means that it was kept from
- * running. Short pauses count too, because they stand for those that working threads do not notice. */
-static const double stall_least_s = 20e-6;
+/* A task of a core. */
+struct task {
+    kvc_megakv_real_task_fn *step;
+    kvc_megakv_real_copy_fn *copy;
+    void *data;
+    uint32_t number; /* Of its pipeline. */
+};
 
 /* A core and its tasks, which take turns: one piece of work each. */
 struct core {
     struct kvc_megakv_real_node *node;
+    struct kvc_megakv_real_windows *windows;
     uint32_t number, tasks;
-    double stalled_ns; /* Within the measured time [ns]. */
-    struct {
-        kvc_megakv_real_task_fn *step;
-        void *data;
-    } task[CORES_MAX];
+    struct task task[KVC_MEGAKV_REAL_CORES_MAX];
 };
 
 uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario)
@@ -33,10 +33,9 @@ uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario)
                                                         : 1 + 2 * config->streams;
 }
 
-static void give(struct core *core, kvc_megakv_real_task_fn *step, void *data)
+static void give(struct core *core, const struct task *task)
 {
-    core->task[core->tasks].step = step;
-    core->task[core->tasks++].data = data;
+    core->task[core->tasks++] = *task;
 }
 
 /* Deals the tasks to cores and returns how many cores have some. With threads of their own, the scheduler has
@@ -51,46 +50,50 @@ static uint32_t deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_s
     node->shared = shared;
     node->receive_cores = shared ? 1 : node->count;
     node->send_cores = senders < node->count ? senders : node->count;
-    give(&cores[0], kvc_megakv_real_scheduler_step, node);
+    give(&cores[0], &(struct task){kvc_megakv_real_scheduler_step, kvc_megakv_real_copy_launched, node, 0});
     for (uint32_t i = 0; i < node->count; i++) {
         uint32_t sender = shared ? 1 + i % senders : 1 + 2 * i, receiver = shared ? 0 : sender + 1;
-        give(&cores[sender], kvc_megakv_real_sender_step, node->pipeline[i]);
-        give(&cores[receiver], kvc_megakv_real_receiver_step, node->pipeline[i]);
+        give(&cores[sender],
+             &(struct task){kvc_megakv_real_sender_step, kvc_megakv_real_copy_sent, node->pipeline[i], i});
+        give(&cores[receiver], &(struct task){kvc_megakv_real_receiver_step, kvc_megakv_real_copy_received,
+                                              node->pipeline[i], i});
     }
-    while (count < CORES_MAX && cores[count].tasks > 0) {
+    while (count < KVC_MEGAKV_REAL_CORES_MAX && cores[count].tasks > 0) {
         count++;
     }
     return count;
 }
 
-/* Counts the time between two moments at which the core found nothing to do, if it is long enough for a
- * stall. */
-static void count_stall(struct core *core, double before_s, double now_s)
+/* Copies the counts of the core's tasks at the end of the windows first .. last. */
+static void copy_counts(const struct core *core, uint32_t first, uint32_t last)
 {
-    const struct kvc_megakv_real_node *node = core->node;
-    double at_ns = (now_s - node->started_s) * 1e9;
-    if (now_s - before_s >= stall_least_s && at_ns >= node->from_ns && at_ns < node->until_ns) {
-        core->stalled_ns += (now_s - before_s) * 1e9;
+    double at_ns = (kvc_clock_wall_s() - core->node->started_s) * 1e9;
+    for (uint32_t i = 0; i < core->tasks; i++) {
+        core->task[i].copy(core->windows, core->task[i].data, core->task[i].number, first, last, at_ns);
     }
 }
 
 static void *work(void *data)
 {
     struct core *core = data;
-    double idle_s = 0;
+    struct kvc_core_watch *watch = &core->windows->watch[core->number];
+    uint32_t passed = 0;
     kvc_pin_core(core->number);
+    kvc_core_watch_begin(watch);
     while (!atomic_load_explicit(&core->node->stop, memory_order_relaxed)) {
-        bool worked = false;
+        double worked_ns = 0;
         for (uint32_t i = 0; i < core->tasks; i++) {
-            worked = core->task[i].step(core->task[i].data) || worked;
+            worked_ns = fmax(core->task[i].step(core->task[i].data), worked_ns);
         }
-        double now_s = worked ? 0 : kvc_clock_wall_s();
-        if (!worked && idle_s > 0) {
-            count_stall(core, idle_s, now_s);
+        bool idle = worked_ns <= 0;
+        double now_s = idle ? kvc_clock_wall_s() : core->node->started_s + worked_ns * 1e-9;
+        uint32_t now_passed = kvc_core_watch_tick(watch, now_s, idle);
+        if (now_passed > passed) {
+            copy_counts(core, passed, now_passed - 1);
+            passed = now_passed;
         }
-        idle_s = now_s;
 #if defined(__x86_64__)
-        if (!worked) {
+        if (idle) {
             __builtin_ia32_pause();
         }
 #endif
@@ -98,50 +101,59 @@ static void *work(void *data)
     return NULL;
 }
 
-static void sleep_until_ns(const struct kvc_megakv_real_node *node, double until_ns,
-                           const struct kvc_progress *progress)
+static void sleep_until_enough(const struct kvc_megakv_real_node *node,
+                               const struct kvc_megakv_real_windows *windows,
+                               const struct kvc_progress *progress)
 {
-    const struct timespec step = {0, 20000000};
-    for (;;) {
+    const struct timespec step = {0, 30000000};
+    double least_ns = node->from_ns + windows->least * kvc_quiet_window_ns;
+    while (!kvc_megakv_real_windows_suffice(windows)) {
         double now_ns = (kvc_clock_wall_s() - node->started_s) * 1e9;
-        if (now_ns >= until_ns) {
-            return;
-        }
-        kvc_progress_report(progress, "measure", now_ns / until_ns);
+        kvc_progress_report(progress, "measure", fmin(now_ns / least_ns, 1));
         nanosleep(&step, NULL);
     }
 }
 
+static enum kvc_status open_watches(const struct kvc_megakv_real_node *node, uint32_t cores,
+                                    struct kvc_megakv_real_windows *windows, struct kvc_diag *diag)
+{
+    double from_s = node->started_s + node->from_ns * 1e-9;
+    enum kvc_status status = KVC_OK;
+    for (; windows->cores < cores && status == KVC_OK; windows->cores++) {
+        status = kvc_core_watch_open(&windows->watch[windows->cores], from_s, windows->room, diag);
+    }
+    return status;
+}
+
 enum kvc_status kvc_megakv_real_threads_run(struct kvc_megakv_real_node *node,
                                             const struct kvc_scenario *scenario,
-                                            const struct kvc_progress *progress, double *stalled_ns,
-                                            struct kvc_diag *diag)
+                                            const struct kvc_progress *progress,
+                                            struct kvc_megakv_real_windows *windows, struct kvc_diag *diag)
 {
-    pthread_t threads[CORES_MAX];
-    struct core *cores = calloc(CORES_MAX, sizeof(*cores));
+    pthread_t threads[KVC_MEGAKV_REAL_CORES_MAX];
+    struct core *cores = calloc(KVC_MEGAKV_REAL_CORES_MAX, sizeof(*cores));
     uint32_t count = cores != NULL ? deal_tasks(node, scenario, cores) : 0, started = 0;
-    while (started < count) {
+    enum kvc_status status =
+        cores != NULL ? open_watches(node, count, windows, diag)
+                      : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the tasks of the cores");
+    while (status == KVC_OK && started < count) {
         cores[started].node = node;
+        cores[started].windows = windows;
         cores[started].number = started;
         if (pthread_create(&threads[started], NULL, work, &cores[started]) != 0) {
+            status =
+                kvc_diag_fail(diag, KVC_ERR_RUNTIME, "thread %u of %u cannot be started", started + 1, count);
             break;
         }
         started++;
     }
-    if (count > 0 && started == count) {
-        sleep_until_ns(node, node->until_ns, progress);
+    if (status == KVC_OK) {
+        sleep_until_enough(node, windows, progress);
     }
     atomic_store(&node->stop, true);
     for (uint32_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
-    *stalled_ns = 0;
-    for (uint32_t i = 0; i < started; i++) {
-        *stalled_ns += cores[i].stalled_ns;
-    }
     free(cores);
-    return count > 0 && started == count
-               ? KVC_OK
-               : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "thread %u of %u cannot be started", started + 1,
-                               count);
+    return status;
 }

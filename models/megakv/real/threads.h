@@ -3,18 +3,18 @@
 #ifndef KVC_MODELS_MEGAKV_REAL_THREADS_H
 #define KVC_MODELS_MEGAKV_REAL_THREADS_H
 
-#include "models/megakv/real/node.h"
+#include "models/megakv/real/windows.h"
 #include "sim/base/progress.h"
 
 /* Returns the number of cores that the scenario's threads need. */
 uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario);
 
-/* Runs the node's tasks on the first cores of the process, laid out as system.threads says, until the
- * measured time of the node ends. *stalled_ns is the time within it for which idle threads were kept from
- * running, summed over all threads [ns]. Returns KVC_ERR_RUNTIME if a thread cannot be started. */
+/* Runs the node's tasks on the first cores of the process, laid out as system.threads says, and watches them
+ * by window, until enough windows are quiet or there is no room for more. Returns KVC_ERR_RUNTIME if a thread
+ * cannot be started or memory is short. */
 enum kvc_status kvc_megakv_real_threads_run(struct kvc_megakv_real_node *node,
                                             const struct kvc_scenario *scenario,
-                                            const struct kvc_progress *progress, double *stalled_ns,
-                                            struct kvc_diag *diag);
+                                            const struct kvc_progress *progress,
+                                            struct kvc_megakv_real_windows *windows, struct kvc_diag *diag);
 
 #endif

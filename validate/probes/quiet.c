@@ -1,0 +1,114 @@
+#include "validate/probes/quiet.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+
+#include "sim/base/diag.h"
+
+const double kvc_quiet_window_ns = 10e6;
+const double kvc_quiet_stalled_frac = 0.01;
+const double kvc_quiet_speed_frac = 0.9;
+
+static const double fast_quantile = 0.9;
+
+enum { VALUES_MIN = 3 };
+
+double kvc_core_window_stalled_ns(const struct kvc_core_window *window)
+{
+    return fmax(window->lost_ns, window->gaps_ns);
+}
+
+double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows)
+{
+    double *speed = malloc((windows + 1) * sizeof(*speed));
+    uint32_t count = 0;
+    if (speed == NULL) {
+        kvc_out_of_memory("%u speeds", windows);
+    }
+    for (uint32_t i = 0; i < windows; i++) {
+        if (core[i].speed > 0) {
+            speed[count++] = core[i].speed;
+        }
+    }
+    gsl_sort(speed, 1, count);
+    double fast = count > 0 ? speed[(uint32_t)(fast_quantile * (count - 1))] : 0;
+    free(speed);
+    return fast;
+}
+
+void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows, bool *quiet)
+{
+    for (uint32_t i = 0; i < windows; i++) {
+        quiet[i] = true;
+    }
+    for (uint32_t core = 0; core < count; core++) {
+        double least = kvc_quiet_speed_frac * kvc_quiet_fast_speed(cores[core], windows);
+        for (uint32_t i = 0; i < windows; i++) {
+            const struct kvc_core_window *window = &cores[core][i];
+            bool stalled = kvc_core_window_stalled_ns(window) > kvc_quiet_stalled_frac * kvc_quiet_window_ns;
+            bool slow = window->speed > 0 && window->speed < least;
+            quiet[i] = quiet[i] && !stalled && !slow;
+        }
+    }
+}
+
+void kvc_quiet_drop_recovery(const struct kvc_quiet_flow *flow, uint32_t windows, double from_ns,
+                             bool open_loop, bool *quiet)
+{
+    bool recovering = false, caught_up = false;
+    double since_ns = from_ns;
+    for (uint32_t i = 0; i < windows; i++) {
+        double end_ns = from_ns + (i + 1) * kvc_quiet_window_ns;
+        if (!quiet[i]) {
+            recovering = true;
+            caught_up = !open_loop;
+            since_ns = end_ns;
+        } else if (recovering && !caught_up) {
+            quiet[i] = false;
+            caught_up = flow[i].caught_up;
+            since_ns = end_ns;
+        } else if (recovering) {
+            quiet[i] = flow[i].oldest_sent_ns >= since_ns;
+            recovering = !quiet[i];
+        }
+    }
+}
+
+uint32_t kvc_quiet_count(const bool *quiet, uint32_t windows)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < windows; i++) {
+        count += quiet[i];
+    }
+    return count;
+}
+
+uint32_t kvc_quiet_batch(uint32_t order, uint32_t count)
+{
+    uint32_t batches = count < KVC_QUIET_BATCHES ? count : KVC_QUIET_BATCHES;
+    return (uint32_t)((uint64_t)order * batches / count);
+}
+
+double kvc_quiet_half_width(const double *values, uint32_t count)
+{
+    uint32_t kept = 0;
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isnan(values[i])) {
+            sum += values[i];
+            kept++;
+        }
+    }
+    if (kept < VALUES_MIN) {
+        return NAN;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isnan(values[i])) {
+            squares += (values[i] - sum / kept) * (values[i] - sum / kept);
+        }
+    }
+    return gsl_cdf_tdist_Pinv(0.975, kept - 1) * sqrt(squares / (kept - 1) / kept);
+}
