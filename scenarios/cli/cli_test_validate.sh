@@ -11,7 +11,7 @@ mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
 memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=auto;run.duration=60ms"
 # Two cores are enough, and large values keep the number of prepared requests small.
 memory_fed+=";workload.value=1000;workload.get=0.5;workload.set=0.5;system.threads=shared;system.index_on=thread;node.cpu.cores=2"
-printf 'id,scenario,overrides\nfull,good.lua,%s\nopen,good.lua,%s;workload.arrival.fixed_mops=0.1\nhidden,good.lua,%s\n' "$memory_fed" "$memory_fed" "$memory_fed" \
+printf 'id,scenario,load_frac,of,overrides\nfull,good.lua,,,%s\nopen,good.lua,0.5,full,%s\nhidden,good.lua,,,%s\n' "$memory_fed" "$memory_fed" "$memory_fed" \
     >machines/tiny/plan.csv
 expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
 expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
@@ -24,8 +24,22 @@ expect 2 'more than one of --measure, --elasticities and --unseen' "$kvcast" val
 expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
 expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
-"$kvcast" validate tiny --measure --repetitions 2 --quiet >measured.txt || fail "validate --measure"
+expect 2 '--calibrations: found "x"' "$kvcast" validate tiny --measure --calibrations x
+expect 2 '--resume is only allowed with --measure' "$kvcast" validate tiny --resume
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 2 --quiet >measured.txt || fail "validate --measure"
+[ ! -e machines/tiny/runs.unfinished.csv ] || fail "machines/tiny/runs.unfinished.csv is left"
+# An interrupted measurement goes on with the runs that it has.
+awk -F, -v OFS=, 'NR == 2 { $12 = 12345 } NR < 3' machines/tiny/runs.csv >machines/tiny/runs.unfinished.csv
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 1 --resume --quiet >/dev/null || fail "validate --resume"
+grep -q '^full,.*,12345,' machines/tiny/runs.csv || fail "--resume measures everything again"
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 1 --quiet >/dev/null || fail "validate --measure"
 [ "$(wc -l <machines/tiny/runs.csv)" -eq 4 ] || fail "machines/tiny/runs.csv"
+# On a busy machine, no interval is narrow enough to score these short runs.
+narrow() { awk -F, -v OFS=, -v half="$1" 'NR > 1 { for (i = 19; i <= 23; i++) $i = half } 1' machines/tiny/runs.csv >narrow.csv && cp narrow.csv machines/tiny/runs.csv; }
+narrow 0.5
+"$kvcast" validate tiny --quiet >undecided.txt || { fail "undecidable readings cannot regress"; cat undecided.txt; }
+grep -q 'throughput_mops.*undecidable' undecided.txt || { fail "a wide interval is undecidable"; cat undecided.txt; }
+narrow 0.001
 "$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline"
 "$kvcast" validate tiny --quiet --out scored --json scored.json >scored.txt ||
     { fail "errors as large as the baseline's are no regression"; cat scored.txt; }
@@ -37,22 +51,24 @@ grep -Eq '^[0-9]{4}-[0-9]{2}-[0-9]{2},v9,throughput_mops,1,' machines/tiny/unsee
 grep -q '"closed_form_error_frac"' scored.json || fail "scored.json has no machine's cases"
 grep -q '^full,throughput_mops,,' scored/errors.csv || fail "scored/errors.csv"
 cp machines/tiny/runs.csv kept.csv
-awk -F, -v OFS=, '$1 == "full" { $7 = 1e-9 } 1' kept.csv >machines/tiny/runs.csv
+awk -F, -v OFS=, '$1 == "full" { $12 = 1e-9; $19 = 0.001 } 1' kept.csv >machines/tiny/runs.csv
 "$kvcast" validate tiny --quiet >/dev/null
 [ $? -eq 1 ] || fail "an error that grew is a regression"
 cp kept.csv machines/tiny/runs.csv
 sed -i 's/run.warmup=auto/run.warmup=1ms/' machines/tiny/plan.csv machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:2: run.warmup: .*a fixed warm-up cannot be scored' "$kvcast" validate tiny
 sed -i 's/run.warmup=1ms/run.warmup=auto/' machines/tiny/plan.csv machines/tiny/runs.csv
-sed -i '/^open,/s/;workload.arrival.fixed_mops=0.1//' machines/tiny/runs.csv
+sed -i '/^open,/s/0.5,full/0.6,full/' machines/tiny/runs.csv
 expect 2 'machines/tiny/runs.csv:3: run "open" differs from the plan' "$kvcast" validate tiny
 echo 'full,0,0' >>machines/tiny/runs.csv
 sed -i '/^open,/d' machines/tiny/runs.csv
-expect 2 'machines/tiny/runs.csv:4: found 3 columns, expected 14' "$kvcast" validate tiny
+expect 2 'machines/tiny/runs.csv:4: found 3 columns, expected 24' "$kvcast" validate tiny
 sed -i '$d' machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
-echo 'far,missing.lua,' >>machines/tiny/plan.csv
-expect 2 'missing.lua.*run far' "$kvcast" validate tiny --measure
+echo 'far,missing.lua,,,' >>machines/tiny/plan.csv
+expect 2 'missing.lua.*run far' "$kvcast" validate tiny --measure --calibrations 0
+sed -i -e '/^far,/d' -e '/^full,/s/$/;workload.arrival.poisson_mops=1/' machines/tiny/plan.csv
+expect 2 'plan.csv:3: of: found "full", allowed: a run whose workload.arrival is "saturate"' "$kvcast" validate tiny --measure --calibrations 0
 
 # A paper of our own: a paced rate comes back as it went in, a node under saturation does not, and a bound is no point.
 source=$(realpath "$(dirname "$script")/../..")

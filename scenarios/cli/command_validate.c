@@ -12,19 +12,35 @@
 #include "scenarios/cli/validate.h"
 #include "scenarios/cli/validate_mechanisms.h"
 
-enum { FLAG_UPDATE, FLAG_UNSEEN, FLAG_MEASURE, FLAG_REPETITIONS, FLAG_ELASTICITIES };
+enum {
+    FLAG_UPDATE,
+    FLAG_UNSEEN,
+    FLAG_ELASTICITIES,
+    FLAG_MEASURE,
+    FLAG_REPETITIONS, /* This one and those below are only allowed with --measure. */
+    FLAG_CALIBRATIONS,
+    FLAG_QUICK,
+    FLAG_RESUME
+};
 
-enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000 };
+enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000, CALIBRATIONS_DEFAULT = 3 };
 
 static const struct kvc_flag flags[] = {
     [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept the present errors as the baseline"},
     [FLAG_UNSEEN] = {"--unseen", NULL, NULL,
                      "for a release: score the unseen runs of a machine, append to unseen.log"},
-    [FLAG_MEASURE] = {"--measure", NULL, NULL, "measure the runs of the machine's plan.csv, write runs.csv"},
-    [FLAG_REPETITIONS] = {"--repetitions", NULL, "N",
-                          "with --measure: how often to measure each run (default 3)"},
     [FLAG_ELASTICITIES] = {"--elasticities", NULL, NULL,
                            "find which parameters move the cases of a paper, write elasticities.csv"},
+    [FLAG_MEASURE] = {"--measure", NULL, NULL,
+                      "calibrate and measure the runs of the machine's plan.csv, write machine.lua and "
+                      "runs.csv"},
+    [FLAG_REPETITIONS] = {"--repetitions", NULL, "N",
+                          "with --measure: how often to measure each run (default 3)"},
+    [FLAG_CALIBRATIONS] = {"--calibrations", NULL, "N",
+                           "with --measure: how often to calibrate between the runs (default 3; 0: keep "
+                           "machine.lua)"},
+    [FLAG_QUICK] = {"--quick", NULL, NULL, "with --measure: calibrate small tables only"},
+    [FLAG_RESUME] = {"--resume", NULL, NULL, "with --measure: go on with an interrupted measurement"},
     {0},
 };
 
@@ -50,7 +66,10 @@ static const struct kvc_usage usage = {
         "the case to validate/papers/NAME/elasticities.csv. A case that nothing moves, or that returns an\n"
         "input, is not counted.\n"
         "--out writes errors.csv into the folder; `kvcast plot --kind error` draws it.\n"
-        "--measure writes runs.csv after the last run, so an interruption loses all measurements.",
+        "--measure calibrates before the first run, after the last one and in between, so that calibrations and\n"
+        "runs see the same machine; machine.lua has the medians. It adds every run to runs.unfinished.csv at\n"
+        "once and writes runs.csv at the end. --resume goes on where an interrupted measurement ended; its\n"
+        "machine.lua then comes from the calibrations made since.",
     .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
 };
@@ -251,20 +270,21 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct k
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
 }
 
-static enum kvc_status parse_repetitions(const char *text, uint32_t *repetitions, struct kvc_diag *diag)
+/* Reads the whole number of an option, `value` if it is not given. */
+static enum kvc_status parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
+                                    uint32_t *value, struct kvc_diag *diag)
 {
     char *end = NULL;
-    *repetitions = REPETITIONS_DEFAULT;
     if (text == NULL) {
         return KVC_OK;
     }
-    unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > REPETITIONS_MAX) {
+    unsigned long found = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || found < least || found > most) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --repetitions: found \"%.40s\", allowed: a whole number from 1 to %d",
-                             text, REPETITIONS_MAX);
+                             "validate: %s: found \"%.40s\", allowed: a whole number from %u to %u", option,
+                             text, least, most);
     }
-    *repetitions = (uint32_t)value;
+    *value = (uint32_t)found;
     return KVC_OK;
 }
 
@@ -272,8 +292,10 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
                                struct kvc_diag *diag)
 {
     struct kvc_progress_bar bar;
-    struct kvc_run_options options = {.jobs = arguments->jobs};
-    uint32_t repetitions;
+    struct kvc_measuring measuring = {.repetitions = REPETITIONS_DEFAULT,
+                                      .calibrations = CALIBRATIONS_DEFAULT,
+                                      .quick = arguments->flag[FLAG_QUICK] != NULL,
+                                      .resume = arguments->flag[FLAG_RESUME] != NULL};
     if (subject == NULL || subject->kind != KVC_SUBJECT_MACHINE) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: --measure needs the NAME of a machine, a folder with a plan.csv");
@@ -283,12 +305,17 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
             diag, KVC_ERR_SCENARIO,
             "validate: --measure writes runs.csv only; remove --json, --out and --update-baseline");
     }
-    enum kvc_status status = parse_repetitions(arguments->flag[FLAG_REPETITIONS], &repetitions, diag);
+    enum kvc_status status = parse_number("--repetitions", arguments->flag[FLAG_REPETITIONS], 1,
+                                          REPETITIONS_MAX, &measuring.repetitions, diag);
+    if (status == KVC_OK) {
+        status = parse_number("--calibrations", arguments->flag[FLAG_CALIBRATIONS], 0, KVC_CALIBRATIONS_MAX,
+                              &measuring.calibrations, diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
-    options.progress = kvc_progress_bar_open(&bar, arguments->quiet);
-    status = kvc_measured_machine_run(subject, repetitions, &options, diag);
+    const struct kvc_progress *progress = kvc_progress_bar_open(&bar, arguments->quiet);
+    status = kvc_measured_machine_run(subject, &measuring, progress, diag);
     kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
         printf("%s/runs.csv\n", subject->folder);
@@ -328,9 +355,11 @@ static enum kvc_status check_flags(const struct kvc_arguments *arguments, const 
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "validate: found --update-baseline, but mechanisms have no baseline");
     }
-    if (arguments->flag[FLAG_REPETITIONS] != NULL && arguments->flag[FLAG_MEASURE] == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --repetitions is only allowed with --measure");
+    for (int i = FLAG_REPETITIONS; i <= FLAG_RESUME; i++) {
+        if (arguments->flag[i] != NULL && arguments->flag[FLAG_MEASURE] == NULL) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "validate: %s is only allowed with --measure",
+                                 flags[i].name);
+        }
     }
     if ((arguments->flag[FLAG_MEASURE] != NULL) + (arguments->flag[FLAG_ELASTICITIES] != NULL) +
             (arguments->flag[FLAG_UNSEEN] != NULL) >

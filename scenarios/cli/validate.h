@@ -69,9 +69,18 @@ enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenar
  * closed_form_limit_mops. Other metrics are NaN. */
 struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric);
 
-/* Loads the scenario of one line of a machine's plan. An error names the id of the line. */
+/* Loads the scenario of one line of a machine's plan. A line with a relative load gets Poisson arrivals at
+ * load_frac times `capacity_mops`. An error names the id of the line. */
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       struct kvc_loaded **out, struct kvc_diag *diag);
+                                       double capacity_mops, struct kvc_loaded **out, struct kvc_diag *diag);
+
+/* A capacity with which a line can be loaded before any capacity is known. */
+extern const double kvc_validate_any_capacity_mops;
+
+/* Checks that the run at this index of the plan, whose scenario is `loaded`, saturates the store if other
+ * lines state their loads as fractions of its throughput. */
+enum kvc_status kvc_validate_check_capacity(const struct kvc_plan *plan, size_t line,
+                                            const struct kvc_loaded *loaded, struct kvc_diag *diag);
 
 /* The cases of a paper and their scores. */
 struct kvc_paper {
@@ -119,9 +128,21 @@ static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine 
 enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
                                                 struct kvc_diag *diag);
 
-/* Measures every line of the plan `repetitions` times on this machine, then writes runs.csv. */
-enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t repetitions,
-                                         const struct kvc_run_options *options, struct kvc_diag *diag);
+enum { KVC_CALIBRATIONS_MAX = 16 };
+
+/* How to measure a machine. */
+struct kvc_measuring {
+    uint32_t repetitions;  /* How often to measure each line of the plan. */
+    uint32_t calibrations; /* How often to calibrate meanwhile; 0: machine.lua stays as it is. */
+    bool quick;            /* The calibrations are quick ones. */
+    bool resume;           /* Go on with an interrupted measurement. */
+};
+
+/* Measures every line of the plan on this machine and calibrates it in between, then writes machine.lua and
+ * runs.csv. Each repetition is added to runs.unfinished.csv at once, which is removed at the end. */
+enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject,
+                                         const struct kvc_measuring *measuring,
+                                         const struct kvc_progress *progress, struct kvc_diag *diag);
 
 /* Print the scores as tables on stdout. */
 void kvc_paper_print(const struct kvc_paper *paper);

@@ -5,18 +5,25 @@
 #include "scenarios/run/pool.h"
 #include "scenarios/cli/validate.h"
 
-/* Forecasts one run by its closed form and by its simulation. */
-static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
-                                     struct kvc_forecast *forecast, struct kvc_diag *diag)
+/* Predicts one run by its closed form. */
+static enum kvc_status predict_line(const struct kvc_loaded *loaded, struct kvc_readings *closed_form,
+                                    struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
-    if (status != KVC_OK) {
-        return status;
+    if (status == KVC_OK) {
+        kvc_readings_of(&outcome->result, closed_form);
     }
-    kvc_readings_of(&outcome->result, &forecast->closed_form);
     kvc_outcome_free(outcome);
-    status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
+    return status;
+}
+
+static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc_run_options *options,
+                                     struct kvc_forecast *forecast, struct kvc_diag *diag)
+{
+    kvc_validate_replicate(loaded);
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
     if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->simulated);
         for (int i = 0; i < KVC_READINGS; i++) {
@@ -27,18 +34,54 @@ static enum kvc_status forecast_line(const struct kvc_loaded *loaded, const stru
     return status;
 }
 
+/* The capacity of the run that a line refers to, as this forecast has it. */
+static double capacity_of(const struct kvc_plan_line *line, const struct kvc_readings *forecast_of)
+{
+    return kvc_plan_line_is_relative(line) ? forecast_of->value[KVC_READING_THROUGHPUT]
+                                           : kvc_validate_any_capacity_mops;
+}
+
+/* Forecasts one run. A relative load is a fraction of the capacity that the same method forecasts: closed
+ * form and simulation both work at the utilization of the measurement. */
+static enum kvc_status forecast_line(const struct kvc_measured_machine *machine, uint32_t task,
+                                     const struct kvc_run_options *options, struct kvc_forecast *forecast,
+                                     struct kvc_diag *diag)
+{
+    const struct kvc_plan_line *line = &machine->plan.entry[task];
+    const struct kvc_forecast *of = &machine->forecasts[line->of];
+    struct kvc_loaded *loaded = NULL;
+    enum kvc_status status =
+        kvc_validate_load_line(machine->subject, line, capacity_of(line, &of->closed_form), &loaded, diag);
+    if (status == KVC_OK) {
+        status = predict_line(loaded, &forecast->closed_form, diag);
+    }
+    kvc_loaded_free(loaded);
+    loaded = NULL;
+    if (status == KVC_OK) {
+        status =
+            kvc_validate_load_line(machine->subject, line, capacity_of(line, &of->simulated), &loaded, diag);
+    }
+    if (status == KVC_OK) {
+        status = simulate_line(loaded, options, forecast, diag);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
 /* Loads every line, so that a mistake in the last one is found before the first one runs. */
 static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
         struct kvc_loaded *loaded = NULL;
-        status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i], &loaded, diag);
+        status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i],
+                                        kvc_validate_any_capacity_mops, &loaded, diag);
         if (status == KVC_OK && kvc_measured_machine_shows(machine, i)) {
             status = kvc_validate_check(loaded, machine->plan.entry[i].overrides, machine->plan.path,
                                         machine->plan.entry[i].line, diag);
         }
         if (status == KVC_OK) {
+            status = kvc_validate_check_capacity(&machine->plan, i, loaded, diag);
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
             machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
         }
@@ -47,57 +90,75 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
     return status;
 }
 
+/* Returns whether the forecast of this line is reported, or is the capacity of one that is. */
+static bool is_needed(const struct kvc_measured_machine *machine, size_t line)
+{
+    bool needed = kvc_measured_machine_shows(machine, line);
+    for (size_t i = line + 1; i < machine->plan.count && !needed; i++) {
+        const struct kvc_plan_line *other = &machine->plan.entry[i];
+        needed =
+            kvc_plan_line_is_relative(other) && other->of == line && kvc_measured_machine_shows(machine, i);
+    }
+    return needed;
+}
+
+/* The lines of one pass: first those that state their load, then those that refer to the forecasts of the
+ * first ones. */
+struct pass {
+    struct kvc_measured_machine *machine;
+    bool relative;
+};
+
 static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc_progress *progress,
                                      void *answer, struct kvc_diag *diag)
 {
-    struct kvc_measured_machine *machine = data;
+    const struct pass *pass = data;
+    const struct kvc_measured_machine *machine = pass->machine;
     struct kvc_forecast *forecast = answer;
     const struct kvc_run_options options = {
         .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
-    struct kvc_loaded *loaded = NULL;
     *forecast = machine->forecasts[task];
-    if (!kvc_measured_machine_shows(machine, task)) {
+    if (kvc_plan_line_is_relative(&machine->plan.entry[task]) != pass->relative ||
+        !is_needed(machine, task)) {
         return KVC_OK;
     }
-    enum kvc_status status =
-        kvc_validate_load_line(machine->subject, &machine->plan.entry[task], &loaded, diag);
-    if (status == KVC_OK) {
-        kvc_validate_replicate(loaded);
-        status = forecast_line(loaded, &options, forecast, diag);
-    }
-    kvc_loaded_free(loaded);
-    return status;
+    return forecast_line(machine, task, &options, forecast, diag);
 }
 
 static double memory_bytes(const void *data, uint32_t task)
 {
-    const struct kvc_measured_machine *machine = data;
-    return machine->forecasts[task].memory_bytes;
+    const struct pass *pass = data;
+    return pass->machine->forecasts[task].memory_bytes;
 }
 
 static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
 {
-    struct kvc_measured_machine *machine = data;
+    struct pass *pass = data;
     (void)diag;
-    machine->forecasts[task] = *(const struct kvc_forecast *)answer;
+    pass->machine->forecasts[task] = *(const struct kvc_forecast *)answer;
     return KVC_OK;
 }
 
 static enum kvc_status forecast_all(struct kvc_measured_machine *machine,
                                     const struct kvc_run_options *options, struct kvc_diag *diag)
 {
-    const struct kvc_pool_options pool = {
-        .tasks = (uint32_t)machine->plan.count,
-        .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
-        .answer_bytes = sizeof(struct kvc_forecast),
-        .noun = "run",
-        .data = machine,
-        .body = forecast_task,
-        .memory_bytes = memory_bytes,
-        .available_bytes = kvc_memory_available_bytes(),
-        .take = take,
-    };
-    return kvc_pool_run(&pool, options->progress, diag);
+    enum kvc_status status = KVC_OK;
+    for (int relative = 0; relative <= 1 && status == KVC_OK; relative++) {
+        struct pass pass = {machine, relative != 0};
+        const struct kvc_pool_options pool = {
+            .tasks = (uint32_t)machine->plan.count,
+            .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
+            .answer_bytes = sizeof(struct kvc_forecast),
+            .noun = "run",
+            .data = &pass,
+            .body = forecast_task,
+            .memory_bytes = memory_bytes,
+            .available_bytes = kvc_memory_available_bytes(),
+            .take = take,
+        };
+        status = kvc_pool_run(&pool, options->progress, diag);
+    }
+    return status;
 }
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine)

@@ -5,7 +5,6 @@
 
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/validate.h"
-#include "validate/probes/noise.h"
 
 static const double NOISY_SPREAD_FRAC = 0.1;
 
@@ -49,14 +48,19 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
     add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
     add_number(grid, "%.5g", scored->published);
     add_number(grid, "%g %%", 100 * scored->tolerance_frac);
-    kvc_grid_add(grid, scored->role == KVC_CASE_INPUT ? "-" : kvc_verdict_names[score->verdict]);
+    kvc_grid_add(grid, compared->undecidable            ? "undecidable"
+                       : scored->role == KVC_CASE_INPUT ? "-"
+                                                        : kvc_verdict_names[score->verdict]);
+    add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].readings.half_frac[compared->reading]);
+    add_number(grid, "%.0f %%", 100 * machine->runs[compared->run].quiet_frac);
     add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
 }
 
 static void print_cases(const struct kvc_measured_machine *machine)
 {
-    static const char *const head[] = {"case",  "metric",   "closed form", "error",   "simulation",
-                                       "error", "measured", "tolerance",   "verdict", "spread"};
+    static const char *const head[] = {"case",       "metric", "closed form", "error",
+                                       "simulation", "error",  "measured",    "tolerance",
+                                       "verdict",    "+-",     "quiet",       "spread"};
     struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
     for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
@@ -73,13 +77,6 @@ static void print_noisy(const struct kvc_measured_machine *machine)
         if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC) {
             printf("noisy machine: %s, %u repetitions differ by %.0f %%\n", machine->plan.entry[i].id,
                    machine->runs[i].repetitions, 100 * machine->runs[i].spread_frac);
-        }
-    }
-    for (size_t i = 0; i < machine->plan.count; i++) {
-        if (kvc_measured_machine_shows(machine, i) && machine->forecasts[i].open_loop &&
-            machine->runs[i].stalled_frac > kvc_noise_stalled_frac) {
-            printf("disturbed machine: %s, threads were kept from running for %.1f %% of a repetition\n",
-                   machine->plan.entry[i].id, 100 * machine->runs[i].stalled_frac);
         }
     }
 }
@@ -110,6 +107,29 @@ static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *su
     add_number(grid, "%.1f %%", none ? NAN : 100 * summary->mean_abs_frac);
     add_number(grid, "%.1f %%", none ? NAN : 100 * summary->p95_abs_frac);
     add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
+}
+
+/* Prints the bounds of the errors and whether they are met, and how many readings are undecidable. */
+static void print_bounds(const struct kvc_measured_machine *machine)
+{
+    size_t undecidable = 0;
+    for (size_t i = 0; i < machine->comparison.cases.count; i++) {
+        undecidable += machine->comparison.entry[i].undecidable;
+    }
+    for (int i = 0; i < CLASSES; i++) {
+        const struct kvc_error_bounds *bounds = &kvc_error_bounds[classes[i].reading];
+        struct kvc_error_summary found = summary_of(machine, i, false);
+        if (found.count > 0) {
+            printf("  %s: mean error at most %g %%: %s; largest at most %g %%: %s\n", classes[i].title,
+                   100 * bounds->mean_frac, found.mean_abs_frac <= bounds->mean_frac ? "met" : "MISSED",
+                   100 * bounds->largest_frac, found.max_abs_frac <= bounds->largest_frac ? "met" : "MISSED");
+        }
+    }
+    if (undecidable > 0) {
+        printf("  undecidable: %zu readings whose 95 %% interval is wider than half the bound of the mean "
+               "error, or not known; they do not count\n",
+               undecidable);
+    }
 }
 
 static void print_repeatability(const struct kvc_measured_machine *machine)
@@ -144,6 +164,7 @@ static void print_errors(const struct kvc_measured_machine *machine)
         add_errors(&grid, &closed_form);
     }
     kvc_grid_print(&grid, 2, stdout);
+    print_bounds(machine);
     print_repeatability(machine);
     struct kvc_bottlenecks found =
         kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
@@ -201,10 +222,14 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
             {"baseline_half_width_frac", score->baseline_frac.half_width},
             {"spread_frac", machine->runs[compared->run].spread_frac},
             {"stalled_frac", machine->runs[compared->run].stalled_frac},
+            {"quiet_frac", machine->runs[compared->run].quiet_frac},
+            {"core_speed_steps_per_ns", machine->runs[compared->run].core_speed_steps_per_ns},
+            {"measured_half_frac", machine->runs[compared->run].readings.half_frac[compared->reading]},
         };
         for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
             json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));
         }
+        json_object_set_new(entry, "undecidable", json_boolean(compared->undecidable));
         json_object_set_new(entry, "verdict",
                             counted ? json_string(kvc_verdict_names[score->verdict]) : json_null());
         json_array_append_new(cases, entry);

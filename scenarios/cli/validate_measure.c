@@ -1,79 +1,136 @@
-/* kvcast validate --measure: measures the plan of a machine on that machine. */
-#include <math.h>
+/* kvcast validate --measure: measures the plan of a machine on that machine, and calibrates it in between. */
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "sim/base/partial_file.h"
 #include "scenarios/cli/validate.h"
-#include "validate/probes/noise.h"
+#include "scenarios/run/calibrate.h"
+#include "sim/base/partial_file.h"
+#include "sim/base/version.h"
+#include "validate/probes/pin.h"
+
+/* The file of the repetitions that an interrupted measurement leaves behind. */
+static const char unfinished_name[] = "runs.unfinished.csv";
 
 struct measurement {
     const struct kvc_subject *subject;
-    const struct kvc_run_options *options;
+    const struct kvc_measuring *measuring;
+    const struct kvc_progress *progress;
     struct kvc_plan plan;
-    uint32_t repetitions;
-    struct kvc_loaded **loaded;    /* By line of the plan. */
-    struct kvc_readings *readings; /* By line, then by repetition. */
-    struct kvc_measured_run *runs;
+    struct kvc_measured_run
+        *repetition; /* By line, then by repetition; without `repetitions`: to be measured. */
+    struct kvc_calibrated calibrated[KVC_CALIBRATIONS_MAX];
+    uint32_t calibrations; /* Calibrations so far. */
+    FILE *unfinished;
 };
 
-enum { TRIES_MAX = 5 };
-
-/* Loads every line, so that a mistake in the last one is found before the first one runs. */
-static enum kvc_status load_all(struct measurement *measurement, struct kvc_diag *diag)
+/* Loads every line once, so that a mistake in the last one is found before the first one runs. */
+static enum kvc_status check_all(struct measurement *measurement, struct kvc_diag *diag)
 {
-    size_t count = measurement->plan.count;
     enum kvc_status status = KVC_OK;
-    measurement->loaded = calloc(count, sizeof(*measurement->loaded));
-    measurement->readings = calloc(count * measurement->repetitions, sizeof(*measurement->readings));
-    measurement->runs = calloc(count, sizeof(*measurement->runs));
-    if (measurement->loaded == NULL || measurement->readings == NULL || measurement->runs == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", count);
-    }
-    for (size_t i = 0; i < count && status == KVC_OK; i++) {
+    for (size_t i = 0; i < measurement->plan.count && status == KVC_OK; i++) {
+        struct kvc_loaded *loaded = NULL;
         status = kvc_validate_load_line(measurement->subject, &measurement->plan.entry[i],
-                                        &measurement->loaded[i], diag);
+                                        kvc_validate_any_capacity_mops, &loaded, diag);
+        if (status == KVC_OK) {
+            status = kvc_validate_check_capacity(&measurement->plan, i, loaded, diag);
+        }
+        kvc_loaded_free(loaded);
     }
     return status;
 }
 
-/* Measures once more, and keeps the result if its threads were stalled less than *stalled_frac, the smallest
- * fraction so far. */
-static enum kvc_status measure_once(struct measurement *measurement, size_t line,
-                                    struct kvc_readings *readings, double *stalled_frac,
-                                    struct kvc_diag *diag)
+/* ---- calibration ---- */
+
+/* Calibrates once more and writes machine.lua, whose values are the medians of all calibrations so far. */
+static enum kvc_status calibrate(struct measurement *measurement, struct kvc_diag *diag)
 {
-    const struct kvc_run_options silent = {.jobs = measurement->options->jobs};
-    const struct kvc_scenario *scenario = &measurement->loaded[line]->scenario;
-    struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_driver_measure(scenario, &silent, &outcome, diag);
+    const struct kvc_calibration_options options = {.quick = measurement->measuring->quick,
+                                                    .version = kvc_version};
+    struct kvc_profile *passes[KVC_CALIBRATIONS_MAX];
+    struct kvc_partial_file file = {0};
+    char path[PATH_MAX];
+    struct kvc_calibrated *latest = &measurement->calibrated[measurement->calibrations];
+    kvc_subject_path(measurement->subject, "machine.lua", path);
+    enum kvc_status status = kvc_calibrate(&options, measurement->progress, latest, diag);
+    kvc_pin_release();
     if (status != KVC_OK) {
+        kvc_calibrated_free(latest);
         return status;
     }
-    double found_frac = kvc_metrics_get(&outcome->result.model, "stalled_frac");
-    if (found_frac < *stalled_frac) {
-        *stalled_frac = found_frac;
-        kvc_readings_of(&outcome->result, readings);
+    measurement->calibrations++;
+    for (uint32_t i = 0; i < measurement->calibrations; i++) {
+        passes[i] = measurement->calibrated[i].profile;
     }
-    kvc_outcome_free(outcome);
-    return KVC_OK;
+    status = kvc_partial_file_open(&file, path, diag);
+    if (status == KVC_OK) {
+        kvc_profile_write_medians(passes, measurement->calibrations, file.file);
+        status = kvc_partial_file_commit(&file, diag);
+    }
+    kvc_partial_file_discard(&file);
+    return status;
 }
 
-/* Repeats a disturbed measurement of an open-loop load a few times and keeps the least disturbed one, because
- * its highest latencies would be caused by other work on the machine. The threads of a saturating load are
- * never idle, so no stall is noticed and one measurement suffices. */
-static enum kvc_status measure_repetition(struct measurement *measurement, size_t line, uint32_t repetition,
-                                          struct kvc_diag *diag)
+/* Calibrates if it is time to: the first calibration comes before all runs, the last one after them, and the
+ * others are spread evenly, so that calibrations and runs see the same machine. */
+static enum kvc_status calibrate_if_due(struct measurement *measurement, size_t done, size_t total,
+                                        struct kvc_diag *diag)
 {
-    struct kvc_readings *readings = &measurement->readings[line * measurement->repetitions + repetition];
-    struct kvc_measured_run *run = &measurement->runs[line];
-    const struct kvc_workload *workload = &measurement->loaded[line]->scenario.workload;
-    int tries = workload->arrival == KVC_ARRIVAL_SATURATE ? 1 : TRIES_MAX;
-    double stalled_frac = INFINITY;
+    uint32_t wanted = measurement->measuring->calibrations;
     enum kvc_status status = KVC_OK;
-    for (int i = 0; i < tries && status == KVC_OK && stalled_frac > kvc_noise_stalled_frac; i++) {
-        status = measure_once(measurement, line, readings, &stalled_frac, diag);
+    while (status == KVC_OK && measurement->calibrations < wanted &&
+           done * (wanted > 1 ? wanted - 1 : 1) >= measurement->calibrations * total) {
+        status = calibrate(measurement, diag);
     }
-    run->stalled_frac = fmax(run->stalled_frac, stalled_frac);
+    return status;
+}
+
+/* ---- runs ---- */
+
+static struct kvc_measured_run *repetitions_of(const struct measurement *measurement, size_t line)
+{
+    return &measurement->repetition[line * measurement->measuring->repetitions];
+}
+
+/* The capacity that a line's load is a fraction of: the median of the repetitions so far, of which there is
+ * one more than of the line itself. */
+static double capacity_mops(const struct measurement *measurement, const struct kvc_plan_line *line,
+                            uint32_t repetition)
+{
+    struct kvc_measured_run combined;
+    if (!kvc_plan_line_is_relative(line)) {
+        return kvc_validate_any_capacity_mops;
+    }
+    kvc_runs_combine(repetitions_of(measurement, line->of), repetition + 1, &combined);
+    return combined.readings.value[KVC_READING_THROUGHPUT];
+}
+
+static enum kvc_status measure_once(struct measurement *measurement, size_t line, uint32_t repetition,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_run_options silent = {.jobs = 1};
+    const struct kvc_plan_line *planned = &measurement->plan.entry[line];
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_validate_load_line(
+        measurement->subject, planned, capacity_mops(measurement, planned, repetition), &loaded, diag);
+    if (status == KVC_OK) {
+        status = kvc_driver_measure(&loaded->scenario, &silent, &outcome, diag);
+    }
+    if (status == KVC_OK) {
+        const struct kvc_metrics *metrics = &outcome->result.model;
+        struct kvc_measured_run *run = repetitions_of(measurement, line) + repetition;
+        *run = (struct kvc_measured_run){.repetitions = 1,
+                                         .quiet_frac = kvc_metrics_get(metrics, "quiet_frac"),
+                                         .windows = kvc_metrics_get(metrics, "windows"),
+                                         .core_speed_steps_per_ns =
+                                             kvc_metrics_get(metrics, "core_speed_steps_per_ns"),
+                                         .stalled_frac = kvc_metrics_get(metrics, "stalled_frac")};
+        kvc_readings_of(&outcome->result, &run->readings);
+        kvc_runs_write_line(measurement->unfinished, &measurement->plan, line, run);
+        fflush(measurement->unfinished);
+    }
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
     return status;
 }
 
@@ -81,63 +138,121 @@ static enum kvc_status measure_repetition(struct measurement *measurement, size_
  * load or a lower clock, then widens the spread of many lines instead of shifting all repetitions of one. */
 static enum kvc_status measure_all(struct measurement *measurement, struct kvc_diag *diag)
 {
-    const struct kvc_progress *progress = measurement->options->progress;
-    size_t count = measurement->plan.count, total = count * measurement->repetitions;
-    for (size_t i = 0; i < total; i++) {
-        kvc_progress_report(progress, measurement->plan.entry[i % count].id, (double)i / (double)total);
-        enum kvc_status status = measure_repetition(measurement, i % count, (uint32_t)(i / count), diag);
-        if (status != KVC_OK) {
-            return status;
+    size_t count = measurement->plan.count, total = count * measurement->measuring->repetitions;
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < total && status == KVC_OK; i++) {
+        size_t line = i % count;
+        uint32_t repetition = (uint32_t)(i / count);
+        status = calibrate_if_due(measurement, i, total, diag);
+        kvc_progress_report(measurement->progress, measurement->plan.entry[line].id,
+                            (double)i / (double)total);
+        if (status == KVC_OK && repetitions_of(measurement, line)[repetition].repetitions == 0) {
+            status = measure_once(measurement, line, repetition, diag);
         }
     }
+    return status == KVC_OK ? calibrate_if_due(measurement, total, total, diag) : status;
+}
+
+/* ---- files ---- */
+
+/* Reads the repetitions of an interrupted measurement and writes them again, so that the file goes on. */
+static enum kvc_status open_unfinished(struct measurement *measurement, const char *path,
+                                       struct kvc_diag *diag)
+{
+    uint32_t repetitions = measurement->measuring->repetitions;
+    enum kvc_status status = KVC_OK;
+    if (measurement->measuring->resume) {
+        status =
+            kvc_runs_read_repetitions(path, &measurement->plan, repetitions, measurement->repetition, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    measurement->unfinished = fopen(path, "w");
+    if (measurement->unfinished == NULL) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be written");
+    }
+    kvc_runs_write_header(measurement->unfinished);
+    for (size_t i = 0; i < measurement->plan.count * repetitions; i++) {
+        if (measurement->repetition[i].repetitions > 0) {
+            kvc_runs_write_line(measurement->unfinished, &measurement->plan, i / repetitions,
+                                &measurement->repetition[i]);
+        }
+    }
+    fflush(measurement->unfinished);
     return KVC_OK;
 }
 
-static void take_medians(struct measurement *measurement)
+static enum kvc_status write_runs(const struct measurement *measurement, struct kvc_diag *diag)
 {
-    for (size_t i = 0; i < measurement->plan.count; i++) {
-        struct kvc_measured_run *run = &measurement->runs[i];
-        run->repetitions = measurement->repetitions;
-        kvc_readings_median(&measurement->readings[i * measurement->repetitions], measurement->repetitions,
-                            &run->readings, &run->spread_frac);
+    struct kvc_partial_file file = {0};
+    char path[PATH_MAX];
+    kvc_subject_path(measurement->subject, "runs.csv", path);
+    enum kvc_status status = kvc_partial_file_open(&file, path, diag);
+    if (status == KVC_OK) {
+        kvc_runs_write_header(file.file);
+        for (size_t i = 0; i < measurement->plan.count; i++) {
+            struct kvc_measured_run combined;
+            kvc_runs_combine(repetitions_of(measurement, i), measurement->measuring->repetitions, &combined);
+            kvc_runs_write_line(file.file, &measurement->plan, i, &combined);
+        }
+        status = kvc_partial_file_commit(&file, diag);
     }
+    kvc_partial_file_discard(&file);
+    return status;
 }
 
 static void free_all(struct measurement *measurement)
 {
-    for (size_t i = 0; measurement->loaded != NULL && i < measurement->plan.count; i++) {
-        kvc_loaded_free(measurement->loaded[i]);
+    for (uint32_t i = 0; i < measurement->calibrations; i++) {
+        kvc_calibrated_free(&measurement->calibrated[i]);
     }
-    free(measurement->loaded);
-    free(measurement->readings);
-    free(measurement->runs);
+    if (measurement->unfinished != NULL) {
+        fclose(measurement->unfinished);
+    }
+    free(measurement->repetition);
     kvc_plan_free(&measurement->plan);
 }
 
-enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject, uint32_t repetitions,
-                                         const struct kvc_run_options *options, struct kvc_diag *diag)
+/* Reads the plan and checks it. A machine without a machine file is calibrated first, because the scenarios
+ * name this file. */
+static enum kvc_status prepare(struct measurement *measurement, const char *unfinished_path,
+                               struct kvc_diag *diag)
 {
-    struct measurement measurement = {.subject = subject, .options = options, .repetitions = repetitions};
-    struct kvc_partial_file file = {0};
     char path[PATH_MAX];
-    kvc_subject_path(subject, "plan.csv", path);
-    enum kvc_status status = kvc_plan_read(path, &measurement.plan, diag);
+    kvc_subject_path(measurement->subject, "plan.csv", path);
+    enum kvc_status status = kvc_plan_read(path, &measurement->plan, diag);
     if (status == KVC_OK) {
-        status = load_all(&measurement, diag);
+        size_t total = measurement->plan.count * measurement->measuring->repetitions;
+        measurement->repetition = calloc(total, sizeof(*measurement->repetition));
+        status = measurement->repetition != NULL
+                     ? open_unfinished(measurement, unfinished_path, diag)
+                     : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", total);
     }
-    kvc_subject_path(subject, "runs.csv", path);
-    if (status == KVC_OK) {
-        status = kvc_partial_file_open(&file, path, diag);
+    kvc_subject_path(measurement->subject, "machine.lua", path);
+    if (status == KVC_OK && access(path, F_OK) != 0) {
+        status = calibrate_if_due(measurement, 0, 1, diag);
     }
+    return status == KVC_OK ? check_all(measurement, diag) : status;
+}
+
+enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject,
+                                         const struct kvc_measuring *measuring,
+                                         const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    struct measurement measurement = {.subject = subject, .measuring = measuring, .progress = progress};
+    char unfinished[PATH_MAX];
+    kvc_subject_path(subject, unfinished_name, unfinished);
+    enum kvc_status status = prepare(&measurement, unfinished, diag);
     if (status == KVC_OK) {
         status = measure_all(&measurement, diag);
     }
     if (status == KVC_OK) {
-        take_medians(&measurement);
-        kvc_runs_write(file.file, &measurement.plan, measurement.runs);
-        status = kvc_partial_file_commit(&file, diag);
+        status = write_runs(&measurement, diag);
     }
-    kvc_partial_file_discard(&file);
+    if (status == KVC_OK) {
+        unlink(unfinished);
+    }
     free_all(&measurement);
     return status;
 }

@@ -156,15 +156,39 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
     return KVC_OK;
 }
 
+const double kvc_validate_any_capacity_mops = 1;
+
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       struct kvc_loaded **out, struct kvc_diag *diag)
+                                       double capacity_mops, struct kvc_loaded **out, struct kvc_diag *diag)
 {
-    char path[PATH_MAX], message[sizeof(diag->message)];
+    char path[PATH_MAX], message[sizeof(diag->message)], overrides[sizeof(line->overrides) + 64];
     kvc_subject_path(subject, line->scenario, path);
-    enum kvc_status status = kvc_validate_load(path, line->overrides, out, diag);
+    strcpy(overrides, line->overrides);
+    if (kvc_plan_line_is_relative(line)) {
+        size_t length = strlen(overrides);
+        snprintf(overrides + length, sizeof(overrides) - length, "%sworkload.arrival.poisson_mops=%.9g",
+                 length > 0 ? ";" : "", line->load_frac * capacity_mops);
+    }
+    enum kvc_status status = kvc_validate_load(path, overrides, out, diag);
     if (status == KVC_OK) {
         return KVC_OK;
     }
     strcpy(message, diag->message);
     return kvc_diag_fail(diag, status, "run %s: %.900s", line->id, message);
+}
+
+enum kvc_status kvc_validate_check_capacity(const struct kvc_plan *plan, size_t line,
+                                            const struct kvc_loaded *loaded, struct kvc_diag *diag)
+{
+    if (loaded->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) {
+        return KVC_OK;
+    }
+    for (size_t i = line + 1; i < plan->count; i++) {
+        if (kvc_plan_line_is_relative(&plan->entry[i]) && plan->entry[i].of == line) {
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plan->path, plan->entry[i].line,
+                                    "of: found \"%s\", allowed: a run whose workload.arrival is \"saturate\"",
+                                    plan->entry[line].id);
+        }
+    }
+    return KVC_OK;
 }

@@ -3,12 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-/* By enum kvc_reading; NaN: the reading is never scored. */
-static const double tolerances_frac[KVC_READINGS] = {
-    [KVC_READING_THROUGHPUT] = 0.15,     [KVC_READING_LATENCY_MEAN] = 0.25,
-    [KVC_READING_LATENCY_P99] = 0.25,    [KVC_READING_T_SEARCH] = 0.03,
-    [KVC_READING_JOBS_PER_SEARCH] = NAN, [KVC_READING_T_INSERT] = 0.03,
-    [KVC_READING_JOBS_PER_INSERT] = NAN,
+const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS] = {
+    [KVC_READING_THROUGHPUT] = {0.06, 0.2},     [KVC_READING_LATENCY_MEAN] = {0.08, 0.25},
+    [KVC_READING_LATENCY_P99] = {0.15, 0.4},    [KVC_READING_T_SEARCH] = {0.05, 0.15},
+    [KVC_READING_JOBS_PER_SEARCH] = {NAN, NAN}, [KVC_READING_T_INSERT] = {0.05, 0.15},
+    [KVC_READING_JOBS_PER_INSERT] = {NAN, NAN},
 };
 
 void kvc_comparison_free(struct kvc_comparison *comparison)
@@ -19,16 +18,18 @@ void kvc_comparison_free(struct kvc_comparison *comparison)
     *comparison = (struct kvc_comparison){.score = NULL};
 }
 
-static bool is_compared(int reading, bool open_loop, const struct kvc_readings *measured)
+static bool is_compared(int reading, bool open_loop, const struct kvc_plan_line *line,
+                        const struct kvc_readings *measured)
 {
-    if (isnan(tolerances_frac[reading]) || isnan(measured->value[reading])) {
+    if (isnan(kvc_error_bounds[reading].mean_frac) || isnan(measured->value[reading])) {
         return false;
     }
     if (reading == KVC_READING_THROUGHPUT) {
         return !open_loop; /* An open-loop load completes what it is offered. */
     }
     if (reading == KVC_READING_LATENCY_MEAN || reading == KVC_READING_LATENCY_P99) {
-        return open_loop; /* Under saturation, latency only tells how long the queues are. */
+        /* Under saturation, and above the capacity, latency only tells how long the queues are. */
+        return kvc_plan_line_is_relative(line) && line->load_frac < 1;
     }
     return true;
 }
@@ -48,19 +49,22 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
         size_t run = i / KVC_READINGS;
         int reading = (int)(i % KVC_READINGS);
         const struct kvc_readings *measured = &runs[run].readings;
-        if (kvc_plan_unseen(run) != unseen || !is_compared(reading, forecasts[run].open_loop, measured)) {
+        if (kvc_plan_unseen(run) != unseen ||
+            !is_compared(reading, forecasts[run].open_loop, &plan->entry[run], measured)) {
             continue;
         }
+        bool undecidable = !(measured->half_frac[reading] <= kvc_error_bounds[reading].mean_frac / 2);
         struct kvc_case made = {
             .published = measured->value[reading],
             .low = NAN,
             .high = NAN,
-            .tolerance_frac = tolerances_frac[reading],
-            .role = KVC_CASE_PREDICTION,
+            .tolerance_frac = kvc_error_bounds[reading].largest_frac,
+            .role = undecidable ? KVC_CASE_INPUT : KVC_CASE_PREDICTION,
         };
         snprintf(made.id, sizeof(made.id), "%s:%s", plan->entry[run].id, kvc_reading_names[reading]);
         snprintf(made.metric, sizeof(made.metric), "%s", kvc_reading_names[reading]);
-        comparison->entry[comparison->cases.count] = (struct kvc_compared){.run = run, .reading = reading};
+        comparison->entry[comparison->cases.count] =
+            (struct kvc_compared){.run = run, .reading = reading, .undecidable = undecidable};
         status = kvc_cases_add(&comparison->cases, &made, diag);
     }
     if (status != KVC_OK) {

@@ -1,14 +1,24 @@
 /* Compares the measured runs of a machine with their simulation and their closed form.
  *
  * The simulation is what is scored: the throughput of a saturating load, the mean and 99th percentile of the
- * latency of an open-loop load, and the time of a search launch and of an insert launch where they were
- * measured. Each is a case "RUN:METRIC" with errors, verdict and baseline, as published values have them
+ * latency of an open loop whose load is a fraction of the capacity below 1, and the time of a search launch
+ * and of an insert launch where they were measured. The latency of an open loop that states its load in Mops
+ * is not scored: close to the capacity it would only repeat, magnified, the error of the capacity. Each is a
+ * case "RUN:METRIC" with errors, verdict and baseline, as published values have them
  * (validate/scoring/score.h). */
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H
 
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
+
+/* The bounds of the errors of a reading. A measured reading whose 95 % interval is wider, to either side,
+ * than half the bound of the mean error is undecidable: it is shown but not counted. So is one whose interval
+ * is not known. */
+struct kvc_error_bounds {
+    double mean_frac, largest_frac; /* NaN: the reading is never scored. */
+};
+extern const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS];
 
 /* The forecast of one run. */
 struct kvc_forecast {
@@ -22,6 +32,7 @@ struct kvc_forecast {
 struct kvc_compared {
     size_t run;         /* Index in the plan. */
     int reading;        /* enum kvc_reading */
+    bool undecidable;   /* The interval of the measured reading is too wide. */
     double closed_form; /* Prediction of the closed form; NaN when it has no such metric. */
     double closed_form_error_frac;
 };

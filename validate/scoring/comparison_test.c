@@ -4,11 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Of four runs, a and b saturate; c, which is unseen, and d are open loops. */
-static struct kvc_plan_line lines[] = {{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}};
-static const struct kvc_plan plan = {.count = 4, .entry = lines};
-static struct kvc_measured_run runs[4];
-static struct kvc_forecast forecasts[4];
+/* Of five runs, a and b saturate; c, which is unseen, and d are open loops at 60 % of the capacity of a; e
+ * is one whose load is stated in Mops. */
+static struct kvc_plan_line lines[] = {{.id = "a", .load_frac = NAN},
+                                       {.id = "b", .load_frac = NAN},
+                                       {.id = "c", .load_frac = 0.6},
+                                       {.id = "d", .load_frac = 0.6},
+                                       {.id = "e", .load_frac = NAN}};
+static const struct kvc_plan plan = {.count = 5, .entry = lines};
+static struct kvc_measured_run runs[5];
+static struct kvc_forecast forecasts[5];
 static struct kvc_comparison comparison;
 
 static void set(struct kvc_readings *readings, double mops, double mean_us, double p99_us,
@@ -16,6 +21,7 @@ static void set(struct kvc_readings *readings, double mops, double mean_us, doub
 {
     for (int i = 0; i < KVC_READINGS; i++) {
         readings->value[i] = NAN;
+        readings->half_frac[i] = 0.01;
     }
     readings->value[KVC_READING_THROUGHPUT] = mops;
     readings->value[KVC_READING_LATENCY_MEAN] = mean_us;
@@ -50,7 +56,10 @@ static void make_comparison(void)
     set(&forecasts[2].closed_form, 1, 110, NAN, "send");
     set(&forecasts[3].closed_form, 1, 200, NAN, "load");
     forecasts[1].closed_form.value[KVC_READING_T_SEARCH] = 88;
-    forecasts[2].open_loop = forecasts[3].open_loop = true;
+    set(&runs[4].readings, 20, 200, 800, "load");
+    set(&forecasts[4].simulated, 20, 200, 800, "load");
+    set(&forecasts[4].closed_form, 20, 200, NAN, "load");
+    forecasts[2].open_loop = forecasts[3].open_loop = forecasts[4].open_loop = true;
     list_cases(false);
 }
 
@@ -78,6 +87,36 @@ Test(comparison, takes_the_metrics_that_suit_the_load)
     }
 }
 
+static size_t count_after_relisting(void)
+{
+    free_comparison();
+    list_cases(false);
+    return comparison.cases.count;
+}
+
+Test(comparison, scores_no_latency_at_or_above_the_capacity)
+{
+    size_t below = count_after_relisting();
+    lines[3].load_frac = 1;
+    cr_expect_eq(count_after_relisting(), below - 2, "mean and p99 of d");
+    lines[3].load_frac = 0.6;
+}
+
+/* The bound of the mean error of a throughput is 6 %, so its interval may be 3 % to either side. */
+Test(comparison, a_reading_with_a_wide_interval_is_undecidable)
+{
+    const double halves[] = {0.029, 0.031, NAN};
+    const struct kvc_comparison_part part = {.reading = KVC_READING_THROUGHPUT};
+    for (int i = 0; i < 3; i++) {
+        runs[0].readings.half_frac[KVC_READING_THROUGHPUT] = halves[i];
+        cr_expect_eq(count_after_relisting(), 7, "the case is listed");
+        kvc_comparison_score(&comparison, forecasts);
+        cr_expect_eq(comparison.entry[find("a:throughput_mops")].undecidable, i > 0);
+        cr_expect_eq(kvc_comparison_summarise(&comparison, &part).count, i == 0 ? 2 : 1);
+        cr_expect_neq(comparison.score[find("a:throughput_mops")].verdict, KVC_VERDICT_REGRESSED);
+    }
+}
+
 Test(comparison, scores_the_simulation)
 {
     kvc_comparison_score(&comparison, forecasts);
@@ -88,7 +127,7 @@ Test(comparison, scores_the_simulation)
     cr_expect_float_eq(comparison.score[b].error_frac.mean, 0.3, 1e-12);
     cr_expect_eq(comparison.score[b].verdict, KVC_VERDICT_REGRESSED, "30 %% after 20 %%");
     cr_expect_eq(comparison.score[d].verdict, KVC_VERDICT_OK, "5 %% of 25 %%");
-    cr_expect_eq(comparison.score[find("a:t_search_us")].verdict, KVC_VERDICT_OK, "2 %% of 3 %%");
+    cr_expect_eq(comparison.score[find("a:t_search_us")].verdict, KVC_VERDICT_OK, "2 %% of 15 %%");
 }
 
 Test(comparison, shows_launch_times_that_are_not_simulated_but_does_not_count_them)
@@ -137,9 +176,9 @@ Test(comparison, counts_bottlenecks_that_are_named_right)
 {
     struct kvc_bottlenecks seen = kvc_comparison_bottlenecks(&plan, runs, forecasts, false);
     struct kvc_bottlenecks unseen = kvc_comparison_bottlenecks(&plan, runs, forecasts, true);
-    cr_expect_eq(seen.runs, 3);
-    cr_expect_eq(seen.right_simulated, 2);
-    cr_expect_eq(seen.right_closed_form, 3);
+    cr_expect_eq(seen.runs, 4);
+    cr_expect_eq(seen.right_simulated, 3);
+    cr_expect_eq(seen.right_closed_form, 4);
     cr_expect_eq(unseen.runs, 1);
     cr_expect_eq(unseen.right_simulated, 1);
     cr_expect_eq(unseen.right_closed_form, 0);

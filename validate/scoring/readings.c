@@ -2,14 +2,24 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/diag.h"
+#include "validate/probes/quiet.h"
 
 const char *const kvc_reading_names[KVC_READINGS] = {
     "throughput_mops", "latency_mean_us", "latency_p99_us",  "t_search_us",
     "jobs_per_search", "t_insert_us",     "jobs_per_insert",
+};
+
+const char *const kvc_reading_half_names[KVC_READINGS] = {
+    [KVC_READING_THROUGHPUT] = "throughput_half_frac",
+    [KVC_READING_LATENCY_MEAN] = "latency_mean_half_frac",
+    [KVC_READING_LATENCY_P99] = "latency_p99_half_frac",
+    [KVC_READING_T_SEARCH] = "t_search_half_frac",
+    [KVC_READING_T_INSERT] = "t_insert_half_frac",
 };
 
 void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings)
@@ -22,6 +32,11 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
         result->has_histogram ? kvc_histogram_mean_ns(&result->latency) / 1e3 : result->latency_mean_us;
     readings->value[KVC_READING_LATENCY_P99] =
         result->has_histogram ? kvc_histogram_percentile_ns(&result->latency, 0.99) / 1e3 : NAN;
+    for (int i = 0; i < KVC_READINGS; i++) {
+        readings->half_frac[i] = kvc_reading_half_names[i] != NULL
+                                     ? kvc_metrics_get(&result->model, kvc_reading_half_names[i])
+                                     : NAN;
+    }
     strcpy(readings->bottleneck, result->bottleneck_stage);
 }
 
@@ -54,6 +69,23 @@ static const char *most_frequent_bottleneck(const struct kvc_readings *repetitio
     return repetitions[best].bottleneck;
 }
 
+/* Half the width of the interval of a median, relative to it. An interval within a repetition that is not
+ * known makes that of the median unknown. `values` holds the existing values. */
+static double half_width(const struct kvc_readings *repetitions, uint32_t count, int reading,
+                         const double *values, uint32_t kept, double median)
+{
+    double squares = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isnan(repetitions[i].value[reading])) {
+            double half = repetitions[i].half_frac[reading] * repetitions[i].value[reading];
+            squares += half * half;
+        }
+    }
+    double within = sqrt(squares) / kept, among = kvc_quiet_half_width(values, kept);
+    bool among_counts = !isnan(within) && among > within;
+    return (among_counts ? among : within) / median;
+}
+
 void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
                          double *spread_frac)
 {
@@ -64,6 +96,8 @@ void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count,
     for (int i = 0; i < KVC_READINGS; i++) {
         uint32_t kept = sorted(repetitions, count, i, values);
         median->value[i] = kept > 0 ? (values[(kept - 1) / 2] + values[kept / 2]) / 2 : NAN;
+        median->half_frac[i] =
+            kept > 0 ? half_width(repetitions, count, i, values, kept, median->value[i]) : NAN;
         if (i == KVC_READING_THROUGHPUT) {
             *spread_frac = kept > 0 ? (values[kept - 1] - values[0]) / median->value[i] : NAN;
         }

@@ -20,8 +20,13 @@ enum kvc_reading {
 /* "throughput_mops", ...: the columns of runs.csv. Readings of the store's model have the metric's name. */
 extern const char *const kvc_reading_names[KVC_READINGS];
 
+/* "throughput_half_frac", ...: half the width of the 95 % interval of a measured reading, relative to it, as
+ * metric of a measurement and as column of runs.csv. NULL for readings that have no interval. */
+extern const char *const kvc_reading_half_names[KVC_READINGS];
+
 struct kvc_readings {
-    double value[KVC_READINGS]; /* NaN when there is no such metric. */
+    double value[KVC_READINGS];     /* NaN when there is no such metric. */
+    double half_frac[KVC_READINGS]; /* NaN when the interval is not known. */
     char bottleneck[KVC_NAME_MAX];
 };
 
@@ -29,7 +34,8 @@ struct kvc_readings {
 void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings);
 
 /* Takes the median of each reading over the repetitions that have it, and the most frequent bottleneck.
- * *spread_frac becomes (largest - smallest) / median of the throughput. */
+ * *spread_frac becomes (largest - smallest) / median of the throughput. The interval of a median is the wider
+ * one of two: that of the means within the repetitions, and that of the repetitions among each other. */
 void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
                          double *spread_frac);
 

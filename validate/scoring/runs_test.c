@@ -30,13 +30,15 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-#define PLAN "id,scenario,overrides\n"
-#define TWO PLAN "a,s.lua,x=1;y=2\nb,s.lua,\n"
-#define RUNS                                                                                                     \
-    "id,scenario,overrides,repetitions,spread_frac,stalled_frac,throughput_mops,latency_mean_us,latency_p99_us," \
-    "t_search_us,jobs_per_search,t_insert_us,jobs_per_insert,bottleneck\n"
-#define RUN_A "a,s.lua,x=1;y=2,3,0.02,0.001,100,300,900,60,30000,,,send\n"
-#define RUN_B "b,s.lua,,3,0.2,0,50,,,,,,,load\n"
+#define PLAN "id,scenario,load_frac,of,overrides\n"
+#define TWO PLAN "a,s.lua,,,x=1;y=2\nb,s.lua,0.7,a,\n"
+#define RUNS                                                                                                 \
+    "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac," \
+    "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"   \
+    "jobs_per_insert,throughput_half_frac,latency_mean_half_frac,latency_p99_half_frac,t_search_half_frac,"  \
+    "t_insert_half_frac,bottleneck\n"
+#define RUN_A "a,s.lua,,,x=1;y=2,3,0.8,210,2.5,0.02,0.001,100,300,900,60,30000,,,0.01,0.02,0.03,0.04,,send\n"
+#define RUN_B "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,load\n"
 
 struct bad_file {
     const char *text;
@@ -68,11 +70,18 @@ Test(plan, names_the_bad_line)
         {"", 0, "is empty"},
         {"id,scenario\n", 1, "found header"},
         {PLAN, 0, "the plan has no runs"},
-        {PLAN "a,s.lua\n", 2, "found 2 columns, expected 3"},
-        {PLAN "a,s.lua,x=1,y=2\n", 2, "found 4 columns, expected 3"},
-        {PLAN ",s.lua,\n", 2, "found an empty id"},
-        {PLAN "a,,\n", 2, "found an empty scenario"},
-        {PLAN "a,s.lua,\n\na,s.lua,\n", 4, "found run \"a\" twice"},
+        {PLAN "a,s.lua\n", 2, "found 2 columns, expected 5"},
+        {PLAN "a,s.lua,,,x=1,y=2\n", 2, "found 6 columns, expected 5"},
+        {PLAN ",s.lua,,,\n", 2, "found an empty id"},
+        {PLAN "a,,,,\n", 2, "found an empty scenario"},
+        {PLAN "a,s.lua,,,\n\na,s.lua,,,\n", 4, "found run \"a\" twice"},
+        {PLAN "a,s.lua,,,\nb,s.lua,0.7,,\n", 3, "of: found \"\", allowed: the id of an earlier run"},
+        {PLAN "b,s.lua,0.7,a,\na,s.lua,,,\n", 2, "of: found \"a\", allowed: the id of an earlier run"},
+        {PLAN "a,s.lua,,,\nb,s.lua,0.7,a,\nc,s.lua,0.7,b,\n", 4,
+         "of: found \"b\", allowed: the id of an earlier"},
+        {PLAN "a,s.lua,,,\nb,s.lua,,a,\n", 3, "load_frac: found \"\", allowed: above 0 and up to 2"},
+        {PLAN "a,s.lua,,,\nb,s.lua,70,a,\n", 3, "load_frac: found \"70\", allowed: above 0 and up to 2"},
+        {PLAN "a,s.lua,,,\nb,s.lua,much,a,\n", 3, "found \"much\", expected a number"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_plan plan;
@@ -96,6 +105,12 @@ Test(runs, are_read_in_the_order_of_the_plan)
     cr_expect_eq(runs[0].repetitions, 3);
     cr_expect_eq(runs[0].spread_frac, 0.02);
     cr_expect_eq(runs[0].stalled_frac, 0.001);
+    cr_expect_eq(runs[0].quiet_frac, 0.8);
+    cr_expect_eq(runs[0].windows, 210);
+    cr_expect_eq(runs[0].core_speed_steps_per_ns, 2.5);
+    cr_expect_eq(runs[0].readings.half_frac[KVC_READING_T_SEARCH], 0.04);
+    cr_expect(isnan(runs[0].readings.half_frac[KVC_READING_JOBS_PER_SEARCH]));
+    cr_expect(isnan(runs[0].readings.half_frac[KVC_READING_T_INSERT]) && isnan(runs[1].quiet_frac));
     cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
     cr_expect_eq(runs[0].readings.value[KVC_READING_T_SEARCH], 60);
     cr_expect_eq(runs[0].readings.value[KVC_READING_JOBS_PER_SEARCH], 30000);
@@ -126,6 +141,8 @@ Test(runs, survive_a_round_trip)
         cr_expect_eq(again[i].stalled_frac, runs[i].stalled_frac);
         cr_expect_str_eq(again[i].readings.bottleneck, runs[i].readings.bottleneck);
         for (int j = 0; j < KVC_READINGS; j++) {
+            cr_expect(again[i].readings.half_frac[j] == runs[i].readings.half_frac[j] ||
+                      (isnan(again[i].readings.half_frac[j]) && isnan(runs[i].readings.half_frac[j])));
             cr_expect(again[i].readings.value[j] == runs[i].readings.value[j] ||
                       (isnan(again[i].readings.value[j]) && isnan(runs[i].readings.value[j])));
         }
@@ -137,20 +154,29 @@ Test(runs, name_the_bad_line)
 {
     static const struct bad_file bad[] = {
         {"id,scenario,overrides\n", 1, "found header"},
-        {RUNS RUN_A "b,s.lua,,3,0.2,0,50,,,,,,load\n", 3, "found 13 columns, expected 14"},
-        {RUNS RUN_A "b,s.lua,,3,0.2,0,50,,,,,,,load,x\n", 3, "found 15 columns, expected 14"},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,0,fast,,,,,,,send\n", 2, "found \"fast\", expected a number"},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,nan,,,,,,send\n", 2, "found \"nan\", expected a number"},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,0,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
-        {RUNS "a,s.lua,x=1;y=2,3,-1,0,100,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
-        {RUNS "a,s.lua,x=1;y=2,3,0.1,,100,,,,,,,send\n", 2, "stalled_frac: found \"\""},
-        {RUNS "a,s.lua,x=1;y=2,0,0.02,0,100,,,,,,,send\n", 2, "repetitions: found \"0\""},
-        {RUNS "a,s.lua,x=1;y=2,2.5,0.02,0,100,,,,,,,send\n", 2, "repetitions: found \"2.5\""},
-        {RUNS "a,s.lua,x=1;y=2,3,0.02,0.001,100,,,,,,,\n", 2, "found an empty bottleneck"},
+        {RUNS RUN_A "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,load\n", 3, "found 23 columns, expected 24"},
+        {RUNS RUN_A "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,load,x\n", 3, "found 25 columns, expected 24"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,fast,,,,,,,,,,,,send\n", 2, "found \"fast\", expected a number"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,nan,,,,,,,,,,,send\n", 2,
+         "found \"nan\", expected a number"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,x,,send\n", 2, "found \"x\", expected a number"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,all,,,0.02,0,100,,,,,,,,,,,,send\n", 2,
+         "found \"all\", expected a number"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,,,,,,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,-1,0,100,,,,,,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.1,,100,,,,,,,,,,,,send\n", 2, "stalled_frac: found \"\""},
+        {RUNS "a,s.lua,,,x=1;y=2,0,,,,0.02,0,100,,,,,,,,,,,,send\n", 2, "repetitions: found \"0\""},
+        {RUNS "a,s.lua,,,x=1;y=2,2.5,,,,0.02,0,100,,,,,,,,,,,,send\n", 2, "repetitions: found \"2.5\""},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,\n", 2, "found an empty bottleneck"},
         {RUNS RUN_A RUN_A, 3, "found run \"a\" twice"},
-        {RUNS RUN_A RUN_B "c,s.lua,,3,0.2,0,50,,,,,,,load\n", 4, "run \"c\", which is not in the plan"},
-        {RUNS "a,s.lua,x=1,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" differs from the plan, which says"},
-        {RUNS "a,t.lua,x=1;y=2,3,0.02,0,100,,,,,,,send\n", 2, "run \"a\" differs from the plan, which says"},
+        {RUNS RUN_A RUN_B "c,s.lua,,,,3,,,,0.2,0,50,,,,,,,,,,,,load\n", 4,
+         "run \"c\", which is not in the plan"},
+        {RUNS "a,s.lua,,,x=1,3,,,,0.02,0,100,,,,,,,,,,,,send\n", 2,
+         "run \"a\" differs from the plan, which says"},
+        {RUNS "b,s.lua,,,,3,,,,0.2,0,50,,,,,,,,,,,,load\n", 2,
+         "run \"b\" differs from the plan, which says \"s.lua,0.7,a,\""},
+        {RUNS "a,t.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,send\n", 2,
+         "run \"a\" differs from the plan, which says"},
     };
     struct kvc_plan plan;
     struct kvc_measured_run runs[2];
@@ -187,7 +213,7 @@ Test(readings, median_of_the_repetitions)
     static const char *const bottlenecks[] = {"load", "send", "send", "index"};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < KVC_READINGS; j++) {
-            repetitions[i].value[j] = NAN;
+            repetitions[i].value[j] = repetitions[i].half_frac[j] = NAN;
         }
         repetitions[i].value[KVC_READING_THROUGHPUT] = mops[i];
         strcpy(repetitions[i].bottleneck, bottlenecks[i]);
@@ -202,4 +228,67 @@ Test(readings, median_of_the_repetitions)
     cr_expect_str_eq(median.bottleneck, "send");
     kvc_readings_median(repetitions, 3, &median, &spread_frac);
     cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 100);
+}
+
+/* Three repetitions around 100, each of which knows itself to 1 %, or to 30 %. */
+Test(readings, the_interval_of_a_median_is_the_wider_one)
+{
+    struct kvc_readings repetitions[3] = {0}, median;
+    double spread_frac;
+    for (int i = 0; i < 3; i++) {
+        repetitions[i].value[KVC_READING_THROUGHPUT] = 99 + i;
+        repetitions[i].half_frac[KVC_READING_THROUGHPUT] = 0.01;
+    }
+    kvc_readings_median(repetitions, 3, &median, &spread_frac);
+    cr_expect_float_eq(median.half_frac[KVC_READING_THROUGHPUT], 4.302653 / sqrt(3) / 100, 1e-6);
+    for (int i = 0; i < 3; i++) {
+        repetitions[i].half_frac[KVC_READING_THROUGHPUT] = 0.3;
+    }
+    kvc_readings_median(repetitions, 3, &median, &spread_frac);
+    cr_expect_float_eq(median.half_frac[KVC_READING_THROUGHPUT], 0.3 / sqrt(3), 1e-3);
+    repetitions[1].half_frac[KVC_READING_THROUGHPUT] = NAN;
+    kvc_readings_median(repetitions, 3, &median, &spread_frac);
+    cr_expect(isnan(median.half_frac[KVC_READING_THROUGHPUT]), "one of them is not known");
+}
+
+Test(runs, repetitions_are_read_in_their_order)
+{
+    struct kvc_plan plan;
+    struct kvc_measured_run runs[4];
+    struct kvc_diag diag = {0};
+    write_file(plan_path, TWO);
+    write_file(runs_path, RUNS RUN_B RUN_A "b,s.lua,0.7,a,,1,,,,0,0,60,,,,,,,,,,,,send\n");
+    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_runs_read_repetitions(runs_path, &plan, 2, runs, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
+    cr_expect_eq(runs[1].repetitions, 0, "the second repetition of a is still to come");
+    cr_expect_eq(runs[2].readings.value[KVC_READING_THROUGHPUT], 50);
+    cr_expect_eq(runs[3].readings.value[KVC_READING_THROUGHPUT], 60);
+    const struct bad_file bad = {RUNS RUN_A RUN_A RUN_A, 4, "found run \"a\" more often than --repetitions"};
+    write_file(runs_path, bad.text);
+    cr_expect_eq(kvc_runs_read_repetitions(runs_path, &plan, 2, runs, &diag), KVC_ERR_SCENARIO);
+    expect_failure(&bad, runs_path, &diag);
+    kvc_plan_free(&plan);
+}
+
+Test(runs, repetitions_without_quiet_windows_count_only_alone)
+{
+    struct kvc_measured_run repetitions[3] = {0}, combined;
+    const double mops[] = {100, 104, 40};
+    for (int i = 0; i < 3; i++) {
+        repetitions[i].readings.value[KVC_READING_THROUGHPUT] = mops[i];
+        repetitions[i].quiet_frac = i < 2 ? 0.6 : 0;
+        repetitions[i].windows = 70;
+        repetitions[i].stalled_frac = 0.1 * i;
+        repetitions[i].core_speed_steps_per_ns = 2 + i;
+    }
+    kvc_runs_combine(repetitions, 3, &combined);
+    cr_expect_eq(combined.readings.value[KVC_READING_THROUGHPUT], 102);
+    cr_expect_eq(combined.repetitions, 3);
+    cr_expect_float_eq(combined.quiet_frac, 0.4, 1e-12);
+    cr_expect_float_eq(combined.core_speed_steps_per_ns, 3, 1e-12);
+    cr_expect_eq(combined.windows, 210);
+    cr_expect_eq(combined.stalled_frac, 0.2);
+    kvc_runs_combine(&repetitions[2], 1, &combined);
+    cr_expect_eq(combined.readings.value[KVC_READING_THROUGHPUT], 40);
 }
