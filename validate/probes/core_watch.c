@@ -2,12 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include <gsl/gsl_sort.h>
 
-#include "sim/base/clock.h"
 #include "validate/probes/speed.h"
 
 enum { PROBE_STEPS = 3000 };
@@ -17,9 +14,6 @@ static const double read_every_s = 1e-3, probe_every_s = 2e-3;
 /* An idle thread asks for work all the time. A longer pause between two questions means that it was kept from
  * running. Short pauses count too, because they stand for those that working threads do not notice. */
 static const double gap_least_s = 20e-6;
-
-/* The two clocks are read one after the other, which makes a difference of this size [s]. */
-static const double clocks_differ_s = 2e-6;
 
 enum kvc_status kvc_core_watch_open(struct kvc_core_watch *watch, double from_s, uint32_t room,
                                     struct kvc_diag *diag)
@@ -37,30 +31,10 @@ void kvc_core_watch_close(struct kvc_core_watch *watch)
     watch->window = NULL;
 }
 
-static double thread_cpu_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static long thread_sleeps(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
-}
-
-static void read_clocks(struct kvc_core_watch *watch)
-{
-    watch->sleeps = thread_sleeps();
-    watch->cpu_s = thread_cpu_s();
-    watch->read_s = kvc_clock_wall_s();
-}
-
 void kvc_core_watch_begin(struct kvc_core_watch *watch)
 {
-    read_clocks(watch);
-    watch->probe_s = watch->due_s = watch->read_s;
+    kvc_lost_begin(&watch->read);
+    watch->probe_s = watch->due_s = watch->read.wall_s;
 }
 
 /* Returns the window of a time; below 0 before the first one. */
@@ -83,15 +57,12 @@ static void charge(struct kvc_core_watch *watch, double began_s, double ended_s,
     }
 }
 
-/* A thread that went to sleep by itself, such as one that waits for a GPU, was not kept from running. */
 static void compare_clocks(struct kvc_core_watch *watch)
 {
-    double read_s = watch->read_s, cpu_s = watch->cpu_s;
-    long sleeps = watch->sleeps;
-    read_clocks(watch);
-    double lost_s = (watch->read_s - read_s) - (watch->cpu_s - cpu_s);
-    if (lost_s > clocks_differ_s && watch->sleeps == sleeps) {
-        charge(watch, read_s, watch->read_s, lost_s, false);
+    double lost_s = kvc_lost_s(&watch->read), read_s = watch->read.wall_s;
+    kvc_lost_begin(&watch->read);
+    if (lost_s > 0) {
+        charge(watch, read_s, watch->read.wall_s, lost_s, false);
     }
 }
 
@@ -116,7 +87,7 @@ uint32_t kvc_core_watch_tick(struct kvc_core_watch *watch, double now_s, bool id
         return done;
     }
     compare_clocks(watch);
-    double passed = fmin(window_at(watch, watch->read_s), watch->room);
+    double passed = fmin(window_at(watch, watch->read.wall_s), watch->room);
     if (passed > done) {
         finish_window(watch, done, (uint32_t)passed);
         done = (uint32_t)passed;

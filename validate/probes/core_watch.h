@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "sim/base/diag.h"
+#include "validate/probes/lost.h"
 #include "validate/probes/quiet.h"
 
 enum { KVC_CORE_WATCH_PROBES = 8 };
@@ -23,11 +24,9 @@ struct kvc_core_watch {
     struct kvc_core_window *window; /* By window. Those below `done` are final. */
     atomic_uint done;               /* Windows that have passed. */
     /* The rest belongs to the watching thread. */
-    double due_s;  /* When there is something to do [s]. */
-    double read_s; /* When the processor time was last read [s]. */
-    double cpu_s;  /* The thread's processor time at that moment [s]. */
-    long sleeps;   /* How often the thread had gone to sleep by then. */
-    double idle_s; /* The latest question for work that found none, or 0 after work [s]. */
+    double due_s;         /* When there is something to do [s]. */
+    struct kvc_lost read; /* The clocks at their last reading. */
+    double idle_s;        /* The latest question for work that found none, or 0 after work [s]. */
     double probe_s;
     uint32_t probes; /* Speeds measured in the current window. */
     double speed[KVC_CORE_WATCH_PROBES];

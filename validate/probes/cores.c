@@ -81,6 +81,7 @@ enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag
     if (status == KVC_OK) {
         status = run(0, cores->count, speed, diag);
     }
+    cores->fastest_steps_per_ns = fastest;
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
         cores->speed_frac[core] = fmin(speed[core] / fastest, 1);
     }

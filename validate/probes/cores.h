@@ -12,6 +12,8 @@ enum { KVC_CORES_MAX = 256 };
 
 struct kvc_cores {
     uint32_t count; /* Measured cores. */
+    double
+        fastest_steps_per_ns; /* Speed of the fastest core when it works alone (validate/probes/speed.h). */
     /* Speed while all cores work, as a fraction of the fastest core's speed when it works alone, 0 to 1. */
     double speed_frac[KVC_CORES_MAX];
 };

@@ -224,6 +224,15 @@ static void comment_cores(const struct kvc_cores *cores, struct kvc_profile *pro
                             : "");
 }
 
+static void comment_speed(const struct kvc_cores *cores, struct kvc_profile *profile)
+{
+    kvc_profile_comment(
+        profile,
+        "core_speed = %.4g steps of arithmetic per ns, the fastest core alone; a measurement reports "
+        "core_speed_steps_per_ns",
+        cores->fastest_steps_per_ns);
+}
+
 static void comment_memory(const struct kvc_memory_latency_curve *memory, struct kvc_profile *profile)
 {
     kvc_profile_comment(profile,
@@ -245,6 +254,7 @@ void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct 
     double spread_frac = kvc_steadiness_spread_frac(steadiness);
     comment_handoffs(&machine->handoffs, profile);
     comment_cores(&machine->cores, profile);
+    comment_speed(&machine->cores, profile);
     comment_memory(&machine->memory, profile);
     kvc_profile_comment(
         profile, "The same arithmetic took up to %.1f %% longer at times%s.", 100 * spread_frac,

@@ -8,6 +8,7 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
+#include "validate/probes/lost.h"
 #include "validate/probes/pin.h"
 
 struct worker {
@@ -35,9 +36,12 @@ static void do_round(const struct worker *worker)
         if (task->core != worker->core) {
             continue;
         }
+        struct kvc_lost lost;
+        kvc_lost_begin(&lost);
         double started_s = kvc_clock_wall_s();
         task->fn(task->data);
         task->seconds = kvc_clock_wall_s() - started_s;
+        task->lost_s = kvc_lost_s(&lost);
     }
 }
 

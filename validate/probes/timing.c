@@ -1,31 +1,47 @@
 #include "validate/probes/timing.h"
 
+#include <stdbool.h>
+
 #include <gsl/gsl_sort.h>
 
 #include "sim/base/clock.h"
+#include "validate/probes/lost.h"
+#include "validate/probes/quiet.h"
 
-enum { REPETITIONS_MIN = 5, REPETITIONS_MAX = 15 };
+enum { REPETITIONS_MIN = 5, REPETITIONS_MAX = 15, DISTURBED_MAX = 30 };
 
 static const double steady_frac = 0.02;
 
-static double repetition_s(kvc_timing_fn *prepare, kvc_timing_fn *work, void *data, uint32_t repetition)
+/* Returns the time of a repetition, and sets *disturbed if the thread lost too much of it. */
+static double repetition_s(kvc_timing_fn *prepare, kvc_timing_fn *work, void *data, uint32_t repetition,
+                           bool *disturbed)
 {
+    struct kvc_lost lost;
     if (prepare != NULL) {
         prepare(data, repetition);
     }
+    kvc_lost_begin(&lost);
     double started_s = kvc_clock_wall_s();
     work(data, repetition);
-    return kvc_clock_wall_s() - started_s;
+    double seconds = kvc_clock_wall_s() - started_s;
+    *disturbed = kvc_lost_s(&lost) > kvc_quiet_stalled_frac * seconds;
+    return seconds;
 }
 
 struct kvc_timing kvc_timing_measure(kvc_timing_fn *prepare, kvc_timing_fn *work, void *data)
 {
     double seconds[REPETITIONS_MAX];
     struct kvc_timing timing = {0};
-    repetition_s(prepare, work, data, 0);
+    bool disturbed;
+    uint32_t calls = 0;
+    repetition_s(prepare, work, data, calls++, &disturbed);
     while (timing.repetitions < REPETITIONS_MAX) {
-        seconds[timing.repetitions] = repetition_s(prepare, work, data, timing.repetitions + 1);
-        timing.repetitions++;
+        double one_s = repetition_s(prepare, work, data, calls++, &disturbed);
+        if (disturbed && timing.disturbed < DISTURBED_MAX) {
+            timing.disturbed++;
+            continue;
+        }
+        seconds[timing.repetitions++] = one_s;
         if (timing.repetitions < REPETITIONS_MIN) {
             continue;
         }

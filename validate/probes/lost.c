@@ -1,0 +1,27 @@
+#include "validate/probes/lost.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include "sim/base/clock.h"
+
+/* The two clocks are read one after the other, which makes a difference of this size [s]. */
+static const double clocks_differ_s = 2e-6;
+
+void kvc_lost_begin(struct kvc_lost *lost)
+{
+    struct rusage usage;
+    struct timespec cpu;
+    lost->sleeps = getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    lost->cpu_s = (double)cpu.tv_sec + 1e-9 * (double)cpu.tv_nsec;
+    lost->wall_s = kvc_clock_wall_s();
+}
+
+double kvc_lost_s(const struct kvc_lost *since)
+{
+    struct kvc_lost now;
+    kvc_lost_begin(&now);
+    double lost_s = (now.wall_s - since->wall_s) - (now.cpu_s - since->cpu_s);
+    return now.sleeps == since->sleeps && lost_s > clocks_differ_s ? lost_s : 0;
+}
