@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 static const struct kvc_option point_rows[] = {
     {.name = "size",
@@ -10,6 +11,21 @@ static const struct kvc_option point_rows[] = {
      .min = 0,
      .max = 1e12,
      .help = "requests of a frame, bytes of an item, or jobs of a launch"},
+    {.name = "key",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_megakv_cost_point, key_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 255,
+     .by_default = "0B",
+     .help = "length of the keys; 0: it does not matter"},
+    {.name = "load",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_megakv_cost_point, load_frac),
+     .min = 0,
+     .max = 1,
+     .by_default = "0",
+     .help = "load factor of the index; 0: it does not matter"},
     {.name = "footprint",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_megakv_cost_point, footprint_bytes),
@@ -53,24 +69,27 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_megakv_cost_profile, name),
      .by_default = "",
      .help = "origin of the costs"},
-    CURVE(receive, "a frame of GETs at a receiver, by its requests"),
-    CURVE(write, "what a SET that evicts costs its receiver beyond a GET, by the item's bytes"),
+    CURVE(receive, "a frame of GETs at a receiver, by its requests and the length of the keys"),
+    CURVE(write, "what a SET into a free place costs its receiver beyond a GET, by the length of the key and "
+                 "the item's bytes"),
+    CURVE(evict, "as write, when the SET must evict an item"),
     CURVE(pass, "one step of the CLOCK hand over an item that was read"),
-    CURVE(read, "a GET at its sender, by the item's bytes (whole lines if it has several); 0 bytes: a miss"),
+    CURVE(read, "a GET at its sender, by the length of the key and the item's bytes (whole lines if it has "
+                "several); 0 bytes: a miss"),
     CURVE(read_checked, "as read, when the item's own reference bit must be looked at"),
     CURVE(read_half_marked, "as read, when that bit is clear for a random half of the reads"),
     CURVE(read_marked, "as read, when that bit is clear and must be set"),
     CURVE(read_half_missed, "as read, when a random half of the reads are misses"),
     CURVE(read_slowest, "as read, on the slowest of the senders' cores"),
     CURVE(compare,
-          "the part of a GET's time at its sender that compares the keys, by the item's bytes; without "
+          "the part of a GET's time at its sender that compares the keys, by the same sizes; without "
           "it, no difference was measured: get and getk cost the sender the same"),
-    CURVE(search, "a launch of searches for keys that are there, by its jobs in each stream"),
-    CURVE(search_miss, "a launch of searches for missing keys, by its jobs in each stream"),
-    CURVE(search_high_load, "as search, at a load factor of 0.739 instead of 0.493"),
+    CURVE(search, "a launch of searches for keys that are there, by its jobs in each stream and the load"),
+    CURVE(search_miss, "a launch of searches for missing keys, by its jobs in each stream and the load"),
+    CURVE(insert, "a launch of inserts of new keys, by its jobs and the load"),
+    CURVE(replace, "a launch of inserts of keys that are there, by its jobs and the load"),
+    CURVE(erase, "a launch of deletes, by its jobs and the load"),
     CURVE(drain, "the scheduler's time to collect the jobs of a launch of inserts and deletes, by the jobs"),
-    CURVE(insert, "a launch of inserts and deletes, by its jobs"),
-    CURVE(insert_high_load, "as insert, at a load factor of 0.739 instead of 0.493"),
 };
 
 static const struct kvc_option_table options = {.name = "megakv_costs",
@@ -111,58 +130,119 @@ static void add(struct axis *axis, double value)
     axis->value[at] = value;
 }
 
+/* The points of one length of keys. */
 struct grid {
     const struct kvc_megakv_cost_curve *cost_curve;
-    struct axis size, footprint, threads;
+    double key_bytes;
+    struct axis size, load, footprint, threads;
 };
 
-static struct grid grid_of(const struct kvc_megakv_cost_curve *cost_curve)
+static struct grid grid_of(const struct kvc_megakv_cost_curve *cost_curve, double key_bytes)
 {
-    struct grid grid = {.cost_curve = cost_curve};
+    struct grid grid = {.cost_curve = cost_curve, .key_bytes = key_bytes};
     for (uint32_t i = 0; i < cost_curve->count; i++) {
-        add(&grid.size, cost_curve->point[i].size);
-        add(&grid.footprint, cost_curve->point[i].footprint_bytes);
-        add(&grid.threads, (double)cost_curve->point[i].threads);
+        const struct kvc_megakv_cost_point *point = &cost_curve->point[i];
+        if (point->key_bytes != key_bytes) {
+            continue;
+        }
+        add(&grid.size, point->size);
+        add(&grid.load, point->load_frac);
+        add(&grid.footprint, point->footprint_bytes);
+        add(&grid.threads, (double)point->threads);
     }
     return grid;
 }
 
+static struct axis keys_of(const struct kvc_megakv_cost_curve *cost_curve)
+{
+    struct axis keys = {0};
+    for (uint32_t i = 0; i < cost_curve->count; i++) {
+        add(&keys, cost_curve->point[i].key_bytes);
+    }
+    return keys;
+}
+
+/* A point of the grid, by the indices of its coordinates. */
+struct place {
+    uint32_t size, load, footprint, threads;
+};
+
 /* Returns the time of one point of the grid, or NaN if it is missing. */
-static double at(const struct grid *grid, uint32_t size, uint32_t footprint, uint32_t threads)
+static double at(const struct grid *grid, struct place place)
 {
     for (uint32_t i = 0; i < grid->cost_curve->count; i++) {
         const struct kvc_megakv_cost_point *point = &grid->cost_curve->point[i];
-        if (point->size == grid->size.value[size] &&
-            point->footprint_bytes == grid->footprint.value[footprint] &&
-            (double)point->threads == grid->threads.value[threads]) {
+        if (point->key_bytes == grid->key_bytes && point->size == grid->size.value[place.size] &&
+            point->load_frac == grid->load.value[place.load] &&
+            point->footprint_bytes == grid->footprint.value[place.footprint] &&
+            (double)point->threads == grid->threads.value[place.threads]) {
             return point->ns;
         }
     }
     return NAN;
 }
 
-/* Interpolates between the measured numbers of threads; outside of them the nearest one counts. */
-static double at_threads(const struct grid *grid, uint32_t size, uint32_t footprint, double threads)
+/* Finds the first value of the axis that is not below `value`, or the last one. Returns the weight of the
+ * value to its left: 0 if it is the first, or if `value` lies at or beyond it. */
+static double find(const struct axis *axis, double value, uint32_t *right)
 {
-    uint32_t right = 0;
-    while (right < grid->threads.count - 1 && grid->threads.value[right] < threads) {
-        right++;
+    *right = 0;
+    while (*right < axis->count - 1 && axis->value[*right] < value) {
+        ++*right;
     }
-    double right_ns = at(grid, size, footprint, right);
-    if (right == 0 || grid->threads.value[right] <= threads) {
+    if (*right == 0 || axis->value[*right] <= value) {
+        return 0;
+    }
+    double left = axis->value[*right - 1];
+    return (axis->value[*right] - value) / (axis->value[*right] - left);
+}
+
+/* Where a curve is wanted: between which loads and numbers of threads. */
+struct between {
+    uint32_t load, threads;         /* Right ends. */
+    double left_load, left_threads; /* Weights of the left ends. */
+};
+
+static struct between between(const struct grid *grid, double load_frac, double threads)
+{
+    struct between between;
+    between.left_load = find(&grid->load, load_frac, &between.load);
+    between.left_threads = find(&grid->threads, threads, &between.threads);
+    return between;
+}
+
+static double at_load(const struct grid *grid, struct place place, const struct between *between)
+{
+    place.load = between->load;
+    double right_ns = at(grid, place);
+    if (between->left_load <= 0) {
         return right_ns;
     }
-    double left_ns = at(grid, size, footprint, right - 1), left = grid->threads.value[right - 1];
-    return left_ns + (right_ns - left_ns) * (threads - left) / (grid->threads.value[right] - left);
+    place.load--;
+    return between->left_load * at(grid, place) + (1 - between->left_load) * right_ns;
+}
+
+/* Interpolates between the measured loads and numbers of threads. */
+static double at_between(const struct grid *grid, uint32_t size, uint32_t footprint,
+                         const struct between *between)
+{
+    struct place place = {.size = size, .footprint = footprint, .threads = between->threads};
+    double right_ns = at_load(grid, place, between);
+    if (between->left_threads <= 0) {
+        return right_ns;
+    }
+    place.threads--;
+    return between->left_threads * at_load(grid, place, between) + (1 - between->left_threads) * right_ns;
 }
 
 /* Returns the mean cost of accesses of which share[i] reach back over at most footprint i. */
-static double at_shares(const struct grid *grid, uint32_t size, double threads, const double *share)
+static double at_shares(const struct grid *grid, uint32_t size, const struct between *between,
+                        const double *share)
 {
     const double *footprint = grid->footprint.value;
-    double below = at_threads(grid, size, 0, threads), cost = below * share[0], marginal = below;
+    double below = at_between(grid, size, 0, between), cost = below * share[0], marginal = below;
     for (uint32_t i = 1; i < grid->footprint.count; i++) {
-        double above = at_threads(grid, size, i, threads);
+        double above = at_between(grid, size, i, between);
         marginal = (footprint[i] * above - footprint[i - 1] * below) / (footprint[i] - footprint[i - 1]);
         cost += marginal * (share[i] - share[i - 1]);
         below = above;
@@ -173,68 +253,131 @@ static double at_shares(const struct grid *grid, uint32_t size, double threads, 
 uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *cost_curve,
                                     double footprint_bytes[KVC_CURVE_POINTS_MAX])
 {
-    struct grid grid = grid_of(cost_curve);
-    for (uint32_t i = 0; i < grid.footprint.count; i++) {
-        footprint_bytes[i] = grid.footprint.value[i];
-    }
+    struct grid grid = grid_of(cost_curve, keys_of(cost_curve).value[0]);
+    memcpy(footprint_bytes, grid.footprint.value, grid.footprint.count * sizeof(*footprint_bytes));
     return grid.footprint.count;
 }
 
-struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *cost_curve, double threads,
+uint32_t kvc_megakv_cost_keys(const struct kvc_megakv_cost_curve *cost_curve,
+                              double key_bytes[KVC_MEGAKV_COST_KEYS_MAX])
+{
+    struct axis keys = keys_of(cost_curve);
+    memcpy(key_bytes, keys.value, keys.count * sizeof(*key_bytes));
+    return keys.count;
+}
+
+static double nearest(const struct axis *axis, double value)
+{
+    double found = axis->value[0];
+    for (uint32_t i = 1; i < axis->count; i++) {
+        if (fabs(axis->value[i] - value) < fabs(found - value)) {
+            found = axis->value[i];
+        }
+    }
+    return found;
+}
+
+struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *cost_curve,
+                                               double key_bytes, double load_frac, double threads,
                                                const double *share)
 {
-    struct grid grid = grid_of(cost_curve);
+    struct axis keys = keys_of(cost_curve);
+    struct grid grid = grid_of(cost_curve, nearest(&keys, key_bytes));
+    struct between where = between(&grid, load_frac, threads);
     struct kvc_curve curve = {.count = grid.size.count};
     for (uint32_t i = 0; i < curve.count; i++) {
         curve.x[i] = grid.size.value[i];
-        curve.y[i] = share != NULL ? at_shares(&grid, i, threads, share)
-                                   : at_threads(&grid, i, grid.footprint.count - 1, threads);
+        curve.y[i] = share != NULL ? at_shares(&grid, i, &where, share)
+                                   : at_between(&grid, i, grid.footprint.count - 1, &where);
     }
     return curve;
 }
 
 struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_cost_curve *cost_curve)
 {
-    struct grid grid = grid_of(cost_curve);
+    struct axis size = {0}, key = {0}, load = {0}, footprint = {0}, threads = {0};
     if (cost_curve->count == 0) {
         return (struct kvc_megakv_cost_range){0};
     }
+    for (uint32_t i = 0; i < cost_curve->count; i++) {
+        const struct kvc_megakv_cost_point *point = &cost_curve->point[i];
+        add(&size, point->size);
+        add(&key, point->key_bytes);
+        add(&load, point->load_frac);
+        add(&footprint, point->footprint_bytes);
+        add(&threads, (double)point->threads);
+    }
     return (struct kvc_megakv_cost_range){
-        grid.size.value[0],      grid.size.value[grid.size.count - 1],
-        grid.footprint.value[0], grid.footprint.value[grid.footprint.count - 1],
-        grid.threads.value[0],   grid.threads.value[grid.threads.count - 1],
+        size.value[0],      size.value[size.count - 1],
+        key.value[0],       key.value[key.count - 1],
+        load.value[0],      load.value[load.count - 1],
+        footprint.value[0], footprint.value[footprint.count - 1],
+        threads.value[0],   threads.value[threads.count - 1],
     };
+}
+
+/* Checks the points of one length of keys. Adds their number to *points. */
+static enum kvc_status check_grid(const char *name, const struct grid *grid, uint64_t *points,
+                                  struct kvc_diag *diag)
+{
+    if (grid->size.count > KVC_CURVE_POINTS_MAX || grid->footprint.count > KVC_CURVE_POINTS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "megakv_costs.%s: found %u sizes and %u footprints, allowed: %d", name,
+                             grid->size.count, grid->footprint.count, KVC_CURVE_POINTS_MAX);
+    }
+    uint32_t loads = grid->load.count, footprints = grid->footprint.count, threads = grid->threads.count,
+             count = grid->size.count * loads * footprints * threads;
+    for (uint32_t i = 0; i < count; i++) {
+        struct place place = {i / threads / footprints / loads, i / threads / footprints % loads,
+                              i / threads % footprints, i % threads};
+        if (isnan(at(grid, place))) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "megakv_costs.%s: no point of size %g, key %g, load %g, footprint %g, %g "
+                                 "threads",
+                                 name, grid->size.value[place.size], grid->key_bytes,
+                                 grid->load.value[place.load], grid->footprint.value[place.footprint],
+                                 grid->threads.value[place.threads]);
+        }
+    }
+    *points += count;
+    return KVC_OK;
+}
+
+/* Compares the footprints of two lengths of keys: shares are computed once for all of them. */
+static bool same_footprints(const struct grid *one, const struct grid *other)
+{
+    return one->footprint.count == other->footprint.count &&
+           memcmp(one->footprint.value, other->footprint.value,
+                  one->footprint.count * sizeof(*one->footprint.value)) == 0;
 }
 
 static enum kvc_status check_cost_curve(const char *name, const struct kvc_megakv_cost_curve *cost_curve,
                                         struct kvc_diag *diag)
 {
-    struct grid grid = grid_of(cost_curve);
-    if (grid.size.count > KVC_CURVE_POINTS_MAX || grid.footprint.count > KVC_CURVE_POINTS_MAX) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "megakv_costs.%s: found %u sizes and %u footprints, allowed: %d", name,
-                             grid.size.count, grid.footprint.count, KVC_CURVE_POINTS_MAX);
+    struct axis keys = keys_of(cost_curve);
+    struct grid first = grid_of(cost_curve, keys.value[0]);
+    uint64_t points = 0;
+    if (keys.count > KVC_MEGAKV_COST_KEYS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "megakv_costs.%s: found %u lengths of keys, allowed: %d",
+                             name, keys.count, KVC_MEGAKV_COST_KEYS_MAX);
     }
-    if ((uint64_t)grid.size.count * grid.footprint.count * grid.threads.count != cost_curve->count) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "megakv_costs.%s: found %u points, %u sizes, %u footprints and %u numbers of threads need %u",
-            name, cost_curve->count, grid.size.count, grid.footprint.count, grid.threads.count,
-            grid.size.count * grid.footprint.count * grid.threads.count);
-    }
-    for (uint32_t i = 0; i < grid.size.count; i++) {
-        for (uint32_t j = 0; j < grid.footprint.count; j++) {
-            for (uint32_t k = 0; k < grid.threads.count; k++) {
-                if (isnan(at(&grid, i, j, k))) {
-                    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                         "megakv_costs.%s: no point of size %g, footprint %g, %g threads",
-                                         name, grid.size.value[i], grid.footprint.value[j],
-                                         grid.threads.value[k]);
-                }
-            }
+    for (uint32_t k = 0; k < keys.count; k++) {
+        struct grid grid = grid_of(cost_curve, keys.value[k]);
+        if (!same_footprints(&first, &grid)) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "megakv_costs.%s: keys of %g and %g bytes have different footprints", name,
+                                 first.key_bytes, grid.key_bytes);
+        }
+        enum kvc_status status = check_grid(name, &grid, &points, diag);
+        if (status != KVC_OK) {
+            return status;
         }
     }
-    return KVC_OK;
+    return points == cost_curve->count
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "megakv_costs.%s: found %u points, the full grid has %llu", name,
+                               cost_curve->count, (unsigned long long)points);
 }
 
 enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *profile,
@@ -246,6 +389,7 @@ enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profi
     } cost_curves[] = {
         {"receive", &profile->receive},
         {"write", &profile->write},
+        {"evict", &profile->evict},
         {"pass", &profile->pass},
         {"read", &profile->read},
         {"read_checked", &profile->read_checked},
@@ -256,18 +400,20 @@ enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profi
         {"compare", &profile->compare},
         {"search", &profile->search},
         {"search_miss", &profile->search_miss},
-        {"search_high_load", &profile->search_high_load},
         {"insert", &profile->insert},
-        {"insert_high_load", &profile->insert_high_load},
+        {"replace", &profile->replace},
+        {"erase", &profile->erase},
         {"drain", &profile->drain},
     };
     for (size_t i = 0; i < sizeof(cost_curves) / sizeof(*cost_curves); i++) {
         bool given = cost_curves[i].cost_curve->count > 0;
         bool optional = cost_curves[i].cost_curve == &profile->compare;
         if (given != kvc_megakv_cost_profile_is_measured(profile) && (given || !optional)) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "megakv_costs.%s is %s: allowed are all cost curves or none",
-                                 cost_curves[i].name, given ? "given, megakv_costs.read is not" : "missing");
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "megakv_costs.%s is %s: allowed are all cost curves or none; kvcast calibrate "
+                "writes all of them",
+                cost_curves[i].name, given ? "given, megakv_costs.read is not" : "missing");
         }
         enum kvc_status status = check_cost_curve(cost_curves[i].name, cost_curves[i].cost_curve, diag);
         if (status != KVC_OK) {

@@ -1,12 +1,13 @@
 /* A cost profile holds the costs of Mega-KV's tasks on one machine, measured there with the store's own
- * code.
+ * code, each task alone.
  *
  * On a calibrated machine it replaces the costs that are derived from the profiles of cpu, dram and gpu. It
- * has one cost curve for each task: a list of points over three coordinates, which must form a full grid.
- * The coordinates are the size of the piece of work, the footprint of the memory that it touches at random,
- * and the number of threads that do the same work at the same time (for launches: of streams). Lines join
- * the points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each
- * other. */
+ * has one cost curve for each task: a list of points over five coordinates. These are the size of the piece
+ * of work, the length of the keys, the load factor of the index, the footprint of the memory that the work
+ * touches at random, and the number of threads that do the same work at the same time (for launches: of
+ * streams). A coordinate that does not matter to a task is 0 in all of its points. For each length of keys,
+ * the points must form a full grid; its sizes may differ from those of other lengths. Lines join the points;
+ * see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each other. */
 #ifndef KVC_MODELS_MEGAKV_COST_PROFILE_H
 #define KVC_MODELS_MEGAKV_COST_PROFILE_H
 
@@ -18,15 +19,13 @@
 #include "sim/base/option.h"
 #include "sim/devices/node.h"
 
-enum { KVC_MEGAKV_COST_POINTS_MAX = 256 };
-
-/* The two load factors of the index at which launches are measured: occupied slots over all slots. */
-#define KVC_MEGAKV_USUAL_LOAD_FRAC 0.4925
-#define KVC_MEGAKV_HIGH_LOAD_FRAC 0.73875
+enum { KVC_MEGAKV_COST_POINTS_MAX = 512, KVC_MEGAKV_COST_KEYS_MAX = 8 };
 
 /* One measured point. */
 struct kvc_megakv_cost_point {
     double size;            /* Requests of a frame, bytes of an item, or jobs of a launch. */
+    double key_bytes;       /* Length of the keys; 0: it does not matter. */
+    double load_frac;       /* Occupied slots of the index over all slots; 0: it does not matter. */
     double footprint_bytes; /* Memory that is used uniformly at random; 0: it does not matter. */
     uint64_t threads;       /* Threads that work at the same time, or streams of a launch. */
     double ns;              /* Time of one frame, item or launch. */
@@ -42,12 +41,14 @@ struct kvc_megakv_cost_profile {
     char name[KVC_TEXT_MAX];
 
     /* Tasks of a receiver. */
-    struct kvc_megakv_cost_curve receive; /* A frame of GETs, by its requests. */
-    struct kvc_megakv_cost_curve write;   /* What a SET costs beyond a GET, by the item's bytes. It evicts an
-                                             item while senders read others; `pass` comes on top. */
-    struct kvc_megakv_cost_curve pass; /* One step of the CLOCK hand over an item that was read (size 1). */
+    struct kvc_megakv_cost_curve receive; /* A frame of GETs, by its requests and the length of the keys. */
+    struct kvc_megakv_cost_curve write; /* What a SET costs beyond a GET if its place was free, by the length
+                                           of the key and the item's bytes. */
+    struct kvc_megakv_cost_curve evict; /* The same if its place must be taken from another item; `pass` comes
+                                           on top. */
+    struct kvc_megakv_cost_curve pass;  /* One step of the CLOCK hand over an item that was read (size 1). */
 
-    /* A GET at its sender, by the item's bytes; 0 bytes stand for a miss. */
+    /* A GET at its sender, by the length of the key and the item's bytes; 0 bytes stand for a miss. */
     struct kvc_megakv_cost_curve read;         /* All reference bits of CLOCK nearby are known to be set. */
     struct kvc_megakv_cost_curve read_checked; /* The item's own bit is read and found set. */
     struct kvc_megakv_cost_curve
@@ -58,18 +59,19 @@ struct kvc_megakv_cost_profile {
                                                       limits a wait for all senders. */
 
     /* The part of any of these times in which the sender compares the requested key with the item's, by the
-     * item's bytes; with api = "getk" the client does that. Not measured: no difference is known. */
+     * same sizes; with api = "getk" the client does that. Not measured: no difference is known. */
     struct kvc_megakv_cost_curve compare;
 
-    /* A launch of searches, by its jobs per stream. */
-    struct kvc_megakv_cost_curve search;           /* Keys that exist. */
-    struct kvc_megakv_cost_curve search_miss;      /* Keys that are missing. */
-    struct kvc_megakv_cost_curve search_high_load; /* As search, in an index of the high load factor. */
+    /* A launch of searches, by its jobs per stream and the load factor of the index. */
+    struct kvc_megakv_cost_curve search;      /* Keys that exist. */
+    struct kvc_megakv_cost_curve search_miss; /* Keys that are missing. */
 
-    /* A launch of inserts and deletes, half and half, by its jobs. */
-    struct kvc_megakv_cost_curve insert;
-    struct kvc_megakv_cost_curve insert_high_load; /* As insert, in an index of the high load factor. */
-    struct kvc_megakv_cost_curve drain;            /* The scheduler's own time for these jobs. */
+    /* A launch of one kind of writes, by its jobs and the load factor. A launch of deletes and inserts takes
+     * the sum of both. */
+    struct kvc_megakv_cost_curve insert;  /* Keys that the index does not have. */
+    struct kvc_megakv_cost_curve replace; /* Keys that it has: they get another location. */
+    struct kvc_megakv_cost_curve erase;   /* Deletes of keys that it has. */
+    struct kvc_megakv_cost_curve drain;   /* The scheduler's own time for these jobs. */
 };
 
 extern const struct kvc_device_kind kvc_megakv_cost_profile_kind;
@@ -80,8 +82,8 @@ static inline const struct kvc_megakv_cost_profile *kvc_megakv_cost_profile_of(c
     return kvc_node_device(node, &kvc_megakv_cost_profile_kind);
 }
 
-/* Checks that every curve is a full grid of at most KVC_CURVE_POINTS_MAX sizes and footprints, and that
- * either all curves are given or none. */
+/* Checks that every curve is a full grid of at most KVC_CURVE_POINTS_MAX sizes and footprints for each of at
+ * most KVC_MEGAKV_COST_KEYS_MAX lengths of keys, and that either all curves are given or none. */
 enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *profile,
                                               struct kvc_diag *diag);
 
@@ -95,21 +97,29 @@ static inline bool kvc_megakv_cost_profile_is_measured(const struct kvc_megakv_c
 uint32_t kvc_megakv_cost_footprints(const struct kvc_megakv_cost_curve *curve,
                                     double footprint_bytes[KVC_CURVE_POINTS_MAX]);
 
-/* Reduces a cost curve to a curve over the size alone.
+/* Writes the measured lengths of keys in rising order. Returns their number, at least 1 for a curve that has
+ * points. */
+uint32_t kvc_megakv_cost_keys(const struct kvc_megakv_cost_curve *curve,
+                              double key_bytes[KVC_MEGAKV_COST_KEYS_MAX]);
+
+/* Reduces a cost curve to a curve over the size alone, for the measured length of keys nearest to
+ * `key_bytes`.
  *
- * `threads` is the number of threads at once. share[i] (0 to 1, rising) is the part of the accesses that
- * return to something among the last footprint[i] bytes touched; NULL stands for accesses spread evenly over
- * the largest footprint.
+ * `threads` is the number of threads at once. Between measured load factors and numbers of threads, lines
+ * join the points; outside of them the nearest one counts. share[i] (0 to 1, rising) is the part of the
+ * accesses that return to something among the last footprint[i] bytes touched; NULL stands for accesses
+ * spread evenly over the largest footprint.
  *
  * Uniform use of a footprint f costs c(f) per access, and its accesses reach back over distances that are
  * spread evenly over 0 .. f. An access that reaches back over s bytes therefore costs the derivative of f
  * c(f) at s, and other popularities only change how far accesses reach back. */
-struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *curve, double threads,
-                                               const double *share);
+struct kvc_curve kvc_megakv_cost_curve_by_size(const struct kvc_megakv_cost_curve *curve, double key_bytes,
+                                               double load_frac, double threads, const double *share);
 
 /* Smallest and largest measured value of each coordinate. */
 struct kvc_megakv_cost_range {
-    double size_low, size_high, footprint_low, footprint_high, threads_low, threads_high;
+    double size_low, size_high, key_low, key_high, load_low, load_high, footprint_low, footprint_high,
+        threads_low, threads_high;
 };
 struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_cost_curve *curve);
 

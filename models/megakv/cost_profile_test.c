@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,11 @@ static struct kvc_megakv_cost_curve cost_curve_of(double (*ns)(double, double, d
     for (int t = THREADS - 1; t >= 0; t--) {
         for (int s = 0; s < SIZES; s++) {
             for (int f = FOOTPRINTS - 1; f >= 0; f--) {
-                cost_curve.point[cost_curve.count++] = (struct kvc_megakv_cost_point){
-                    size[s], footprint[f], threads[t], ns(size[s], footprint[f], (double)threads[t])};
+                cost_curve.point[cost_curve.count++] =
+                    (struct kvc_megakv_cost_point){.size = size[s],
+                                                   .footprint_bytes = footprint[f],
+                                                   .threads = threads[t],
+                                                   .ns = ns(size[s], footprint[f], (double)threads[t])};
             }
         }
     }
@@ -59,7 +63,7 @@ Test(cost_profile, uniform_use_between_measured_footprints)
         for (int f = 0; f < FOOTPRINTS; f++) {
             share[f] = fmin(footprint[f] / used, 1);
         }
-        struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 1, share);
+        struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 1, share);
         cr_assert_eq(curve.count, SIZES);
         for (int s = 0; s < SIZES; s++) {
             double left_ns = footprint[right - 1] * cost(size[s], footprint[right - 1], 1);
@@ -85,16 +89,16 @@ Test(cost_profile, uniform_use_outside_measured_footprints)
     for (int f = 0; f < FOOTPRINTS; f++) {
         many[f] = footprint[f] / used;
     }
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, few).y[0],
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 1, few).y[0],
                        cost(size[0], footprint[0], 1), 1e-9);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, many).y[0],
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 1, many).y[0],
                        (right_ns + slope * footprint[2]) / used, 1e-9);
 }
 
 Test(cost_profile, no_shares_are_the_largest_footprint)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
-    struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL);
+    struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 4, NULL);
     cr_assert_eq(curve.count, SIZES);
     for (int s = 0; s < SIZES; s++) {
         cr_expect_float_eq(curve.y[s], cost(size[s], footprint[2], 4), 1e-9);
@@ -106,7 +110,7 @@ Test(cost_profile, a_constant_stays_one_for_any_shares)
     static const double shares[][FOOTPRINTS] = {{0, 0, 0}, {1, 1, 1}, {0.3, 0.4, 0.9}, {0, 0.5, 1}};
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(constant);
     for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
-        struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 4, shares[i]);
+        struct kvc_curve curve = kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 4, shares[i]);
         for (int s = 0; s < SIZES; s++) {
             cr_expect_float_eq(curve.y[s], constant(size[s], 0, 4), 1e-9);
         }
@@ -117,12 +121,45 @@ Test(cost_profile, threads_between_and_outside)
 {
     struct kvc_megakv_cost_curve cost_curve = cost_curve_of(cost);
     double one = cost(size[1], footprint[2], 1), four = cost(size[1], footprint[2], 4);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 1, NULL).y[1], one, 1e-9);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 2, NULL).y[1], one + (four - one) / 3,
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 1, NULL).y[1], one, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 2, NULL).y[1], one + (four - one) / 3,
                        1e-9);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 4, NULL).y[1], four, 1e-9);
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0.5, NULL).y[1], one, 1e-9, "the nearest");
-    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 9, NULL).y[1], four, 1e-9, "the nearest");
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 4, NULL).y[1], four, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 0.5, NULL).y[1], one, 1e-9,
+                       "the nearest");
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 0, 0, 9, NULL).y[1], four, 1e-9,
+                       "the nearest");
+}
+
+/* Between measured load factors lines join the points; outside of them the nearest one counts. Every length
+ * of keys has sizes of its own. */
+Test(cost_profile, loads_and_keys)
+{
+    struct kvc_megakv_cost_curve cost_curve = {0};
+    double keys[KVC_MEGAKV_COST_KEYS_MAX];
+    for (int i = 0; i < 8; i++) {
+        bool long_key = i & 1, full = i & 2, large = i & 4;
+        cost_curve.point[cost_curve.count++] =
+            (struct kvc_megakv_cost_point){.size = (large ? 200 : 100) + (long_key ? 50 : 0),
+                                           .key_bytes = long_key ? 64 : 8,
+                                           .load_frac = full ? 0.9 : 0.5,
+                                           .threads = 1,
+                                           .ns = (large ? 20 : 10) + (long_key ? 5 : 0) + (full ? 8 : 0)};
+    }
+    cr_assert_eq(kvc_megakv_cost_keys(&cost_curve, keys), 2);
+    cr_expect(keys[0] == 8 && keys[1] == 64);
+    struct kvc_curve between = kvc_megakv_cost_curve_by_size(&cost_curve, 8, 0.6, 1, NULL);
+    cr_assert_eq(between.count, 2);
+    cr_expect(between.x[0] == 100 && between.x[1] == 200);
+    cr_expect_float_eq(between.y[0], 12, 1e-9);
+    cr_expect_float_eq(between.y[1], 22, 1e-9);
+    struct kvc_curve full = kvc_megakv_cost_curve_by_size(&cost_curve, 64, 0.97, 1, NULL);
+    cr_expect(full.x[0] == 150 && full.x[1] == 250);
+    cr_expect_float_eq(full.y[0], 23, 1e-9);
+    cr_expect_float_eq(kvc_megakv_cost_curve_by_size(&cost_curve, 64, 0.1, 1, NULL).y[0], 15, 1e-9);
+    struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(&cost_curve);
+    cr_expect(range.key_low == 8 && range.key_high == 64);
+    cr_expect(range.load_low == 0.5 && range.load_high == 0.9);
 }
 
 Test(cost_profile, range_of_a_cost_curve)
@@ -157,9 +194,10 @@ static const struct {
                    {"pass", offsetof(struct kvc_megakv_cost_profile, pass)},
                    {"search", offsetof(struct kvc_megakv_cost_profile, search)},
                    {"search_miss", offsetof(struct kvc_megakv_cost_profile, search_miss)},
-                   {"search_high_load", offsetof(struct kvc_megakv_cost_profile, search_high_load)},
+                   {"evict", offsetof(struct kvc_megakv_cost_profile, evict)},
                    {"insert", offsetof(struct kvc_megakv_cost_profile, insert)},
-                   {"insert_high_load", offsetof(struct kvc_megakv_cost_profile, insert_high_load)},
+                   {"replace", offsetof(struct kvc_megakv_cost_profile, replace)},
+                   {"erase", offsetof(struct kvc_megakv_cost_profile, erase)},
                    {"drain", offsetof(struct kvc_megakv_cost_profile, drain)}};
 
 enum { CURVES = sizeof(cost_curves) / sizeof(*cost_curves) };
@@ -236,18 +274,21 @@ Test(cost_profile, full_grids_only)
         struct kvc_megakv_cost_curve *cost_curve = cost_curve_at(profile, i);
         cost_curve->count--;
         snprintf(message, sizeof(message),
-                 "megakv_costs.%s: found 11 points, 2 sizes, 3 footprints and 2 numbers of threads need 12",
+                 "megakv_costs.%s: no point of size 300, key 0, load 0, footprint 1000, 1 threads",
                  cost_curves[i].name);
         refuses(profile, message);
-        /* The number of points is right, but one point occurs twice and another one is missing. */
+        /* The number of points is right now, but one point occurs twice and another one is missing. */
         cost_curve->point[cost_curve->count] = cost_curve->point[0];
         cost_curve->count++;
-        snprintf(message, sizeof(message), "megakv_costs.%s: no point of size 300, footprint 1000, 1 threads",
-                 cost_curves[i].name);
         refuses(profile, message);
         *cost_curve = cost_curve_of(cost);
     }
     free(profile);
+}
+
+static struct kvc_megakv_cost_point point_of(double bytes)
+{
+    return (struct kvc_megakv_cost_point){.size = bytes, .footprint_bytes = 1000, .threads = 1, .ns = 5};
 }
 
 Test(cost_profile, no_more_sizes_than_a_curve_holds)
@@ -256,10 +297,10 @@ Test(cost_profile, no_more_sizes_than_a_curve_holds)
     struct kvc_diag diag = {0};
     profile->read.count = 0;
     for (int i = 0; i < KVC_CURVE_POINTS_MAX; i++) {
-        profile->read.point[profile->read.count++] = (struct kvc_megakv_cost_point){i, 1000, 1, 5};
+        profile->read.point[profile->read.count++] = point_of(i);
     }
     cr_expect_eq(kvc_megakv_cost_profile_check(profile, &diag), KVC_OK, "%s", diag.message);
-    profile->read.point[profile->read.count++] = (struct kvc_megakv_cost_point){1e6, 1000, 1, 5};
+    profile->read.point[profile->read.count++] = point_of(1e6);
     refuses(profile, "megakv_costs.read: found 33 sizes and 1 footprints, allowed: 32");
     free(profile);
 }

@@ -15,9 +15,8 @@ enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 
 
 enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
 
-/* A row of a batch holds key, key length, hash, location and time. A GET of the smallest calibrated item, 8
- * bytes of key and 8 of value, passes a packet of 16 bytes, a row and a line through the caches. */
-enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8, CALIBRATED_PASSING_BYTES = 16 + ROW_BYTES + LINE_BYTES };
+/* A row of a batch holds key, key length, hash, location and time. */
+enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8 };
 
 /* Memory that a workload accesses at random, and its reuse there. The shares are computed once for all cost
  * curves with the same footprints. */
@@ -28,7 +27,7 @@ struct use {
     double footprint_bytes[KVC_CURVE_POINTS_MAX], share[KVC_CURVE_POINTS_MAX];
 };
 
-static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_curve *curve, double threads)
+static const double *shares_of(struct use *use, const struct kvc_megakv_cost_curve *curve)
 {
     double footprint_bytes[KVC_CURVE_POINTS_MAX];
     uint32_t footprints = kvc_megakv_cost_footprints(curve, footprint_bytes);
@@ -38,7 +37,42 @@ static struct kvc_curve curve_of(struct use *use, const struct kvc_megakv_cost_c
         memcpy(use->footprint_bytes, footprint_bytes, footprints * sizeof(*footprint_bytes));
         kvc_reuse_shares(use->workload, &use->reuse, footprint_bytes, footprints, use->share);
     }
-    return kvc_megakv_cost_curve_by_size(curve, threads, use->share);
+    return use->share;
+}
+
+/* Returns the cost for every measured length of keys. `use` may be NULL: no memory matters. */
+static struct kvc_megakv_keyed_curve keyed_of(struct use *use, const struct kvc_megakv_cost_curve *curve,
+                                              double threads)
+{
+    struct kvc_megakv_keyed_curve keyed = {.count = kvc_megakv_cost_keys(curve, keyed.key_bytes)};
+    const double *share = use != NULL ? shares_of(use, curve) : NULL;
+    for (uint32_t i = 0; i < keyed.count; i++) {
+        keyed.curve[i] = kvc_megakv_cost_curve_by_size(curve, keyed.key_bytes[i], 0, threads, share);
+    }
+    return keyed;
+}
+
+/* Below the first size the nearest one counts: the lengths of keys have different sizes. */
+static double at_size(const struct kvc_curve *curve, double size)
+{
+    return kvc_curve_at(curve, fmax(size, curve->x[0]));
+}
+
+double kvc_megakv_keyed_at(const struct kvc_megakv_keyed_curve *keyed, double key_bytes, double size)
+{
+    uint32_t right = 0;
+    while (right + 1 < keyed->count && keyed->key_bytes[right] < key_bytes) {
+        right++;
+    }
+    if (keyed->count == 0) {
+        return 0;
+    }
+    double right_ns = at_size(&keyed->curve[right], size);
+    if (right == 0 || keyed->key_bytes[right] <= key_bytes) {
+        return right_ns;
+    }
+    double left_ns = at_size(&keyed->curve[right - 1], size), left = keyed->key_bytes[right - 1];
+    return left_ns + (right_ns - left_ns) * (key_bytes - left) / (keyed->key_bytes[right] - left);
 }
 
 /* Returns the use of the items that senders read. */
@@ -61,8 +95,8 @@ static struct use places_of(const struct kvc_workload *uniform, double slab_byte
 }
 
 /* Returns the use of the index's lines. An index on a thread shares the caches with the packets, rows and
- * items that pass through them between two accesses to a line. The cost curves already include the effect
- * of the smallest items. */
+ * items that pass through them between two accesses to a line. Launches were measured after as many bytes for
+ * each job as the smallest items have. */
 static struct use index_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -70,37 +104,18 @@ static struct use index_of(const struct kvc_scenario *scenario)
                       .reuse = {.bytes_per_key = LINE_BYTES, .footprint_bytes = config->index_bytes}};
     double passing_bytes = config->means.request_bytes + ROW_BYTES + config->means.dram_bytes;
     if (config->index_on == KVC_MEGAKV_INDEX_ON_THREAD) {
-        use.reuse.stream_bytes = fmax(passing_bytes - CALIBRATED_PASSING_BYTES, 0) /
-                                 (1 + (double)CALIBRATED_PASSING_BYTES / LINE_BYTES);
+        use.reuse.stream_bytes = fmax(passing_bytes - KVC_MEGAKV_PASSING_BYTES, 0) /
+                                 (1 + (double)KVC_MEGAKV_PASSING_BYTES / LINE_BYTES);
     }
     return use;
 }
 
-static double high_load(const struct kvc_scenario *scenario)
+/* Returns the load factor of each index in the long run. */
+static double load_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double keys = (double)scenario->workload.keys / config->shards;
-    double load_frac = fmin(keys / (config->index_bytes / SLOT_BYTES), 1);
-    return (load_frac - KVC_MEGAKV_USUAL_LOAD_FRAC) /
-           (KVC_MEGAKV_HIGH_LOAD_FRAC - KVC_MEGAKV_USUAL_LOAD_FRAC);
-}
-
-/* Returns the number of threads nearest to `threads` that the curve was measured with. */
-static double measured_threads(const struct kvc_megakv_cost_curve *curve, double threads)
-{
-    struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(curve);
-    return fmin(fmax(threads, range.threads_low), range.threads_high);
-}
-
-static void set_high_load(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages,
-                          struct use *lines)
-{
-    double searches = measured_threads(&stages->search_high_load, costs->config->streams);
-    double inserts = measured_threads(&stages->insert_high_load, costs->config->streams);
-    costs->search_high_load = curve_of(lines, &stages->search_high_load, searches);
-    costs->search_usual = curve_of(lines, &stages->search, searches);
-    costs->insert_high_load = curve_of(lines, &stages->insert_high_load, inserts);
-    costs->insert_usual = curve_of(lines, &stages->insert, inserts);
+    return fmin(keys / (config->index_bytes / SLOT_BYTES), 1);
 }
 
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
@@ -108,6 +123,12 @@ static double hit_frac_of(const struct kvc_megakv_config *config, const struct k
     double slots = config->index_bytes / SLOT_BYTES;
     double items = floor(config->slab_bytes / config->means.item_bytes);
     return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
+}
+
+static double set_job_frac_of(const struct kvc_workload *workload)
+{
+    double writes = workload->set_frac + workload->delete_frac;
+    return writes > 0 ? workload->set_frac / writes : 1;
 }
 
 /* Returns the share of the items that senders find in the last-level cache. Packets, jobs and responses pass
@@ -129,6 +150,26 @@ static double llc_frac_of(const struct kvc_scenario *scenario)
     return share;
 }
 
+static void set_launches(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages,
+                         struct use *lines, double load_frac)
+{
+    double streams = costs->config->streams;
+    const struct {
+        const struct kvc_megakv_cost_curve *measured;
+        struct kvc_curve *curve;
+    } launches[] = {{&stages->search, &costs->search},
+                    {&stages->search_miss, &costs->search_miss},
+                    {&stages->insert, &costs->insert},
+                    {&stages->replace, &costs->replace},
+                    {&stages->erase, &costs->erase}};
+    for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++) {
+        const double *share = shares_of(lines, launches[i].measured);
+        *launches[i].curve =
+            kvc_megakv_cost_curve_by_size(launches[i].measured, 0, load_frac, streams, share);
+    }
+    costs->drain = kvc_megakv_cost_curve_by_size(&stages->drain, 0, 0, streams, NULL);
+}
+
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -138,8 +179,10 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                      .clock = config->clock,
                                      .measured = kvc_megakv_cost_profile_is_measured(stages),
                                      .hit_frac = hit_frac_of(config, &scenario->workload),
+                                     .evicting = scenario->workload.set_frac > 0,
+                                     .set_job_frac = set_job_frac_of(&scenario->workload),
                                      .slowest_sender = 1};
-    double streams = config->streams, threads = config->senders;
+    double threads = config->senders;
     uint32_t state = 0;
     kvc_cpu_pstate_of(&scenario->node, &state, NULL); /* The loader has checked the clock. */
     costs.core_speed = kvc_cpu_pstate_speed(config->cpu, state);
@@ -151,40 +194,47 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     uniform.popularity = KVC_POPULARITY_UNIFORM;
     struct use items = items_of(scenario), places = places_of(&uniform, config->slab_bytes),
                lines = index_of(scenario);
-    struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, threads, NULL);
-    struct kvc_curve slowest = curve_of(&items, &stages->read_slowest, threads);
-    costs.receive = kvc_megakv_cost_curve_by_size(&stages->receive, threads, NULL);
-    costs.write = curve_of(&places, &stages->write, threads);
+    struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, 0, 0, threads, NULL);
+    struct kvc_megakv_keyed_curve slowest = keyed_of(&items, &stages->read_slowest, threads);
+    costs.receive = keyed_of(NULL, &stages->receive, threads);
+    costs.write = keyed_of(&places, &stages->write, threads);
+    costs.evict = keyed_of(&places, &stages->evict, threads);
     costs.pass_ns = kvc_curve_at(&pass, 1);
-    costs.read = curve_of(&items, &stages->read, threads);
-    costs.read_checked = curve_of(&items, &stages->read_checked, threads);
-    costs.read_half_marked = curve_of(&items, &stages->read_half_marked, threads);
-    costs.read_marked = curve_of(&items, &stages->read_marked, threads);
-    costs.read_half_missed = curve_of(&items, &stages->read_half_missed, threads);
+    costs.read = keyed_of(&items, &stages->read, threads);
+    costs.read_checked = keyed_of(&items, &stages->read_checked, threads);
+    costs.read_half_marked = keyed_of(&items, &stages->read_half_marked, threads);
+    costs.read_marked = keyed_of(&items, &stages->read_marked, threads);
+    costs.read_half_missed = keyed_of(&items, &stages->read_half_missed, threads);
     if (stages->compare.count > 0) {
-        costs.compare = curve_of(&items, &stages->compare, threads);
+        costs.compare = keyed_of(&items, &stages->compare, threads);
     }
-    costs.slowest_sender = fmax(
-        kvc_curve_at(&slowest, means->touched_bytes) / kvc_curve_at(&costs.read, means->touched_bytes), 1);
-    costs.drain = kvc_megakv_cost_curve_by_size(&stages->drain, streams, NULL);
-    costs.search = curve_of(&lines, &stages->search, streams);
-    costs.search_miss = curve_of(&lines, &stages->search_miss, streams);
-    costs.insert = curve_of(&lines, &stages->insert, streams);
-    set_high_load(&costs, stages, &lines);
+    double key_bytes = means->key_bytes, bytes = means->touched_bytes;
+    costs.slowest_sender = fmax(kvc_megakv_keyed_at(&slowest, key_bytes, bytes) /
+                                    kvc_megakv_keyed_at(&costs.read, key_bytes, bytes),
+                                1);
+    set_launches(&costs, stages, &lines, load_frac_of(scenario));
     double slots = floor(config->slab_bytes / means->item_bytes);
     costs.lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
-    costs.high_load = high_load(scenario);
     return costs;
 }
 
 static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                                  int op, uint32_t key_bytes, uint32_t value_bytes)
 {
-    struct kvc_cpu_cost cost = {.stall_ns = kvc_curve_at(&costs->receive, frame_requests) / frame_requests};
+    struct kvc_cpu_cost cost = {.stall_ns = kvc_megakv_keyed_at(&costs->receive, key_bytes, frame_requests) /
+                                            frame_requests};
     if (op == KVC_OP_SET) {
-        cost.stall_ns += kvc_curve_at(&costs->write, kvc_megakv_touched_bytes(key_bytes, value_bytes));
+        cost.stall_ns +=
+            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_megakv_touched_bytes(key_bytes, value_bytes));
     }
     return cost;
+}
+
+double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes)
+{
+    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes);
+    return kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes) -
+           kvc_megakv_keyed_at(&costs->write, key_bytes, bytes);
 }
 
 /* Returns the compute of one side of a request at the clock of the cores. */
@@ -234,29 +284,36 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
 
 /* Returns the cost of a hit that reads its item's reference bit. It is interpolated over the share of hits
  * that set the bit, between the measured shares: none, half, all. */
-static double checked_read_ns(const struct kvc_megakv_costs *costs, double bytes, double marked_frac)
+static double checked_read_ns(const struct kvc_megakv_costs *costs, double key_bytes, double bytes,
+                              double marked_frac)
 {
-    const struct kvc_curve *other = marked_frac < 0.5 ? &costs->read_checked : &costs->read_marked;
+    const struct kvc_megakv_keyed_curve *other =
+        marked_frac < 0.5 ? &costs->read_checked : &costs->read_marked;
     double others = fabs(2 * marked_frac - 1);
-    return (1 - others) * kvc_curve_at(&costs->read_half_marked, bytes) + others * kvc_curve_at(other, bytes);
+    return (1 - others) * kvc_megakv_keyed_at(&costs->read_half_marked, key_bytes, bytes) +
+           others * kvc_megakv_keyed_at(other, key_bytes, bytes);
 }
 
 /* Returns the extra cost of hits and misses in random order, which no core can predict. It is largest at
  * one half of each, where it was measured. */
-static double surprise_ns(const struct kvc_megakv_costs *costs, double bytes, double missed_frac)
+static double surprise_ns(const struct kvc_megakv_costs *costs, double key_bytes, double bytes,
+                          double missed_frac)
 {
-    double half_ns = kvc_curve_at(&costs->read_half_missed, bytes);
-    double known_ns = (kvc_curve_at(&costs->read, bytes) + kvc_curve_at(&costs->read, 0)) / 2;
+    double half_ns = kvc_megakv_keyed_at(&costs->read_half_missed, key_bytes, bytes);
+    double known_ns = (kvc_megakv_keyed_at(&costs->read, key_bytes, bytes) +
+                       kvc_megakv_keyed_at(&costs->read, key_bytes, 0)) /
+                      2;
     return fmax(half_ns - known_ns, 0) * 2 * fmin(missed_frac, 1 - missed_frac);
 }
 
 /* Returns the part of a read that compares keys. It depends on the key, not on how long the value is, so
  * beyond the measured items the nearest one counts. */
-static double compare_ns(const struct kvc_megakv_costs *costs, double bytes)
+static double compare_ns(const struct kvc_megakv_costs *costs, double key_bytes, double bytes)
 {
-    const struct kvc_curve *curve = &costs->compare;
-    return curve->count > 0 ? kvc_curve_at(curve, fmin(fmax(bytes, curve->x[0]), curve->x[curve->count - 1]))
-                            : 0;
+    const struct kvc_curve *first = &costs->compare.curve[0];
+    return costs->compare.count > 0
+               ? kvc_megakv_keyed_at(&costs->compare, key_bytes, fmin(bytes, first->x[first->count - 1]))
+               : 0;
 }
 
 /* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value.
@@ -267,25 +324,27 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
 {
     struct kvc_cpu_cost cost = {0};
     double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
+    double key_alone = kvc_megakv_touched_bytes(key_bytes, 0);
     if (outcome == KVC_MEGAKV_DONE) {
         return cost;
     }
     if (outcome == KVC_MEGAKV_MISS) {
-        cost.stall_ns = kvc_curve_at(&costs->read, 0);
+        cost.stall_ns = kvc_megakv_keyed_at(&costs->read, key_bytes, 0);
     } else if (outcome == KVC_MEGAKV_MISMATCH) {
-        cost.stall_ns = kvc_curve_at(&costs->read, kvc_megakv_touched_bytes(key_bytes, 0));
+        cost.stall_ns = kvc_megakv_keyed_at(&costs->read, key_bytes, key_alone);
     } else if (checked < 1) {
-        cost.stall_ns = (1 - checked) * kvc_curve_at(&costs->read, bytes);
+        cost.stall_ns = (1 - checked) * kvc_megakv_keyed_at(&costs->read, key_bytes, bytes);
     }
     if (outcome == KVC_MEGAKV_HIT && checked > 0) {
-        cost.stall_ns += checked * checked_read_ns(costs, bytes, lookup_mix->marked_frac / checked);
+        cost.stall_ns +=
+            checked * checked_read_ns(costs, key_bytes, bytes, lookup_mix->marked_frac / checked);
     }
     if (costs->config->api == KVC_MEGAKV_GETK && outcome != KVC_MEGAKV_MISS) {
-        double read_bytes = outcome == KVC_MEGAKV_HIT ? bytes : kvc_megakv_touched_bytes(key_bytes, 0);
-        cost.stall_ns = fmax(cost.stall_ns - compare_ns(costs, read_bytes), 0);
+        double read_bytes = outcome == KVC_MEGAKV_HIT ? bytes : key_alone;
+        cost.stall_ns = fmax(cost.stall_ns - compare_ns(costs, key_bytes, read_bytes), 0);
     }
     if (lookup_mix->missed_frac > 0) {
-        cost.stall_ns += surprise_ns(costs, bytes, lookup_mix->missed_frac);
+        cost.stall_ns += surprise_ns(costs, key_bytes, bytes, lookup_mix->missed_frac);
     }
     return cost;
 }
@@ -318,41 +377,60 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     return cost;
 }
 
-/* Scales a duration at the normal load to the scenario's load, by the ratio of the two measured curves. */
-static double by_load_ns(const struct kvc_megakv_costs *costs, double ns, const struct kvc_curve *usual,
-                         const struct kvc_curve *high_load, double jobs)
+struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
+                                                     double drained)
 {
-    double usual_ns = kvc_curve_at(usual, jobs), ratio = kvc_curve_at(high_load, jobs) / usual_ns;
-    return usual_ns > 0 ? ns * fmax(1 + costs->high_load * (ratio - 1), 0) : ns;
+    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_SEARCH,
+                                           .jobs = searches,
+                                           .hit_frac = costs->hit_frac,
+                                           .drained = drained};
+}
+
+struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes)
+{
+    double sets = writes * costs->set_job_frac;
+    double evicted = costs->measured && costs->evicting ? sets : 0;
+    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_INSERT,
+                                           .jobs = writes + evicted,
+                                           .erases = writes - sets + evicted,
+                                           .replaced_frac = costs->hit_frac};
 }
 
 /* A thread drains the index jobs after its search. The scheduler of a GPU drains them while the GPU searches,
  * once it has handed the launch over; the shortest measured launch is the cost of handing over. */
-static double measured_search_ns(const struct kvc_megakv_costs *costs, double jobs, double hit_frac,
-                                 double drained)
+static double measured_search_ns(const struct kvc_megakv_costs *costs,
+                                 const struct kvc_megakv_launch_work *launch)
 {
     bool on_thread = costs->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
-    double drain_ns = drained > 0 ? kvc_curve_at(&costs->drain, drained) : 0;
+    double drain_ns = launch->drained > 0 ? kvc_curve_at(&costs->drain, launch->drained) : 0;
     double in_turn =
-        on_thread ? jobs : jobs / costs->config->streams; /* A thread serves the streams in turn. */
-    double search_ns = hit_frac * kvc_curve_at(&costs->search, in_turn) +
-                       (1 - hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
-    search_ns = by_load_ns(costs, search_ns, &costs->search_usual, &costs->search_high_load, in_turn);
+        on_thread ? launch->jobs : launch->jobs / costs->config->streams; /* A thread serves them in turn. */
+    double search_ns = launch->hit_frac * kvc_curve_at(&costs->search, in_turn) +
+                       (1 - launch->hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
     return on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
 }
 
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
-                            double hit_frac, double drained, const struct kvc_index_stats *stats)
+/* First all deletes run, then all inserts. */
+static double measured_insert_ns(const struct kvc_megakv_costs *costs,
+                                 const struct kvc_megakv_launch_work *launch)
 {
-    if (jobs > 0 && costs->measured) {
-        return kernel == KVC_MEGAKV_KERNEL_SEARCH
-                   ? measured_search_ns(costs, jobs, hit_frac, drained)
-                   : by_load_ns(costs, kvc_curve_at(&costs->insert, jobs), &costs->insert_usual,
-                                &costs->insert_high_load, jobs);
+    double inserts = launch->jobs - launch->erases;
+    double erase_ns = launch->erases > 0 ? kvc_curve_at(&costs->erase, launch->erases) : 0;
+    return inserts > 0 ? erase_ns + launch->replaced_frac * kvc_curve_at(&costs->replace, inserts) +
+                             (1 - launch->replaced_frac) * kvc_curve_at(&costs->insert, inserts)
+                       : erase_ns;
+}
+
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, const struct kvc_megakv_launch_work *launch)
+{
+    if (launch->jobs > 0 && costs->measured) {
+        return launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? measured_search_ns(costs, launch)
+                                                          : measured_insert_ns(costs, launch);
     }
     const struct kvc_megakv_config *config = costs->config;
-    struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, config->streams, stats);
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], kernel);
+    struct kvc_gpu_work work =
+        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
     return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
 }
 
@@ -393,11 +471,12 @@ static struct kvc_gpu_kernel measured_kernel(const struct kvc_megakv_costs *cost
                                              const struct kvc_gpu_work *work, double frac)
 {
     const struct kvc_pcie *pcie = costs->config->pcie;
-    const struct kvc_curve *curve =
-        launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? &costs->search : &costs->insert;
-    double launch_ns = kvc_megakv_launch_ns(costs, launch->kernel, launch->jobs, launch->hit_frac,
-                                            launch->drained, launch->stats);
-    struct kvc_gpu_fit line = {.base_ns = fmin(curve->y[0], launch_ns)};
+    double shortest_ns = launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? costs->search.y[0]
+                         : launch->erases <= 0                      ? costs->insert.y[0]
+                         : launch->erases < launch->jobs            ? costs->insert.y[0] + costs->erase.y[0]
+                                                                    : costs->erase.y[0];
+    double launch_ns = kvc_megakv_launch_ns(costs, launch);
+    struct kvc_gpu_fit line = {.base_ns = fmin(shortest_ns, launch_ns)};
     line.ns_per_op = (launch_ns - line.base_ns) / launch->jobs;
     return kvc_gpu_kernel_of(costs->config->gpu, pcie, &line, work, frac);
 }
@@ -435,6 +514,9 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
             double weight = kvc_megakv_op_frac(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
+            if (op == KVC_OP_SET && costs->evicting) {
+                means.receive.stall_ns += weight * kvc_megakv_evict_ns(costs, key_bytes, value_bytes);
+            }
             double missed_frac = op == KVC_OP_GET ? costs->lookup_mix.missed_frac : 0;
             add_cost(&means.send,
                      kvc_megakv_send_cost(costs, &costs->lookup_mix, kvc_megakv_usual_outcome(op), key_bytes,

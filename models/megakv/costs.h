@@ -32,9 +32,21 @@
 #include "kernels/index.h"
 #include "models/megakv/cache.h"
 #include "models/megakv/config.h"
+#include "models/megakv/cost_profile.h"
 #include "models/megakv/launch.h"
 #include "sim/base/curve.h"
 #include "sim/scenario.h"
+
+/* A measured cost by the length of the key and the size of the piece of work. */
+struct kvc_megakv_keyed_curve {
+    uint32_t count; /* Measured lengths of keys; 0: not measured. */
+    double key_bytes[KVC_MEGAKV_COST_KEYS_MAX];
+    struct kvc_curve curve[KVC_MEGAKV_COST_KEYS_MAX];
+};
+
+/* Returns the cost at a length of keys and a size. Lines join the measured lengths; beyond them the nearest
+ * one counts. 0 for a cost that was not measured. */
+double kvc_megakv_keyed_at(const struct kvc_megakv_keyed_curve *keyed, double key_bytes, double size);
 
 /* Costs that do not depend on the individual request. */
 struct kvc_megakv_costs {
@@ -42,29 +54,31 @@ struct kvc_megakv_costs {
     uint32_t clock;        /* Clock pair of the GPU; the closed form varies it. */
     double hit_frac;       /* Share of the GETs that hit in the long run. */
     bool measured;         /* The curves below are charged. Otherwise they are empty. */
+    bool evicting;         /* The closed form: the slabs are full, so that every SET evicts an item. */
+    double set_job_frac;   /* Share of SETs among SETs and DELETEs. */
     double pass_ns;        /* Time in which the CLOCK hand passes an item. */
-    double high_load;      /* Position between the two measured load factors: 0 is the normal one, 1 the high
-                              one. */
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
     double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
     struct kvc_megakv_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
-    struct kvc_curve receive, write, read, read_checked, read_half_marked, read_marked, read_half_missed,
-        search, search_miss, drain,
-        insert;               /* As in the cost profile, for the scenario's threads and memory. */
-    struct kvc_curve compare; /* Likewise; no points: no cost of the comparison is known. */
-    /* The index at a high load, and at the normal load with the streams that the high load was measured with.
-     */
-    struct kvc_curve search_high_load, search_usual, insert_high_load, insert_usual;
+    /* As in the cost profile, for the scenario's threads, memory and load of the index. */
+    struct kvc_megakv_keyed_curve receive, write, evict, read, read_checked, read_half_marked, read_marked,
+        read_half_missed, compare;
+    struct kvc_curve search, search_miss, insert, replace, erase, drain;
 };
 
 /* Returns the costs of a resolved scenario, which must outlive them. */
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
 
-/* Returns the cost of receiving one of the `frame_requests` requests in a frame. */
+/* Returns the cost of receiving one of the `frame_requests` requests in a frame. The place of a SET was free:
+ * kvc_megakv_evict_ns comes on top if it was not. */
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns what a SET costs its receiver beyond that if its place must be taken from another item [ns]: less
+ * than nothing where new memory costs more, and 0 if nothing was measured. */
+double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes);
 
 /* Returns the cost of answering a request. `lookup_mix` is the mix of the GETs in its batch. */
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
@@ -81,9 +95,11 @@ struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, 
 /* A launch of all streams. */
 struct kvc_megakv_launch_work {
     enum kvc_megakv_kernel kernel;
-    double jobs;     /* Index jobs of all streams. */
-    double hit_frac; /* Share of searches that hit. */
-    double drained;  /* SETs and DELETEs whose index jobs the scheduler drains once the search has begun. */
+    double jobs;          /* Index jobs of all streams. */
+    double erases;        /* Deletes among them. The other jobs of the kernel are inserts or searches. */
+    double replaced_frac; /* Share of the inserts whose key the index has. */
+    double hit_frac;      /* Share of searches that hit. */
+    double drained; /* SETs and DELETEs whose index jobs the scheduler drains once the search has begun. */
     const struct kvc_index_stats *stats; /* Counters of the index so far; NULL: unknown. */
 };
 
@@ -91,12 +107,16 @@ struct kvc_megakv_launch_work {
 struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
                                            const struct kvc_megakv_launch_work *launch, double jobs);
 
-/* Returns the duration of one launch of all streams together [ns]; 0 jobs take no time. `hit_frac` is the
- * share of searches that hit. `drained` is the number of SETs and DELETEs whose index jobs the scheduler
- * moves out of the batches once the search has begun. `stats` holds the counters of the index so far; NULL:
- * they are unknown. */
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, enum kvc_megakv_kernel kernel, double jobs,
-                            double hit_frac, double drained, const struct kvc_index_stats *stats);
+/* Returns the duration of a launch of all streams together [ns]; 0 jobs take no time. Measured inserts and
+ * deletes run one after the other, so their times add up. */
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs,
+                            const struct kvc_megakv_launch_work *launch);
+
+/* Return what the closed form expects of a launch: of searches, or of the index jobs of `writes` SETs and
+ * DELETEs. Deletes of evicted items count where costs are measured; elsewhere they are part of the SETs. */
+struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
+                                                     double drained);
+struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes);
 
 /* Mean costs of a request over the workload's operations and keys. */
 struct kvc_megakv_mean_costs {

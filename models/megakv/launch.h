@@ -7,6 +7,11 @@
 #include "kernels/megakv/cuckoo.h"
 #include "sim/devices/gpu.h"
 
+/* Bytes that pass through the caches with a GET of the smallest item, 8 bytes of key and 8 of value: a packet
+ * of 16 bytes, a row of its batch with key, length, hash, location and time, and the item's line. Before each
+ * measured launch as many pass for each of its jobs. */
+enum { KVC_MEGAKV_PASSING_BYTES = 16 + (8 + 1 + 8 + 4 + 8) + 64 };
+
 /* The two kernels of the index. */
 enum kvc_megakv_kernel {
     KVC_MEGAKV_KERNEL_SEARCH,

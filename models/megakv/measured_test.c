@@ -12,8 +12,8 @@
 #include "models/megakv/run.h"
 #include "models/megakv/run_fixture.h"
 
-static const double receive_ns = 12, search_ns = 10, insert_ns = 20, drain_ns = 4, write_ns = 50,
-                    read_ns = 40, mixed_ns = 44, miss_ns = 8;
+static const double receive_ns = 12, search_ns = 10, insert_ns = 20, erase_ns = 15, drain_ns = 4,
+                    evict_ns = 25, write_ns = 50, read_ns = 40, mixed_ns = 44, miss_ns = 8;
 
 enum { FRAME_REQUESTS = 10, ITEM_BYTES = 24, SEND_ROWS = 256 };
 
@@ -26,7 +26,8 @@ struct setup {
 
 static void add(struct kvc_megakv_cost_curve *curve, double size, double ns)
 {
-    curve->point[curve->count++] = (struct kvc_megakv_cost_point){size, 1e6, 1, ns};
+    curve->point[curve->count++] =
+        (struct kvc_megakv_cost_point){.size = size, .footprint_bytes = 1e6, .threads = 1, .ns = ns};
 }
 
 static void per_job(struct kvc_megakv_cost_curve *curve, double ns)
@@ -88,12 +89,13 @@ static struct setup shared(uint64_t cores)
         add(marks[i], 0, miss_ns);
         add(marks[i], ITEM_BYTES, i < 1 ? read_ns : mixed_ns);
     }
+    add(&profile->evict, ITEM_BYTES, write_ns + evict_ns);
     add(&profile->pass, 1, 0);
     per_job(&profile->search, search_ns);
     per_job(&profile->search_miss, search_ns);
-    per_job(&profile->search_high_load, search_ns);
     per_job(&profile->insert, insert_ns);
-    per_job(&profile->insert_high_load, insert_ns);
+    per_job(&profile->replace, insert_ns);
+    per_job(&profile->erase, erase_ns);
     per_job(&profile->drain, drain_ns);
     return setup;
 }
@@ -356,32 +358,129 @@ Test(measured, a_gpu_hides_what_the_scheduler_drains)
     expect_search_us(KVC_MEGAKV_INDEX_ON_THREAD, 25, launch_us + 2000 * 25e-3);
 }
 
-static void per_job_of(struct kvc_megakv_cost_curve *curve, double threads, double ns)
+/* Replaces a cost curve over the jobs by one at a load factor and a number of streams. */
+static void per_job_of(struct kvc_megakv_cost_curve *curve, double load_frac, uint64_t streams, double ns)
 {
-    curve->point[curve->count++] = (struct kvc_megakv_cost_point){100, 1e6, threads, 100 * ns};
-    curve->point[curve->count++] = (struct kvc_megakv_cost_point){32000, 1e6, threads, 32000 * ns};
+    for (double jobs = 100; jobs <= 32000; jobs *= 320) {
+        curve->point[curve->count++] = (struct kvc_megakv_cost_point){.size = jobs,
+                                                                      .load_frac = load_frac,
+                                                                      .footprint_bytes = 1e6,
+                                                                      .threads = streams,
+                                                                      .ns = jobs * ns};
+    }
 }
 
-/* The cost curves at a high load were measured with three streams only. A high load slows two streams down by
- * the same factor. */
-Test(measured, a_high_load_index_is_compared_at_its_own_number_of_streams)
+/* A launch costs what its number of streams and the load factor of the index say. */
+Test(measured, launches_by_load_and_streams)
 {
     struct setup setup = own();
     struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
     setup.scenario.options = &setup.options;
     kvc_test_connect(&setup.scenario.node, &setup.devices);
     setup.options.index_on = KVC_MEGAKV_INDEX_ON_GPU;
-    setup.scenario.workload.keys = (uint64_t)(KVC_MEGAKV_HIGH_LOAD_FRAC * (2 << 20) / 8);
-    kvc_test_resolve(&setup.scenario, &setup.config);
-    for (double slower = 1; slower <= 2; slower++) {
-        profile->search = profile->search_high_load = (struct kvc_megakv_cost_curve){0};
-        per_job_of(&profile->search, 1, 1);
-        per_job_of(&profile->search, 3, 5);
-        per_job_of(&profile->search_high_load, 3, 5 * slower);
-        struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
-        double found_ns = kvc_megakv_launch_ns(&costs, KVC_MEGAKV_KERNEL_SEARCH, 2000, 1, 0, NULL);
-        expect_near("a launch of 1000 jobs a stream", found_ns, 3 * 1000 * slower, 0.001);
+    profile->search = (struct kvc_megakv_cost_curve){0};
+    for (int full = 0; full < 2; full++) {
+        per_job_of(&profile->search, full ? 0.8 : 0.2, 1, full ? 4 : 1);
+        per_job_of(&profile->search, full ? 0.8 : 0.2, 3, full ? 8 : 3);
     }
+    static const double loads[] = {0.1, 0.2, 0.5, 0.8, 0.9}, ns[] = {2, 2, 4, 6, 6};
+    for (int i = 0; i < 5; i++) {
+        setup.scenario.workload.keys = (uint64_t)(loads[i] * (2 << 20) / 8);
+        kvc_test_resolve(&setup.scenario, &setup.config);
+        struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
+        const struct kvc_megakv_launch_work launch = {
+            .kernel = KVC_MEGAKV_KERNEL_SEARCH, .jobs = 2000, .hit_frac = 1};
+        expect_near("1000 jobs in each of two streams", kvc_megakv_launch_ns(&costs, &launch), 1000 * ns[i],
+                    0.001);
+    }
+}
+
+static struct kvc_megakv_costs costs_of(struct setup *setup)
+{
+    setup->scenario.options = &setup->options;
+    kvc_test_connect(&setup->scenario.node, &setup->devices);
+    kvc_test_resolve(&setup->scenario, &setup->config);
+    return kvc_megakv_costs_of(&setup->scenario);
+}
+
+/* A launch of writes is the sum of its deletes and its inserts, of which some replace. */
+Test(measured, launches_add_up)
+{
+    struct setup setup = shared(3);
+    setup.devices.costs.replace = (struct kvc_megakv_cost_curve){0};
+    per_job(&setup.devices.costs.replace, 12);
+    struct kvc_megakv_costs costs = costs_of(&setup);
+    struct kvc_megakv_launch_work launch = {.kernel = KVC_MEGAKV_KERNEL_INSERT, .jobs = 3000};
+    cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * insert_ns, 1e-6);
+    launch.replaced_frac = 0.25;
+    cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * (0.75 * insert_ns + 0.25 * 12), 1e-6);
+    launch.erases = 1000;
+    double sum_ns = 1000 * erase_ns + 2000 * (0.75 * insert_ns + 0.25 * 12);
+    cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), sum_ns, 1e-6);
+    launch.erases = launch.jobs;
+    cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * erase_ns, 1e-6, "deletes alone");
+    double before_ns = 0;
+    for (double jobs = 1; jobs < 1e5; jobs *= 2) {
+        launch = (struct kvc_megakv_launch_work){
+            .kernel = KVC_MEGAKV_KERNEL_INSERT, .jobs = jobs, .erases = jobs / 2};
+        double ns = kvc_megakv_launch_ns(&costs, &launch);
+        cr_expect_gt(ns, before_ns, "more jobs take longer");
+        before_ns = ns;
+    }
+}
+
+/* The closed form charges evictions, at the receiver and in the index, only if the slabs are full. */
+Test(measured, no_deletes_where_slabs_do_not_fill)
+{
+    struct setup setup = shared(3);
+    setup.scenario.workload.get_frac = setup.scenario.workload.set_frac = 0.5;
+    struct kvc_megakv_costs costs = costs_of(&setup);
+    costs.evicting = false;
+    struct kvc_megakv_launch_work roomy = kvc_megakv_insert_work(&costs, 1000);
+    struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(&setup.scenario, &costs);
+    costs.evicting = true;
+    struct kvc_megakv_launch_work full = kvc_megakv_insert_work(&costs, 1000);
+    struct kvc_megakv_mean_costs full_mean = kvc_megakv_mean_costs_of(&setup.scenario, &costs);
+    cr_expect(roomy.jobs == 1000 && roomy.erases == 0);
+    cr_expect(full.jobs == 2000 && full.erases == 1000);
+    cr_expect_float_eq(full_mean.receive.stall_ns - mean.receive.stall_ns, evict_ns / 2, 1e-9);
+}
+
+/* The same load on slabs that fill at once, and on slabs that never do. */
+Test(measured, full_slabs_cost_evictions_and_deletes)
+{
+    double request_ns = receive_ns + 0.8 * search_ns + 0.2 * (write_ns + drain_ns + insert_ns);
+    struct setup setup = shared(3);
+    setup.scenario.workload.get_frac = 0.8;
+    setup.scenario.workload.set_frac = 0.2;
+    setup.devices.costs.read_half_missed = setup.devices.costs.read;
+    setup.scenario.workload.keys = 130000; /* 131068 items fit into 4 MiB. */
+    setup.options.slab_bytes = 64 << 20;
+    struct kvc_result *roomy = simulate(&setup, NULL);
+    cr_expect_eq(kvc_metrics_get(&roomy->kernel, "evictions"), 0);
+    expect_near("roomy slabs", roomy->throughput_mops, 1e3 / request_ns, 0.03);
+    setup.options.slab_bytes = 4 << 20;
+    struct kvc_result *full = simulate(&setup, NULL);
+    cr_expect_gt(kvc_metrics_get(&full->kernel, "evictions"), 1000);
+    expect_near("full slabs", full->throughput_mops,
+                1e3 / (request_ns + 0.2 * (evict_ns + drain_ns + erase_ns)), 0.04);
+    free(full);
+    free(roomy);
+}
+
+/* Lengths of keys between measured ones are interpolated; those beyond cost as much as the nearest. */
+Test(measured, keys_of_other_lengths)
+{
+    struct kvc_megakv_keyed_curve keyed = {.count = 2,
+                                           .key_bytes = {8, 64},
+                                           .curve = {{2, {24, 100}, {10, 20}}, {2, {80, 200}, {40, 60}}}},
+                                  none = {0};
+    cr_expect_eq(kvc_megakv_keyed_at(&none, 8, 100), 0);
+    cr_expect_float_eq(kvc_megakv_keyed_at(&keyed, 8, 100), 20, 1e-9);
+    cr_expect_float_eq(kvc_megakv_keyed_at(&keyed, 64, 200), 60, 1e-9);
+    cr_expect_float_eq(kvc_megakv_keyed_at(&keyed, 36, 100), (20 + 40 + 20 * 20 / 120.0) / 2, 1e-9);
+    cr_expect_float_eq(kvc_megakv_keyed_at(&keyed, 4, 24), 10, 1e-9);
+    cr_expect_float_eq(kvc_megakv_keyed_at(&keyed, 250, 24), 40, 1e-9, "the nearest size, too");
 }
 
 /* How the senders of both pipelines served the batches of one launch. */

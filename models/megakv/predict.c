@@ -41,11 +41,15 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
         return (struct kvc_megakv_fit){pair->search.ns_per_op, pair->search.base_ns, pair->insert.ns_per_op,
                                        pair->insert.base_ns};
     }
-    double hit_frac = costs->hit_frac;
     at_clock.clock = clock;
     for (int kernel = KVC_MEGAKV_KERNEL_SEARCH; kernel <= KVC_MEGAKV_KERNEL_INSERT; kernel++) {
-        double few_ns = kvc_megakv_launch_ns(&at_clock, kernel, low, hit_frac, 0, NULL);
-        double many_ns = kvc_megakv_launch_ns(&at_clock, kernel, high, hit_frac, 0, NULL);
+        bool search = kernel == KVC_MEGAKV_KERNEL_SEARCH;
+        struct kvc_megakv_launch_work few = search ? kvc_megakv_search_work(costs, low, 0)
+                                                   : kvc_megakv_insert_work(costs, low),
+                                      many = search ? kvc_megakv_search_work(costs, high, 0)
+                                                    : kvc_megakv_insert_work(costs, high);
+        double few_ns = kvc_megakv_launch_ns(&at_clock, &few);
+        double many_ns = kvc_megakv_launch_ns(&at_clock, &many);
         ns[kernel][0] = (many_ns - few_ns) / (high - low);
         ns[kernel][1] = few_ns - ns[kernel][0] * low;
     }
@@ -179,16 +183,17 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
     struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
     double stream_speed = speed / config->senders;
     double send_ns = mean.send.compute_ns + mean.send.stall_ns;
-    double inserts = (1 - load.search_frac) * speed * cycle_ns * load.delay;
+    struct kvc_megakv_launch_work insert =
+        kvc_megakv_insert_work(costs, (1 - load.search_frac) * speed * cycle_ns * load.delay);
+    struct kvc_megakv_launch_work search =
+        kvc_megakv_search_work(costs, load.search_frac * speed * cycle_ns, insert.jobs / load.delay);
     /* Calibrated senders answer a group of rows together. */
     double together = costs->measured ? KVC_MEGAKV_SEND_ROWS / 2.0 : 0;
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
         .overlap = config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM,
-        .search_ns =
-            kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_SEARCH, load.search_frac * speed * cycle_ns,
-                                 costs->hit_frac, inserts / load.delay, NULL),
-        .insert_ns = kvc_megakv_launch_ns(costs, KVC_MEGAKV_KERNEL_INSERT, inserts, 1, 0, NULL),
+        .search_ns = kvc_megakv_launch_ns(costs, &search),
+        .insert_ns = kvc_megakv_launch_ns(costs, &insert),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
@@ -229,6 +234,43 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
         speed = fmin(lowest, (double)workload->clients * share / (mean_ns + workload->think_ns));
     }
     return speed;
+}
+
+/* The forecast for the hottest socket. */
+struct forecast {
+    struct kvc_megakv_fit fit;
+    struct kvc_megakv_load load;
+    struct kvc_megakv_limits limits;
+    struct cycle_times times;
+    double speed; /* Requests that it serves [requests/ns]. */
+    double share; /* Its share of all requests. */
+};
+
+/* Returns whether the preloaded items and the SETs of the run fill the slabs, if SETs arrive as fast as the
+ * store serves them. */
+static bool slabs_fill(const struct kvc_scenario *scenario, double speed)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_run *run = &scenario->run;
+    double items = workload->preload_frac * (double)workload->keys / config->shards;
+    double sets = workload->set_frac * speed * (fmax(run->warmup_ns, 0) + run->duration_ns);
+    return items + sets > floor(config->slab_bytes / config->means.item_bytes);
+}
+
+/* Computes what the hottest socket serves, first without evictions, and again with them if that many SETs
+ * fill the slabs. */
+static void find_speed(const struct kvc_scenario *scenario, struct kvc_megakv_costs *costs,
+                       struct forecast *forecast)
+{
+    bool fills = false;
+    do {
+        costs->evicting = fills;
+        forecast->fit = kvc_megakv_fit_of(costs, costs->config->clock);
+        forecast->limits = kvc_megakv_limits_of(scenario, costs);
+        forecast->speed = offered_speed(scenario, costs, forecast->limits.lowest, forecast->share);
+        fills = slabs_fill(scenario, forecast->speed);
+    } while (fills && !costs->evicting);
 }
 
 static void add_stage(struct kvc_result *result, const char *name, const char *device, double utilization)
@@ -291,16 +333,6 @@ static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct
     }
     return kvc_megakv_cycle_min_ns(fit, load, fmin(speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
 }
-
-/* The forecast for the hottest socket. */
-struct forecast {
-    struct kvc_megakv_fit fit;
-    struct kvc_megakv_load load;
-    struct kvc_megakv_limits limits;
-    struct cycle_times times;
-    double speed; /* Requests that it serves [requests/ns]. */
-    double share; /* Its share of all requests. */
-};
 
 static void add_stages(const struct kvc_megakv_config *config, const struct forecast *forecast,
                        struct kvc_result *result)
@@ -384,13 +416,11 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    struct forecast forecast = {.fit = kvc_megakv_fit_of(&costs, config->clock),
-                                .load = kvc_megakv_load_of(scenario),
-                                .limits = kvc_megakv_limits_of(scenario, &costs),
+    struct forecast forecast = {.load = kvc_megakv_load_of(scenario),
                                 .share = kvc_hottest_shard_frac(&scenario->workload,
                                                                 (uint32_t)scenario->cluster.nodes,
                                                                 (uint32_t)scenario->node.sockets)};
-    forecast.speed = offered_speed(scenario, &costs, forecast.limits.lowest, forecast.share);
+    find_speed(scenario, &costs, &forecast);
     if (config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
         forecast.fit.insert_base_ns = 0; /* Searches run while an insert waits for its own latency. */
     }

@@ -36,10 +36,18 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
                                               kvc_workload_value_bytes_max(workload));
     note(result, "frames", config->frame_requests, frames.size_low, frames.size_high, " requests");
     note(result, "items", largest, items.size_low, items.size_high, " B");
+    if (items.key_high > 0) {
+        note(result, "keys", config->means.key_bytes, items.key_low, items.key_high, " B");
+    }
     note(result, "item memory", items_bytes / mib, items.footprint_low / mib, items.footprint_high / mib,
          " MiB");
     note(result, "an index", config->index_bytes / mib, launches.footprint_low / mib,
          launches.footprint_high / mib, " MiB");
+    double slots = config->index_bytes / sizeof(uint64_t);
+    if (launches.load_high > 0) {
+        note(result, "an index filled to", fmin((double)workload->keys / config->shards / slots, 1),
+             launches.load_low, launches.load_high, "");
+    }
     note(result, "senders at once", config->senders, items.threads_low, items.threads_high, "");
     bool on_thread = config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     if (jobs_per_search > 0) {

@@ -13,8 +13,10 @@ static void span(struct kvc_megakv_cost_curve *curve, struct kvc_megakv_cost_ran
 {
     for (int i = 0; i < 8; i++) {
         curve->point[curve->count++] = (struct kvc_megakv_cost_point){
-            i & 1 ? range.size_high : range.size_low, i & 2 ? range.footprint_high : range.footprint_low,
-            (uint64_t)(i & 4 ? range.threads_high : range.threads_low), 5};
+            .size = i & 1 ? range.size_high : range.size_low,
+            .footprint_bytes = i & 2 ? range.footprint_high : range.footprint_low,
+            .threads = (uint64_t)(i & 4 ? range.threads_high : range.threads_low),
+            .ns = 5};
     }
 }
 
@@ -44,9 +46,24 @@ static struct setup *inside(void)
     setup->devices.cpu = (struct kvc_cpu){.cores = 9, .threads_per_core = 1};
     setup->devices.dram = (struct kvc_dram){.line_bytes = 64};
     kvc_test_connect(&setup->scenario.node, &setup->devices);
-    span(&setup->devices.costs.receive, (struct kvc_megakv_cost_range){10, 40, 0, 0, 2, 4});
-    span(&setup->devices.costs.read, (struct kvc_megakv_cost_range){0, 60, 0x1p21, 0x1p25, 2, 4});
-    span(&setup->devices.costs.search, (struct kvc_megakv_cost_range){1000, 32000, 0x1p20, 0x1p23, 2, 4});
+    span(&setup->devices.costs.receive, (struct kvc_megakv_cost_range){.size_low = 10,
+                                                                       .size_high = 40,
+                                                                       .footprint_low = 0,
+                                                                       .footprint_high = 0,
+                                                                       .threads_low = 2,
+                                                                       .threads_high = 4});
+    span(&setup->devices.costs.read, (struct kvc_megakv_cost_range){.size_low = 0,
+                                                                    .size_high = 60,
+                                                                    .footprint_low = 0x1p21,
+                                                                    .footprint_high = 0x1p25,
+                                                                    .threads_low = 2,
+                                                                    .threads_high = 4});
+    span(&setup->devices.costs.search, (struct kvc_megakv_cost_range){.size_low = 1000,
+                                                                      .size_high = 32000,
+                                                                      .footprint_low = 0x1p20,
+                                                                      .footprint_high = 0x1p23,
+                                                                      .threads_low = 2,
+                                                                      .threads_high = 4});
     return setup;
 }
 

@@ -6,6 +6,8 @@
 
 #include "sim/base/clock.h"
 
+enum { SETS_KEPT = 8192 };
+
 /* Doubles the size of two arrays. */
 static void grow(uint64_t **hash, uint32_t **location, uint32_t *room)
 {
@@ -59,6 +61,26 @@ static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
     }
 }
 
+/* Halves the weight of old SETs from time to time, because a store begins to evict once it is full. */
+static void learn_evictions(struct kvc_megakv_socket *socket, uint32_t sets, uint32_t evicted)
+{
+    socket->sets_known += sets;
+    socket->sets_evicting += evicted;
+    if (socket->sets_known >= SETS_KEPT) {
+        socket->sets_known /= 2;
+        socket->sets_evicting /= 2;
+    }
+}
+
+/* Returns what a SET is expected to cost its receiver for evicting an item [ns]. */
+static double evict_ns(const struct kvc_megakv_socket *socket, uint32_t key_bytes, uint32_t value_bytes)
+{
+    return socket->sets_evicting == 0
+               ? 0
+               : kvc_megakv_evict_ns(&socket->simulation->costs, key_bytes, value_bytes) *
+                     (double)socket->sets_evicting / (double)socket->sets_known;
+}
+
 /* Writes the sampled SETs of the frame at row `first` into the slabs and lists the index jobs of the frame.
  */
 static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
@@ -74,6 +96,7 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
             continue;
         }
         socket->writes.jobs++;
+        socket->writes.erase_jobs += batch->op[i] == KVC_OP_DELETE;
         if (!buffer->sampled[i]) {
             continue;
         }
@@ -97,6 +120,8 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
                                     simulation->evicted[i].location);
         }
         socket->writes.jobs += (double)evicted * (double)simulation->store->sampling.rate;
+        socket->writes.erase_jobs += (double)evicted * (double)simulation->store->sampling.rate;
+        learn_evictions(socket, sets, evicted);
         passed = socket->shard->slab_stats.clock_steps - passed;
         pass_items(pipeline, (double)passed * (double)simulation->store->sampling.rate);
     }
@@ -162,6 +187,9 @@ static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struc
     struct kvc_cpu_cost cost =
         kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, batch->op[row],
                                 batch->key_bytes[row], batch->value_bytes[row]);
+    if (batch->op[row] == KVC_OP_SET) {
+        cost.stall_ns += evict_ns(pipeline->socket, batch->key_bytes[row], batch->value_bytes[row]);
+    }
     return stretched_ns(pipeline, cost);
 }
 
@@ -404,9 +432,10 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline)
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
              value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        pipeline->receive_ns[op] = stretched_ns(
-            pipeline, kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, op,
-                                              key_bytes, value_bytes));
+        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(
+            &simulation->costs, simulation->config->frame_requests, op, key_bytes, value_bytes);
+        cost.stall_ns += op == KVC_OP_SET ? evict_ns(pipeline->socket, key_bytes, value_bytes) : 0;
+        pipeline->receive_ns[op] = stretched_ns(pipeline, cost);
         pipeline->request_bytes[op] =
             kvc_megakv_request_bytes(simulation->config->nic, op, key_bytes, value_bytes);
     }

@@ -48,6 +48,7 @@ static struct kvc_megakv_launch *take_writes(struct kvc_megakv_socket *socket)
     struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_INSERT);
     launch->writes = socket->writes;
     launch->work.jobs = launch->writes.jobs;
+    launch->work.erases = launch->writes.erase_jobs;
     socket->writes = (struct kvc_megakv_writes){0};
     return launch;
 }
@@ -92,10 +93,9 @@ static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_l
     struct kvc_megakv_simulation *simulation = socket->simulation;
     launch->work.stats = socket->shard != NULL ? &socket->shard->index_stats : NULL;
     launch->work.hit_frac = kvc_megakv_hit_frac_since(socket, before);
+    launch->work.replaced_frac = kvc_megakv_replaced_frac_since(socket, before);
     double start_ns = kvc_engine_now_ns();
-    double duration_ns =
-        kvc_megakv_launch_ns(&simulation->costs, launch->work.kernel, launch->work.jobs,
-                             launch->work.hit_frac, launch->work.drained, launch->work.stats);
+    double duration_ns = kvc_megakv_launch_ns(&simulation->costs, &launch->work);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)socket->device.cpu, duration_ns, duration_ns}, 1);
     kvc_megakv_count_kernel(simulation, &launch->work, start_ns);
     double end_ns = kvc_engine_now_ns();

@@ -63,8 +63,9 @@ struct kvc_megakv_writes {
     uint32_t insert_room, erase_room; /* Jobs that the arrays have room for. */
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;
-    double jobs;    /* Jobs as the GPU sees them: every insert and erase, sampled or not. */
-    double drained; /* How many of these jobs earlier searches have drained. */
+    double jobs;       /* Jobs as the GPU sees them: every insert and erase, sampled or not. */
+    double erase_jobs; /* Erases among them. */
+    double drained;    /* How many of these jobs earlier searches have drained. */
 };
 
 struct kvc_megakv_socket;
@@ -189,6 +190,8 @@ struct kvc_megakv_socket {
     struct kvc_rng thinning, outcome;
     uint64_t outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     uint64_t outcomes_hit;   /* How many of them hit. */
+    uint64_t sets_known;     /* Recent sampled SETs; the share that evicted is what the next ones pay for. */
+    uint64_t sets_evicting;  /* How many of them evicted an item. */
 };
 
 /* Launches of one kernel that ended within the measured time. */
@@ -290,6 +293,11 @@ double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
 
 /* Takes the counters of the simulation `data` (sim/run/monitor.h). */
 void kvc_megakv_count(void *data, bool begins);
+
+/* Returns the share of the real inserts since `before` whose key the index had, or the hit ratio of the
+ * closed form if there were none. */
+double kvc_megakv_replaced_frac_since(const struct kvc_megakv_socket *socket,
+                                      const struct kvc_index_stats *before);
 
 /* Fills the result after a run. */
 void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result);

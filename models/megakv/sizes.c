@@ -83,6 +83,7 @@ struct kvc_megakv_means kvc_megakv_means_of(const struct kvc_workload *workload,
     uint32_t samples = kvc_megakv_sample_sizes(workload, sample);
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
+        means.key_bytes += key_bytes * sample[i].weight;
         means.item_bytes += kvc_megakv_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
         means.touched_bytes += kvc_megakv_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
         for (int op = 0; op < KVC_OP_COUNT; op++) {

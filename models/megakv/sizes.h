@@ -59,6 +59,7 @@ uint32_t kvc_megakv_sample_sizes(const struct kvc_workload *workload, struct kvc
 /* The means over the workload's operations and keys if all GETs hit. */
 struct kvc_megakv_means {
     double request_bytes, response_bytes; /* Inside a frame. */
+    double key_bytes;                     /* Length of a key. */
     double item_bytes;                    /* Size class of an item. */
     double touched_bytes;                 /* kvc_megakv_touched_bytes(). */
     double dram_bytes;                    /* Moved between memory and cores for a request. */

@@ -79,6 +79,16 @@ double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket, const s
     return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
 }
 
+double kvc_megakv_replaced_frac_since(const struct kvc_megakv_socket *socket,
+                                      const struct kvc_index_stats *before)
+{
+    const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
+    if (now->inserts == before->inserts) {
+        return socket->simulation->costs.hit_frac;
+    }
+    return (double)(now->replaced - before->replaced) / (double)(now->inserts - before->inserts);
+}
+
 /* ---- the device ---- */
 
 void kvc_megakv_count_kernel(struct kvc_megakv_simulation *simulation,
@@ -144,6 +154,8 @@ static void run_on_gpu(const struct kvc_megakv_stream *stream, const struct kvc_
     }
     simulation->costs.clock = kvc_engine_pstate((uint32_t)device->gpu);
     work.hit_frac = kvc_megakv_hit_frac_since(socket, &before);
+    /* The inserts of this launch run when it ends; those of the earlier ones were alike. */
+    work.replaced_frac = kvc_megakv_replaced_frac_since(socket, &(struct kvc_index_stats){0});
     struct kvc_gpu_work all = kvc_megakv_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
     struct kvc_gpu_kernel kernel = kvc_megakv_kernel_of(&simulation->costs, &work, job->jobs);
     double frac = job->jobs / work.jobs, copies = 1 + (all.out_bytes > 0);

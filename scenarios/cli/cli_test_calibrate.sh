@@ -11,6 +11,14 @@ expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o no
     --json calibrated.json >/dev/null
 grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
     fail "a calibrated machine is of no use"
+# Every curve that the model asks for is in the file, and each with points of more than one size.
+for curve in receive write evict pass read read_checked read_half_marked read_marked read_half_missed read_slowest \
+    compare search search_miss insert replace erase drain; do
+    points=$(sed -n "/^    $curve = {/,/^    },/p" machine.lua | grep -c 'size = ')
+    [ "$points" -gt 3 ] || [ "$curve" = pass ] && [ "$points" -gt 0 ] || fail "calibrate measured $points points of $curve"
+done
+sed -n '/^    read = {/,/^    },/p' machine.lua | grep -q 'key = "64B"' || fail "calibrate measured keys of one length only"
+sed -n '/^    erase = {/,/^    },/p' machine.lua | grep -q 'load = 0.9' || fail "calibrate measured no full index"
 # The comparison of keys is measured for every item that is read, and a profile without it charges get and getk the same.
 items() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -c 'size = [1-9]'; }
 [ "$(items compare)" -gt 0 ] && [ "$(items compare)" -eq "$(items read)" ] || fail "the comparison of keys is not measured"

@@ -156,11 +156,18 @@ void kvc_profile_value(struct kvc_profile *profile, const char *device, const ch
 void kvc_profile_point(struct kvc_profile *profile, const char *device, const char *curve,
                        const struct kvc_profile_point *point)
 {
+    char key[32] = "", load[32] = "";
+    if (point->key_bytes > 0) {
+        snprintf(key, sizeof(key), "key = \"%.4gB\", ", point->key_bytes);
+    }
+    if (point->load_frac > 0) {
+        snprintf(load, sizeof(load), "load = %.4g, ", point->load_frac);
+    }
     add_entry(profile, device, curve, "")->text =
-        text_of("{ size = %.10g, footprint = \"%.10gMiB\", threads = %u, time = \"%.4gns\",\n"
+        text_of("{ size = %.10g, %s%sfootprint = \"%.10gMiB\", threads = %u, time = \"%.4gns\",\n"
                 "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" }",
-                point->size, point->footprint_bytes / 0x1p20, point->threads, point->ns, profile->date,
-                point->repetitions, point->low_ns, point->high_ns);
+                point->size, key, load, point->footprint_bytes / 0x1p20, point->threads, point->ns,
+                profile->date, point->repetitions, point->low_ns, point->high_ns);
 }
 
 /* Becomes the owner of `text`. */

@@ -32,6 +32,8 @@ void kvc_profile_value(struct kvc_profile *profile, const char *device, const ch
 /* A point of a measured cost curve. */
 struct kvc_profile_point {
     double size;            /* Size of the piece of work, in the curve's own unit. */
+    double key_bytes;       /* Length of the keys [bytes]; 0: it does not matter, and is not written. */
+    double load_frac;       /* Load factor of the index; 0: it does not matter, and is not written. */
     double footprint_bytes; /* Memory accessed at random [bytes]; 0: it does not matter. */
     unsigned threads;       /* Threads that did such work at the same time. */
     double ns;              /* Median time [ns]. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/megakv/real/index_measurement.h"
 #include "models/megakv/real/launches.h"
 #include "models/megakv/real/stage_measurement.h"
 #include "sim/base/progress.h"
@@ -12,16 +13,37 @@
 
 enum { LINE_BYTES = 64 };
 
-/* The slabs of a full calibration range from a size that fits the caches to the sizes of real stores. A
- * quick calibration uses two smaller sizes. */
-static const struct kvc_megakv_measurement_options full = {
-    .slab_bytes = {0x1p21, 0x1p26, 0x1p29, 0x1p30}, .footprints = 4, .passes = 2};
+/* Stores from a size that fits the caches to the sizes of real ones; keys and values from the shortest to the
+ * longest. Keys of 8 bytes are the most common ones, and their items take from 1 to 129 cache lines. */
+static const struct kvc_megakv_measurement_options full = {.items_bytes = {0x1p21, 0x1p26, 0x1p30},
+                                                           .shapes = {{8, {2, 8, 16, 64, 256, 1024, 8192}},
+                                                                      {16, {2, 64, 1024, 8192}},
+                                                                      {64, {8, 1024, 8192}},
+                                                                      {250, {2, 64, 1024, 8192}}},
+                                                           .frames = {1, 8, 32, 92}};
 static const struct kvc_megakv_measurement_options quick = {
-    .slab_bytes = {0x1p24, 0x1p26}, .footprints = 2, .passes = 1};
+    .items_bytes = {0x1p21, 0x1p26},
+    .shapes = {{8, {8, 64, 256, 1024}}, {64, {8, 1024}}},
+    .frames = {1, 8, 32, 92}};
 
-/* Memory besides the largest slabs: a margin for a store with a high load factor, and room for packets,
- * buffers and indexes. */
-static const double slab_margin = 2.5, beside_bytes = 0x1p30;
+/* Indexes from a size that fits the caches to the sizes of real ones. On a thread, streams are served in
+ * turn. On a GPU, the size matters less than the number of streams. The last number of streams is set below.
+ */
+static const struct kvc_megakv_index_options full_on_thread = {
+    .bytes = {0x1p20, 0x1p24, 0x1p26, 0x1p28, 0x1p30, 0x1p32},
+    .load_frac = {0.1, 0.5, 0.75, 0.9},
+    .jobs = {64, 256, 1024, 4096, 16384, 65536},
+    .streams = {1}};
+static const struct kvc_megakv_index_options full_on_gpu = {.bytes = {0x1p24, 0x1p28, 0x1p32},
+                                                            .load_frac = {0.1, 0.5, 0.9},
+                                                            .jobs = {64, 256, 1024, 4096, 16384, 65536},
+                                                            .streams = {1, 2, 4}};
+static const struct kvc_megakv_index_options quick_index = {
+    .bytes = {0x1p20, 0x1p26}, .load_frac = {0.5, 0.9}, .jobs = {64, 1024, 8192, 65536}, .streams = {1}};
+
+/* Memory besides the largest items: a margin for free places and the index, and room for packets and buffers.
+ */
+static const double items_margin = 1.5, beside_bytes = 0x1p30;
 
 /* Adds the slope and the base of a fitted line as two costs of the GPU's kernels. */
 static void add_kernel(struct kvc_profile *profile, const char *per_op, const char *base,
@@ -51,7 +73,7 @@ static void add_devices(const struct kvc_megakv_measurement *measurement, struct
     add_kernel(profile, "search_per_op", "search_base", &measurement->search.fit,
                "launches of searches that hit, all pipelines");
     add_kernel(profile, "insert_per_op", "insert_base", &measurement->insert.fit,
-               "launches of inserts and deletes, all pipelines");
+               "launches of inserts of new keys");
 }
 
 static void add_curve(struct kvc_profile *profile, const char *name,
@@ -60,6 +82,8 @@ static void add_curve(struct kvc_profile *profile, const char *name,
     for (uint32_t i = 0; i < measured->curve.count; i++) {
         const struct kvc_megakv_cost_point *point = &measured->curve.point[i];
         const struct kvc_profile_point row = {.size = point->size,
+                                              .key_bytes = point->key_bytes,
+                                              .load_frac = point->load_frac,
                                               .footprint_bytes = point->footprint_bytes,
                                               .threads = (unsigned)point->threads,
                                               .ns = point->ns,
@@ -72,17 +96,11 @@ static void add_curve(struct kvc_profile *profile, const char *name,
 
 static void add_curves(const struct kvc_megakv_measurement *measurement, struct kvc_profile *profile)
 {
-    uint32_t points = 0, disagreeing = 0;
     kvc_profile_name(profile, kvc_megakv_cost_profile_kind.name, "Mega-KV's own code on this machine");
     for (int i = 0; i < KVC_MEGAKV_MEASURED_CURVES; i++) {
         const struct kvc_megakv_named_curve *named = &kvc_megakv_named_curves[i];
-        const struct kvc_megakv_measured_curve *curve = kvc_megakv_curve_of(measurement, named);
-        add_curve(profile, named->name, curve);
-        points += curve->curve.count;
-        disagreeing += curve->disagreeing;
+        add_curve(profile, named->name, kvc_megakv_curve_of(measurement, named));
     }
-    kvc_profile_comment(profile, "Two passes differ by more than 10 %% at %u of %u points of the stages.",
-                        disagreeing, points);
 }
 
 static void comment_launches(const struct kvc_megakv_launch_fits *launches, struct kvc_profile *profile)
@@ -133,34 +151,77 @@ static void summarize(const struct kvc_megakv_measurement *measurement, bool on_
     summarize_curve(profile, "read an item", &measurement->read.fit, "byte");
     summarize_comparison(&measurement->compare.curve, profile);
     summarize_curve(profile, "search", &measurement->search.fit, "job");
-    summarize_curve(profile, "insert and delete", &measurement->insert.fit, "job");
+    summarize_curve(profile, "insert", &measurement->insert.fit, "job");
+    summarize_curve(profile, "delete", &measurement->erase.fit, "job");
 }
 
-enum kvc_status kvc_megakv_calibrate(const struct kvc_calibration *calibration, struct kvc_diag *diag)
+/* Returns the options of the launches. A GPU runs as many streams as the machine has pipelines, too. */
+static struct kvc_megakv_index_options index_options(bool is_quick, bool on_gpu, uint32_t pipelines)
 {
+    struct kvc_megakv_index_options options = is_quick ? quick_index : on_gpu ? full_on_gpu : full_on_thread;
+    uint32_t last = 0;
+    options.on_gpu = on_gpu;
+    while (options.streams[last] > 0 && options.streams[last] < pipelines) {
+        last++;
+    }
+    if (on_gpu) {
+        options.streams[last] = pipelines;
+        options.streams[last + 1] = 0;
+    }
+    return options;
+}
+
+/* Measures everything. */
+static enum kvc_status measure(const struct kvc_calibration *calibration,
+                               struct kvc_megakv_launch_fits *launches,
+                               struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)
+{
+    bool on_gpu = calibration->machine->gpu.present;
     struct kvc_megakv_measurement_options params = calibration->quick ? quick : full;
-    struct kvc_megakv_launch_fits launches;
-    params.on_gpu = calibration->machine->gpu.present;
     params.cores = kvc_pin_cores();
-    enum kvc_status status =
-        kvc_machine_check_memory(slab_margin * params.slab_bytes[params.footprints - 1] + beside_bytes, diag);
-    struct kvc_megakv_measurement *measurement = NULL;
-    if (status == KVC_OK && (measurement = malloc(sizeof(*measurement))) == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a measurement");
+    struct kvc_megakv_index_options index =
+        index_options(calibration->quick, on_gpu, kvc_megakv_pipelines_of(params.cores));
+    enum kvc_status status = KVC_OK;
+    if (!calibration->quick) {
+        kvc_progress_report(calibration->progress, "launches", 0);
+        status = kvc_megakv_measure_launches(on_gpu, launches, diag);
     }
     if (status == KVC_OK) {
-        kvc_progress_report(calibration->progress, "launches", 0);
-        status = kvc_megakv_measure_launches(params.on_gpu, &launches, diag);
+        status = kvc_megakv_measure_index(&index, calibration->steadiness, calibration->progress, measurement,
+                                          diag);
     }
     if (status == KVC_OK) {
         status = kvc_megakv_measure_stages(&params, calibration->steadiness, calibration->progress,
                                            measurement, diag);
     }
+    return status == KVC_OK ? kvc_megakv_measurement_fit(measurement, diag) : status;
+}
+
+enum kvc_status kvc_megakv_calibrate(const struct kvc_calibration *calibration, struct kvc_diag *diag)
+{
+    double most_bytes = 0;
+    struct kvc_megakv_launch_fits launches;
+    for (int i = 0; i < KVC_MEGAKV_FOOTPRINTS_MAX; i++) {
+        most_bytes = fmax(most_bytes, (calibration->quick ? quick : full).items_bytes[i] * items_margin);
+    }
+    for (int i = 0; i < KVC_MEGAKV_INDEX_LIST_MAX && !calibration->quick; i++) {
+        most_bytes = fmax(most_bytes, full_on_thread.bytes[i]);
+    }
+    enum kvc_status status = kvc_machine_check_memory(most_bytes + beside_bytes, diag);
+    struct kvc_megakv_measurement *measurement = NULL;
+    if (status == KVC_OK && (measurement = calloc(1, sizeof(*measurement))) == NULL) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a measurement");
+    }
+    if (status == KVC_OK) {
+        status = measure(calibration, &launches, measurement, diag);
+    }
     if (status == KVC_OK) {
         add_devices(measurement, calibration->profile);
-        comment_launches(&launches, calibration->profile);
+        if (!calibration->quick) {
+            comment_launches(&launches, calibration->profile);
+        }
         add_curves(measurement, calibration->profile);
-        summarize(measurement, params.on_gpu, calibration->profile);
+        summarize(measurement, calibration->machine->gpu.present, calibration->profile);
     }
     free(measurement);
     return status;

@@ -10,10 +10,12 @@
 
 enum {
     FRAME_BYTES = 1472, /* Requests in a basic Ethernet frame. */
-    /* Packets of all feeds together. */
-    MIX_BYTES = 256 << 20,
-    GETS_BYTES_MIN = 64 << 20,
-    GETS_BYTES_MAX = 512 << 20,
+    /* Packets of all feeds together. A measurement reads each of them once, but long values need more. */
+    MIX_BYTES_MIN = 16 << 20,
+    MIX_BYTES_MAX = 256 << 20,
+    LONG_BYTES = 1000, /* A long value. */
+    GETS_BYTES_MIN = 16 << 20,
+    GETS_BYTES_MAX = 64 << 20,
 };
 
 /* Slots of the index for each key before its size is rounded up to a power of two, which makes it 0.38 to
@@ -25,10 +27,11 @@ static const double full_frac = 0.985;
 
 static const double for_ever_ns = 1e18;
 
-uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t value_bytes)
+uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t key_bytes,
+                                             uint32_t value_bytes)
 {
-    uint32_t bytes = KVC_MEGAKV_PACKET_HEADER_BYTES + KVC_MEGAKV_TESTBENCH_KEY_BYTES +
-                     (load == KVC_MEGAKV_TESTBENCH_MIX ? value_bytes / 2 : 0);
+    uint32_t bytes =
+        KVC_MEGAKV_PACKET_HEADER_BYTES + key_bytes + (load == KVC_MEGAKV_TESTBENCH_MIX ? value_bytes / 2 : 0);
     return FRAME_BYTES > bytes ? FRAME_BYTES / bytes : 1;
 }
 
@@ -36,14 +39,13 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
                                 struct kvc_diag *diag)
 {
     const struct kvc_megakv_testbench_options *params = &testbench->params;
-    uint32_t item_bytes = kvc_megakv_slab_item_bytes(KVC_MEGAKV_TESTBENCH_KEY_BYTES, params->value_bytes);
+    uint32_t item_bytes = kvc_megakv_slab_item_bytes(params->key_bytes, params->value_bytes);
     kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->options);
-    testbench->keys = (uint64_t)(full_frac * params->slab_bytes / item_bytes);
-    testbench->index_bytes = exp2(ceil(log2((double)testbench->keys * 8 * slots_per_key)));
+    testbench->keys = (uint64_t)fmax(full_frac * params->items_bytes / item_bytes, 1);
     testbench->options.streams = params->pipelines;
     testbench->options.buffers = 4; /* One being filled, one launched, one answered and a free one. */
-    testbench->options.slab_bytes = params->slab_bytes;
-    testbench->options.index_bytes = testbench->index_bytes;
+    testbench->options.slab_bytes = params->items_bytes + params->room_bytes;
+    testbench->options.index_bytes = exp2(ceil(log2((double)testbench->keys * 8 * slots_per_key)));
     enum kvc_status status = KVC_OK;
     for (int load = 0; status == KVC_OK && load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         struct kvc_scenario *scenario = &testbench->scenario[load];
@@ -52,7 +54,7 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
         scenario->node.sockets = scenario->cluster.nodes = 1;
         scenario->run = (struct kvc_run){.functional = KVC_FUNCTIONAL_FULL, .seed = 1, .replicas = 1};
         scenario->workload.keys = testbench->keys;
-        scenario->workload.key_bytes = KVC_MEGAKV_TESTBENCH_KEY_BYTES;
+        scenario->workload.key_bytes = params->key_bytes;
         scenario->workload.value_bytes = params->value_bytes;
         scenario->workload.popularity = KVC_POPULARITY_UNIFORM;
         scenario->workload.arrival = KVC_ARRIVAL_SATURATE;
@@ -63,7 +65,7 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
         scenario->workload.frame_requests =
             frame_requests > 0 ? frame_requests
                                : kvc_megakv_testbench_frame_requests((enum kvc_megakv_testbench_load)load,
-                                                                     params->value_bytes);
+                                                                     params->key_bytes, params->value_bytes);
         status = kvc_megakv_resolve(scenario, &testbench->config[load], diag);
         scenario->config = &testbench->config[load];
     }
@@ -71,13 +73,14 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
 }
 
 /* Returns the bytes of packets for each pipeline: about one GET for every key, within limits, and more SETs
- * than any cache holds. */
+ * than a measurement receives. */
 static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kvc_megakv_testbench_load load)
 {
     double requests_bytes =
-        (double)testbench->keys * (KVC_MEGAKV_PACKET_HEADER_BYTES + KVC_MEGAKV_TESTBENCH_KEY_BYTES);
+        (double)testbench->keys * (KVC_MEGAKV_PACKET_HEADER_BYTES + testbench->params.key_bytes);
+    double mix_bytes = testbench->params.value_bytes < LONG_BYTES ? MIX_BYTES_MIN : MIX_BYTES_MAX;
     double all_bytes = load == KVC_MEGAKV_TESTBENCH_MIX
-                           ? MIX_BYTES
+                           ? mix_bytes
                            : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / testbench->params.pipelines;
 }
@@ -96,13 +99,9 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
         status = kvc_megakv_store_create(gets, kvc_seed_of_replica(gets->run.seed, 0), NULL,
                                          &testbench->store, diag);
     }
-    if (status == KVC_OK && params->on_gpu) {
-        status = kvc_megakv_real_device_move_index(&testbench->scenario[KVC_MEGAKV_TESTBENCH_GETS],
-                                                   &testbench->store->shards[0], diag);
-    }
     for (int load = 0; status == KVC_OK && load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         status = kvc_megakv_real_node_open(&testbench->node[load], &testbench->scenario[load],
-                                           &testbench->store->shards[0], params->on_gpu,
+                                           &testbench->store->shards[0], false,
                                            feed_bytes(testbench, (enum kvc_megakv_testbench_load)load), diag);
         if (status == KVC_OK) {
             kvc_megakv_real_node_start(&testbench->node[load], 0, for_ever_ns);
@@ -147,69 +146,49 @@ static void send(void *data)
     }
 }
 
-static double since(double *started_s)
-{
-    double now_s = kvc_clock_wall_s(), seconds = now_s - *started_s;
-    *started_s = now_s;
-    return seconds;
-}
-
 /* Runs the scheduler's task: launches what the previous round has received. */
-static void schedule(void *data)
+static void schedule(struct kvc_megakv_testbench *testbench)
 {
-    struct kvc_megakv_testbench *testbench = data;
     const struct kvc_megakv_testbench_work *held = &testbench->held;
     struct kvc_megakv_real_node *gets = &testbench->node[KVC_MEGAKV_TESTBENCH_GETS],
                                 *mix = &testbench->node[KVC_MEGAKV_TESTBENCH_MIX];
-    double started_s = kvc_clock_wall_s();
     if (held->gets > 0 && held->search != KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
         kvc_megakv_real_search_buffers(gets, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS]);
-        testbench->round->search_s = since(&started_s);
         testbench->round->search_jobs = held->gets * testbench->params.pipelines;
     }
     if (held->sets == 0) {
         return;
     }
+    double started_s = kvc_clock_wall_s();
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         kvc_megakv_real_collect_writes(mix, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
     }
-    testbench->round->collect_s = since(&started_s);
+    testbench->round->collect_s = kvc_clock_wall_s() - started_s;
     testbench->round->insert_jobs = mix->inserts + mix->erases;
     kvc_megakv_real_insert_waiting(mix);
-    testbench->round->insert_s = since(&started_s);
 }
 
-/* Adds a task for each pipeline, on the core of its receiver or sender. */
-static void add(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn,
-                enum kvc_megakv_testbench_load load, uint32_t rows)
+/* Runs a task for each pipeline, all at the same time, on the cores of their receivers or senders. Returns
+ * their mean time [s]. */
+static double run_stage(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn,
+                        enum kvc_megakv_testbench_load load, uint32_t rows)
 {
-    uint32_t others = testbench->params.cores > 1 ? testbench->params.cores - 1 : 1;
-    for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
+    uint32_t others = testbench->params.cores > 1 ? testbench->params.cores - 1 : 1,
+             pipelines = testbench->params.pipelines;
+    double sum_s = 0;
+    for (uint32_t i = 0; i < pipelines; i++) {
         uint32_t sender = testbench->params.shared_cores ? 1 + i % others : 1 + 2 * i;
         uint32_t receiver = testbench->params.shared_cores ? 0 : sender + 1,
                  core = fn == send ? sender : receiver;
-        testbench->task[testbench->count] =
-            (struct kvc_megakv_testbench_task){testbench->node[load].pipeline[i], rows};
-        testbench->work[testbench->count] =
-            (struct kvc_thread_pool_task){.fn = fn,
-                                          .data = &testbench->task[testbench->count],
-                                          .core = testbench->params.cores > 1 ? core : 0};
-        testbench->count++;
+        testbench->task[i] = (struct kvc_megakv_testbench_task){testbench->node[load].pipeline[i], rows};
+        testbench->work[i] = (struct kvc_thread_pool_task){
+            .fn = fn, .data = &testbench->task[i], .core = testbench->params.cores > 1 ? core : 0};
     }
-}
-
-static double mean_s(const struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn)
-{
-    double sum_s = 0;
-    uint32_t tasks = 0;
-    for (uint32_t i = 0; i < testbench->count; i++) {
-        if (testbench->work[i].fn != fn) {
-            continue;
-        }
+    kvc_thread_pool_run(testbench->pool, testbench->work, pipelines);
+    for (uint32_t i = 0; i < pipelines; i++) {
         sum_s += testbench->work[i].seconds;
-        tasks++;
     }
-    return tasks > 0 ? sum_s / tasks : 0;
+    return sum_s / pipelines;
 }
 
 /* Lets the senders compare keys in this round or not. */
@@ -225,14 +204,6 @@ static void at_most(uint32_t *count, uint32_t most)
     if (*count > most) {
         *count = most;
     }
-}
-
-static void wait_for_cycle(struct kvc_megakv_testbench *testbench)
-{
-    while (kvc_clock_wall_s() < testbench->launched_s + testbench->period_s) {
-        ;
-    }
-    testbench->launched_s = kvc_clock_wall_s();
 }
 
 /* Replaces hashes by others that almost never belong to a key of the store; `half`: only every other one, at
@@ -324,27 +295,19 @@ void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
                                                  .client_compared = testbench->answering.client_compares};
     count_so_far(testbench, (uint64_t)-1, round);
     testbench->round = round;
-    testbench->count = 0;
-    testbench->work[testbench->count++] = (struct kvc_thread_pool_task){.fn = schedule, .data = testbench};
-    if (work->gets > 0) {
-        add(testbench, receive_gets, KVC_MEGAKV_TESTBENCH_GETS, work->gets);
-    }
-    if (work->sets > 0) {
-        add(testbench, receive_mix, KVC_MEGAKV_TESTBENCH_MIX, work->sets);
-    }
+    schedule(testbench);
     set_compare(testbench, !testbench->answering.client_compares);
     if (testbench->answering.gets > 0) {
-        add(testbench, send, KVC_MEGAKV_TESTBENCH_GETS, testbench->answering.gets);
-    }
-    wait_for_cycle(testbench);
-    kvc_thread_pool_run(testbench->pool, testbench->work, testbench->count);
-    round->receive_gets_s = mean_s(testbench, receive_gets);
-    round->receive_mix_s = mean_s(testbench, receive_mix);
-    round->send_s = mean_s(testbench, send);
-    for (uint32_t i = 0, sender = 0; i < testbench->count; i++) {
-        if (testbench->work[i].fn == send) {
-            round->each_send_s[sender++] = testbench->work[i].seconds;
+        round->send_s = run_stage(testbench, send, KVC_MEGAKV_TESTBENCH_GETS, testbench->answering.gets);
+        for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
+            round->each_send_s[i] = testbench->work[i].seconds;
         }
+    }
+    if (work->gets > 0) {
+        round->receive_gets_s = run_stage(testbench, receive_gets, KVC_MEGAKV_TESTBENCH_GETS, work->gets);
+    }
+    if (work->sets > 0) {
+        round->receive_mix_s = run_stage(testbench, receive_mix, KVC_MEGAKV_TESTBENCH_MIX, work->sets);
     }
     count_so_far(testbench, 1, round);
     hand_on(testbench);

@@ -1,8 +1,11 @@
-/* A testbench is a real, preloaded store with real pipelines, on which single stages are measured.
+/* A testbench is a real, preloaded store with real pipelines, on which the stages of the threads are
+ * measured, each alone.
  *
- * The testbench works in rounds. In a round the receivers take in a batch, the scheduler launches the batch
- * of the round before, and the senders answer the batch of the round before that. All of them work at the
- * same time, as in a store in operation, but the caller decides exactly how much work each of them has. */
+ * The testbench works in rounds. In a round the scheduler launches the batch of the round before, then the
+ * senders answer the batch of the round before that, and then the receivers take in a batch. While one stage
+ * works, the threads of the others wait for their turn and do nothing. Every stage therefore finds its input
+ * where the stage before has left it, on another core in general, but no other stage disturbs it. The index
+ * is on the scheduler's thread; launches are measured elsewhere (index_measurement.h). */
 #ifndef KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 #define KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 
@@ -11,10 +14,10 @@
 #include "validate/probes/thread_pool.h"
 
 struct kvc_megakv_testbench_options {
-    uint32_t value_bytes; /* Length of all values [bytes]. */
-    double slab_bytes;    /* Size of the slabs, which are full of items [bytes]. */
+    uint32_t key_bytes, value_bytes; /* Length of all keys and values [bytes]. */
+    double items_bytes;              /* Slab memory of all items [bytes]. */
+    double room_bytes;               /* Slab memory that is still free [bytes]. */
     uint32_t pipelines;
-    bool on_gpu;       /* Whether the index is on the GPU. */
     bool shared_cores; /* Receivers share core 0 with the scheduler and senders share the other cores.
                           Otherwise every thread has a core, beginning with the scheduler. */
     uint32_t cores;    /* Cores in use. */
@@ -50,10 +53,9 @@ struct kvc_megakv_testbench_round {
     double receive_gets_s, receive_mix_s; /* Time of a receiver for GETs and for a mix [s]. */
     uint32_t gets_rows;                   /* GETs that each receiver took in. */
     uint32_t mix_rows, mix_sets; /* Requests of a mix that each receiver took in, and the SETs among them. */
-    double search_s;             /* Time of the launch that searches for all pipelines [s]. */
-    uint32_t search_jobs;        /* Jobs of that launch. */
-    double collect_s, insert_s;  /* Time to collect the SETs' index jobs, and of their launch [s]. */
-    uint32_t insert_jobs;        /* Jobs of that launch. */
+    uint32_t search_jobs;        /* Searches of all pipelines. */
+    double collect_s;            /* Time to collect the SETs' index jobs [s]. */
+    uint32_t insert_jobs;        /* These jobs. */
     double send_s;               /* Time of a sender [s]. */
     double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Time of each sender [s]. */
     uint32_t send_rows;                                /* GETs that each sender answered. */
@@ -70,35 +72,28 @@ struct kvc_megakv_testbench_task {
 
 struct kvc_megakv_testbench {
     struct kvc_megakv_testbench_options params;
-    double index_bytes; /* Size of the index [bytes]. */
-    uint64_t keys;      /* Keys of the store. */
+    uint64_t keys; /* Keys of the store. */
     struct kvc_megakv_options options;
     struct kvc_megakv_config config[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_scenario scenario[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_megakv_store *store;
     struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* Both work on the same store. */
     struct kvc_thread_pool *pool;
-    /* Time between two rounds; 0: none [s]. A store launches once per cycle, and the lines that the caches
-     * have lost since the last launch are part of a launch's cost. */
-    double period_s;
-    double launched_s; /* When the latest round began [s]. */
     struct kvc_megakv_testbench_work
         held; /* Work that is received but not launched; `gets` counts those that fit. */
     struct kvc_megakv_testbench_work answering; /* Launched but not answered. */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
-    struct kvc_megakv_testbench_round *round; /* The current round. */
-    uint32_t count;                           /* Its tasks. */
-    struct kvc_megakv_testbench_task task[3 * KVC_MEGAKV_REAL_PIPELINES_MAX];
-    struct kvc_thread_pool_task work[3 * KVC_MEGAKV_REAL_PIPELINES_MAX + 1];
+    struct kvc_megakv_testbench_round *round;                             /* The current round. */
+    struct kvc_megakv_testbench_task task[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Of its current stage. */
+    struct kvc_thread_pool_task work[KVC_MEGAKV_REAL_PIPELINES_MAX];
 };
 
-enum { KVC_MEGAKV_TESTBENCH_KEY_BYTES = 8 };
-
 /* Returns how many requests fit into a basic Ethernet frame. */
-uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t value_bytes);
+uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t key_bytes,
+                                             uint32_t value_bytes);
 
 /* Creates and preloads the store. `frame_requests` is the size of the frames; 0: as many as fit. `pool`
- * must outlive the testbench. Returns KVC_ERR_RUNTIME if memory is short or there is no GPU. The testbench
+ * must outlive the testbench. Returns KVC_ERR_RUNTIME if memory is short. The testbench
  * must be closed even after an error. */
 enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench,
                                           const struct kvc_megakv_testbench_options *params,

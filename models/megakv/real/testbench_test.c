@@ -4,15 +4,16 @@
 
 #include "validate/probes/pin.h"
 
-enum { PIPELINES = 2, VALUE_BYTES = 8, ROWS = 500, SETS = 300, ROUNDS_TO_FILL = 20 };
+enum { PIPELINES = 2, KEY_BYTES = 8, VALUE_BYTES = 8, ROWS = 500, SETS = 300, ROUNDS_TO_FILL = 20 };
 
 static struct kvc_megakv_testbench testbench;
 
 static struct kvc_thread_pool *open_testbench(void)
 {
     struct kvc_diag diag = {0};
-    struct kvc_megakv_testbench_options params = {.value_bytes = VALUE_BYTES,
-                                                  .slab_bytes = 4 << 20,
+    struct kvc_megakv_testbench_options params = {.key_bytes = KEY_BYTES,
+                                                  .value_bytes = VALUE_BYTES,
+                                                  .items_bytes = 4 << 20,
                                                   .pipelines = PIPELINES,
                                                   .shared_cores = true,
                                                   .cores = kvc_pin_cores() > 1 ? 2 : 1};
@@ -64,10 +65,9 @@ static void expect_gets(enum kvc_megakv_testbench_search search, uint32_t low, u
     struct kvc_megakv_testbench_round round = run_round(&work);
     expect_received(&round);
     cr_expect_eq(round.search_jobs, search == KVC_MEGAKV_TESTBENCH_NO_SEARCH ? 0 : PIPELINES * ROWS);
-    cr_expect((round.search_s > 0) == (search != KVC_MEGAKV_TESTBENCH_NO_SEARCH));
     cr_expect_eq(round.send_rows, ROWS);
     uint64_t missed = 0;
-    cr_expect(round.send_s > 0 && round.receive_mix_s == 0 && round.collect_s == 0 && round.insert_s == 0);
+    cr_expect(round.send_s > 0 && round.receive_mix_s == 0 && round.collect_s == 0);
     cr_expect_eq(round.mix_rows + round.mix_sets + round.insert_jobs, 0);
     double sum_s = 0;
     for (uint32_t i = 0; i < PIPELINES; i++) {
@@ -95,8 +95,8 @@ static uint32_t expect_mix(void)
     cr_expect(round.mix_sets >= SETS && round.mix_sets < SETS + 73, "%u", round.mix_sets);
     cr_expect(round.mix_rows > 1.5 * SETS && round.mix_rows < 2.5 * SETS, "half of it are SETs: %u of %u",
               round.mix_sets, round.mix_rows);
-    cr_expect(round.receive_mix_s > 0 && round.collect_s > 0 && round.insert_s > 0);
-    cr_expect(round.receive_gets_s == 0 && round.search_s == 0 && round.send_s == 0);
+    cr_expect(round.receive_mix_s > 0 && round.collect_s > 0);
+    cr_expect(round.receive_gets_s == 0 && round.send_s == 0);
     cr_expect_eq(round.gets_rows + round.search_jobs + round.send_rows, 0);
     cr_expect_eq(stats->inserts - inserts, PIPELINES * SETS);
     cr_expect_eq(stats->erases - erases, round.insert_jobs - PIPELINES * SETS);
@@ -114,12 +114,6 @@ Test(testbench, rounds_do_the_given_work)
     expect_gets(KVC_MEGAKV_TESTBENCH_HALF_ABSENT, 2 * ROWS / 5, 3 * ROWS / 5);
     expect_gets(KVC_MEGAKV_TESTBENCH_NO_SEARCH, 0, 0);
     expect_gets(KVC_MEGAKV_TESTBENCH_KEYS, ROWS, ROWS);
-    /* Rounds wait for their cycle. */
-    double before_s = testbench.launched_s;
-    testbench.period_s = 3e-3;
-    expect_gets(KVC_MEGAKV_TESTBENCH_KEYS, ROWS, ROWS);
-    cr_expect_geq(testbench.launched_s - before_s, 3 * testbench.period_s);
-    testbench.period_s = 0;
     for (int i = 0; i < ROUNDS_TO_FILL; i++) {
         expect_mix();
     }
@@ -142,7 +136,7 @@ Test(testbench, rounds_overlap)
     cr_expect_eq(round.gets_rows + round.mix_rows + round.send_rows, 0);
     cr_expect_eq(round.search_jobs, PIPELINES * ROWS);
     cr_expect_geq(round.insert_jobs, PIPELINES * SETS);
-    cr_expect(round.search_s > 0 && round.collect_s > 0 && round.insert_s > 0);
+    cr_expect_gt(round.collect_s, 0);
     cr_expect_eq(round.receive_gets_s + round.receive_mix_s, 0);
     round = run_round(&none);
     cr_expect_eq(round.gets_rows + round.mix_rows + round.search_jobs + round.insert_jobs, 0);
@@ -183,9 +177,9 @@ Test(testbench, batches_with_and_without_comparison_take_turns)
 
 Test(testbench, sizes)
 {
-    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 8), 92);
-    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 1000), 92,
+    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 8, 8), 92);
+    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_GETS, 8, 1000), 92,
                  "GETs carry no values");
-    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, 8), 73);
-    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, 100000), 1);
+    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, 8, 8), 73);
+    cr_expect_eq(kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, 8, 100000), 1);
 }

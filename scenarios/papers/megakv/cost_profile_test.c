@@ -20,13 +20,14 @@ Test(cost_profile, is_derived_by_default)
 #define MOST_LAWS                                                                                            \
     LAW("receive")                                                                                           \
     LAW("write")                                                                                             \
+    LAW("evict")                                                                                             \
     LAW("pass")                                                                                              \
     LAW("read_checked")                                                                                      \
     LAW("read_half_marked")                                                                                  \
     LAW("read_marked")                                                                                       \
     LAW("read_half_missed")                                                                                  \
     LAW("read_slowest")                                                                                      \
-    LAW("search") LAW("search_high_load") LAW("drain") LAW("insert") LAW("insert_high_load")
+    LAW("search") LAW("drain") LAW("insert") LAW("replace") LAW("erase")
 
 Test(cost_profile, takes_measured_costs)
 {
@@ -75,7 +76,7 @@ Test(cost_profile, refuses_incomplete_costs)
         "megakv_costs",
         "return { kind = 'megakv_costs',\n" MOST_LAWS LAW("search_miss") "  read = {\n"
                                                                          "    " POINT("time = '-5ns'") " } }",
-        17, "read.1.time: found \"-5ns\", allowed: a time");
+        18, "read.1.time: found \"-5ns\", allowed: a time");
     kvc_test_refuses_in_profile(
         "megakv_costs",
         "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
@@ -83,12 +84,12 @@ Test(cost_profile, refuses_incomplete_costs)
                            "    " POINT("time = '5ns'") ", " POINT(
                                "time = '6ns', threads = 2") ",\n"
                                                             "    " POINT("time = '5ns', threads = 2") " } }",
-        16, "megakv_costs.read: found 3 points, 1 sizes, 1 footprints and 2 numbers of threads need 2");
+        17, "megakv_costs.read: found 3 points, the full grid has 2");
     kvc_test_refuses_in_profile("megakv_costs",
                                 "return { kind = 'megakv_costs',\n" MOST_LAWS LAW(
                                     "search_miss") "  read = {\n"
                                                    "    { size = 8, time = { '5ns', source = 'x' } } } }",
-                                17, "read.1.size has no source");
+                                18, "read.1.size has no source");
     kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { megakv_costs = {\n"
                      "    read = { { size = 1, time = '1ns' } } } } }",
                      2, "node.megakv_costs.receive is missing");

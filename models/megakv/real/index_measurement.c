@@ -1,0 +1,280 @@
+#include "models/megakv/real/index_measurement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/megakv/cuckoo.h"
+#include "models/megakv/launch.h"
+#include "models/megakv/real/device.h"
+#include "models/megakv/real/node.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+
+enum {
+    JOBS_MAX = KVC_MEGAKV_ROWS_MAX,
+    STREAMS_MAX = KVC_MEGAKV_REAL_PIPELINES_MAX,
+    SLOT_BYTES = 8,
+    LINE_BYTES = 64,
+    PASSING_BYTES = 64 << 20, /* Memory whose lines pass through the caches between launches. */
+    DISPLACEMENTS_MAX = 100,
+};
+
+/* Time between two launches on a GPU, as in Mega-KV's scheduler. */
+static const double cycle_s = 300e-6;
+
+/* Elements [0, held) are in the index; element i has hash mix(i + 1) and location i. Elements from `fresh` on
+ * were never in it. Those from `absent` on are not in it in any measurement. */
+static const uint32_t fresh = UINT32_C(1) << 30, absent = UINT32_C(3) << 30;
+
+/* An index, the jobs of a launch, and what is measured. */
+struct bench {
+    const struct kvc_megakv_index_options *params;
+    struct kvc_megakv_shard shard; /* Only its index. */
+    struct kvc_megakv_real_device_queues *queues;
+    uint64_t *hash[STREAMS_MAX];
+    uint32_t *location[STREAMS_MAX], *erased;
+    uint8_t *passing;
+    size_t passed; /* Where the next passing bytes begin. */
+    uint32_t held, next_fresh;
+    uint32_t streams, jobs; /* Of the launch, jobs of each stream. */
+    bool misses;            /* It searches for absent keys. */
+    struct kvc_rng rng;
+    double launched_s;
+};
+
+static void choose(struct bench *bench, uint32_t stream, uint32_t i, uint32_t element)
+{
+    bench->hash[stream][i] = kvc_mix64((uint64_t)element + 1);
+    bench->location[stream][i] = element;
+}
+
+/* Chooses random elements of the first `count` from `first` on. */
+static void choose_random(struct bench *bench, uint32_t first, uint32_t count)
+{
+    for (uint32_t s = 0; s < bench->streams; s++) {
+        for (uint32_t i = 0; i < bench->jobs; i++) {
+            choose(bench, s, i, first + kvc_rng_below(&bench->rng, count));
+        }
+    }
+}
+
+/* Chooses elements that were never in the index. */
+static void choose_fresh(struct bench *bench)
+{
+    for (uint32_t i = 0; i < bench->jobs; i++) {
+        choose(bench, 0, i, fresh + bench->next_fresh++ % (absent - fresh));
+    }
+}
+
+/* Chooses different held elements, with a stride that spreads them over all of the index. */
+static void choose_held(struct bench *bench)
+{
+    uint32_t stride = bench->held / bench->jobs, first = kvc_rng_below(&bench->rng, stride);
+    for (uint32_t i = 0; i < bench->jobs; i++) {
+        choose(bench, 0, i, first + i * stride);
+    }
+}
+
+/* Lets the lines pass through the caches that the other stages touch between two launches. Waits for the next
+ * cycle of a GPU. */
+static void pass_time(struct bench *bench)
+{
+    size_t bytes = (size_t)KVC_MEGAKV_PASSING_BYTES * bench->jobs * bench->streams;
+    volatile uint8_t *passing = bench->passing;
+    for (size_t done = 0; done < bytes; done += LINE_BYTES) {
+        passing[bench->passed] = (uint8_t)(passing[bench->passed] + 1);
+        bench->passed = (bench->passed + LINE_BYTES) % PASSING_BYTES;
+    }
+    while (bench->params->on_gpu && kvc_clock_wall_s() < bench->launched_s + cycle_s) {
+        ;
+    }
+    bench->launched_s = kvc_clock_wall_s();
+}
+
+static double since_launch_ns(const struct bench *bench)
+{
+    return (kvc_clock_wall_s() - bench->launched_s) * 1e9;
+}
+
+static void insert(struct bench *bench)
+{
+    kvc_index_insert(bench->shard.index, bench->hash[0], bench->location[0], bench->jobs, NULL,
+                     &bench->shard.index_stats);
+}
+
+static void erase(struct bench *bench)
+{
+    kvc_index_erase(bench->shard.index, bench->hash[0], bench->location[0], bench->jobs, bench->erased,
+                    &bench->shard.index_stats);
+}
+
+static double search_again(void *data, int repetition)
+{
+    struct bench *bench = data;
+    (void)repetition;
+    choose_random(bench, bench->misses ? absent : 0, bench->misses ? fresh : bench->held);
+    pass_time(bench);
+    for (uint32_t s = 0; s < bench->streams; s++) {
+        kvc_megakv_real_device_search_begin(bench->queues, s, &bench->shard, bench->hash[s], bench->jobs,
+                                            bench->location[s]);
+    }
+    kvc_megakv_real_device_search_end(bench->queues);
+    return since_launch_ns(bench);
+}
+
+static double insert_again(void *data, int repetition)
+{
+    struct bench *bench = data;
+    (void)repetition;
+    choose_fresh(bench);
+    pass_time(bench);
+    insert(bench);
+    double ns = since_launch_ns(bench);
+    erase(bench);
+    return ns;
+}
+
+static double replace_again(void *data, int repetition)
+{
+    struct bench *bench = data;
+    (void)repetition;
+    choose_random(bench, 0, bench->held);
+    pass_time(bench);
+    insert(bench);
+    return since_launch_ns(bench);
+}
+
+static double erase_again(void *data, int repetition)
+{
+    struct bench *bench = data;
+    (void)repetition;
+    choose_held(bench);
+    pass_time(bench);
+    erase(bench);
+    double ns = since_launch_ns(bench);
+    insert(bench);
+    return ns;
+}
+
+/* Inserts elements until the index has the load factor. */
+static void fill(struct bench *bench, double bytes, double load_frac)
+{
+    uint32_t held = (uint32_t)(load_frac * bytes / SLOT_BYTES);
+    bench->streams = 1;
+    while (bench->held < held) {
+        bench->jobs = held - bench->held < JOBS_MAX ? held - bench->held : JOBS_MAX;
+        for (uint32_t i = 0; i < bench->jobs; i++) {
+            choose(bench, 0, i, bench->held + i);
+        }
+        insert(bench);
+        bench->held += bench->jobs;
+    }
+}
+
+static void measure(struct bench *bench, kvc_megakv_repetition_fn *fn, struct kvc_megakv_cost_point *where,
+                    struct kvc_megakv_measured_curve *curve)
+{
+    double ns[KVC_MEGAKV_REPETITIONS];
+    where->size = bench->jobs;
+    where->threads = bench->streams;
+    kvc_megakv_repeat(fn, bench, 0, ns);
+    kvc_megakv_measured_curve_add(curve, where, ns);
+}
+
+/* Measures launches of all sizes at one load factor. */
+static void measure_load(struct bench *bench, struct kvc_megakv_cost_point *where,
+                         struct kvc_megakv_measurement *measurement)
+{
+    const struct kvc_megakv_index_options *params = bench->params;
+    for (int j = 0; j < KVC_MEGAKV_INDEX_LIST_MAX && params->jobs[j] > 0; j++) {
+        bench->jobs = params->jobs[j];
+        for (int s = 0; s < KVC_MEGAKV_INDEX_LIST_MAX && params->streams[s] > 0; s++) {
+            bench->streams = params->streams[s];
+            bench->misses = false;
+            measure(bench, search_again, where, &measurement->search);
+            bench->misses = true;
+            measure(bench, search_again, where, &measurement->search_miss);
+        }
+        bench->streams = 1;
+        measure(bench, insert_again, where, &measurement->insert);
+        measure(bench, replace_again, where, &measurement->replace);
+        measure(bench, erase_again, where, &measurement->erase);
+    }
+}
+
+static enum kvc_status open_bench(struct bench *bench, const struct kvc_megakv_index_options *params,
+                                  struct kvc_diag *diag)
+{
+    bool on_gpu = params->on_gpu, opened;
+    uint32_t streams = 0;
+    *bench = (struct bench){.params = params, .passing = malloc(PASSING_BYTES)};
+    kvc_rng_init(&bench->rng, 1, "index measurement", 0);
+    for (int s = 0; s < KVC_MEGAKV_INDEX_LIST_MAX; s++) {
+        streams = params->streams[s] > streams ? params->streams[s] : streams;
+    }
+    bench->queues = kvc_megakv_real_device_queues_create(on_gpu, streams);
+    bench->erased = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t));
+    opened = bench->passing != NULL && bench->queues != NULL && bench->erased != NULL;
+    for (uint32_t s = 0; s < streams && s < STREAMS_MAX; s++) {
+        bench->hash[s] = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint64_t));
+        bench->location[s] = kvc_megakv_real_device_array(on_gpu, JOBS_MAX * sizeof(uint32_t));
+        opened = opened && bench->hash[s] != NULL && bench->location[s] != NULL;
+    }
+    if (!opened) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the jobs of %u streams", streams);
+    }
+    memset(bench->passing, 0, PASSING_BYTES);
+    return KVC_OK;
+}
+
+static void close_bench(struct bench *bench)
+{
+    bool on_gpu = bench->params->on_gpu;
+    for (uint32_t s = 0; s < STREAMS_MAX; s++) {
+        kvc_megakv_real_device_array_free(on_gpu, bench->hash[s]);
+        kvc_megakv_real_device_array_free(on_gpu, bench->location[s]);
+    }
+    kvc_megakv_real_device_array_free(on_gpu, bench->erased);
+    kvc_megakv_real_device_queues_free(bench->queues);
+    free(bench->passing);
+}
+
+static enum kvc_status measure_size(struct bench *bench, double bytes,
+                                    struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)
+{
+    const struct kvc_megakv_index_options *params = bench->params;
+    const struct kvc_megakv_cuckoo_params table = {.bytes = (uint64_t)bytes,
+                                                   .max_displacements = DISPLACEMENTS_MAX};
+    bench->held = bench->next_fresh = 0;
+    bench->shard.index = kvc_megakv_real_device_index(params->on_gpu, &table);
+    if (bench->shard.index == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for an index of %.4g MiB", bytes / 0x1p20);
+    }
+    for (int l = 0; l < KVC_MEGAKV_INDEX_LIST_MAX && params->load_frac[l] > 0; l++) {
+        struct kvc_megakv_cost_point where = {.load_frac = params->load_frac[l], .footprint_bytes = bytes};
+        fill(bench, bytes, params->load_frac[l]);
+        measure_load(bench, &where, measurement);
+    }
+    kvc_index_free(bench->shard.index);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_megakv_measure_index(const struct kvc_megakv_index_options *params,
+                                         struct kvc_steadiness *steadiness,
+                                         const struct kvc_progress *progress,
+                                         struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)
+{
+    struct bench *bench = malloc(sizeof(*bench));
+    if (bench == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a measurement of the index");
+    }
+    enum kvc_status status = open_bench(bench, params, diag);
+    for (int b = 0; status == KVC_OK && b < KVC_MEGAKV_INDEX_LIST_MAX && params->bytes[b] > 0; b++) {
+        kvc_progress_report(progress, "index", (double)b / KVC_MEGAKV_INDEX_LIST_MAX);
+        status = measure_size(bench, params->bytes[b], measurement, diag);
+        kvc_steadiness_check(steadiness);
+    }
+    close_bench(bench);
+    free(bench);
+    return status;
+}
