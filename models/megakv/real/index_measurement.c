@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/megakv/cuckoo.h"
+#include "kernels/pages.h"
 #include "models/megakv/launch.h"
 #include "models/megakv/real/device.h"
 #include "models/megakv/real/node.h"
@@ -16,6 +17,7 @@ enum {
     SLOT_BYTES = 8,
     LINE_BYTES = 64,
     PASSING_BYTES = 64 << 20, /* Memory whose lines pass through the caches between launches. */
+    LOAD_STEPS = 32,          /* A launch changes the load factor by one in this many slots at most. */
     DISPLACEMENTS_MAX = 100,
 };
 
@@ -181,6 +183,24 @@ static void measure(struct bench *bench, kvc_megakv_repetition_fn *fn, struct kv
     kvc_megakv_measured_curve_add(curve, where, ns);
 }
 
+/* Measures a launch that changes the load factor. In a small index, several launches stand for a large one,
+ * so that the load stays what it is. */
+static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn,
+                           struct kvc_megakv_cost_point *where, struct kvc_megakv_measured_curve *curve)
+{
+    double ns[KVC_MEGAKV_REPETITIONS];
+    uint32_t jobs = bench->jobs, most = (uint32_t)(kvc_index_capacity(bench->shard.index) / LOAD_STEPS);
+    where->size = jobs;
+    where->threads = bench->streams;
+    bench->jobs = jobs < most ? jobs : most;
+    kvc_megakv_repeat(fn, bench, 0, ns);
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
+        ns[i] *= (double)jobs / bench->jobs;
+    }
+    bench->jobs = jobs;
+    kvc_megakv_measured_curve_add(curve, where, ns);
+}
+
 /* Measures launches of all sizes at one load factor. */
 static void measure_load(struct bench *bench, struct kvc_megakv_cost_point *where,
                          struct kvc_megakv_measurement *measurement)
@@ -196,9 +216,9 @@ static void measure_load(struct bench *bench, struct kvc_megakv_cost_point *wher
             measure(bench, search_again, where, &measurement->search_miss);
         }
         bench->streams = 1;
-        measure(bench, insert_again, where, &measurement->insert);
+        measure_change(bench, insert_again, where, &measurement->insert);
         measure(bench, replace_again, where, &measurement->replace);
-        measure(bench, erase_again, where, &measurement->erase);
+        measure_change(bench, erase_again, where, &measurement->erase);
     }
 }
 
@@ -207,7 +227,7 @@ static enum kvc_status open_bench(struct bench *bench, const struct kvc_megakv_i
 {
     bool on_gpu = params->on_gpu, opened;
     uint32_t streams = 0;
-    *bench = (struct bench){.params = params, .passing = malloc(PASSING_BYTES)};
+    *bench = (struct bench){.params = params, .passing = kvc_pages_alloc(PASSING_BYTES)};
     kvc_rng_init(&bench->rng, 1, "index measurement", 0);
     for (int s = 0; s < KVC_MEGAKV_INDEX_LIST_MAX; s++) {
         streams = params->streams[s] > streams ? params->streams[s] : streams;
@@ -236,7 +256,7 @@ static void close_bench(struct bench *bench)
     }
     kvc_megakv_real_device_array_free(on_gpu, bench->erased);
     kvc_megakv_real_device_queues_free(bench->queues);
-    free(bench->passing);
+    kvc_pages_free(bench->passing, PASSING_BYTES);
 }
 
 static enum kvc_status measure_size(struct bench *bench, double bytes,

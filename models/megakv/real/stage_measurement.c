@@ -15,8 +15,8 @@ enum {
     WARM_UP_REQUESTS = 8000000, /* Most reads that settle the caches. */
     READS_MIN = 64,             /* Fewest GETs of a batch whose reads are timed. */
     SETS_MIN = 64,              /* Fewest SETs of a batch whose writes are timed. */
-    SETS_MAX = 1024,            /* Most of them. */
-    ROOM_BYTES = 64 << 20,      /* About what the SETs of a measurement take of the slabs. */
+    SETS_MAX = 256,             /* Most of them. */
+    ROOM_BYTES = 16 << 20,      /* About what the SETs of a measurement take of the slabs. */
     FEW_JOBS = 256,             /* Fewest index jobs whose collection is timed. */
     MANY_JOBS = 65536,          /* Most of them. */
     THREADS_MAX = 2,            /* Numbers of threads that are measured. */
