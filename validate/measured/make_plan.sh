@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Prints the plan of a machine: make_plan.sh two-cores|h200-pcie5 > NAME/plan.csv
+#
+# First come saturating runs that vary one axis at a time around a base, then a Latin hypercube over all axes, and
+# then open loops at 40, 60, 80 and 90 % of the capacity of some of them. Every third line of a plan is unseen, so
+# the values of an axis are listed in an order that puts some of them, and never only the ends, on unseen lines.
+# The random numbers come from the seed below; nothing here depends on a measurement.
+set -euo pipefail
+case ${1:-} in
+two-cores | h200-pcie5) ;;
+*)
+    echo "usage: make_plan.sh two-cores|h200-pcie5" >&2
+    exit 2
+    ;;
+esac
+awk -v machine="$1" '
+function random(below) { # SplitMix would need 64 bits; this generator (Park, Miller, CACM 1988) needs 53
+    seed = seed * 16807 % 2147483647
+    return int(seed / 2147483647 * below)
+}
+function shuffle(list, count,    i, j, t) {
+    for (i = count; i > 1; i--) { j = 1 + random(i); t = list[i]; list[i] = list[j]; list[j] = t }
+}
+function class_bytes(bytes,    step) { # size classes of the slab store
+    if (bytes <= 64) return bytes <= 32 ? 32 : bytes <= 48 ? 48 : 64
+    for (step = 16; step * 8 < bytes; step *= 2) {}
+    return int((bytes + step - 1) / step) * step
+}
+function reset() {
+    key = 8; value = 8; zipf = 0; get = 0.95; index_mib = 128; load = 0.5; streams = base_streams; cycle = base_cycle
+    roomy = 0
+}
+# Prints the configuration. A slab store that is not roomy is nearly full after the preload; a roomy one has place for
+# all SETs of a run.
+function line(frac, of,    slots, keys, item, slab, id, text) {
+    slots = index_mib * 131072
+    keys = int(load * slots / 1000) * 1000
+    item = class_bytes(8 + key + value)
+    while (keys * item > items_max || keys > keys_max) { index_mib /= 2; keys = int(load * index_mib * 131072 / 1000) * 1000 }
+    slab = keys * item * 1.012 + 4194304
+    if (roomy) slab += (1 - get) * rate_max / (1 + value / 256) * item
+    if (slab > slab_max) slab = slab_max
+    id = sprintf("k%d-v%d-g%d-%s-i%d-l%d-s%d-c%d-%s", key, value, get * 100, zipf > 0 ? "z" zipf * 100 : "u", index_mib, load * 100, streams, cycle, roomy ? "roomy" : "tight")
+    if (frac > 0) id = id "-" frac * 100
+    if (id in known) return
+    known[id] = 1
+    text = sprintf("workload.key=%d;workload.value=%d;workload.keys=%d;workload.get=%g;workload.set=%g", key, value, keys, get, 1 - get)
+    if (zipf > 0) text = text ";workload.dist.zipf=" zipf
+    text = text sprintf(";system.index=%gMiB;system.slab=%.0fMB;system.streams=%d;system.cycle=%dus", index_mib, slab / 1e6, streams, cycle)
+    printf("%s,megakv.lua,%s,%s,%s\n", id, (frac > 0 ? frac : ""), of, text)
+    last = id
+    count++
+}
+function saturating() { line(0, ""); saved[++configurations] = key " " value " " zipf " " get " " index_mib " " load " " streams " " cycle " " roomy " " last }
+function vary(axis, values,    n, i, v) {
+    n = split(values, v, " ")
+    for (i = 1; i <= n; i++) {
+        reset()
+        if (axis == "key") key = v[i]
+        else if (axis == "value") value = v[i]
+        else if (axis == "zipf") zipf = v[i]
+        else if (axis == "get") get = v[i]
+        else if (axis == "roomy") { get = v[i]; roomy = 1 }
+        else if (axis == "index") { index_mib = v[i]; load = index_mib > 512 ? 0.1 : 0.5 }
+        else if (axis == "load") load = v[i]
+        else if (axis == "streams") streams = v[i]
+        else if (axis == "cycle") cycle = v[i]
+        else if (axis == "sets") { key = v[i]; get = 0.75 }
+        else if (axis == "skewed") { zipf = v[i]; get = 0.75 }
+        saturating()
+    }
+}
+# One column of the hypercube: every value equally often, in random order.
+function column(name, values,    n, i, v, list) {
+    n = split(values, v, " ")
+    for (i = 1; i <= samples; i++) list[i] = v[1 + (i - 1) % n]
+    shuffle(list, samples)
+    for (i = 1; i <= samples; i++) cube[name, i] = list[i]
+}
+BEGIN {
+    seed = machine == "two-cores" ? 20261122 : 20261123
+    base_streams = machine == "two-cores" ? 1 : 7
+    base_cycle = machine == "two-cores" ? 300 : 160
+    keys_max = 55e6                                   # as many as fill a tenth of 4 GiB
+    items_max = machine == "two-cores" ? 3e9 : 8e9    # slab memory of the preloaded items
+    slab_max = machine == "two-cores" ? 10e9 : 40e9   # slab memory in all
+    rate_max = machine == "two-cores" ? 40e6 : 200e6 # SETs of a run without reads of short values
+    samples = 12
+    print "id,scenario,load_frac,of,overrides"
+    reset(); saturating()
+    vary("key", "16 64 250 32 128")
+    vary("value", "2 64 1024 16 256 4096 8192")
+    vary("zipf", "0.6 0.99 1.3 0.8 1.1 1.2")
+    vary("get", "1 0.75 0.5 0 0.25")
+    vary("roomy", "0.95 0.5 0.75 0 0.25")
+    vary("index", "16 1024 4096 64 512 2048")
+    vary("load", "0.1 0.25 0.75 0.9 0.35 0.6")
+    vary("streams", machine == "two-cores" ? "2 3 5 7" : "1 2 3 4 5 6")
+    vary("cycle", "50 100 1000 2000 500")
+    vary("sets", "16 64 250")
+    vary("skewed", "0.6 1.1 1.3")
+    column("key", "8 16 24 48 100 250"); column("value", "2 8 32 128 512 8192")
+    column("zipf", "0 0 0.7 0.99 1.1 1.25"); column("get", "1 0.95 0.8 0.5 0.2 0")
+    column("index", "16 32 64 128 256 512"); column("load", "0.1 0.3 0.5 0.7 0.85 0.9")
+    column("streams", machine == "two-cores" ? "1 1 2 2 3 4" : "1 2 3 4 5 7"); column("cycle", "50 100 200 400 1000 2000")
+    column("roomy", "0 1")
+    for (i = 1; i <= samples; i++) {
+        reset()
+        key = cube["key", i]; value = cube["value", i]; zipf = cube["zipf", i]; get = cube["get", i]
+        index_mib = cube["index", i]; load = cube["load", i]; streams = cube["streams", i]; cycle = cube["cycle", i]
+        roomy = cube["roomy", i]
+        saturating()
+    }
+    split("0.6 0.4 0.8 0.9", fractions, " ")
+    for (i = 1; i <= configurations; i += 4) {
+        split(saved[i], c, " ")
+        key = c[1]; value = c[2]; zipf = c[3]; get = c[4]; index_mib = c[5]; load = c[6]; streams = c[7]; cycle = c[8]; roomy = c[9]
+        line(fractions[1 + n++ % 4], c[10])
+    }
+}'

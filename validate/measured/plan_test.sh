@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The plans are those that make_plan.sh prints, they have at least 60 lines, and every axis has several values on seen
+# lines and several on unseen ones.
+# Usage: plan_test.sh FOLDER    FOLDER is validate/measured
+set -u
+folder=$1
+failures=0
+fail() {
+    echo "FAILED: $*" >&2
+    failures=$((failures + 1))
+}
+values() { # MACHINE AXIS REMAINDERS: prints how many values the axis has on lines whose number modulo 3 is one of these
+    awk -F, -v axis="$2" -v rests="$3" 'NR > 1 && index(rests, (NR - 1) % 3) {
+        if (match($5, axis "=[^;]*")) seen[substr($5, RSTART, RLENGTH)] = 1
+    } END { n = 0; for (v in seen) n++; print n }' "$folder/$1/plan.csv"
+}
+for machine in two-cores h200-pcie5; do
+    bash "$folder/make_plan.sh" $machine | cmp - "$folder/$machine/plan.csv" || fail "$machine: make_plan.sh prints another plan"
+    lines=$(($(wc -l <"$folder/$machine/plan.csv") - 1))
+    [ $lines -ge 60 ] || fail "$machine: $lines lines"
+    open=$(awk -F, 'NR > 1 && $3 != ""' "$folder/$machine/plan.csv" | wc -l)
+    [ "$open" -ge 10 ] || fail "$machine: $open lines with a load below the capacity"
+    for axis in workload.key workload.value workload.dist.zipf workload.get system.index system.streams system.cycle; do
+        seen=$(values $machine $axis 12) unseen=$(values $machine $axis 0)
+        [ "$seen" -ge 4 ] && [ "$unseen" -ge 3 ] || fail "$machine: $axis has $seen values on seen lines, $unseen on unseen ones"
+    done
+done
+bash "$folder/make_plan.sh" nowhere 2>/dev/null && fail "make_plan.sh takes any machine"
+exit $((failures > 0))
