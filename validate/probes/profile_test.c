@@ -76,7 +76,10 @@ Test(profile, lists_curves_and_comments)
     struct kvc_profile *profile = new_profile();
     kvc_profile_value(profile, "gpu.clocks", "core", 1, "GHz", "known");
     kvc_profile_point(profile, "a_store", "read", &point);
-    kvc_profile_point(profile, "a_store", "write", &point);
+    struct kvc_profile_point keyed = point;
+    keyed.key_bytes = 16;
+    keyed.load_frac = 0.75;
+    kvc_profile_point(profile, "a_store", "write", &keyed);
     kvc_profile_value(profile, "gpu.clocks", "memory", 2, "GHz", "known");
     kvc_profile_comment(profile, "%s line", "one");
     kvc_profile_summarize(profile, "not in the file");
@@ -92,7 +95,8 @@ Test(profile, lists_curves_and_comments)
                          "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
                          "    },\n"
                          "    write = {\n"
-                         "      { size = 8, footprint = \"2MiB\", threads = 2, time = \"12.5ns\",\n"
+                         "      { size = 8, key = \"16B\", load = 0.75, footprint = \"2MiB\", threads = 2, "
+                         "time = \"12.5ns\",\n"
                          "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
                          "    },\n"
                          "  },\n"

@@ -458,12 +458,14 @@ static uint32_t keys_of(const struct kvc_megakv_measurement_options *params)
     return keys;
 }
 
+/* Measures everything with a number of pipelines. Items of other lengths of keys than the first are measured
+ * with the most pipelines only, which saves minutes. */
 static enum kvc_status survey_pipelines(struct survey *survey, uint32_t pipelines, double done_frac,
                                         struct kvc_steadiness *steadiness,
                                         const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     const struct kvc_megakv_measurement_options *params = survey->params;
-    uint32_t keys = keys_of(params);
+    uint32_t keys = keys_of(params), items = pipelines < survey->threads.most ? 1 : keys;
     enum kvc_status status = KVC_OK;
     for (uint32_t k = 0; status == KVC_OK && k < keys; k++) {
         status = survey_frames(survey, params->shapes[k].key_bytes, pipelines, diag);
@@ -471,8 +473,8 @@ static enum kvc_status survey_pipelines(struct survey *survey, uint32_t pipeline
     if (status == KVC_OK) {
         status = survey_full_store(survey, pipelines, diag);
     }
-    for (uint32_t k = 0; status == KVC_OK && k < keys; k++) {
-        kvc_progress_report(progress, "stages", done_frac + (double)k / keys / survey->threads.count);
+    for (uint32_t k = 0; status == KVC_OK && k < items; k++) {
+        kvc_progress_report(progress, "stages", done_frac + (double)k / items / survey->threads.count);
         for (int f = 0; status == KVC_OK && f < KVC_MEGAKV_FOOTPRINTS_MAX && params->items_bytes[f] > 0;
              f++) {
             status = survey_values(survey, &params->shapes[k], params->items_bytes[f], pipelines, diag);
