@@ -82,4 +82,8 @@ enum kvc_status kvc_cpu_pstate_of(const struct kvc_node *node, uint32_t *index, 
 /** Returns the stall of one hit in the last-level cache [ns]. */
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);
 
+/** Makes the cores and their caches faster by a factor, for a question of what would be if. Clocks keep their
+ * names. The root complex belongs to PCIe and stays as it is. */
+void kvc_cpu_speed_up(struct kvc_cpu *cpu, double factor);
+
 #endif

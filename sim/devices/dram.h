@@ -114,4 +114,8 @@ double kvc_dram_bytes_per_s(const struct kvc_dram *dram);
  * because the bus turns around. */
 double kvc_dram_channel_ns(const struct kvc_dram *dram, const struct kvc_dram_load *load);
 
+/** Makes the memory faster by a factor, for a question of what would be if: its latencies, its bandwidth and
+ * all of its timing. */
+void kvc_dram_speed_up(struct kvc_dram *dram, double factor);
+
 #endif

@@ -199,3 +199,16 @@ struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct 
                                    .amount_ns = amount_ns,
                                    .alone_ns = amount_ns};
 }
+
+void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor)
+{
+    gpu->sectors_per_s *= factor;
+    gpu->access_ns /= factor;
+    gpu->launch_ns /= factor;
+}
+
+double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kernel_factor, double copy_factor)
+{
+    double copied_ns = fmin(copying_ns, launch_ns);
+    return (launch_ns - copied_ns) / kernel_factor + copied_ns / copy_factor;
+}

@@ -97,3 +97,10 @@ double kvc_network_path_ns(const struct kvc_node *node, double wire_bytes)
     return (nic != NULL ? nic->latency_ns : 0) +
            (network != NULL ? kvc_network_latency_ns(network, wire_bytes) : 0);
 }
+
+void kvc_network_speed_up(struct kvc_network *network, double factor)
+{
+    network->cable_ns /= factor;
+    network->switch_ns /= factor;
+    network->bytes_per_s *= factor;
+}

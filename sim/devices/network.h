@@ -52,4 +52,7 @@ double kvc_network_latency_ns(const struct kvc_network *network, double wire_byt
  * the network if the node has one. A node without NIC has that of the network only. */
 double kvc_network_path_ns(const struct kvc_node *node, double wire_bytes);
 
+/** Makes cables, switches and links faster by a factor, for a question of what would be if. */
+void kvc_network_speed_up(struct kvc_network *network, double factor);
+
 #endif

@@ -60,6 +60,9 @@ double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes);
  * ports [ns]: that of their wire bytes or that of their packets, whichever is longer. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);
 
+/** Makes the ports faster by a factor, for a question of what would be if: rates and latency. */
+void kvc_nic_speed_up(struct kvc_nic *nic, double factor);
+
 /** Checks that the NIC can spread frames over `queues` queues. */
 enum kvc_status kvc_nic_check_queues(const struct kvc_nic *nic, uint32_t queues, struct kvc_diag *diag);
 

@@ -128,7 +128,7 @@ double kvc_pcie_link_bytes_per_s(const struct kvc_pcie *pcie)
 {
     static const double lane_bits_per_s[] = {2.5e9 * 8 / 10, 5e9 * 8 / 10, 8e9 * 128 / 130, 16e9 * 128 / 130,
                                              32e9 * 128 / 130};
-    return lane_bits_per_s[pcie->generation - 1] / 8 * (double)pcie->lanes;
+    return (1 + pcie->faster_frac) * lane_bits_per_s[pcie->generation - 1] / 8 * (double)pcie->lanes;
 }
 
 /* Returns the bytes of all packets of a request. */
@@ -159,4 +159,15 @@ uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes)
 {
     uint32_t most = (uint32_t)pcie->payload_max_bytes;
     return (bytes + most - 1) / most;
+}
+
+void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor)
+{
+    pcie->h2d_bytes_per_s *= factor;
+    pcie->d2h_bytes_per_s *= factor;
+    pcie->latency_ns /= factor;
+    pcie->faster_frac = (1 + pcie->faster_frac) * factor - 1;
+    pcie->read_ns /= factor;
+    pcie->credit_ns /= factor;
+    pcie->root_bytes_per_s *= factor;
 }

@@ -41,6 +41,9 @@ struct kvc_pcie {
     double credit_ns;        /**< Packets: time until the credit of a write is back. */
     double root_bytes_per_s; /**< Packets: data rate of all links of a card together, each way. */
     double core_reads_per_s; /**< Packets: random lines per second that a host core reads for the card. */
+    /** Packets: by how much the links are faster than their generation says. No option: profiles describe
+     * real links, for which it is 0, and only kvc_pcie_speed_up() changes it. */
+    double faster_frac;
 };
 
 /** The descriptor of a PCIe link. */
@@ -96,5 +99,9 @@ static inline uint32_t kvc_pcie_data_credits(uint32_t bytes)
 
 /** Returns the number of packets that a request of `bytes` is cut into. */
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes);
+
+/** Makes links, copies and their latencies faster by a factor, for a question of what would be if. What host
+ * memory and host cores contribute, memory_ns and core_reads_per_s, stays as it is. */
+void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor);
 
 #endif
