@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "models/resource.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 #include "sim/base/progress.h"
@@ -70,6 +71,10 @@ struct kvc_model {
      * the simulation use the same description. NULL: the store adds them itself, and none of them can change
      * during a run. */
     void (*platform)(const struct kvc_scenario *scenario, struct kvc_platform *platform);
+
+    /* The physical resources that requests take time of; a NULL name ends the list. NULL: unknown, so that a
+     * bottleneck can only be found by utilization. */
+    const struct kvc_model_resource *resources;
 
     /* Predicts the scenario's result with the store's closed form. */
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,

@@ -5,6 +5,7 @@
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/machine.h"
 #include "models/kvdirect/predict.h"
+#include "models/kvdirect/resources.h"
 #include "models/kvdirect/run.h"
 #include "models/kvdirect/store.h"
 #include "sim/devices/cpu.h"
@@ -48,6 +49,7 @@ const struct kvc_model kvc_kvdirect_model = {
     .check = kvc_kvdirect_check,
     .memory_bytes = kvc_kvdirect_store_bytes,
     .platform = platform,
+    .resources = kvc_kvdirect_resources,
     .predict = kvc_kvdirect_predict,
     .prepare = prepare,
     .run = kvc_kvdirect_run,

@@ -9,6 +9,7 @@
 #include "models/megakv/predict.h"
 #include "models/megakv/real/calibrate.h"
 #include "models/megakv/real/measure.h"
+#include "models/megakv/resources.h"
 #include "models/megakv/run.h"
 #include "models/megakv/store.h"
 #include "sim/devices/cpu.h"
@@ -55,6 +56,7 @@ const struct kvc_model kvc_megakv_model = {
     .check = kvc_megakv_check,
     .memory_bytes = kvc_megakv_store_bytes,
     .platform = platform,
+    .resources = kvc_megakv_resources,
     .predict = kvc_megakv_predict,
     .prepare = prepare,
     .run = kvc_megakv_run,

@@ -5,6 +5,7 @@
 #include "models/rdma/config.h"
 #include "models/rdma/machine.h"
 #include "models/rdma/predict.h"
+#include "models/rdma/resources.h"
 #include "models/rdma/server.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
@@ -196,6 +197,7 @@ const struct kvc_model kvc_rdma_model = {
     .resolve = kvc_rdma_resolve,
     .check = kvc_rdma_check,
     .platform = platform,
+    .resources = kvc_rdma_resources,
     .predict = kvc_rdma_predict,
     .run = run,
 };

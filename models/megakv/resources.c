@@ -1,0 +1,158 @@
+#include "models/megakv/resources.h"
+
+#include "models/megakv/config.h"
+#include "models/megakv/launch.h"
+#include "sim/devices/network.h"
+
+/* ---- launches ---- */
+
+/* Returns the part of a launch in which it copies [ns]: what one of its streams, with so many jobs, copies
+ * alone, as no kernel of the launch hides it. */
+static double copying_ns(const struct kvc_pcie *pcie, enum kvc_megakv_kernel kernel, double jobs,
+                         double copies_too)
+{
+    struct kvc_gpu_work work = kvc_megakv_gpu_work(kernel, jobs, 1, NULL);
+    double copies = (work.in_bytes > 0) + (work.out_bytes > 0);
+    return kvc_pcie_h2d_ns(pcie, work.in_bytes) + kvc_pcie_d2h_ns(pcie, work.out_bytes) +
+           copies_too * copies * pcie->latency_ns;
+}
+
+static void speed_fit(struct kvc_gpu_fit *fit, const struct kvc_megakv_config *config,
+                      enum kvc_megakv_kernel kernel, double kernel_factor, double copy_factor)
+{
+    double job_ns = copying_ns(config->pcie, kernel, 1.0 / config->streams, 0);
+    double none_ns = copying_ns(config->pcie, kernel, 1, 1) - copying_ns(config->pcie, kernel, 1, 0);
+    fit->ns_per_op = kvc_gpu_launch_speed_up(fit->ns_per_op, job_ns, kernel_factor, copy_factor);
+    fit->base_ns = kvc_gpu_launch_speed_up(fit->base_ns, none_ns, kernel_factor, copy_factor);
+}
+
+/* Makes the measured launches of a GPU faster. A search is measured by the jobs of a stream, an insert by
+ * those of all streams. */
+static void speed_launches(struct kvc_megakv_cost_curve *curve, const struct kvc_pcie *pcie,
+                           enum kvc_megakv_kernel kernel, double kernel_factor, double copy_factor)
+{
+    for (uint32_t i = 0; i < curve->count; i++) {
+        struct kvc_megakv_cost_point *point = &curve->point[i];
+        double jobs = kernel == KVC_MEGAKV_KERNEL_SEARCH ? point->size : point->size / (double)point->threads;
+        point->ns =
+            kvc_gpu_launch_speed_up(point->ns, copying_ns(pcie, kernel, jobs, 1), kernel_factor, copy_factor);
+    }
+}
+
+/* Makes all kernels and copies of launches faster. The configuration still has the devices of the original.
+ */
+static void speed_index(struct kvc_scenario *scenario, double kernel_factor, double copy_factor)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    struct kvc_gpu *gpu = kvc_node_device(&scenario->node, &kvc_gpu_kind);
+    struct kvc_megakv_cost_profile *costs = kvc_node_device(&scenario->node, &kvc_megakv_cost_profile_kind);
+    for (uint32_t i = 0; i < gpu->clock_count; i++) {
+        speed_fit(&gpu->clocks[i].search, config, KVC_MEGAKV_KERNEL_SEARCH, kernel_factor, copy_factor);
+        speed_fit(&gpu->clocks[i].insert, config, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
+    }
+    if (costs != NULL) {
+        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss,
+                                                          &costs->search_high_load};
+        for (size_t i = 0; i < sizeof(searches) / sizeof(*searches); i++) {
+            speed_launches(searches[i], config->pcie, KVC_MEGAKV_KERNEL_SEARCH, kernel_factor, copy_factor);
+        }
+        speed_launches(&costs->insert, config->pcie, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
+        speed_launches(&costs->insert_high_load, config->pcie, KVC_MEGAKV_KERNEL_INSERT, kernel_factor,
+                       copy_factor);
+    }
+}
+
+/* ---- resources ---- */
+
+static bool on_gpu(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->index_on == KVC_MEGAKV_INDEX_ON_GPU;
+}
+
+static bool on_network(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->feed == KVC_MEGAKV_NETWORK;
+}
+
+static void speed_curve(struct kvc_megakv_cost_curve *curve, double factor)
+{
+    for (uint32_t i = 0; i < curve->count; i++) {
+        curve->point[i].ns /= factor;
+    }
+}
+
+/* What a thread was measured to take includes its waits for memory, which the measurement does not tell
+ * apart. */
+static void speed_threads(struct kvc_megakv_cost_profile *costs, bool with_index, double factor)
+{
+    struct kvc_megakv_cost_curve *const tasks[] = {
+        &costs->receive,      &costs->write,
+        &costs->pass,         &costs->read,
+        &costs->read_checked, &costs->read_half_marked,
+        &costs->read_marked,  &costs->read_half_missed,
+        &costs->read_slowest, &costs->compare,
+        &costs->drain,
+    };
+    struct kvc_megakv_cost_curve *const index[] = {&costs->search, &costs->search_miss,
+                                                   &costs->search_high_load, &costs->insert,
+                                                   &costs->insert_high_load};
+    for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
+        speed_curve(tasks[i], factor);
+    }
+    for (size_t i = 0; with_index && i < sizeof(index) / sizeof(*index); i++) {
+        speed_curve(index[i], factor);
+    }
+}
+
+static void speed_cpu(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_megakv_cost_profile *costs = kvc_node_device(&scenario->node, &kvc_megakv_cost_profile_kind);
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+    if (costs != NULL) {
+        speed_threads(costs, !on_gpu(scenario), factor);
+    }
+}
+
+static void speed_dram(struct kvc_scenario *scenario, double factor)
+{
+    kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+}
+
+static void speed_gpu(struct kvc_scenario *scenario, double factor)
+{
+    kvc_gpu_speed_up(kvc_node_device(&scenario->node, &kvc_gpu_kind), factor);
+    speed_index(scenario, factor, 1);
+}
+
+static void speed_pcie(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_cpu *cpu = kvc_node_device(&scenario->node, &kvc_cpu_kind);
+    kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
+    cpu->root_bytes_per_s *= factor;
+    speed_index(scenario, 1, factor);
+}
+
+static void speed_nic(struct kvc_scenario *scenario, double factor)
+{
+    kvc_nic_speed_up(kvc_node_device(&scenario->node, &kvc_nic_kind), factor);
+}
+
+static bool has_network(const struct kvc_scenario *scenario)
+{
+    return on_network(scenario) && kvc_network_of(&scenario->node) != NULL;
+}
+
+static void speed_network(struct kvc_scenario *scenario, double factor)
+{
+    kvc_network_speed_up(kvc_node_device(&scenario->node, &kvc_network_kind), factor);
+}
+
+const struct kvc_model_resource kvc_megakv_resources[] = {
+    {.name = "cpu", .device = "cpu", .stages = {"receive", "send", "index"}, .speed_up = speed_cpu},
+    {.name = "dram", .device = "dram", .stages = {"receive", "send"}, .speed_up = speed_dram},
+    {.name = "gpu", .device = "gpu", .stages = {"index"}, .used = on_gpu, .speed_up = speed_gpu},
+    {.name = "pcie", .device = "pcie", .stages = {"index"}, .used = on_gpu, .speed_up = speed_pcie},
+    {.name = "nic", .device = "nic", .stages = {"rx", "tx"}, .used = on_network, .speed_up = speed_nic},
+    {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
+    {.name = NULL},
+};

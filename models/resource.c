@@ -1,0 +1,46 @@
+#include "models/resource.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    if (copy == NULL) {
+        kvc_out_of_memory("the copy of a scenario");
+    }
+    return memcpy(copy, from, bytes);
+}
+
+struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
+                                         const struct kvc_model_resource *resource, double factor,
+                                         struct kvc_diag *diag)
+{
+    struct kvc_scenario *faster = copy_of(scenario, sizeof(*scenario));
+    if (scenario->options != NULL) {
+        faster->options = copy_of(scenario->options, scenario->model->options->size);
+    }
+    for (struct kvc_device *device = faster->node.device; device->kind != NULL; device++) {
+        device->values = copy_of(device->values, device->kind->options->size);
+    }
+    resource->speed_up(faster, factor);
+    faster->config = NULL; /* The original's. */
+    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
+        kvc_scenario_free_faster(faster);
+        return NULL;
+    }
+    return faster;
+}
+
+void kvc_scenario_free_faster(struct kvc_scenario *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    kvc_scenario_unresolve(scenario);
+    kvc_node_free(&scenario->node);
+    free(scenario->options);
+    free(scenario);
+}
