@@ -20,6 +20,13 @@ const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
 
 static const char *const functionals[] = {"full", "sampled", "off", NULL};
 
+static const char *const bottlenecks[] = {
+    [KVC_BOTTLENECK_BY_GAIN] = "gain",
+    [KVC_BOTTLENECK_BY_UTILIZATION] = "utilization",
+    [KVC_BOTTLENECK_BY_COMMAND] = "auto",
+    NULL,
+};
+
 static const struct kvc_option change_rows[] = {
     {.name = "at",
      .type = KVC_OPTION_REAL,
@@ -124,6 +131,16 @@ static const struct kvc_option run_rows[] = {
      .max = 1000,
      .by_default = "1",
      .help = "independent runs; two or more give a 95 % confidence interval, which more runs narrow"},
+    {.name = "bottleneck",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_run, bottleneck),
+     .by_default = "auto",
+     .choices = bottlenecks,
+     .help =
+         "gain: the resource whose being 5 % faster gains most throughput, found by one more run for each "
+         "resource, with the same random numbers; utilization: the stage that is busy most, or the load; "
+         "auto: gain in kvcast run and predict, utilization in sweep, capacity and validate. A store that "
+         "serves all of an open load has no bottleneck but the load and needs no more runs"},
     {.name = "changes",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_run, changes),

@@ -24,6 +24,13 @@ enum kvc_functional {
     KVC_FUNCTIONAL_OFF,     /**< No request does; the hit ratio is the closed form's. */
 };
 
+/** How the bottleneck of a scenario is found. */
+enum kvc_bottleneck_by {
+    KVC_BOTTLENECK_BY_GAIN,        /**< Paired runs: the resource whose being faster gains most. */
+    KVC_BOTTLENECK_BY_UTILIZATION, /**< The stage that is busy most. */
+    KVC_BOTTLENECK_BY_COMMAND,     /**< By gain where a command answers one scenario, else by utilization. */
+};
+
 enum { KVC_RUN_CHANGES_MAX = 32 /**< Changes of devices in a run. */ };
 
 /** A change of a device during a run: another clock, or an outage. Exactly one of clock_hz and off_ns is a
@@ -46,6 +53,7 @@ struct kvc_run {
                               end of    a trace. */
     uint64_t seed;         /**< Seed of all random streams. */
     uint64_t replicas;     /**< Independent runs. */
+    int bottleneck;        /**< enum kvc_bottleneck_by. */
     uint32_t change_count; /**< Used entries of `changes`. */
     struct kvc_change changes[KVC_RUN_CHANGES_MAX]; /**< Changes of devices within the measured time. */
 };

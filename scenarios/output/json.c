@@ -161,12 +161,30 @@ static json_t *stages(const struct kvc_outcome *outcome)
     return array;
 }
 
-static json_t *bottleneck(const struct kvc_result *result)
+static json_t *gains(const struct kvc_outcome *outcome)
 {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < outcome->gain_count; i++) {
+        const struct kvc_gain *gain = &outcome->gain[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "resource", kvc_json_text(gain->resource));
+        json_object_set_new(object, "device", kvc_json_text(gain->device));
+        json_object_set_new(object, "utilization_frac", kvc_json_number(gain->utilization_frac));
+        json_object_set_new(object, "gain_frac", kvc_json_number(gain->gain_frac.mean));
+        json_object_set_new(object, "ci95_frac", kvc_json_number(gain->gain_frac.half_width));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *bottleneck(const struct kvc_outcome *outcome)
+{
+    const struct kvc_result *result = &outcome->result;
     json_t *object = json_object();
     json_object_set_new(object, "stage", kvc_json_text_or_null(result->bottleneck_stage));
     json_object_set_new(object, "device", kvc_json_text_or_null(result->bottleneck_device));
     json_object_set_new(object, "why", kvc_json_text_or_null(result->bottleneck_why));
+    json_object_set_new(object, "gains", gains(outcome));
     return object;
 }
 
@@ -337,7 +355,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "requests", requests(report->outcome));
     json_object_set_new(object, "stages", stages(report->outcome));
     json_object_set_new(object, "devices", devices(report->outcome));
-    json_object_set_new(object, "bottleneck", bottleneck(result));
+    json_object_set_new(object, "bottleneck", bottleneck(report->outcome));
     json_object_set_new(object, "energy", energy(report->outcome));
     json_object_set_new(object, "kernel", metrics(&result->kernel));
     json_object_set_new(object, "kernel_ci95", half_widths(report->outcome, "kernel", &result->kernel));

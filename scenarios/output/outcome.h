@@ -17,11 +17,23 @@
 #include "sim/metrics/statistics.h"
 #include "sim/metrics/values.h"
 
+enum { KVC_GAINS_MAX = 12 };
+
+/* What a resource of the store would gain if it was faster. */
+struct kvc_gain {
+    char resource[KVC_NAME_MAX], device[KVC_NAME_MAX];
+    double utilization_frac; /* Of the busiest of its stages and devices; NaN: unknown. */
+    struct kvc_interval
+        gain_frac; /* Gain of throughput over the throughput; a closed form has no interval. */
+};
+
 /* The struct contains a histogram, so it is too large for the stack. */
 struct kvc_outcome {
     struct kvc_result result;  /* All replicas merged. */
     uint32_t replicas;         /* Number of replicas; 0 for a prediction or a measurement. */
     struct kvc_values *values; /* The values of each replica, or for 0 replicas those of the result. */
+    uint32_t gain_count;       /* Used entries of `gain`; 0: the bottleneck was found without. */
+    struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */
 };
 
 /* What intervals are made of. */

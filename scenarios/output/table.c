@@ -197,8 +197,22 @@ static void write_stages(const struct table *table, const struct kvc_outcome *ou
     }
 }
 
-static void write_bottleneck(const struct table *table, const struct kvc_result *result)
+static void write_gains(const struct table *table, const struct kvc_outcome *outcome)
 {
+    for (uint32_t i = 0; i < outcome->gain_count; i++) {
+        const struct kvc_gain *gain = &outcome->gain[i];
+        heading(table, i == 0 ? "5 % faster" : "");
+        fprintf(table->out, "%-14s%+8.2f %%", gain->resource, 100 * gain->gain_frac.mean);
+        if (!isnan(gain->gain_frac.half_width)) {
+            fprintf(table->out, "  +- %.2f %%", 100 * gain->gain_frac.half_width);
+        }
+        fputs(i == 0 ? " of throughput\n" : "\n", table->out);
+    }
+}
+
+static void write_bottleneck(const struct table *table, const struct kvc_outcome *outcome)
+{
+    const struct kvc_result *result = &outcome->result;
     if (result->bottleneck_stage[0] == '\0') {
         return;
     }
@@ -209,6 +223,7 @@ static void write_bottleneck(const struct table *table, const struct kvc_result 
     } else {
         fprintf(table->out, "%s (%s)\n", result->bottleneck_stage, result->bottleneck_device);
     }
+    write_gains(table, outcome);
 }
 
 /* Writes power and energy of the devices whose power is known, one sum for each kind. */
@@ -319,7 +334,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_latency(&table, report->outcome);
     write_requests(&table, report->outcome);
     write_stages(&table, report->outcome);
-    write_bottleneck(&table, result);
+    write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);

@@ -8,6 +8,7 @@
 #include "scenarios/output/json.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/driver.h"
+#include "scenarios/run/gain.h"
 #include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
@@ -63,13 +64,16 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
         .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
         .progress = task->progress,
     };
-    if (task->by == KVC_ANSWER_BY_PREDICTION) {
-        return kvc_driver_predict(scenario, outcome, diag);
-    }
     if (task->by == KVC_ANSWER_BY_MEASUREMENT) {
         return kvc_driver_measure(scenario, &options, outcome, diag);
     }
-    return kvc_driver_run(scenario, &options, outcome, diag);
+    bool predict = task->by == KVC_ANSWER_BY_PREDICTION;
+    enum kvc_status status = predict ? kvc_driver_predict(scenario, outcome, diag)
+                                     : kvc_driver_run(scenario, &options, outcome, diag);
+    if (status == KVC_OK && scenario->run.bottleneck != KVC_BOTTLENECK_BY_UTILIZATION) {
+        status = kvc_gain_find(scenario, predict ? NULL : &options, *outcome, diag);
+    }
+    return status;
 }
 
 static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_options *task,

@@ -10,6 +10,7 @@
 #include "sim/base/partial_file.h"
 #include "scenarios/output/sweep_table.h"
 #include "scenarios/run/driver.h"
+#include "scenarios/run/gain.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 
@@ -144,6 +145,9 @@ static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number
     if (status == KVC_OK) {
         status = run->task->predict ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
                                     : kvc_driver_run(&loaded->scenario, &options, &outcome, diag);
+    }
+    if (status == KVC_OK && loaded->scenario.run.bottleneck == KVC_BOTTLENECK_BY_GAIN) {
+        status = kvc_gain_find(&loaded->scenario, run->task->predict ? NULL : &options, outcome, diag);
     }
     if (status == KVC_OK) {
         snprintf(command_line, sizeof(command_line), "kvcast sweep %s%s (point %u)", run->task->path,

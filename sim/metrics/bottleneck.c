@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double SATURATED_FRAC = 0.9;
 
@@ -31,9 +30,24 @@ static const struct kvc_stage_result *busiest(const struct kvc_result *result,
     return found;
 }
 
-void kvc_bottleneck_find(struct kvc_result *result)
+void kvc_bottleneck_busiest(const struct kvc_result *result, char *text, size_t size)
 {
     const struct kvc_stage_result *first = busiest(result, NULL), *second = busiest(result, first);
+    if (first == NULL) {
+        snprintf(text, size, "no utilization is known");
+        return;
+    }
+    size_t used = (size_t)snprintf(text, size, "%.32s (%.32s) is busy %.1f %% of the time", first->name,
+                                   first->device, 100 * first->utilization_frac);
+    if (second != NULL && used < size) {
+        snprintf(text + used, size - used, ", next is %.32s (%.32s) with %.1f %%", second->name,
+                 second->device, 100 * second->utilization_frac);
+    }
+}
+
+void kvc_bottleneck_find(struct kvc_result *result)
+{
+    const struct kvc_stage_result *first = busiest(result, NULL);
     bool saturated = first != NULL && first->utilization_frac >= SATURATED_FRAC;
     snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
     snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");
@@ -41,12 +55,8 @@ void kvc_bottleneck_find(struct kvc_result *result)
     if (first == NULL) {
         return;
     }
-    snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s%.32s (%.32s) is busy %.1f %% of the time",
-             saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ", first->name,
-             first->device, 100 * first->utilization_frac);
-    size_t used = strlen(result->bottleneck_why);
-    if (second != NULL) {
-        snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used, ", next is %.32s (%.32s) with %.1f %%",
-                 second->name, second->device, 100 * second->utilization_frac);
-    }
+    size_t used =
+        (size_t)snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s",
+                         saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ");
+    kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
 }

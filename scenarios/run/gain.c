@@ -1,0 +1,418 @@
+#include "scenarios/run/gain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/pool.h"
+#include "sim/base/seeds.h"
+#include "sim/metrics/bottleneck.h"
+
+_Static_assert((int)KVC_GAINS_MAX >= (int)KVC_RESOURCES_MAX, "every resource has room for its gain");
+
+enum {
+    REPLICAS_MAX = 10, /* More pairs hardly narrow the interval. */
+    PARTS = 8,         /* Of the measured time of a single replica. */
+};
+
+static const double FACTOR = 1.05;
+
+/* Less than this is neither a gain nor an overload [share of the throughput]. */
+static const double NEGLIGIBLE_FRAC = 0.001;
+
+/* More than this in flight is a queue [share of the offered requests]. */
+static const double IN_FLIGHT_FRAC_MAX = 0.02;
+
+/* Intervals wider than this hide which resource gains most. */
+static const double UNCERTAIN_FRAC = 0.02;
+
+/* A resource that is busy for less of the time gains nothing worth a run. */
+static const double PLAUSIBLE_FRAC = 0.3;
+
+/* Throughput of one replica with a faster resource. */
+struct pair_answer {
+    double throughput_mops, window_us;
+    uint32_t window_count;
+    float window_mops[KVC_WINDOWS_MAX];
+};
+
+/* The search: the resources that are tried, and what was found. */
+struct search {
+    const struct kvc_scenario *scenario;
+    struct kvc_outcome *outcome;
+    uint32_t count, replicas;
+    const struct kvc_model_resource *resource[KVC_GAINS_MAX];
+    struct kvc_scenario *faster[KVC_GAINS_MAX];
+    double *gain_frac; /* Of each resource and replica. */
+    struct kvc_interval interval[KVC_GAINS_MAX];
+};
+
+static bool is_open(const struct kvc_workload *workload)
+{
+    return workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_CLOSED;
+}
+
+/* Returns whether the store serves all that clients offer, so that nothing could be gained. Requests in
+ * flight at the two ends of the measured time and chance make some difference, too. If it is more, the paired
+ * runs tell. */
+static bool serves_all(const struct kvc_scenario *scenario, const struct kvc_outcome *outcome)
+{
+    const struct kvc_result *result = &outcome->result;
+    if (!is_open(&scenario->workload)) {
+        return false;
+    }
+    if (outcome->replicas == 0) {
+        double rate_mops = kvc_workload_rate_max_mops(&scenario->workload);
+        return result->throughput_mops >= rate_mops * (1 - 1e-9);
+    }
+    double offered = (double)result->offered, completed = (double)result->completed;
+    double in_flight_frac =
+        kvc_histogram_mean_ns(&result->latency) * 1e-9 * outcome->replicas / fmax(result->simulated_s, 1e-12);
+    in_flight_frac = fmin(in_flight_frac, IN_FLIGHT_FRAC_MAX);
+    return (double)result->dropped <= NEGLIGIBLE_FRAC * offered &&
+           completed >= offered * (1 - NEGLIGIBLE_FRAC - in_flight_frac) - 3 * sqrt(offered);
+}
+
+static bool has_stage(const struct kvc_model_resource *resource, const char *name)
+{
+    for (uint32_t i = 0; resource->stages[i] != NULL; i++) {
+        if (strcmp(resource->stages[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns the busiest stage that spends time on the resource, or NULL. */
+static const struct kvc_stage_result *busiest_stage(const struct kvc_model_resource *resource,
+                                                    const struct kvc_result *result)
+{
+    const struct kvc_stage_result *found = NULL;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        const struct kvc_stage_result *stage = &result->stage[i];
+        if (has_stage(resource, stage->name) && !isnan(stage->utilization_frac) &&
+            (found == NULL || stage->utilization_frac > found->utilization_frac ||
+             (stage->utilization_frac == found->utilization_frac && stage->busy_s > found->busy_s))) {
+            found = stage;
+        }
+    }
+    return found;
+}
+
+/* Returns the utilization of the resource itself: of the busiest stage or device of its kind. NaN: nothing is
+ * known about either. */
+static double utilization_of(const struct kvc_model_resource *resource, const struct kvc_result *result)
+{
+    double utilization_frac = NAN;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        const struct kvc_stage_result *stage = &result->stage[i];
+        if (has_stage(resource, stage->name) && strcmp(stage->device, resource->device) == 0) {
+            utilization_frac = fmax(utilization_frac, stage->utilization_frac);
+        }
+    }
+    for (uint32_t i = 0; i < result->device_count && isnan(utilization_frac); i++) {
+        if (strcmp(result->device[i].device, resource->device) == 0) {
+            utilization_frac = fmax(utilization_frac, result->device[i].utilization_frac);
+        }
+    }
+    return utilization_frac;
+}
+
+static bool is_plausible(const struct search *search, const struct kvc_model_resource *resource)
+{
+    const struct kvc_result *result = &search->outcome->result;
+    const struct kvc_stage_result *stage = busiest_stage(resource, result);
+    if (resource->used != NULL && !resource->used(search->scenario)) {
+        return false;
+    }
+    double busy_frac = fmax(utilization_of(resource, result), stage != NULL ? stage->utilization_frac : NAN);
+    bool closed = search->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+    return closed || search->outcome->replicas == 0 || isnan(busy_frac) || busy_frac >= PLAUSIBLE_FRAC;
+}
+
+/* Resolves the scenarios with one faster resource each. */
+static enum kvc_status make_faster(struct search *search, struct kvc_diag *diag)
+{
+    const struct kvc_model_resource *resource = search->scenario->model->resources;
+    for (; resource->name != NULL; resource++) {
+        if (!is_plausible(search, resource)) {
+            continue;
+        }
+        struct kvc_scenario *faster = kvc_scenario_faster(search->scenario, resource, FACTOR, diag);
+        if (faster == NULL) {
+            return diag->status;
+        }
+        search->resource[search->count] = resource;
+        search->faster[search->count++] = faster;
+    }
+    return KVC_OK;
+}
+
+/* ---- the closed form ---- */
+
+static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
+{
+    double usual_mops = search->outcome->result.throughput_mops;
+    enum kvc_status status = KVC_OK;
+    struct kvc_result *result = malloc(sizeof(*result));
+    if (result == NULL) {
+        kvc_out_of_memory("a prediction");
+    }
+    for (uint32_t i = 0; i < search->count && status == KVC_OK; i++) {
+        memset(result, 0, sizeof(*result));
+        status = search->scenario->model->predict(search->faster[i], result, diag);
+        search->interval[i] =
+            (struct kvc_interval){.mean = result->throughput_mops / usual_mops - 1, .half_width = NAN};
+    }
+    free(result);
+    return status;
+}
+
+/* ---- paired runs ---- */
+
+/* Runs in the child: one replica of a scenario with a faster resource. It measures the same time as its pair.
+ */
+static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                                struct kvc_diag *diag)
+{
+    const struct search *search = data;
+    const uint32_t replica = task % search->replicas;
+    struct kvc_scenario *faster = search->faster[task / search->replicas];
+    struct pair_answer *pair = answer;
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    uint64_t seed = kvc_seed_of_replica(faster->run.seed, replica);
+    struct kvc_run_context context = {
+        .scenario = faster, .seed = seed, .replica = replica, .progress = progress, .result = result};
+    faster->run.warmup_ns = kvc_outcome_value(search->outcome, replica, "warmup_s") * 1e9;
+    if (result == NULL) {
+        kvc_out_of_memory("a paired run");
+    }
+    enum kvc_status status = KVC_OK;
+    if (faster->model->prepare != NULL) {
+        status = faster->model->prepare(faster, seed, &context.state, progress, diag);
+    }
+    if (status == KVC_OK) {
+        status = faster->model->run(&context, diag);
+    }
+    pair->throughput_mops = result->throughput_mops;
+    pair->window_us = result->window_us;
+    pair->window_count = result->window_count;
+    memcpy(pair->window_mops, result->window_mops, sizeof(pair->window_mops));
+    free(result);
+    return status;
+}
+
+/* Returns the mean difference of two throughputs over some windows [Mops]. A store that completes whole
+ * batches gives the windows at either end more or less than their part by chance, so these weigh least: the
+ * weights are those of the slope of a straight line through the sums of the windows. */
+static double difference_mops(const float *usual_mops, const float *faster_mops, uint32_t windows)
+{
+    double sum_mops = 0, weights = 0;
+    for (uint32_t i = 0; i < windows; i++) {
+        double weight = (i + 0.5) * (windows - i - 0.5);
+        sum_mops += weight * ((double)faster_mops[i] - (double)usual_mops[i]);
+        weights += weight;
+    }
+    return sum_mops / weights;
+}
+
+/* Returns the gain over the measured time. Its interval is that of the gains in parts of this time. */
+static struct kvc_interval over_time(const struct kvc_result *usual, const struct pair_answer *pair)
+{
+    double part_mops[PARTS];
+    uint32_t shared = usual->window_count < pair->window_count ? usual->window_count : pair->window_count;
+    uint32_t windows = usual->window_us == pair->window_us ? shared / PARTS : 0;
+    if (windows == 0) {
+        return (struct kvc_interval){pair->throughput_mops / usual->throughput_mops - 1, NAN};
+    }
+    for (uint32_t part = 0; part < PARTS; part++) {
+        uint32_t first = part * windows;
+        part_mops[part] = difference_mops(usual->window_mops + first, pair->window_mops + first, windows);
+    }
+    double mops = difference_mops(usual->window_mops, pair->window_mops, shared);
+    return (struct kvc_interval){mops / usual->throughput_mops,
+                                 kvc_interval_of(part_mops, PARTS).half_width / usual->throughput_mops};
+}
+
+static enum kvc_status take_pair(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct search *search = data;
+    const struct kvc_result *usual = &search->outcome->result;
+    const struct pair_answer *pair = answer;
+    uint32_t resource = task / search->replicas, replica = task % search->replicas;
+    (void)diag;
+    double usual_mops = kvc_outcome_value(search->outcome, replica, "throughput_mops");
+    search->gain_frac[task] = (pair->throughput_mops - usual_mops) / usual->throughput_mops;
+    search->interval[resource] =
+        search->replicas > 1 ? kvc_interval_of(search->gain_frac + resource * search->replicas, replica + 1)
+                             : over_time(usual, pair);
+    return KVC_OK;
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    const struct search *search = data;
+    return kvc_scenario_memory_bytes(search->faster[task / search->replicas]);
+}
+
+static enum kvc_status run_pairs(struct search *search, const struct kvc_run_options *options,
+                                 struct kvc_diag *diag)
+{
+    const struct kvc_pool_options pool = {
+        .tasks = search->count * search->replicas,
+        .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
+        .answer_bytes = sizeof(struct pair_answer),
+        .noun = "bottleneck",
+        .data = search,
+        .body = simulate,
+        .memory_bytes = memory_bytes,
+        .available_bytes =
+            options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes(),
+        .take = take_pair,
+    };
+    search->gain_frac = calloc(pool.tasks + 1, sizeof(*search->gain_frac));
+    if (search->gain_frac == NULL) {
+        kvc_out_of_memory("%u paired runs", pool.tasks);
+    }
+    return kvc_pool_run(&pool, options->progress, diag);
+}
+
+/* ---- the answer ---- */
+
+/* Tells the user when chance moves the throughput as much as a faster resource does. */
+static void note_uncertainty(struct kvc_outcome *outcome)
+{
+    double widest_frac = 0;
+    for (uint32_t i = 0; i < outcome->gain_count; i++) {
+        widest_frac = fmax(widest_frac, outcome->gain[i].gain_frac.half_width);
+    }
+    if (widest_frac > UNCERTAIN_FRAC) {
+        kvc_result_note(&outcome->result,
+                        "gains of faster resources are uncertain by up to %.1f %% of throughput: more "
+                        "run.replicas or a longer run.duration tell the bottleneck better",
+                        100 * widest_frac);
+    }
+}
+
+/* The closed form knows no chance. */
+static bool is_significant(const struct kvc_interval *gain_frac, bool by_closed_form)
+{
+    return gain_frac->mean > NEGLIGIBLE_FRAC && (by_closed_form || gain_frac->mean > gain_frac->half_width);
+}
+
+/* Lists the gains, largest first. Returns the number of the resource with the largest one that is
+ * significant, or -1. */
+static int32_t rank(struct search *search)
+{
+    struct kvc_outcome *outcome = search->outcome;
+    bool listed[KVC_GAINS_MAX] = {false};
+    int32_t best = -1;
+    for (uint32_t place = 0; place < search->count; place++) {
+        uint32_t next = search->count;
+        for (uint32_t i = 0; i < search->count; i++) {
+            if (!listed[i] &&
+                (next == search->count || search->interval[i].mean > search->interval[next].mean)) {
+                next = i;
+            }
+        }
+        listed[next] = true;
+        if (best < 0 && is_significant(&search->interval[next], outcome->replicas == 0)) {
+            best = (int32_t)next;
+        }
+        struct kvc_gain *gain = &outcome->gain[outcome->gain_count++];
+        gain->gain_frac = search->interval[next];
+        gain->utilization_frac = utilization_of(search->resource[next], &outcome->result);
+        snprintf(gain->resource, sizeof(gain->resource), "%s", search->resource[next]->name);
+        snprintf(gain->device, sizeof(gain->device), "%s", search->resource[next]->device);
+    }
+    return best;
+}
+
+static void explain(struct kvc_result *result, const char *reason)
+{
+    size_t used = (size_t)snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s: ", reason);
+    kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
+}
+
+static void blame_load(struct kvc_result *result)
+{
+    snprintf(result->bottleneck_stage, KVC_NAME_MAX, "load");
+    snprintf(result->bottleneck_device, KVC_NAME_MAX, "load");
+    explain(result, "the store serves all requests, the load is the limit");
+}
+
+static void blame(const struct search *search, uint32_t best)
+{
+    const struct kvc_model_resource *resource = search->resource[best];
+    const struct kvc_interval *gain_frac = &search->interval[best];
+    struct kvc_result *result = &search->outcome->result;
+    const struct kvc_stage_result *stage = busiest_stage(resource, result);
+    char interval[32] = "";
+    if (!isnan(gain_frac->half_width)) {
+        snprintf(interval, sizeof(interval), " +- %.2f", 100 * gain_frac->half_width);
+    }
+    snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", stage != NULL ? stage->name : resource->name);
+    snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", resource->device);
+    size_t used = (size_t)snprintf(result->bottleneck_why, KVC_NOTE_BYTES,
+                                   "%.32s: 5 %% faster it gains %.2f%s %% of throughput; ", resource->name,
+                                   100 * gain_frac->mean, interval);
+    kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
+}
+
+/* Says what a higher load would meet first, by the closed form. A trace has no other load. */
+static void add_next_limit(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    struct kvc_scenario saturated = *scenario;
+    struct kvc_outcome *limit = NULL;
+    struct kvc_diag diag = {0}; /* A scenario without an answer has no next limit. */
+    saturated.config = NULL;    /* The original's. */
+    saturated.workload.arrival = KVC_ARRIVAL_SATURATE;
+    bool known = scenario->workload.arrival != KVC_ARRIVAL_TRACE &&
+                 kvc_scenario_resolve(&saturated, &diag) == KVC_OK &&
+                 kvc_driver_predict(&saturated, &limit, &diag) == KVC_OK &&
+                 kvc_gain_find(&saturated, NULL, limit, &diag) == KVC_OK;
+    if (known && limit->gain_count > 0 && is_significant(&limit->gain[0].gain_frac, true)) {
+        size_t used = strlen(result->bottleneck_why);
+        snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used,
+                 "; by the closed form, a higher load would meet %.32s at %.4g Mops", limit->gain[0].resource,
+                 limit->result.throughput_mops);
+    }
+    kvc_outcome_free(limit);
+    kvc_scenario_unresolve(&saturated);
+}
+
+enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                              struct kvc_outcome *outcome, struct kvc_diag *diag)
+{
+    struct search search = {.scenario = scenario,
+                            .outcome = outcome,
+                            .replicas = outcome->replicas < REPLICAS_MAX ? outcome->replicas : REPLICAS_MAX};
+    if (scenario->model->resources == NULL || outcome->result.throughput_mops <= 0) {
+        return KVC_OK;
+    }
+    if (serves_all(scenario, outcome)) {
+        blame_load(&outcome->result);
+        add_next_limit(scenario, &outcome->result);
+        return KVC_OK;
+    }
+    enum kvc_status status = make_faster(&search, diag);
+    if (status == KVC_OK) {
+        status = options != NULL ? run_pairs(&search, options, diag) : predict(&search, diag);
+    }
+    if (status == KVC_OK) {
+        int32_t best = rank(&search);
+        if (best >= 0) {
+            blame(&search, (uint32_t)best);
+        } else { /* Several resources may be equally busy, so that none gains alone. */
+            explain(&outcome->result, "no resource alone gains throughput when it is 5 % faster");
+        }
+        note_uncertainty(outcome);
+    }
+    for (uint32_t i = 0; i < search.count; i++) {
+        kvc_scenario_free_faster(search.faster[i]);
+    }
+    free(search.gain_frac);
+    return status;
+}
