@@ -51,14 +51,14 @@ static void speed_index(struct kvc_scenario *scenario, double kernel_factor, dou
         speed_fit(&gpu->clocks[i].insert, config, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
     }
     if (costs != NULL) {
-        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss,
-                                                          &costs->search_high_load};
+        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss};
+        struct kvc_megakv_cost_curve *const writes[] = {&costs->insert, &costs->replace, &costs->erase};
         for (size_t i = 0; i < sizeof(searches) / sizeof(*searches); i++) {
             speed_launches(searches[i], config->pcie, KVC_MEGAKV_KERNEL_SEARCH, kernel_factor, copy_factor);
         }
-        speed_launches(&costs->insert, config->pcie, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
-        speed_launches(&costs->insert_high_load, config->pcie, KVC_MEGAKV_KERNEL_INSERT, kernel_factor,
-                       copy_factor);
+        for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+            speed_launches(writes[i], config->pcie, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
+        }
     }
 }
 
@@ -86,16 +86,21 @@ static void speed_curve(struct kvc_megakv_cost_curve *curve, double factor)
 static void speed_threads(struct kvc_megakv_cost_profile *costs, bool with_index, double factor)
 {
     struct kvc_megakv_cost_curve *const tasks[] = {
-        &costs->receive,      &costs->write,
-        &costs->pass,         &costs->read,
-        &costs->read_checked, &costs->read_half_marked,
-        &costs->read_marked,  &costs->read_half_missed,
-        &costs->read_slowest, &costs->compare,
+        &costs->receive,
+        &costs->write,
+        &costs->evict,
+        &costs->pass,
+        &costs->read,
+        &costs->read_checked,
+        &costs->read_half_marked,
+        &costs->read_marked,
+        &costs->read_half_missed,
+        &costs->read_slowest,
+        &costs->compare,
         &costs->drain,
     };
-    struct kvc_megakv_cost_curve *const index[] = {&costs->search, &costs->search_miss,
-                                                   &costs->search_high_load, &costs->insert,
-                                                   &costs->insert_high_load};
+    struct kvc_megakv_cost_curve *const index[] = {&costs->search, &costs->search_miss, &costs->insert,
+                                                   &costs->replace, &costs->erase};
     for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
         speed_curve(tasks[i], factor);
     }

@@ -45,8 +45,9 @@ double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t coun
 
 /** How a series changed between two halves of a time. */
 struct kvc_drift {
-    double first, second; /**< Means of the halves, in kvc_series_units. */
-    bool significant;     /**< The change is neither chance nor too small to matter. */
+    double first;     /**< Mean of the first half, in kvc_series_units. */
+    double second;    /**< Mean of the second half, in kvc_series_units. */
+    bool significant; /**< The change is neither chance nor too small to matter. */
 };
 
 /** Compares the halves of the windows `first` to first + count - 1. A change is significant if it exceeds
