@@ -19,8 +19,10 @@ measure() { # NAME OPTION...: measures for at least two seconds
     shift
     "$kvcast" measure "$scenario" --set run.duration=2s "$@" --quiet --json "$folder/$name.json" >/dev/null || exit 3
 }
-value() { # NAME KEY: the first number behind the key, or nan
-    grep -oE "\"$2\": [-0-9.e+]+" "$folder/$1.json" | head -1 | cut -d ' ' -f 2 | grep . || echo nan
+value() { # NAME KEY: the first number behind the key, which may be the mean of an interval, or nan
+    local found
+    found=$(tr -d '\n' <"$folder/$1.json" | grep -oE "\"$2\": (\{ *\"mean\": )?[-0-9.e+]+" | head -1)
+    echo "${found##* }" | grep . || echo nan
 }
 measure alone "$@"
 cores=$(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' | while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
@@ -33,10 +35,13 @@ measure beside "$@"
 printf '%-28s %12s %12s %9s\n' metric alone "neighbour" moved
 status=0
 for key in throughput_mops raw_throughput_mops raw_latency_mean_us raw_latency_p99_us t_search_us t_insert_us quiet_frac windows; do
-    awk -v key="$key" -v a="$(value alone $key)" -v b="$(value beside $key)" 'BEGIN {
-        moved = (a > 0 && b == b) ? sprintf("%+.1f %%", 100 * (b / a - 1)) : "-"
+    LC_ALL=C awk -v key="$key" -v a="$(value alone $key)" -v b="$(value beside $key)" 'BEGIN {
+        known = a != "nan" && b != "nan" && a > 0 && b > 0
+        moved = known ? sprintf("%+.1f %%", 100 * (b / a - 1)) : "-"
         printf "%-28s %12s %12s %9s\n", key, a, b, moved
         quiet = key == "throughput_mops" || key == "t_search_us" || key == "t_insert_us"
-        exit quiet && a > 0 && b > 0 && (b / a > 1.03 || b / a < 0.97) }' || status=1
+        exit quiet && known && (b / a > 1.03 || b / a < 0.97) }' || status=1
 done
+LC_ALL=C awk -v a="$(value alone quiet_frac)" -v b="$(value beside quiet_frac)" 'BEGIN { exit a > 0 && b > 0 }' &&
+    { echo "no quiet windows: nothing is shown; run this on a machine that does nothing else" && status=1; }
 exit $status
