@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "validate/probes/lost.h"
 #include "validate/probes/pin.h"
 
 /* ---- what the system reports ---- */
@@ -233,6 +234,15 @@ static void comment_speed(const struct kvc_cores *cores, struct kvc_profile *pro
         cores->fastest_steps_per_ns);
 }
 
+static void comment_quiet(struct kvc_profile *profile)
+{
+    kvc_profile_comment(
+        profile,
+        "%.1f %% of the repetitions were quiet: other work took at most 1 %% of their time. The others "
+        "do not count.",
+        100 * kvc_lost_quiet_frac());
+}
+
 static void comment_memory(const struct kvc_memory_latency_curve *memory, struct kvc_profile *profile)
 {
     kvc_profile_comment(profile,
@@ -255,6 +265,7 @@ void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct 
     comment_handoffs(&machine->handoffs, profile);
     comment_cores(&machine->cores, profile);
     comment_speed(&machine->cores, profile);
+    comment_quiet(profile);
     comment_memory(&machine->memory, profile);
     kvc_profile_comment(
         profile, "The same arithmetic took up to %.1f %% longer at times%s.", 100 * spread_frac,

@@ -37,6 +37,7 @@ struct kvc_timing kvc_timing_measure(kvc_timing_fn *prepare, kvc_timing_fn *work
     repetition_s(prepare, work, data, calls++, &disturbed);
     while (timing.repetitions < REPETITIONS_MAX) {
         double one_s = repetition_s(prepare, work, data, calls++, &disturbed);
+        kvc_lost_note_repetition(!disturbed);
         if (disturbed && timing.disturbed < DISTURBED_MAX) {
             timing.disturbed++;
             continue;

@@ -3,9 +3,45 @@
 #include <gsl/gsl_sort.h>
 #include <math.h>
 
+#include "sim/base/clock.h"
 #include "sim/base/diag.h"
+#include "validate/probes/lost.h"
+#include "validate/probes/quiet.h"
 
 enum { SETTLING = 3 };
+
+/* Measures a repetition. Returns whether it was quiet: other work took at most 1 % of it, on all threads. */
+static bool repeat_once(kvc_megakv_repetition_fn *fn, void *data, int repetition, double *ns)
+{
+    struct kvc_lost own;
+    double started_s = kvc_clock_wall_s(), before_s = kvc_lost_total_s();
+    kvc_lost_begin(&own);
+    *ns = fn(data, repetition);
+    kvc_lost_s(&own); /* Adds the time that this thread lost to the total. */
+    double lost_s = kvc_lost_total_s() - before_s;
+    bool quiet = lost_s <= kvc_quiet_stalled_frac * (kvc_clock_wall_s() - started_s);
+    kvc_lost_note_repetition(quiet);
+    return quiet;
+}
+
+/* Replaces the times of repetitions that were not quiet by quantiles of the quiet ones, so that only these
+ * decide about the median and the quartiles. If none was quiet, all stay. */
+static void leave_out(const bool quiet[KVC_MEGAKV_REPETITIONS], double ns[KVC_MEGAKV_REPETITIONS])
+{
+    double kept_ns[KVC_MEGAKV_REPETITIONS];
+    int kept = 0, next = 0;
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
+        if (quiet[i]) {
+            kept_ns[kept++] = ns[i];
+        }
+    }
+    gsl_sort(kept_ns, 1, (size_t)kept);
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS && kept > 0; i++) {
+        if (!quiet[i]) {
+            ns[i] = kept_ns[(2 * next++ + 1) * kept / (2 * (KVC_MEGAKV_REPETITIONS - kept))];
+        }
+    }
+}
 
 void kvc_megakv_repeat(kvc_megakv_repetition_fn *fn, void *data, int settling,
                        double ns[KVC_MEGAKV_REPETITIONS])
@@ -13,9 +49,11 @@ void kvc_megakv_repeat(kvc_megakv_repetition_fn *fn, void *data, int settling,
     for (int i = -SETTLING - settling; i < 0; i++) {
         fn(data, -1);
     }
+    bool quiet[KVC_MEGAKV_REPETITIONS];
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
-        ns[i] = fn(data, i);
+        quiet[i] = repeat_once(fn, data, i, &ns[i]);
     }
+    leave_out(quiet, ns);
 }
 
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
