@@ -87,8 +87,8 @@ static void print_kind(const struct kvc_paper *paper, enum kvc_case_kind kind)
 {
     static const char *const heads[KVC_KIND_KINDS][10] = {
         {"case", "metric", "predicted", "+/-", "published", "error", "+/-", "tolerance", "verdict", "source"},
-        {"case", "metric", "predicted", "+/-", "published", "missed", "+/-", "verdict", "source"},
-        {"case", "metric", "predicted", "+/-", "published", "missed", "+/-", "verdict", "source"},
+        {"case", "metric", "predicted", "+/-", "published", "bounds", "+/-", "verdict", "source"},
+        {"case", "metric", "predicted", "+/-", "published", "bounds", "+/-", "verdict", "source"},
         {"case", "metric", "computed", "+/-", "published", "error", "tolerance", "verdict", "source"},
         {"case", "metric", "value", "+/-", "source"},
     };
