@@ -187,3 +187,34 @@ Test(slab, random_operations_agree_with_a_plain_map)
     kvc_megakv_slab_free(map->slab);
     free(map);
 }
+
+/* A sample of one in 64 gets 1/64 of the items of every class that took slabs, also if a class has few. */
+Test(slab, sample_holds_its_share_of_every_class)
+{
+    enum { RATE = 64, SLABS = 20, TRIES = 40000 };
+    struct kvc_megakv_slab *slab =
+        kvc_megakv_slab_create_sample(SLABS * (uint64_t)KVC_MEGAKV_SLAB_BYTES, RATE, hash_seed);
+    const uint32_t values[] = {8, 1000, 100000, 900000}, slabs[] = {12, 4, 3, 1};
+    cr_assert_not_null(slab);
+    cr_expect_eq(kvc_megakv_slab_capacity_bytes(slab), SLABS * (uint64_t)KVC_MEGAKV_SLAB_BYTES / RATE);
+    for (int i = 0; i < 4; i++) {
+        for (uint32_t s = 0; s < slabs[i]; s++) {
+            cr_assert(kvc_megakv_slab_assign(slab, 8, values[i]));
+        }
+    }
+    cr_expect_not(kvc_megakv_slab_assign(slab, 8, 8), "no slab is left");
+    for (int i = 0; i < 4; i++) {
+        struct kvc_megakv_slab_stats stats = {0};
+        uint32_t location, evicted_count, got = 0;
+        struct kvc_megakv_slab_evicted evicted;
+        while (got < TRIES && kvc_megakv_slab_alloc(slab, 8, values[i], 1, &location, &evicted,
+                                                    &evicted_count, &stats) == 1) {
+            got++;
+        }
+        double share = (double)slabs[i] * kvc_megakv_slab_items(8, values[i]) / RATE;
+        cr_expect_eq(got, share < 0.5 ? 1 : (uint32_t)(share + 0.5), "%u items of %u bytes, %g", got,
+                     values[i], share);
+    }
+    kvc_megakv_slab_free(slab);
+    cr_expect_null(kvc_megakv_slab_create_sample(1 << 21, 0, hash_seed));
+}

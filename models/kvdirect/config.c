@@ -261,12 +261,21 @@ static enum kvc_status check_card(const struct kvc_scenario *scenario, struct kv
 
 static enum kvc_status check_run(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    const struct kvc_nic *nic = kvc_kvdirect_config_of(scenario)->card.nic;
+    enum { PLACES_MIN = 1024 }; /* With fewer, chance moves the hit ratio by more than 0.5 points. */
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct kvc_nic *nic = config->card.nic;
     if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "run.functional: found \"off\", allowed: \"full\" or \"sampled\"; kvcast predict answers without the "
             "tables");
+    }
+    double places = config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES / (double)config->sample_rate;
+    if (config->sample_rate > 1 && config->dispatch_frac > 0 && places > 0 && places < PLACES_MIN) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.sample_rate: found %llu, which leaves %.0f lines of a NIC's cache; at least %d must stay",
+            (unsigned long long)config->sample_rate, places, PLACES_MIN);
     }
     if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && nic->latency_ns < closed_latency_min_ns) {
         return kvc_diag_fail(

@@ -13,7 +13,7 @@
 
 enum {
     BLOCK_BYTES = 512,
-    HOT_STRATA = 256,  /* Many, because it is a matter of chance what other lines are at a key's place. */
+    HOT_STRATA = 1024, /* Many, because it is a matter of chance what other lines are at a key's place. */
     HOT_BYTES = 64,    /* A generous estimate of the memory for a hot key. */
     ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };
@@ -70,15 +70,22 @@ void kvc_kvdirect_first_value(uint64_t hash, uint8_t *value, uint32_t bytes)
     }
 }
 
+/* Returns the buckets of a NIC's hash index if nothing were sampled. */
+static uint64_t whole_buckets(const struct kvc_kvdirect_config *config,
+                              const struct kvc_kvdirect_table_params *params)
+{
+    struct kvc_kvdirect_table_params whole = *params;
+    whole.bytes = (uint64_t)config->nic_bytes;
+    return kvc_kvdirect_table_index_buckets_of(&whole);
+}
+
 /* Opens the places of hot keys in the whole cache of a NIC. */
 static bool open_hot(const struct kvc_scenario *scenario, const struct kvc_kvdirect_table_params *params,
                      struct kvc_kvdirect_shard *shard)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    struct kvc_kvdirect_table_params whole = *params;
-    whole.bytes = (uint64_t)config->nic_bytes;
     const struct kvc_kvdirect_extent extents[] = {
-        {kvc_kvdirect_table_index_buckets_of(&whole), whole.bytes / KVC_KVDIRECT_LINE_BYTES,
+        {shard->whole_buckets, (uint64_t)config->nic_bytes / KVC_KVDIRECT_LINE_BYTES,
          (uint64_t)(config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES)},
         {kvc_kvdirect_table_index_buckets(shard->table), params->bytes / KVC_KVDIRECT_LINE_BYTES,
          shard->dispatch.places}};
@@ -114,6 +121,7 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64
                                  ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
                                  strerror(errno));
         }
+        shard->whole_buckets = whole_buckets(config, &params);
         if (store->sampling.hot_keys > 0 && dram_bytes > 0 && !open_hot(scenario, &params, shard)) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cached lines of hot keys");
         }

@@ -21,6 +21,7 @@
 struct kvc_kvdirect_shard {
     struct kvc_kvdirect_table *table;
     struct kvc_kvdirect_dispatch dispatch;
+    uint64_t whole_buckets;                /* Of the hash index if nothing were sampled. */
     struct kvc_kvdirect_table_stats stats; /* Since the run began. */
 };
 

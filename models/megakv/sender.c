@@ -7,7 +7,8 @@
 #include "sim/base/clock.h"
 
 enum {
-    /* Far fewer than the requests in which the hit ratio of a sample changes, which are as many as its keys. */
+    /* Far fewer than the requests in which the hit ratio of a sample changes, which are as many as its keys.
+     */
     OUTCOMES_KEPT = 128,
 };
 
@@ -71,7 +72,7 @@ static int drawn_outcome(struct kvc_megakv_socket *socket)
 {
     double hit_frac = socket->simulation->costs.hit_frac;
     if (socket->outcomes_known > 0) {
-        hit_frac = (double)socket->outcomes_hit / (double)socket->outcomes_known;
+        hit_frac = socket->outcomes_hit / socket->outcomes_known;
     }
     return kvc_rng_unit(&socket->outcome) < hit_frac ? KVC_MEGAKV_HIT : KVC_MEGAKV_MISS;
 }

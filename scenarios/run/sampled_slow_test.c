@@ -5,6 +5,8 @@
 #include <criterion/criterion.h>
 
 static const uint64_t rates[] = {2, 8, 64, 256, 0};
+/* The hits of a cache are those of the sampled requests, of which a run has too few at higher rates. */
+static const uint64_t cache_rates[] = {2, 8, 64, 0};
 static const uint64_t low_rates[] = {2, 8, 32, 0};
 
 #define REPLICAS "replicas = 3, seed = 1, "
@@ -48,7 +50,7 @@ Test(sampled_slow, megakv_with_room, .timeout = 900)
 
 Test(sampled_slow, megakv_as_a_cache, .timeout = 900)
 {
-    compare(megakv_caches, REPLICAS "warmup = '80ms', duration = '80ms'", rates);
+    compare(megakv_caches, REPLICAS "warmup = '80ms', duration = '80ms'", cache_rates);
 }
 
 Test(sampled_slow, megakv_with_mixed_sizes, .timeout = 900)
@@ -58,7 +60,7 @@ Test(sampled_slow, megakv_with_mixed_sizes, .timeout = 900)
 
 Test(sampled_slow, kvdirect_inline, .timeout = 900)
 {
-    compare(kvdirect_pairs, REPLICAS "warmup = '300us', duration = '2ms'", rates);
+    compare(kvdirect_pairs, REPLICAS "warmup = '300us', duration = '2ms'", cache_rates);
 }
 
 Test(sampled_slow, kvdirect_in_slabs, .timeout = 900)
