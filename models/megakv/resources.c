@@ -51,8 +51,9 @@ static void speed_index(struct kvc_scenario *scenario, double kernel_factor, dou
         speed_fit(&gpu->clocks[i].insert, config, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
     }
     if (costs != NULL) {
-        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss};
-        struct kvc_megakv_cost_curve *const writes[] = {&costs->insert, &costs->replace, &costs->erase};
+        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss},
+                                            *const writes[] = {&costs->insert, &costs->replace,
+                                                               &costs->erase};
         for (size_t i = 0; i < sizeof(searches) / sizeof(*searches); i++) {
             speed_launches(searches[i], config->pcie, KVC_MEGAKV_KERNEL_SEARCH, kernel_factor, copy_factor);
         }
