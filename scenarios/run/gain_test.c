@@ -1,71 +1,57 @@
 #include <criterion/criterion.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "models/model.h"
 #include "scenarios/run/gain.h"
 #include "scenarios/run/store_fixture.h"
 
-#define MEGAKV(node, options, load)                                                                          \
-    "return { system = { kind = \"megakv\", index = \"16MiB\"" options " }, node = { sockets = 1" node " }," \
-    " workload = { keys = 1e5, key = 8, " load " }, run = { duration = \"300ms\" } }"
-#define SMALL "value = 8, get = 0.95, set = 0.05, arrival = \"saturate\""
-#define CARD                                                                                                 \
-    ", gpu = { base = \"tesla-k40c\", access = \"500ns\", launch = \"5us\","                                 \
-    " clocks = { { core = \"875MHz\", memory = \"3004MHz\" } }, sectors = "
-#define KVDIRECT(options, load)                                                                              \
-    "return { system = { kind = \"kvdirect\", memory = \"32MiB\"" options " },"                              \
-    " node = { sockets = 1, fpga = { base = \"catapult-stratix-v\", dram = \"2MiB\" } },"                    \
-    " workload = { arrival = \"saturate\", " load " }, run = { duration = \"500us\" } }"
-#define RDMA(options, load)                                                                                  \
-    "return { system = { kind = \"rdma\"" options " },"                                                      \
-    " workload = { keys = 1e5, key = 8, value = 8, arrival = \"saturate\", " load " },"                      \
-    " run = { duration = \"1ms\" } }"
+/* Scenarios whose limit is known by construction, models/NAME/limits/RESOURCE.lua. The name of such a
+ * scenario is what to expect: the resource, the stage and the device, and "slow" if only the closed form is
+ * asked. */
+static glob_t limits;
 
-/* Stores whose limit is known by construction. */
-static const struct limited {
-    const char *resource, *stage, *device, *text;
-    bool slow; /* A simulation takes long, and only the closed form is asked. */
-} limited[] = {
-    {"gpu", "index", "gpu", MEGAKV(CARD "2e7 }", ", streams = 2", SMALL), false},
-    {"pcie", "index", "pcie",
-     MEGAKV(CARD "2e9 }, pcie = { base = \"pcie3-k40c\", h2d = \"80MB/s\" }", ", streams = 2", SMALL), true},
-    {"cpu", "receive", "cpu",
-     MEGAKV(", cpu = { base = \"xeon-e5-2650v2\", operation = \"2us\" }", ", streams = 1", SMALL), false},
-    {"dram", "send", "dram",
-     MEGAKV("", ", streams = 1, feed = \"memory\"", "value = 1024, get = 1, set = 0, arrival = \"saturate\""),
-     true},
-    {"nic", "tx", "nic",
-     MEGAKV(", nic = { base = \"xl710-2x40g\", port_rate = \"500Mbps\" }", ", streams = 2", SMALL), false},
-    {"clock", "decode", "fpga",
-     KVDIRECT("", "keys = 3e5, key = 8, value = 2, per_frame = 40, dist = { zipf = 0.99 }"), false},
-    {"pcie", "pcie", "pcie", KVDIRECT(", dispatch = 0", "keys = 3e5, key = 8, value = 2, per_frame = 40"),
-     false},
-    {"nic", "send", "nic",
-     KVDIRECT("", "keys = 5e4, key = 8, value = 200, per_frame = 4, dist = { zipf = 0.99 }"), false},
-    {"cpu", "core", "cpu", RDMA(", sides = \"two\", cores = 2", "get = 1"), false},
-    {"nic", "key", "nic",
-     RDMA(", sides = \"one\", atomics = true", "get = 0, set = 1, dist = { zipf = 1.2 }"), false},
-};
-
-static struct kvc_loaded *load(const char *text, const char *set)
+static void find_limits(void)
 {
-    char path[] = "/tmp/kvc_gain_XXXXXX";
+    cr_assert_eq(glob(KVC_SOURCE_DIR "/models/*/limits/*.lua", 0, NULL, &limits), 0);
+    cr_assert_geq(limits.gl_pathc, 10);
+}
+
+static void forget_limits(void)
+{
+    globfree(&limits);
+}
+
+TestSuite(gain, .init = find_limits, .fini = forget_limits);
+
+static struct kvc_loaded *load(const char *path, const char *set)
+{
     struct kvc_overrides overrides = {0};
     struct kvc_loaded *loaded = NULL;
     struct kvc_diag diag = {0};
-    int fd = mkstemp(path);
-    cr_assert(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
     if (set != NULL) {
         cr_assert_eq(kvc_overrides_parse(&overrides, set, &diag), KVC_OK, "%s", diag.message);
     }
     enum kvc_status status = kvc_scenario_load(path, &overrides, &loaded, &diag);
-    unlink(path);
     kvc_overrides_clear(&overrides);
-    cr_assert_eq(status, KVC_OK, "%s: %s", text, diag.message);
+    cr_assert_eq(status, KVC_OK, "%s: %s", path, diag.message);
     return loaded;
+}
+
+/* Loads the scenario of this name. */
+static struct kvc_loaded *load_limited(const char *name, const char *set)
+{
+    for (size_t i = 0; i < limits.gl_pathc; i++) {
+        struct kvc_loaded *loaded = load(limits.gl_pathv[i], set);
+        if (strcmp(loaded->scenario.name, name) == 0) {
+            return loaded;
+        }
+        kvc_loaded_free(loaded);
+    }
+    cr_assert_fail("no scenario is limited by %s", name);
+    return NULL;
 }
 
 /* Answers with the bottleneck by gain. The caller frees the outcome. */
@@ -98,34 +84,37 @@ static void expect_laws(const struct kvc_outcome *outcome)
     cr_expect_lt(sum_frac, 0.05 + chance_frac);
 }
 
-static void expect_limit(const struct limited *store, bool predict)
+static void expect_limit(const char *path, bool predict)
 {
-    struct kvc_loaded *loaded = load(store->text, NULL);
-    struct kvc_outcome *outcome = answer(loaded, predict, 0);
-    const struct kvc_result *result = &outcome->result;
-    expect_laws(outcome);
-    cr_expect_str_eq(outcome->gain[0].resource, store->resource, "%s", result->bottleneck_why);
-    cr_expect_gt(outcome->gain[0].gain_frac.mean, 0.03, "%s", result->bottleneck_why);
-    cr_expect_str_eq(result->bottleneck_stage, store->stage, "%s", result->bottleneck_why);
-    cr_expect_str_eq(result->bottleneck_device, store->device, "%s", result->bottleneck_why);
-    cr_expect_eq(isnan(outcome->gain[0].gain_frac.half_width), predict);
-    kvc_outcome_free(outcome);
+    struct kvc_loaded *loaded = load(path, NULL);
+    char resource[KVC_TEXT_MAX], stage[KVC_TEXT_MAX], device[KVC_TEXT_MAX], slow[KVC_TEXT_MAX];
+    int words = sscanf(loaded->scenario.name, "%s %s %s %s", resource, stage, device, slow);
+    cr_assert_geq(words, 3, "%s", path);
+    if (words == 3 || predict) {
+        struct kvc_outcome *outcome = answer(loaded, predict, 0);
+        const struct kvc_result *result = &outcome->result;
+        expect_laws(outcome);
+        cr_expect_str_eq(outcome->gain[0].resource, resource, "%s: %s", path, result->bottleneck_why);
+        cr_expect_gt(outcome->gain[0].gain_frac.mean, 0.03, "%s: %s", path, result->bottleneck_why);
+        cr_expect_str_eq(result->bottleneck_stage, stage, "%s: %s", path, result->bottleneck_why);
+        cr_expect_str_eq(result->bottleneck_device, device, "%s: %s", path, result->bottleneck_why);
+        cr_expect_eq(isnan(outcome->gain[0].gain_frac.half_width), predict);
+        kvc_outcome_free(outcome);
+    }
     kvc_loaded_free(loaded);
 }
 
 Test(gain, the_closed_form_knows_what_limits_a_store)
 {
-    for (size_t i = 0; i < sizeof(limited) / sizeof(*limited); i++) {
-        expect_limit(&limited[i], true);
+    for (size_t i = 0; i < limits.gl_pathc; i++) {
+        expect_limit(limits.gl_pathv[i], true);
     }
 }
 
 Test(gain, paired_runs_know_what_limits_a_store)
 {
-    for (size_t i = 0; i < sizeof(limited) / sizeof(*limited); i++) {
-        if (!limited[i].slow) {
-            expect_limit(&limited[i], false);
-        }
+    for (size_t i = 0; i < limits.gl_pathc; i++) {
+        expect_limit(limits.gl_pathv[i], false);
     }
 }
 
@@ -133,8 +122,8 @@ Test(gain, paired_runs_know_what_limits_a_store)
  * faster by this factor. */
 Test(gain, all_resources_together_are_the_whole_machine)
 {
-    for (size_t i = 0; i < sizeof(limited) / sizeof(*limited); i++) {
-        struct kvc_loaded *loaded = load(limited[i].text, NULL);
+    for (size_t i = 0; i < limits.gl_pathc; i++) {
+        struct kvc_loaded *loaded = load(limits.gl_pathv[i], NULL);
         const struct kvc_model *model = loaded->scenario.model;
         struct kvc_scenario *faster = NULL;
         struct kvc_outcome *usual, *all;
@@ -152,7 +141,7 @@ Test(gain, all_resources_together_are_the_whole_machine)
         cr_assert_eq(kvc_driver_predict(&loaded->scenario, &usual, &diag), KVC_OK);
         cr_assert_eq(kvc_driver_predict(faster, &all, &diag), KVC_OK);
         double ratio = all->result.throughput_mops / usual->result.throughput_mops;
-        cr_expect_float_eq(ratio, 1.25, 1e-6, "%s: %.9f", limited[i].text, ratio);
+        cr_expect_float_eq(ratio, 1.25, 1e-6, "%s: %.9f", limits.gl_pathv[i], ratio);
         kvc_outcome_free(usual);
         kvc_outcome_free(all);
         kvc_scenario_free_faster(faster);
@@ -162,8 +151,7 @@ Test(gain, all_resources_together_are_the_whole_machine)
 
 Test(gain, an_open_load_that_is_served_is_the_limit)
 {
-    struct kvc_loaded *loaded =
-        load(MEGAKV("", ", streams = 2", "value = 8, arrival = { poisson_mops = 10 }"), NULL);
+    struct kvc_loaded *loaded = load_limited("cpu core cpu", "workload.arrival.poisson_mops=8");
     for (int predict = 0; predict < 2; predict++) {
         struct kvc_outcome *outcome = answer(loaded, predict != 0, 0);
         cr_expect_eq(outcome->gain_count, 0, "no paired runs");
@@ -180,7 +168,7 @@ Test(gain, an_open_load_that_is_served_is_the_limit)
 
 Test(gain, an_open_load_that_is_too_high_shows_the_bottleneck)
 {
-    struct kvc_loaded *loaded = load(limited[8].text, "workload.arrival.poisson_mops=30");
+    struct kvc_loaded *loaded = load_limited("cpu core cpu", "workload.arrival.poisson_mops=30");
     struct kvc_outcome *outcome = answer(loaded, false, 0);
     expect_laws(outcome);
     cr_expect_str_eq(outcome->gain[0].resource, "cpu", "%s", outcome->result.bottleneck_why);
@@ -191,7 +179,7 @@ Test(gain, an_open_load_that_is_too_high_shows_the_bottleneck)
 /* The speed of the replicas differs much more than what a faster resource gains in each of them. */
 Test(gain, pairs_share_their_random_numbers)
 {
-    struct kvc_loaded *loaded = load(limited[9].text, "run.replicas=4");
+    struct kvc_loaded *loaded = load_limited("nic key nic", "run.replicas=4");
     struct kvc_outcome *outcome = answer(loaded, false, 1), *again = answer(loaded, false, 3);
     struct kvc_interval throughput = kvc_outcome_interval(outcome, "throughput_mops");
     double of_throughput = throughput.half_width / throughput.mean;
