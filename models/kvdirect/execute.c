@@ -220,33 +220,6 @@ static bool present_after(const struct table_run *run, bool found)
                                                        : found;
 }
 
-/* Tells whether the first bucket of a key may be cached, in a table with so many. */
-static bool bucket_is_cacheable(const struct kvc_kvdirect_processor *processor, uint64_t hash,
-                                uint64_t buckets)
-{
-    return kvc_kvdirect_dispatch_cacheable(&processor->shard->dispatch,
-                                           kvc_kvdirect_table_bucket_of(hash, buckets));
-}
-
-/* Finds a key alike. If the key is not hot, its bucket may be cached if the key's own may: the sample has too
- * few buckets for the share that may be cached to be exact. */
-static void find_alike(struct kvc_kvdirect_processor *processor,
-                       const struct kvc_kvdirect_operation *operation)
-{
-    enum { TRIES = 16 };
-    struct kvc_kvdirect_alike *alike = &processor->store->alike;
-    const struct kvc_kvdirect_shard *shard = processor->shard;
-    uint64_t key_id = operation->key_id, buckets = kvc_kvdirect_table_index_buckets(shard->table);
-    bool cacheable = bucket_is_cacheable(processor, operation->hash, shard->whole_buckets);
-    for (int i = 0; i < TRIES; i++, key_id += alike->sampling.rate) {
-        kvc_kvdirect_alike_find(alike, processor->source, processor->number, key_id);
-        if (operation->hot ||
-            bucket_is_cacheable(processor, alike->stand_in->hash[0], buckets) == cacheable) {
-            return;
-        }
-    }
-}
-
 /* Runs the operation on a key alike that the sample contains, and leaves that key as it was. A cold key is
  * there if the key alike is; whether a hot key is there is known. */
 static void run_alike(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
@@ -255,7 +228,7 @@ static void run_alike(struct kvc_kvdirect_processor *processor, struct kvc_kvdir
     const struct kvc_batch *stand_in = alike->stand_in;
     struct kvc_kvdirect_table_stats stats = {0};
     struct table_run run;
-    find_alike(processor, operation);
+    kvc_kvdirect_alike_find(alike, processor->source, processor->number, operation->key_id);
     prepare(processor, operation, stand_in, &run);
     bool found = run_on(processor, &run, &stats), now = present_after(&run, found);
     if (operation->hot && found != alike->present[operation->key_id]) {

@@ -13,7 +13,7 @@
 
 enum {
     BLOCK_BYTES = 512,
-    HOT_STRATA = 1024, /* Many, because it is a matter of chance what other lines are at a key's place. */
+    HOT_STRATA = 256,  /* Many, because it is a matter of chance what other lines are at a key's place. */
     HOT_BYTES = 64,    /* A generous estimate of the memory for a hot key. */
     ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };

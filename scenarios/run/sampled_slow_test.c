@@ -7,7 +7,7 @@
 static const uint64_t rates[] = {2, 8, 64, 256, 0};
 /* The hits of a cache are those of the sampled requests, of which a run has too few at higher rates. */
 static const uint64_t cache_rates[] = {2, 8, 64, 0};
-static const uint64_t low_rates[] = {2, 8, 32, 0};
+static const uint64_t low_rates[] = {2, 8, 0};
 
 #define REPLICAS "replicas = 3, seed = 1, "
 #define MEGAKV(slab, keys, mix, dist)                                                                        \
