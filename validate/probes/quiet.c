@@ -21,38 +21,82 @@ double kvc_core_window_stalled_ns(const struct kvc_core_window *window)
     return fmax(window->lost_ns, window->gaps_ns);
 }
 
-double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows)
+/* Returns the 90th percentile of the positive values, or 0 if there are none. */
+static double fast_of(const double *values, uint32_t count)
 {
-    double *speed = malloc((windows + 1) * sizeof(*speed));
-    uint32_t count = 0;
+    double *kept = malloc((count + 1) * sizeof(*kept));
+    uint32_t known = 0;
+    if (kept == NULL) {
+        kvc_out_of_memory("%u speeds", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] > 0) {
+            kept[known++] = values[i];
+        }
+    }
+    gsl_sort(kept, 1, known);
+    double fast = known > 0 ? kept[(uint32_t)(fast_quantile * (known - 1))] : 0;
+    free(kept);
+    return fast;
+}
+
+static double *new_speeds(uint32_t windows)
+{
+    double *speed = calloc(windows + 1, sizeof(*speed));
     if (speed == NULL) {
         kvc_out_of_memory("%u speeds", windows);
     }
+    return speed;
+}
+
+double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows)
+{
+    double *speed = new_speeds(windows);
     for (uint32_t i = 0; i < windows; i++) {
-        if (core[i].speed > 0) {
-            speed[count++] = core[i].speed;
-        }
+        speed[i] = core[i].speed;
     }
-    gsl_sort(speed, 1, count);
-    double fast = count > 0 ? speed[(uint32_t)(fast_quantile * (count - 1))] : 0;
+    double fast = fast_of(speed, windows);
     free(speed);
     return fast;
 }
 
-void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows, bool *quiet)
+/* Sets speed[i] to the mean speed of the cores in window i, relative to the fast speed of each; 0 if no speed
+ * was measured in it. */
+static void find_mean_speeds(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows,
+                             double *speed)
 {
-    for (uint32_t i = 0; i < windows; i++) {
-        quiet[i] = true;
+    uint32_t *known = calloc(windows + 1, sizeof(*known));
+    if (known == NULL) {
+        kvc_out_of_memory("%u speeds", windows);
     }
     for (uint32_t core = 0; core < count; core++) {
-        double least = kvc_quiet_speed_frac * kvc_quiet_fast_speed(cores[core], windows);
+        double fast = kvc_quiet_fast_speed(cores[core], windows);
         for (uint32_t i = 0; i < windows; i++) {
-            const struct kvc_core_window *window = &cores[core][i];
-            bool stalled = kvc_core_window_stalled_ns(window) > kvc_quiet_stalled_frac * kvc_quiet_window_ns;
-            bool slow = window->speed > 0 && window->speed < least;
-            quiet[i] = quiet[i] && !stalled && !slow;
+            if (cores[core][i].speed > 0) {
+                speed[i] += cores[core][i].speed / fast;
+                known[i]++;
+            }
         }
     }
+    for (uint32_t i = 0; i < windows; i++) {
+        speed[i] = known[i] > 0 ? speed[i] / known[i] : 0;
+    }
+    free(known);
+}
+
+void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows, bool *quiet)
+{
+    double *speed = new_speeds(windows);
+    find_mean_speeds(cores, count, windows, speed);
+    double least = kvc_quiet_speed_frac * fast_of(speed, windows);
+    for (uint32_t i = 0; i < windows; i++) {
+        quiet[i] = speed[i] == 0 || speed[i] >= least;
+        for (uint32_t core = 0; core < count; core++) {
+            quiet[i] = quiet[i] && kvc_core_window_stalled_ns(&cores[core][i]) <=
+                                       kvc_quiet_stalled_frac * kvc_quiet_window_ns;
+        }
+    }
+    free(speed);
 }
 
 void kvc_quiet_drop_recovery(const struct kvc_quiet_flow *flow, uint32_t windows, double from_ns,

@@ -1,13 +1,15 @@
 /* Quiet windows: the parts of a measurement in which the machine did nothing else.
  *
- * A measurement is cut into windows of 10 ms. A window is quiet if, on every core involved, the threads were
- * kept from running for at most 1 % of it and the core's own arithmetic ran at least at 90 % of the fast
- * speed, which is the core's 90th percentile over the windows. After a window that is not quiet, further
- * windows are dropped until the store has worked off what the disturbance left behind. The rule is the same
- * for every machine and every run, and it does not look at what is measured.
+ * A measurement is cut into windows of 10 ms. A window is quiet if on every core involved the threads were
+ * kept from running for at most 1 % of it, and if the mean speed of the cores is at least 90 % of the fast
+ * one, which is its 90th percentile over the windows. The mean counts, because two hardware threads of a core
+ * slow each other down as the store's own work alternates between them. After a window that is not quiet,
+ * further windows are dropped until the store has worked off what the disturbance left behind. The rule is
+ * the same for every machine and every run, and it does not look at what is measured.
  *
- * Not noticed: a disturbance that lasts for the whole measurement and slows a core evenly, such as a sibling
- * hardware thread that another tenant keeps busy. The speed of the cores is reported beside the metrics. */
+ * Not noticed: a neighbour that slows one of many cores; and a disturbance that lasts for the whole
+ * measurement and slows a core evenly, such as a sibling hardware thread that another tenant keeps busy. The
+ * speed of the cores is reported beside the metrics. */
 #ifndef KVC_VALIDATE_PROBES_QUIET_H
 #define KVC_VALIDATE_PROBES_QUIET_H
 

@@ -45,8 +45,8 @@ Test(quiet, a_core_that_stalls_or_slows_down_disturbs_the_window)
 {
     first[3].lost_ns = 101e3F;
     second[5].gaps_ns = 101e3F;
-    second[7].speed = 0.89F;
-    second[9].speed = 0.91F;
+    second[7].speed = 0.75F; /* The mean is what counts. */
+    second[9].speed = 0.85F;
     first[11].speed = 0;    /* not measured */
     first[13].speed = 1.9F; /* a fast speed of the other core does not matter */
     kvc_quiet_find(cores, 2, WINDOWS, quiet);
