@@ -9,13 +9,4 @@
  * `run`; `run` is Lua, too: the fields of `run`. */
 void kvc_test_sampled(const char *text, const char *run, const uint64_t *rates);
 
-/* Parts of scenarios. The stores are small, so that full runs take a second or two. */
-#define KVC_TEST_MEGAKV(slab)                                                                                \
-    "system = { kind = 'megakv', cycle = '400us', index = '32MiB', slab = '" slab                            \
-    "' }, node = { sockets = 1 }, "
-#define KVC_TEST_KVDIRECT                                                                                    \
-    "system = { kind = 'kvdirect', memory = '64MiB', dispatch = 0.6, idle_power = '87W' }, "                 \
-    "node = { fpga = { base = 'catapult-stratix-v', dram = '4MiB' } }, "
-#define KVC_TEST_STEADY "arrival = { fixed_mops = 40 }, fill = 'at_once', flows = 8 }"
-
 #endif
