@@ -66,24 +66,13 @@ enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome
     return *count >= KVC_BATCHES_MIN ? KVC_INTERVALS_OF_BATCHES : KVC_INTERVALS_UNKNOWN;
 }
 
-/* Rounds to nine digits. SimGrid adds up the work of a device in the order of addresses, which differ between
- * processes, and an interval would show the last bits of the sums. */
-static double rounded(double value)
-{
-    if (value == 0 || !isfinite(value)) {
-        return value;
-    }
-    double unit = pow(10, floor(log10(fabs(value))) - 8);
-    return round(value / unit) * unit;
-}
-
 static struct kvc_interval over_replicas(const struct kvc_outcome *outcome, const char *name)
 {
     int64_t at = kvc_values_find(&outcome->values[0], name);
     const char *full = at >= 0 ? outcome->values[0].value[at].name : name;
     double *value = kvc_array_of(outcome->replicas, sizeof(*value));
     for (uint32_t i = 0; i < outcome->replicas; i++) {
-        value[i] = rounded(kvc_values_get(&outcome->values[i], full, at));
+        value[i] = kvc_values_get(&outcome->values[i], full, at);
     }
     struct kvc_interval interval = kvc_interval_of(value, outcome->replicas);
     free(value);

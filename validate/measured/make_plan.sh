@@ -13,7 +13,8 @@ two-cores | h200-pcie5) ;;
     exit 2
     ;;
 esac
-awk -v machine="$1" '
+scenario=$(cd "$(dirname "$0")/$1" && ls -- *.lua | grep -vx machine.lua) # there is one
+awk -v machine="$1" -v scenario="$scenario" '
 function random(below) { # SplitMix would need 64 bits; this generator (Park, Miller, CACM 1988) needs 53
     seed = seed * 16807 % 2147483647
     return int(seed / 2147483647 * below)
@@ -47,7 +48,7 @@ function line(frac, of,    slots, keys, item, slab, id, text) {
     text = sprintf("workload.key=%d;workload.value=%d;workload.keys=%d;workload.get=%g;workload.set=%g", key, value, keys, get, 1 - get)
     if (zipf > 0) text = text ";workload.dist.zipf=" zipf
     text = text sprintf(";system.index=%gMiB;system.slab=%.0fMB;system.streams=%d;system.cycle=%dus", index_mib, slab / 1e6, streams, cycle)
-    printf("%s,megakv.lua,%s,%s,%s\n", id, (frac > 0 ? frac : ""), of, text)
+    printf("%s,%s,%s,%s,%s\n", id, scenario, (frac > 0 ? frac : ""), of, text)
     last = id
     count++
 }

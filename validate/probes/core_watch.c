@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_sort.h>
 
+#include "sim/base/clock.h"
 #include "validate/probes/speed.h"
 
 enum { PROBE_STEPS = 3000 };
@@ -97,6 +98,6 @@ uint32_t kvc_core_watch_tick(struct kvc_core_watch *watch, double now_s, bool id
         watch->probe_s = now_s + probe_every_s;
     }
     watch->due_s = fmin(now_s + read_every_s, watch->from_s + (done + 1) * kvc_quiet_window_ns * 1e-9);
-    watch->idle_s = 0; /* The watch's own work is no pause. */
+    watch->idle_s = idle ? kvc_clock_wall_s() : 0; /* The watch's own work is no pause. */
     return done;
 }

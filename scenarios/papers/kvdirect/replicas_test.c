@@ -42,7 +42,7 @@ Test(replicas, differ_by_where_their_keys_are)
         squares += pow(mops / mean - 1, 2);
         /* The fullest NIC decodes almost an operation a clock, at 180 MHz, and none decodes more. */
         double fullest_mops = mops * fullest / NICS;
-        cr_expect(fullest_mops > 0.8 * 180 && fullest_mops < 1.01 * 180, "%g Mops, %g", mops, fullest);
+        cr_expect(fullest_mops > 0.75 * 180 && fullest_mops < 1.01 * 180, "%g Mops, %g", mops, fullest);
     }
     double deviation = sqrt(squares / (REPLICAS - 1));
     cr_expect(deviation > 0.05 && deviation < 0.3, "%g", deviation);
