@@ -10,7 +10,7 @@
 #include "scenarios/run/pool.h"
 #include "sim/base/data_dir.h"
 
-enum { MOVED_MAX = 256 };
+enum { MOVED_MAX = 256, REQUESTS_MOST = 1000000 /* Of a simulation that is repeated for each parameter. */ };
 
 /* A parameter is larger by this factor. The small one tells whether a value that a single parameter moves
  * would follow it exactly, were there no other limit close to it. */
@@ -25,6 +25,7 @@ static const double LEAST_SEEN_FRAC = 1e-3;
 /* All parameters that move a case at all. */
 struct moved {
     double least;
+    bool costly; /* Nothing was searched. */
     uint32_t count;
     struct kvc_elasticity entry[MOVED_MAX];
 };
@@ -37,6 +38,7 @@ struct evaluation {
     struct kvc_outcome *closed_form; /* Of the scenario as it is. */
     double value;                    /* The metric, by the closed form or simulated. */
     bool simulated;
+    bool costly;      /* The simulation takes too long to be repeated for each parameter. */
     double warmup_ns; /* Warm-up of all simulations. */
 };
 
@@ -67,7 +69,8 @@ static enum kvc_status closed_form_value(const struct evaluation *evaluation, co
 }
 
 static enum kvc_status simulated_value(const struct evaluation *evaluation, struct kvc_loaded *loaded,
-                                       double *value, double *warmup_ns, struct kvc_diag *diag)
+                                       double *value, double *warmup_ns, uint64_t *requests,
+                                       struct kvc_diag *diag)
 {
     const struct kvc_run_options options = {.jobs = 1,
                                             .available_bytes = kvc_scenario_memory_bytes(&loaded->scenario)};
@@ -79,6 +82,7 @@ static enum kvc_status simulated_value(const struct evaluation *evaluation, stru
     if (status == KVC_OK) {
         *value = kvc_outcome_interval(outcome, evaluation->asked->metric).mean;
         *warmup_ns = outcome->result.warmup_s * 1e9;
+        *requests = outcome->result.requests_simulated;
     }
     kvc_outcome_free(outcome);
     return status;
@@ -113,6 +117,7 @@ static double elasticity(const struct evaluation *evaluation, uint32_t index, do
     struct kvc_loaded *loaded;
     struct kvc_outcome *outcome = NULL;
     double ratio, warmup_ns, value = evaluation->value;
+    uint64_t requests;
     if (!kvc_scaled_load(evaluation->path, evaluation->overrides, &evaluation->loaded->parameters, index,
                          factor, &loaded, &ratio)) {
         return 0;
@@ -122,7 +127,7 @@ static double elasticity(const struct evaluation *evaluation, uint32_t index, do
         status = closed_form_value(evaluation, loaded, outcome, &value, &diag);
     } else if (status == KVC_OK &&
                may_matter(evaluation, evaluation->loaded->parameters.entry[index].path, outcome)) {
-        status = simulated_value(evaluation, loaded, &value, &warmup_ns, &diag);
+        status = simulated_value(evaluation, loaded, &value, &warmup_ns, &requests, &diag);
     }
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
@@ -197,8 +202,10 @@ static enum kvc_status open_evaluation(struct evaluation *evaluation, struct kvc
     evaluation->simulated = isnan(evaluation->value);
     evaluation->warmup_ns = -1;
     if (status == KVC_OK && evaluation->simulated) {
-        status =
-            simulated_value(evaluation, evaluation->loaded, &evaluation->value, &evaluation->warmup_ns, diag);
+        uint64_t requests = 0;
+        status = simulated_value(evaluation, evaluation->loaded, &evaluation->value, &evaluation->warmup_ns,
+                                 &requests, diag);
+        evaluation->costly = requests > REQUESTS_MOST;
     }
     return status;
 }
@@ -209,7 +216,8 @@ static enum kvc_status evaluate(const struct kvc_case *asked, const struct kvc_p
 {
     struct evaluation evaluation = {.asked = asked};
     enum kvc_status status = open_evaluation(&evaluation, diag);
-    if (status == KVC_OK) {
+    moved->costly = evaluation.costly;
+    if (status == KVC_OK && !evaluation.costly) {
         moved->least = evaluation.simulated ? LEAST_SIMULATED : LEAST;
         uint32_t named = scale_all(&evaluation, STEP, progress, moved);
         if (named == 0) {
@@ -273,6 +281,7 @@ static double value_of(const struct moved *moved, const char *parameter)
 static void divide(const struct moved *a, const struct moved *b, struct moved *ratio)
 {
     *ratio = *a;
+    ratio->costly = a->costly || b->costly;
     ratio->least = fmax(a->least, b->least);
     for (uint32_t i = 0; i < ratio->count; i++) {
         ratio->entry[i].value -= value_of(b, ratio->entry[i].parameter);
@@ -331,7 +340,8 @@ static void finish(struct elasticities *elasticities, const bool *wanted, struct
             divide(&elasticities->moved[a], &elasticities->moved[b], moved);
         }
         moved_by[i].known = kvc_case_kind_of(&cases->entry[i]) <= KVC_KIND_CLAIM;
-        for (uint32_t j = 0; j < moved->count && moved_by[i].known; j++) {
+        moved_by[i].costly = moved->costly;
+        for (uint32_t j = 0; j < moved->count && moved_by[i].known && !moved->costly; j++) {
             kvc_moved_by_add(&moved_by[i], moved->entry[j].parameter, moved->entry[j].value, moved->least);
         }
     }

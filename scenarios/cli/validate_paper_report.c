@@ -131,6 +131,9 @@ static void print_moved_by(const struct kvc_paper *paper)
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s %+.2f", j > 0 ? ", " : "",
                                        moved_by->entry[j].parameter, moved_by->entry[j].value);
         }
+        if (moved_by->costly) {
+            snprintf(text, sizeof(text), "not searched, because its simulation takes too long; it counts");
+        }
         if (paper->scores[i].not_counted) {
             snprintf(text + length, sizeof(text) - length, "%s",
                      moved_by->count == 0 ? "unmoved: not counted" : ", which it returns: not counted");

@@ -8,6 +8,9 @@
 
 static const char header[] = "case,parameter,elasticity";
 
+/* In the place of a parameter: the case is costly. */
+static const char not_searched[] = "not searched";
+
 /* How far from 1 the elasticity of a returned input may be. */
 static const double INPUT_SLACK = 0.02;
 
@@ -33,6 +36,9 @@ void kvc_moved_by_add(struct kvc_moved_by *moved_by, const char *parameter, doub
 
 bool kvc_moved_by_nothing_or_input(const struct kvc_moved_by *moved_by)
 {
+    if (moved_by->costly) {
+        return false;
+    }
     return moved_by->count == 0 ||
            (moved_by->count == 1 && fabs(moved_by->entry[0].value - 1) <= INPUT_SLACK);
 }
@@ -54,6 +60,10 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
         return status;
     }
     struct kvc_moved_by *moved_by = &file->moved_by[found];
+    if (strcmp(read.parameter, not_searched) == 0) {
+        moved_by->known = moved_by->costly = true;
+        return KVC_OK;
+    }
     if ((read.parameter[0] == '\0') != isnan(read.value)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "found parameter \"%s\" with elasticity \"%s\", expected both or neither",
@@ -95,7 +105,7 @@ enum kvc_status kvc_elasticities_write(const char *path, const struct kvc_cases 
     for (size_t i = 0; i < cases->count; i++) {
         const char *id = cases->entry[i].id;
         if (moved_by[i].known && moved_by[i].count == 0) {
-            fprintf(file.file, "%s,,\n", id);
+            fprintf(file.file, "%s,%s,\n", id, moved_by[i].costly ? not_searched : "");
         }
         for (uint32_t j = 0; j < moved_by[i].count; j++) {
             fprintf(file.file, "%s,%s,%.3f\n", id, moved_by[i].entry[j].parameter,

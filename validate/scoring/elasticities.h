@@ -24,7 +24,8 @@ struct kvc_elasticity {
 
 /* What moves one case. */
 struct kvc_moved_by {
-    bool known; /* The file has the case. */
+    bool known;  /* The file has the case. */
+    bool costly; /* Its simulation takes too long to be repeated for each parameter: it counts as it is. */
     uint32_t count;
     struct kvc_elasticity entry[KVC_ELASTICITIES_KEPT]; /* The largest first. */
 };

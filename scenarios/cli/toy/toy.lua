@@ -2,5 +2,5 @@
 return {
   system = { kind = "toy" },
   workload = { keys = 1000, preset = "ycsb-b", arrival = { poisson_mops = 0.5 } },
-  run = { warmup = "1ms", duration = "100ms" },
+  run = { duration = "100ms" },
 }

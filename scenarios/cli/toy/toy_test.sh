@@ -142,13 +142,16 @@ expect 3 'no load meets the bounds: at [0-9.e-]* Mops, .*, the latency p99 is .*
 [ ! -e none.json ] || fail "a capacity that does not exist is written"
 
 # Published values, here those of the formulas, are scored; a miss is a regression.
-says 'predictions: 9,.* 0 missed, 0 regressed' "$kvcast" validate toy --quiet
+"$kvcast" validate toy --elasticities --quiet || fail "elasticities"
+"$kvcast" validate toy --update-baseline --quiet >accepted.txt || fail "a baseline: $(cat accepted.txt)"
+says 'toy: 6 points, .* 0 outside their tolerance' "$kvcast" validate toy --quiet
 sed -i 's/latency_mean_us,1.5,,,0.03/latency_mean_us,1.8,,,0.03/' data/validate/papers/toy/cases.csv
 "$kvcast" validate toy --quiet >missed.txt
 [ $? -eq 1 ] || fail "a miss is no regression: $(cat missed.txt)"
 
 sed -i '2,$d; 1a x,capacity,scenarios/examples/toy.lua,capacity.losss=1,throughput_mops,1,,,0.1,prediction,,' data/validate/papers/toy/cases.csv
-expect 2 'case x: found "capacity.losss=1", allowed: capacity.loss, capacity.latency and capacity.precision' \
+printf 'case,parameter,elasticity\nx,system.work,-1\n' >data/validate/papers/toy/elasticities.csv
+expect 2 'found "capacity.losss=1", allowed: capacity.loss, capacity.latency and capacity.precision' \
     "$kvcast" validate toy --quiet
 
 # The shared code needs no store: none is in the program.
