@@ -19,8 +19,8 @@ static enum kvc_status predict_line(const struct kvc_loaded *loaded, struct kvc_
     return status;
 }
 
-/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine needs no more than
- * this after its warm-up [ns]; its interval says whether that was enough. */
+/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine needs no
+ * more than this after its warm-up [ns]; its interval says whether that was enough. */
 static const double simulated_most_ns = 20e6;
 
 static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc_run_options *options,

@@ -22,20 +22,20 @@ enum { KVC_RECORDER_STAGES_MAX = 12 /**< Stages whose busy time is recorded. */ 
 
 /** A recorder. */
 struct kvc_recorder {
-    double window_ns;             /**< Length of a window [ns]. */
-    double from_ns;               /**< Start of the measured time [ns]; +infinity during the warm-up. */
-    double until_ns;              /**< End of the measured time [ns]. */
-    double duration_ns;           /**< Length of the measured time [ns]. */
-    bool detect;                  /**< The end of the warm-up is detected. */
-    bool changing;                /**< The load or the machine changes on purpose: drifts are no surprise. */
-    enum kvc_series unsteady;     /**< The last series that was not steady; KVC_SERIES: none. */
-    double overload_frac;         /**< Share of the requests that stayed behind in the warm-up; 0: none. */
-    double longest_span_ns;       /**< Longest time from the record of a batch to its last completion [ns]. */
-    double longest_lag_ns;        /**< Longest time from a completion to the record of its batch [ns]. */
-    struct kvc_window *window;    /**< What each window of the run counted. */
-    uint32_t windows;             /**< Windows in use. */
-    uint32_t window_room;         /**< Windows allocated. */
-    struct kvc_batches batches;   /**< Latencies and completions of the measured time. */
+    double window_ns;           /**< Length of a window [ns]. */
+    double from_ns;             /**< Start of the measured time [ns]; +infinity during the warm-up. */
+    double until_ns;            /**< End of the measured time [ns]. */
+    double duration_ns;         /**< Length of the measured time [ns]. */
+    bool detect;                /**< The end of the warm-up is detected. */
+    bool changing;              /**< The load or the machine changes on purpose: drifts are no surprise. */
+    enum kvc_series unsteady;   /**< The last series that was not steady; KVC_SERIES: none. */
+    double overload_frac;       /**< Share of the requests that stayed behind in the warm-up; 0: none. */
+    double longest_span_ns;     /**< Longest time from the record of a batch to its last completion [ns]. */
+    double longest_lag_ns;      /**< Longest time from a completion to the record of its batch [ns]. */
+    struct kvc_window *window;  /**< What each window of the run counted. */
+    uint32_t windows;           /**< Windows in use. */
+    uint32_t window_room;       /**< Windows allocated. */
+    struct kvc_batches batches; /**< Latencies and completions of the measured time. */
     double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage within the measured time [ns]. */
     uint64_t offered;                        /**< Requests sent within the measured time. */
     uint64_t dropped;                        /**< Those of them that were lost. */

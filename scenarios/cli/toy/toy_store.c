@@ -79,8 +79,8 @@ struct simulation {
     const struct kvc_toy_config *config;
     struct kvc_platform *platform;
     struct kvc_replica replica;
-    struct kvc_batch *batch; /* The frame that is served. */
-    double *done_ns;         /* When each of its requests completes [ns]. */
+    struct kvc_batch *batch;          /* The frame that is served. */
+    double *done_ns;                  /* When each of its requests completes [ns]. */
     uint64_t completed[KVC_OP_COUNT]; /* Within the measured time. */
 };
 
