@@ -26,7 +26,8 @@ struct kvc_slices {
     double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage in the slices that were measured [ns]. */
     uint64_t completed;                      /**< Requests completed within the measured time. */
     uint64_t outcome[KVC_OUTCOMES_MAX];      /**< These requests by outcome. */
-    uint8_t hit, miss;                       /**< Outcomes of GETs that found their key and that did not. */
+    uint8_t hit;                             /**< Outcome of GETs that found their key. */
+    uint8_t miss;                            /**< Outcome of GETs that did not. */
 };
 
 /** One server. */
