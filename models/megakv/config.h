@@ -3,6 +3,7 @@
 #ifndef KVC_MODELS_MEGAKV_CONFIG_H
 #define KVC_MODELS_MEGAKV_CONFIG_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "models/megakv/cost_profile.h"
@@ -52,6 +53,12 @@ struct kvc_megakv_config {
 static inline const struct kvc_megakv_config *kvc_megakv_config_of(const struct kvc_scenario *scenario)
 {
     return scenario->config;
+}
+
+/* Returns the items of mean size that the slabs of a socket hold. */
+static inline double kvc_megakv_mean_items(const struct kvc_megakv_config *config)
+{
+    return floor(config->slab_bytes / config->means.item_bytes);
 }
 
 /* Resolves the scenario's options; `config` is a struct kvc_megakv_config. */

@@ -121,7 +121,7 @@ static double load_frac_of(const struct kvc_scenario *scenario)
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
 {
     double slots = config->index_bytes / SLOT_BYTES;
-    double items = floor(config->slab_bytes / config->means.item_bytes);
+    double items = kvc_megakv_mean_items(config);
     return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
 }
 
@@ -213,7 +213,7 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                                     kvc_megakv_keyed_at(&costs.read, key_bytes, bytes),
                                 1);
     set_launches(&costs, stages, &lines, load_frac_of(scenario));
-    double slots = floor(config->slab_bytes / means->item_bytes);
+    double slots = kvc_megakv_mean_items(config);
     costs.lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
     return costs;
 }

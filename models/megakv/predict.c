@@ -255,7 +255,7 @@ static bool slabs_fill(const struct kvc_scenario *scenario, double speed)
     const struct kvc_run *run = &scenario->run;
     double items = workload->preload_frac * (double)workload->keys / config->shards;
     double sets = workload->set_frac * speed * (fmax(run->warmup_ns, 0) + run->duration_ns);
-    return items + sets > floor(config->slab_bytes / config->means.item_bytes);
+    return items + sets > kvc_megakv_mean_items(config);
 }
 
 /* Computes what the hottest socket serves, first without evictions, and again with them if that many SETs
@@ -355,7 +355,7 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct forec
 {
     const struct kvc_megakv_config *config = costs->config;
     double sets_per_ns = workload->set_frac * forecast->speed / forecast->share;
-    double items = config->shards * floor(config->slab_bytes / config->means.item_bytes);
+    double items = config->shards * kvc_megakv_mean_items(config);
     double free_items = items - workload->preload_frac * (double)workload->keys;
     if (sets_per_ns <= 0 || free_items <= 0 || workload->arrival == KVC_ARRIVAL_TRACE) {
         return;

@@ -177,7 +177,7 @@ static void note_filling(const struct kvc_megakv_simulation *simulation, struct 
     const struct kvc_megakv_config *config = simulation->config;
     double added = (double)last->items - (double)first->items,
            rate = (double)simulation->store->sampling.rate;
-    double room = config->shards * floor(config->slab_bytes / config->means.item_bytes);
+    double room = config->shards * kvc_megakv_mean_items(config);
     double free_items = room - (double)last->items * rate;
     if (last->evicted > first->evicted || added <= 0 || free_items <= 0) {
         return;

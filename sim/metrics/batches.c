@@ -92,8 +92,7 @@ void kvc_batches_completions(struct kvc_batches *batches, double from_ns, const 
     }
 }
 
-/* Adds the means of the first `count` batches. A result whose table is full gets no interval of this value.
- */
+/* Adds the means of the first `count` batches for the caller to fill in. */
 static struct kvc_batch_means *add_means(struct kvc_result *result, const char *name, uint32_t count)
 {
     if (result->batch_means_count == KVC_BATCH_MEANS_MAX) {

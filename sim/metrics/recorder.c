@@ -149,42 +149,53 @@ static bool is_measured(const struct kvc_recorder *recorder, double time_ns)
     return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
 }
 
-/* Returns how many requests, from the first on, were sent in the same window and on the same side of the
- * edges of the measured time. */
-static uint32_t sent_together(const struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
+/* Requests that were sent in one window, and on the same side of the edges of the measured time. */
+struct sent_together {
+    uint32_t count;
+    struct kvc_window *window;
+    struct kvc_batch_counts *batch; /* NULL outside of the measured time. */
+};
+
+/* Returns the requests that belong together from the first on. */
+static struct sent_together sent_together(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
 {
     double window = floor(sent_ns[0] / recorder->window_ns);
     double low_ns = window * recorder->window_ns, high_ns = low_ns + recorder->window_ns;
     bool measured = is_measured(recorder, sent_ns[0]);
-    uint32_t together = 1;
-    while (together < count && sent_ns[together] >= low_ns && sent_ns[together] < high_ns &&
-           is_measured(recorder, sent_ns[together]) == measured) {
-        together++;
+    struct sent_together sent = {.count = 1, .window = window_at(recorder, sent_ns[0])};
+    while (sent.count < count && sent_ns[sent.count] >= low_ns && sent_ns[sent.count] < high_ns &&
+           is_measured(recorder, sent_ns[sent.count]) == measured) {
+        sent.count++;
     }
-    return together;
+    if (measured) {
+        sent.batch = kvc_batches_at(&recorder->batches, sent_ns[0] - recorder->from_ns);
+    }
+    return sent;
 }
 
 void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
 {
+    struct sent_together sent;
     recorder->offered_in_all += count;
-    for (uint32_t i = 0, sent; i < count; i += sent) {
+    for (uint32_t i = 0; i < count; i += sent.count) {
         sent = sent_together(recorder, sent_ns + i, count - i);
-        window_at(recorder, sent_ns[i])->offered += sent;
-        if (is_measured(recorder, sent_ns[i])) {
-            recorder->offered += sent;
-            kvc_batches_at(&recorder->batches, sent_ns[i] - recorder->from_ns)->offered += sent;
+        sent.window->offered += sent.count;
+        if (sent.batch != NULL) {
+            sent.batch->offered += sent.count;
+            recorder->offered += sent.count;
         }
     }
 }
 
 void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
 {
-    for (uint32_t i = 0, sent; i < count; i += sent) {
+    struct sent_together sent;
+    for (uint32_t i = 0; i < count; i += sent.count) {
         sent = sent_together(recorder, sent_ns + i, count - i);
-        window_at(recorder, sent_ns[i])->dropped += sent;
-        if (is_measured(recorder, sent_ns[i])) {
-            recorder->dropped += sent;
-            kvc_batches_at(&recorder->batches, sent_ns[i] - recorder->from_ns)->dropped += sent;
+        sent.window->dropped += sent.count;
+        if (sent.batch != NULL) {
+            sent.batch->dropped += sent.count;
+            recorder->dropped += sent.count;
         }
     }
 }

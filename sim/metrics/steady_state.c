@@ -81,10 +81,9 @@ double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t coun
         part[(uint64_t)i * PARTS / half] += left - (double)window->completed;
         kept += left;
     }
-    struct kvc_interval growth = {gsl_stats_mean(part, 1, PARTS),
-                                  gsl_stats_sd(part, 1, PARTS) / sqrt(PARTS) * errors_least};
-    double frac = kept > 0 ? PARTS * growth.mean / kept : 0;
-    return frac > matters[KVC_SERIES_THROUGHPUT] && growth.mean > growth.half_width ? frac : 0;
+    double growth = gsl_stats_mean(part, 1, PARTS), error = gsl_stats_sd(part, 1, PARTS) / sqrt(PARTS);
+    double frac = kept > 0 ? PARTS * growth / kept : 0;
+    return frac > matters[KVC_SERIES_THROUGHPUT] && growth > error * errors_least ? frac : 0;
 }
 
 /* Returns the mean of a half and adds its squared standard error. */

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-#include "sim/base/diag.h"
+#include "sim/base/array.h"
+#include "sim/metrics/statistics.h"
 
 const double kvc_quiet_window_ns = 10e6;
 const double kvc_quiet_stalled_frac = 0.01;
@@ -24,11 +24,8 @@ double kvc_core_window_stalled_ns(const struct kvc_core_window *window)
 /* Returns the 90th percentile of the positive values, or 0 if there are none. */
 static double fast_of(const double *values, uint32_t count)
 {
-    double *kept = malloc((count + 1) * sizeof(*kept));
+    double *kept = kvc_array_of(count + 1, sizeof(*kept));
     uint32_t known = 0;
-    if (kept == NULL) {
-        kvc_out_of_memory("%u speeds", count);
-    }
     for (uint32_t i = 0; i < count; i++) {
         if (values[i] > 0) {
             kept[known++] = values[i];
@@ -40,18 +37,9 @@ static double fast_of(const double *values, uint32_t count)
     return fast;
 }
 
-static double *new_speeds(uint32_t windows)
-{
-    double *speed = calloc(windows + 1, sizeof(*speed));
-    if (speed == NULL) {
-        kvc_out_of_memory("%u speeds", windows);
-    }
-    return speed;
-}
-
 double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows)
 {
-    double *speed = new_speeds(windows);
+    double *speed = kvc_array_of(windows + 1, sizeof(*speed));
     for (uint32_t i = 0; i < windows; i++) {
         speed[i] = core[i].speed;
     }
@@ -65,10 +53,7 @@ double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows
 static void find_mean_speeds(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows,
                              double *speed)
 {
-    uint32_t *known = calloc(windows + 1, sizeof(*known));
-    if (known == NULL) {
-        kvc_out_of_memory("%u speeds", windows);
-    }
+    uint32_t *known = kvc_array_of(windows + 1, sizeof(*known));
     for (uint32_t core = 0; core < count; core++) {
         double fast = kvc_quiet_fast_speed(cores[core], windows);
         for (uint32_t i = 0; i < windows; i++) {
@@ -86,7 +71,7 @@ static void find_mean_speeds(const struct kvc_core_window *const *cores, uint32_
 
 void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows, bool *quiet)
 {
-    double *speed = new_speeds(windows);
+    double *speed = kvc_array_of(windows + 1, sizeof(*speed));
     find_mean_speeds(cores, count, windows, speed);
     double least = kvc_quiet_speed_frac * fast_of(speed, windows);
     for (uint32_t i = 0; i < windows; i++) {
@@ -138,21 +123,14 @@ uint32_t kvc_quiet_batch(uint32_t order, uint32_t count)
 
 double kvc_quiet_half_width(const double *values, uint32_t count)
 {
+    double *known = kvc_array_of(count + 1, sizeof(*known));
     uint32_t kept = 0;
-    double sum = 0, squares = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!isnan(values[i])) {
-            sum += values[i];
-            kept++;
+            known[kept++] = values[i];
         }
     }
-    if (kept < VALUES_MIN) {
-        return NAN;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!isnan(values[i])) {
-            squares += (values[i] - sum / kept) * (values[i] - sum / kept);
-        }
-    }
-    return gsl_cdf_tdist_Pinv(0.975, kept - 1) * sqrt(squares / (kept - 1) / kept);
+    double half_width = kept < VALUES_MIN ? NAN : kvc_interval_of(known, kept).half_width;
+    free(known);
+    return half_width;
 }
