@@ -31,23 +31,27 @@ function reset() {
     key = 8; value = 8; zipf = 0; get = 0.95; index_mib = 128; load = 0.5; streams = base_streams; cycle = base_cycle
     roomy = 0
 }
-# Prints the configuration. A slab store that is not roomy is nearly full after the preload; a roomy one has place for
-# all SETs of a run.
-function line(frac, of,    slots, keys, item, slab, id, text) {
-    slots = index_mib * 131072
-    keys = int(load * slots / 1000) * 1000
-    item = class_bytes(8 + key + value)
-    while (keys * item > items_max || keys > keys_max) { index_mib /= 2; keys = int(load * index_mib * 131072 / 1000) * 1000 }
-    slab = keys * item * 1.012 + 4194304
-    if (roomy) slab += (1 - get) * rate_max / (1 + value / 256) * item
-    if (slab > slab_max) slab = slab_max
+# Prints the configuration. The preload fills whole slabs: a store that is not roomy is full when a run begins, so that
+# every SET evicts an item; a roomy one has place for all SETs of a run.
+function line(frac, of,    per_slab, slabs, keys, spare, id, text) {
+    per_slab = int(slab_bytes / class_bytes(8 + key + value))
+    slabs = int(load * index_mib * 131072 / per_slab)
+    while (slabs * slab_bytes > items_max || slabs * per_slab > keys_max) {
+        index_mib /= 2
+        slabs = int(load * index_mib * 131072 / per_slab)
+    }
+    keys = slabs * per_slab
+    if (roomy) {
+        spare = int((1 - get) * rate_max / (1 + value / 256) / per_slab) + 1
+        slabs = slabs + spare > slabs_max ? slabs_max : slabs + spare
+    }
     id = sprintf("k%d-v%d-g%d-%s-i%d-l%d-s%d-c%d-%s", key, value, get * 100, zipf > 0 ? "z" zipf * 100 : "u", index_mib, load * 100, streams, cycle, roomy ? "roomy" : "tight")
     if (frac > 0) id = id "-" frac * 100
     if (id in known) return
     known[id] = 1
     text = sprintf("workload.key=%d;workload.value=%d;workload.keys=%d;workload.get=%g;workload.set=%g", key, value, keys, get, 1 - get)
     if (zipf > 0) text = text ";workload.dist.zipf=" zipf
-    text = text sprintf(";system.index=%gMiB;system.slab=%.0fMB;system.streams=%d;system.cycle=%dus", index_mib, slab / 1e6, streams, cycle)
+    text = text sprintf(";system.index=%gMiB;system.slab=%dMiB;system.streams=%d;system.cycle=%dus", index_mib, slabs * slab_bytes / 1048576, streams, cycle)
     printf("%s,%s,%s,%s,%s\n", id, scenario, (frac > 0 ? frac : ""), of, text)
     last = id
     count++
@@ -84,7 +88,8 @@ BEGIN {
     base_cycle = machine == "two-cores" ? 300 : 160
     keys_max = 55e6                                   # as many as fill a tenth of 4 GiB
     items_max = machine == "two-cores" ? 3e9 : 8e9    # slab memory of the preloaded items
-    slab_max = machine == "two-cores" ? 10e9 : 40e9   # slab memory in all
+    slab_bytes = 2097152                              # a slab of the store
+    slabs_max = machine == "two-cores" ? 4800 : 19000
     rate_max = machine == "two-cores" ? 40e6 : 200e6 # SETs of a run without reads of short values
     samples = 12
     print "id,scenario,load_frac,of,overrides"
