@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-static const uint64_t huge_page_bytes = UINT64_C(2) << 20;
+static const uint64_t huge_page_bytes = UINT64_C(2) << 20, small_page_bytes = 4096;
 
 static uint64_t mapped_bytes(uint64_t bytes)
 {
@@ -48,4 +48,11 @@ void *kvc_pages_alloc(uint64_t bytes)
     /* This is only advice. A system without huge pages refuses it, and the memory works all the same. */
     (void)madvise(start + head, length, MADV_HUGEPAGE);
     return start + head;
+}
+
+void kvc_pages_touch(void *memory, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += small_page_bytes) {
+        __atomic_fetch_or((uint8_t *)memory + at, 0, __ATOMIC_RELAXED);
+    }
 }

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 Test(pages, are_zeroed_and_aligned)
 {
@@ -31,4 +32,20 @@ Test(pages, refuse_impossible_sizes)
         cr_assert_null(kvc_pages_alloc(sizes[i]));
         cr_assert_eq(errno, ENOMEM);
     }
+}
+
+Test(pages, touched_memory_keeps_its_contents)
+{
+    uint64_t bytes = (UINT64_C(2) << 20) + 12345;
+    uint8_t *memory = kvc_pages_alloc(bytes);
+    unsigned char present[1];
+    memory[0] = 7;
+    memory[8192] = 9;
+    kvc_pages_touch(memory, bytes);
+    cr_assert_eq(mincore((void *)((uintptr_t)(memory + bytes - 1) & ~(uintptr_t)4095), 4096, present), 0);
+    cr_expect(present[0] & 1, "the last page is there");
+    cr_expect_eq(memory[0], 7);
+    cr_expect_eq(memory[8192], 9);
+    cr_expect_eq(memory[bytes - 1], 0);
+    kvc_pages_free(memory, bytes);
 }

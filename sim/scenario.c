@@ -1,5 +1,7 @@
 #include "sim/scenario.h"
 
+#include <math.h>
+
 #include "sim/base/seeds.h"
 
 static const struct kvc_option cluster_rows[] = {
@@ -105,6 +107,18 @@ static const struct kvc_option run_rows[] = {
      .auto_value = -1,
      .help = "simulated time before measuring; a longer time lets the store settle; auto: until throughput, "
              "hit ratio, backlog and latency are steady (MSER-5), and none for a curve or a trace"},
+    {.name = "warmup_limit",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_run, warmup_most_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 1e3,
+     .max = 1e13,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help = "longest simulated time that an automatic warmup may take; a longer time lets slower changes "
+             "settle; the result says what was not steady at its end; auto: 2000 windows, which a store "
+             "makes as long as some of its batches"},
     {.name = "duration",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, duration_ns),
@@ -153,6 +167,12 @@ const struct kvc_option_table kvc_run_option_table = {.name = "run",
                                                       .rows = run_rows,
                                                       .count = sizeof(run_rows) / sizeof(*run_rows),
                                                       .size = sizeof(struct kvc_run)};
+
+double kvc_run_real_warmup_ns(const struct kvc_run *run)
+{
+    static const double least_ns = 50e6;
+    return run->warmup_ns >= 0 ? run->warmup_ns : fmax(run->duration_ns / 5, least_ns);
+}
 
 void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload)
 {

@@ -49,6 +49,7 @@ struct kvc_run {
     double sample_bytes;   /**< SAMPLED: memory that sample_rate 0 aims at. */
     double warmup_ns;      /**< Simulated time before measuring; negative: until the simulation is steady
                                 (sim/metrics/steady_state.h), or 0 if the load itself changes. */
+    double warmup_most_ns; /**< Longest warm-up whose end is detected [ns]; 0: 2000 windows. */
     double duration_ns;    /**< Simulated time that is measured, after the warm-up; negative: 20 ms, or to the
                               end of    a trace. */
     uint64_t seed;         /**< Seed of all random streams. */
@@ -69,6 +70,10 @@ extern const struct kvc_option_table kvc_run_option_table;
 
 /** Gives an automatic duration and, where the load changes with time, an automatic warm-up their values. */
 void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload);
+
+/** Returns the warm-up of a measurement on a real machine, which cannot be detected while it runs: `warmup`
+ * or, if that is automatic, a fifth of the duration and at least 50 ms [ns]. */
+double kvc_run_real_warmup_ns(const struct kvc_run *run);
 
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);

@@ -95,6 +95,11 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     return slab;
 }
 
+void kvc_megakv_slab_touch(struct kvc_megakv_slab *slab)
+{
+    kvc_pages_touch(slab->base, (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
+}
+
 void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in)
 {
     uint32_t words_apart = one_in > 64 ? one_in / 64 : 1;

@@ -112,6 +112,10 @@ struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_see
  */
 struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t rate, uint64_t hash_seed);
 
+/** Lets the system provide all memory of the store now, so that no write to a new slab waits for it later.
+ * Other threads may use the store meanwhile. */
+void kvc_megakv_slab_touch(struct kvc_megakv_slab *slab);
+
 /** Gives the class that fits a key of `key_bytes` and a value of `value_bytes` [bytes] one more slab now, or
  * its share of a slab in a sample, instead of when it first needs one. Returns false if no slab is left or
  * the item is too long. */

@@ -125,8 +125,9 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
 /* Times of a socket in one cycle [ns]. */
 struct cycle_times {
     double cycle_ns, search_ns, insert_ns, batch_send_ns;
-    double fixed_ns; /* Receiving, half a frame each way, and the wire. */
-    bool overlap;    /* Inserts have a stream of their own, so that searches do not wait for them. */
+    double searches, inserts; /* Jobs of a launch. */
+    double fixed_ns;          /* Receiving, half a frame each way, and the wire. */
+    bool overlap;             /* Inserts have a stream of their own, so that searches do not wait for them. */
 };
 
 /* Returns how clients fill their frames for a socket that serves `speed` requests/ns. */
@@ -192,6 +193,8 @@ static struct cycle_times times_of(const struct kvc_scenario *scenario, const st
     struct cycle_times times = {
         .cycle_ns = cycle_ns,
         .overlap = config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM,
+        .searches = search.jobs,
+        .inserts = insert.jobs,
         .search_ns = kvc_megakv_launch_ns(costs, &search),
         .insert_ns = kvc_megakv_launch_ns(costs, &insert),
         .batch_send_ns = send_ns * stream_speed * cycle_ns,
@@ -381,6 +384,8 @@ static void add_metrics(const struct kvc_megakv_costs *costs, const struct forec
     const struct cycle_times *times = &forecast->times;
     kvc_metrics_set(model, "t_search_us", times->search_ns / 1e3);
     kvc_metrics_set(model, "t_insert_us", times->insert_ns / 1e3);
+    kvc_metrics_set(model, "search_ns_per_job", times->search_ns / times->searches);
+    kvc_metrics_set(model, "insert_ns_per_job", times->insert_ns / times->inserts);
     kvc_metrics_set(model, "t_max_us", (times->search_ns + times->insert_ns) / 1e3);
     kvc_metrics_set(model, "cycle_us", times->cycle_ns / 1e3);
     kvc_metrics_set(model, "hit_frac", costs->hit_frac);

@@ -57,13 +57,14 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
 }
 
 static void report_launches(const struct kvc_megakv_launches *launches, const char *time_name,
-                            const char *jobs_name, struct kvc_result *result)
+                            const char *jobs_name, const char *job_name, struct kvc_result *result)
 {
     if (launches->count == 0) {
         return;
     }
     kvc_metrics_set(&result->model, time_name, launches->ns / (double)launches->count / 1e3);
     kvc_metrics_set(&result->model, jobs_name, launches->jobs / (double)launches->count);
+    kvc_metrics_set(&result->model, job_name, launches->ns / launches->jobs);
 }
 
 /* Reports whether the cycle was kept, and how long it really was. */
@@ -215,8 +216,8 @@ void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_resu
     result->deletes = simulation->writes - simulation->sets;
     kvc_recorder_report(&simulation->replica.recorder, result);
     report_stages(simulation, result);
-    report_launches(&simulation->searched, "t_search_us", "jobs_per_search", result);
-    report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", result);
+    report_launches(&simulation->searched, "t_search_us", "jobs_per_search", "search_ns_per_job", result);
+    report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", "insert_ns_per_job", result);
     kvc_megakv_note_range(scenario, kvc_metrics_get(&result->model, "jobs_per_search"), result);
     report_cycle(simulation, result);
     report_imbalance(simulation, result);

@@ -69,10 +69,12 @@ enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenar
  * closed_form_limit_mops. Other metrics are NaN. */
 struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric);
 
-/* Loads the scenario of one line of a machine's plan. A line with a relative load gets Poisson arrivals at
- * load_frac times `capacity_mops`. An error names the id of the line. */
+/* Loads the scenario of one line of a machine's plan, with `more` overrides after the line's own. A line with
+ * a relative load gets Poisson arrivals at load_frac times `capacity_mops`. An error names the id of the
+ * line. */
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       double capacity_mops, struct kvc_loaded **out, struct kvc_diag *diag);
+                                       double capacity_mops, const char *more, struct kvc_loaded **out,
+                                       struct kvc_diag *diag);
 
 /* A capacity with which a line can be loaded before any capacity is known. */
 extern const double kvc_validate_any_capacity_mops;

@@ -21,13 +21,18 @@ static enum kvc_status predict_line(const struct kvc_loaded *loaded, struct kvc_
 
 /* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine needs no
  * more than this after its warm-up [ns]; its interval says whether that was enough. */
-static const double simulated_most_ns = 20e6;
+static const double simulated_most_ns = 50e6;
+
+/* A forecast keeps a sample of the keys, so that the store of any machine fits into this one. */
+static const char forecast_overrides[] = "run.functional=sampled;run.sample_memory=64MiB";
 
 static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc_run_options *options,
                                      struct kvc_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_run *run = &loaded->scenario.run;
     kvc_validate_replicate(loaded);
+    run->warmup_most_ns =
+        kvc_run_real_warmup_ns(run); /* A store that changes for longer did so there, too. */
     run->duration_ns = fmin(run->duration_ns, simulated_most_ns);
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
@@ -57,16 +62,16 @@ static enum kvc_status forecast_line(const struct kvc_measured_machine *machine,
     const struct kvc_plan_line *line = &machine->plan.entry[task];
     const struct kvc_forecast *of = &machine->forecasts[line->of];
     struct kvc_loaded *loaded = NULL;
-    enum kvc_status status =
-        kvc_validate_load_line(machine->subject, line, capacity_of(line, &of->closed_form), &loaded, diag);
+    enum kvc_status status = kvc_validate_load_line(
+        machine->subject, line, capacity_of(line, &of->closed_form), forecast_overrides, &loaded, diag);
     if (status == KVC_OK) {
         status = predict_line(loaded, &forecast->closed_form, diag);
     }
     kvc_loaded_free(loaded);
     loaded = NULL;
     if (status == KVC_OK) {
-        status =
-            kvc_validate_load_line(machine->subject, line, capacity_of(line, &of->simulated), &loaded, diag);
+        status = kvc_validate_load_line(machine->subject, line, capacity_of(line, &of->simulated),
+                                        forecast_overrides, &loaded, diag);
     }
     if (status == KVC_OK) {
         status = simulate_line(loaded, options, forecast, diag);
@@ -75,14 +80,15 @@ static enum kvc_status forecast_line(const struct kvc_measured_machine *machine,
     return status;
 }
 
-/* Loads every line, so that a mistake in the last one is found before the first one runs. */
+/* Loads every line, so that a mistake in the last one is found before the first one runs: first as it is
+ * written, then as it is forecast. */
 static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
         struct kvc_loaded *loaded = NULL;
         status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i],
-                                        kvc_validate_any_capacity_mops, &loaded, diag);
+                                        kvc_validate_any_capacity_mops, "", &loaded, diag);
         if (status == KVC_OK && kvc_measured_machine_shows(machine, i)) {
             status = kvc_validate_check(loaded, machine->plan.entry[i].overrides, machine->plan.path,
                                         machine->plan.entry[i].line, diag);
@@ -90,6 +96,13 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
         if (status == KVC_OK) {
             status = kvc_validate_check_capacity(&machine->plan, i, loaded, diag);
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
+            kvc_loaded_free(loaded);
+            loaded = NULL;
+            status =
+                kvc_validate_load_line(machine->subject, &machine->plan.entry[i],
+                                       kvc_validate_any_capacity_mops, forecast_overrides, &loaded, diag);
+        }
+        if (status == KVC_OK) {
             machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
         }
         kvc_loaded_free(loaded);

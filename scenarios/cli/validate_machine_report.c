@@ -5,6 +5,7 @@
 
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/validate.h"
+#include "sim/metrics/bottleneck.h"
 
 static const double NOISY_SPREAD_FRAC = 0.1;
 
@@ -16,8 +17,8 @@ static const struct {
     {KVC_READING_THROUGHPUT, "saturation throughput"},
     {KVC_READING_LATENCY_MEAN, "latency mean"},
     {KVC_READING_LATENCY_P99, "latency p99"},
-    {KVC_READING_T_SEARCH, "T_S"},
-    {KVC_READING_T_INSERT, "T_I"},
+    {KVC_READING_SEARCH_JOB, "T_S by job"},
+    {KVC_READING_INSERT_JOB, "T_I by job"},
 };
 
 enum { CLASSES = sizeof(classes) / sizeof(*classes) };
@@ -86,7 +87,8 @@ static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
     for (size_t i = 0; i < machine->plan.count; i++) {
         const char *measured = machine->runs[i].readings.bottleneck;
         const struct kvc_forecast *forecast = &machine->forecasts[i];
-        if (kvc_measured_machine_shows(machine, i) && strcmp(forecast->simulated.bottleneck, measured) != 0) {
+        if (kvc_measured_machine_shows(machine, i) && strcmp(measured, kvc_bottleneck_undecided) != 0 &&
+            !kvc_bottleneck_names(measured, forecast->simulated.bottleneck)) {
             printf("bottleneck of %s: measured %s, simulation %s, closed form %s\n",
                    machine->plan.entry[i].id, measured, forecast->simulated.bottleneck,
                    forecast->closed_form.bottleneck);
@@ -169,10 +171,11 @@ static void print_errors(const struct kvc_measured_machine *machine)
     struct kvc_bottlenecks found =
         kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
     if (found.runs > 0) {
-        printf("  correct bottlenecks: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%)\n",
+        printf("  correct bottlenecks: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%); "
+               "%zu undecided\n",
                found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
                found.right_closed_form, found.runs,
-               100.0 * (double)found.right_closed_form / (double)found.runs);
+               100.0 * (double)found.right_closed_form / (double)found.runs, found.undecided);
     }
 }
 
@@ -249,9 +252,10 @@ static json_t *part_document(const struct kvc_measured_machine *machine)
 {
     struct kvc_bottlenecks found =
         kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
-    json_t *part = json_pack("{s:I, s:I, s:I}", "runs", (json_int_t)found.runs, "bottlenecks_right_simulated",
-                             (json_int_t)found.right_simulated, "bottlenecks_right_closed_form",
-                             (json_int_t)found.right_closed_form);
+    json_t *part = json_pack("{s:I, s:I, s:I, s:I}", "runs", (json_int_t)(found.runs + found.undecided),
+                             "bottlenecks_right_simulated", (json_int_t)found.right_simulated,
+                             "bottlenecks_right_closed_form", (json_int_t)found.right_closed_form,
+                             "bottlenecks_undecided", (json_int_t)found.undecided);
     for (int i = 0; i < CLASSES; i++) {
         struct kvc_error_summary simulated = summary_of(machine, i, false);
         struct kvc_error_summary closed_form = summary_of(machine, i, true);

@@ -30,7 +30,7 @@ static enum kvc_status check_all(struct measurement *measurement, struct kvc_dia
     for (size_t i = 0; i < measurement->plan.count && status == KVC_OK; i++) {
         struct kvc_loaded *loaded = NULL;
         status = kvc_validate_load_line(measurement->subject, &measurement->plan.entry[i],
-                                        kvc_validate_any_capacity_mops, &loaded, diag);
+                                        kvc_validate_any_capacity_mops, "", &loaded, diag);
         if (status == KVC_OK) {
             status = kvc_validate_check_capacity(&measurement->plan, i, loaded, diag);
         }
@@ -112,7 +112,7 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
     struct kvc_loaded *loaded = NULL;
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_validate_load_line(
-        measurement->subject, planned, capacity_mops(measurement, planned, repetition), &loaded, diag);
+        measurement->subject, planned, capacity_mops(measurement, planned, repetition), "", &loaded, diag);
     if (status == KVC_OK) {
         status = kvc_driver_measure(&loaded->scenario, &silent, &outcome, diag);
     }

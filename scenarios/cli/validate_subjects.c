@@ -99,8 +99,11 @@ enum kvc_status kvc_subjects_choose(const struct kvc_subjects *subjects, const c
 static enum kvc_status add_overrides(const char *text, struct kvc_overrides *overrides, struct kvc_diag *diag)
 {
     char one[KVC_PATH_MAX + KVC_TEXT_MAX + 1];
-    while (*text != '\0') {
+    for (; *text != '\0'; text += *text == ';') {
         size_t length = strcspn(text, ";");
+        if (length == 0) {
+            continue;
+        }
         if (length >= sizeof(one)) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the override \"%.40s...\" is too long", text);
         }
@@ -110,7 +113,7 @@ static enum kvc_status add_overrides(const char *text, struct kvc_overrides *ove
         if (status != KVC_OK) {
             return status;
         }
-        text += length + (text[length] == ';');
+        text += length;
     }
     return KVC_OK;
 }
@@ -159,16 +162,16 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
 const double kvc_validate_any_capacity_mops = 1;
 
 enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       double capacity_mops, struct kvc_loaded **out, struct kvc_diag *diag)
+                                       double capacity_mops, const char *more, struct kvc_loaded **out,
+                                       struct kvc_diag *diag)
 {
-    char path[PATH_MAX], message[sizeof(diag->message)], overrides[sizeof(line->overrides) + 64];
+    char path[PATH_MAX], message[sizeof(diag->message)], overrides[sizeof(line->overrides) + 256];
+    char load[64] = "";
     kvc_subject_path(subject, line->scenario, path);
-    strcpy(overrides, line->overrides);
     if (kvc_plan_line_is_relative(line)) {
-        size_t length = strlen(overrides);
-        snprintf(overrides + length, sizeof(overrides) - length, "%sworkload.arrival.poisson_mops=%.9g",
-                 length > 0 ? ";" : "", line->load_frac * capacity_mops);
+        snprintf(load, sizeof(load), "workload.arrival.poisson_mops=%.9g", line->load_frac * capacity_mops);
     }
+    snprintf(overrides, sizeof(overrides), "%s;%s;%s", line->overrides, load, more);
     enum kvc_status status = kvc_validate_load(path, overrides, out, diag);
     if (status == KVC_OK) {
         return KVC_OK;

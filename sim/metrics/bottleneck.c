@@ -4,8 +4,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/metrics/statistics.h"
 
 static const double SATURATED_FRAC = 0.9;
+
+const char kvc_bottleneck_undecided[] = "undecided";
 
 /* Stages that share a core have the same utilization; the one that uses more of the core ranks first. */
 static bool is_busier(const struct kvc_stage_result *stage, const struct kvc_stage_result *than)
@@ -59,4 +66,62 @@ void kvc_bottleneck_find(struct kvc_result *result)
         (size_t)snprintf(result->bottleneck_why, KVC_NOTE_BYTES, "%s",
                          saturated ? "" : "no stage is busy 90 % of the time, the load is the limit: ");
     kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
+}
+
+/* Returns whether the mean of values can be told from 0. */
+static bool differs_from_zero(const double *value, uint32_t count)
+{
+    struct kvc_interval mean = kvc_interval_of(value, count);
+    return fabs(mean.mean) > mean.half_width;
+}
+
+static void add_name(char *names, const char *name)
+{
+    size_t used = strlen(names);
+    snprintf(names + used, KVC_NAME_MAX - used, "%s%s", used > 0 ? "+" : "", name);
+}
+
+void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utilization, uint32_t parts)
+{
+    const struct kvc_stage_result *first = busiest(result, NULL);
+    kvc_bottleneck_find(result);
+    if (first == NULL || parts < 2) {
+        return;
+    }
+    const double *most = utilization + (size_t)(first - result->stage) * parts;
+    double *difference = kvc_array_of(parts, sizeof(*difference));
+    char names[KVC_NAME_MAX] = "";
+    uint32_t named = 0;
+    bool saturated = first->utilization_frac >= SATURATED_FRAC;
+    for (uint32_t part = 0; part < parts; part++) {
+        difference[part] = most[part] - SATURATED_FRAC;
+    }
+    bool load_decided = differs_from_zero(difference, parts);
+    if (!saturated || !load_decided) {
+        add_name(names, "load");
+    }
+    for (uint32_t stage = 0; stage < result->stage_count && (saturated || !load_decided); stage++) {
+        for (uint32_t part = 0; part < parts; part++) {
+            difference[part] = most[part] - utilization[(size_t)stage * parts + part];
+        }
+        if (&result->stage[stage] == first || !differs_from_zero(difference, parts)) {
+            add_name(names, result->stage[stage].name);
+            named++;
+        }
+    }
+    free(difference);
+    snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s",
+             named == result->stage_count ? kvc_bottleneck_undecided : names);
+}
+
+bool kvc_bottleneck_names(const char *bottleneck, const char *stage)
+{
+    size_t length = strlen(stage);
+    for (const char *name = bottleneck; name != NULL; name = strchr(name, '+')) {
+        name += *name == '+';
+        if (strcspn(name, "+") == length && strncmp(name, stage, length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

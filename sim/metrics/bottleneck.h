@@ -6,7 +6,9 @@
 #ifndef KVC_SIM_METRICS_BOTTLENECK_H
 #define KVC_SIM_METRICS_BOTTLENECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sim/metrics/result.h"
 
@@ -14,6 +16,20 @@
  * reason gives this utilization and that of the runner-up. If no stage is busy for at least 90 % of the time,
  * the offered load is the limit, and stage and device are both "load". */
 void kvc_bottleneck_find(struct kvc_result *result);
+
+/** The bottleneck that a measurement reports if it cannot tell any stage from any other. */
+extern const char kvc_bottleneck_undecided[];
+
+/** Names the bottleneck of a measured result, whose stages are set, as far as its parts tell it.
+ * utilization[stage * parts + part] is the utilization of a stage in a part of the measured time. The stage
+ * becomes the busiest one and, joined by "+", those whose utilization cannot be told from it: the 95 %
+ * interval of the mean difference contains 0. If all stages are named, it becomes kvc_bottleneck_undecided.
+ * If it cannot be told whether the busiest stage is busy for 90 % of the time, "load" is named as well. With
+ * fewer than two parts, or without stages, this is kvc_bottleneck_find(). */
+void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utilization, uint32_t parts);
+
+/** Returns whether a bottleneck names this stage, alone or joined with others by "+". */
+bool kvc_bottleneck_names(const char *bottleneck, const char *stage);
 
 /** Writes the two busiest stages with their utilizations, as a part of a sentence of at most `size` bytes. */
 void kvc_bottleneck_busiest(const struct kvc_result *result, char *text, size_t size);

@@ -1,5 +1,6 @@
 #include "sim/metrics/bottleneck.h"
 
+#include <stdlib.h>
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -39,4 +40,39 @@ Test(bottleneck, ignores_stages_of_unknown_utilization)
     kvc_bottleneck_find(&result);
     cr_expect_str_eq(result.bottleneck_stage, "load");
     cr_expect_str_eq(result.bottleneck_why, "");
+}
+
+/* Three stages in two parts: the first is busiest, and the second differs by as much as the parts do. */
+Test(bottleneck, names_the_stages_that_the_parts_cannot_tell_apart)
+{
+    static const struct {
+        double utilization[6];
+        const char *named;
+    } expected[] = {
+        {{0.99, 0.99, 0.98, 0.98, 0.5, 0.5}, "a"},           {{0.99, 0.988, 0.987, 0.989, 0.5, 0.5}, "a+b"},
+        {{0.99, 0.988, 0.988, 0.988, 0.987, 0.989}, "undecided"}, {{0.8, 0.8, 0.5, 0.5, 0.5, 0.5}, "load"},
+        {{0.88, 0.94, 0.5, 0.5, 0.5, 0.5}, "load+a"},
+    };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        struct kvc_result *measured = calloc(1, sizeof(*measured));
+        const double *value = expected[i].utilization;
+        for (int stage = 0; stage < 3; stage++) {
+            const char *names[] = {"a", "b", "c"};
+            kvc_result_add_stage(measured, names[stage], "cpu",
+                                 (value[2 * stage] + value[2 * stage + 1]) / 2);
+        }
+        kvc_bottleneck_find_in_parts(measured, value, 2);
+        cr_expect_str_eq(measured->bottleneck_stage, expected[i].named, "%zu: %s", i,
+                         measured->bottleneck_stage);
+        free(measured);
+    }
+}
+
+Test(bottleneck, finds_a_stage_among_joined_names)
+{
+    cr_expect(kvc_bottleneck_names("receive+index", "index"));
+    cr_expect(kvc_bottleneck_names("receive+index", "receive"));
+    cr_expect_not(kvc_bottleneck_names("receive+index", "rec"));
+    cr_expect_not(kvc_bottleneck_names("receive+index", "send"));
+    cr_expect_not(kvc_bottleneck_names("", "send"));
 }

@@ -19,6 +19,7 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
     recorder->window_ns = window_ns;
     recorder->duration_ns = duration_ns;
     recorder->detect = warmup_ns < 0;
+    recorder->warmup_most_ns = 0;
     recorder->unsteady = KVC_SERIES;
     recorder->from_ns = recorder->detect ? INFINITY : warmup_ns;
     recorder->until_ns = recorder->from_ns + duration_ns;
@@ -157,7 +158,8 @@ struct sent_together {
 };
 
 /* Returns the requests that belong together from the first on. */
-static struct sent_together sent_together(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
+static struct sent_together sent_together(struct kvc_recorder *recorder, const double *sent_ns,
+                                          uint32_t count)
 {
     double window = floor(sent_ns[0] / recorder->window_ns);
     double low_ns = window * recorder->window_ns, high_ns = low_ns + recorder->window_ns;
@@ -244,7 +246,9 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
     if (grows && complete >= WINDOWS_OVERLOADED) {
         recorder->overload_frac = kvc_windows_overload_frac(recorder->window, complete);
     }
-    if (recorder->unsteady == KVC_SERIES || complete >= WINDOWS_LAST_LOOK || recorder->overload_frac > 0) {
+    bool waited =
+        complete >= WINDOWS_LAST_LOOK || (recorder->warmup_most_ns > 0 && now_ns >= recorder->warmup_most_ns);
+    if (recorder->unsteady == KVC_SERIES || waited || recorder->overload_frac > 0) {
         start_measuring(recorder, now_ns);
     }
     return false;

@@ -27,6 +27,8 @@ struct kvc_recorder {
     double until_ns;            /**< End of the measured time [ns]. */
     double duration_ns;         /**< Length of the measured time [ns]. */
     bool detect;                /**< The end of the warm-up is detected. */
+    double warmup_most_ns;      /**< From then on, the run is measured without a steady state [ns]; 0: 2000
+                                   windows. */
     bool changing;              /**< The load or the machine changes on purpose: drifts are no surprise. */
     enum kvc_series unsteady;   /**< The last series that was not steady; KVC_SERIES: none. */
     double overload_frac;       /**< Share of the requests that stayed behind in the warm-up; 0: none. */

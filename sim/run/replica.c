@@ -32,6 +32,7 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     kvc_changes_open(&replica->changes, run, options->platform);
     enum kvc_status opened =
         kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
+    replica->recorder.warmup_most_ns = run->warmup_most_ns;
     replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0;
     replica->shards = options->source.nodes * options->source.sockets;
     return opened;

@@ -3,11 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/metrics/bottleneck.h"
+
 const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS] = {
     [KVC_READING_THROUGHPUT] = {0.06, 0.2},     [KVC_READING_LATENCY_MEAN] = {0.08, 0.25},
-    [KVC_READING_LATENCY_P99] = {0.15, 0.4},    [KVC_READING_T_SEARCH] = {0.05, 0.15},
-    [KVC_READING_JOBS_PER_SEARCH] = {NAN, NAN}, [KVC_READING_T_INSERT] = {0.05, 0.15},
-    [KVC_READING_JOBS_PER_INSERT] = {NAN, NAN},
+    [KVC_READING_LATENCY_P99] = {0.15, 0.4},    [KVC_READING_T_SEARCH] = {NAN, NAN},
+    [KVC_READING_JOBS_PER_SEARCH] = {NAN, NAN}, [KVC_READING_T_INSERT] = {NAN, NAN},
+    [KVC_READING_JOBS_PER_INSERT] = {NAN, NAN}, [KVC_READING_SEARCH_JOB] = {0.05, 0.15},
+    [KVC_READING_INSERT_JOB] = {0.05, 0.15},
 };
 
 void kvc_comparison_free(struct kvc_comparison *comparison)
@@ -82,7 +85,7 @@ void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_fo
         struct kvc_interval simulated = {forecast->simulated.value[compared->reading],
                                          forecast->half_width[compared->reading]};
         bool is_launch_time =
-            compared->reading == KVC_READING_T_SEARCH || compared->reading == KVC_READING_T_INSERT;
+            compared->reading == KVC_READING_SEARCH_JOB || compared->reading == KVC_READING_INSERT_JOB;
         if (is_launch_time && isnan(simulated.mean)) {
             scored->role = KVC_CASE_INPUT;
         }
@@ -127,9 +130,13 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
         if (kvc_plan_unseen(i) != unseen) {
             continue;
         }
+        if (strcmp(measured, kvc_bottleneck_undecided) == 0) {
+            found.undecided++;
+            continue;
+        }
         found.runs++;
-        found.right_simulated += strcmp(forecasts[i].simulated.bottleneck, measured) == 0;
-        found.right_closed_form += strcmp(forecasts[i].closed_form.bottleneck, measured) == 0;
+        found.right_simulated += kvc_bottleneck_names(measured, forecasts[i].simulated.bottleneck);
+        found.right_closed_form += kvc_bottleneck_names(measured, forecasts[i].closed_form.bottleneck);
     }
     return found;
 }

@@ -1,5 +1,7 @@
 #include "validate/scoring/comparison.h"
 
+#include "sim/metrics/bottleneck.h"
+
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -43,19 +45,19 @@ static void make_comparison(void)
     set(&runs[1].readings, 200, 500, 900, "index");
     set(&runs[2].readings, 10, 100, 400, "load");
     set(&runs[3].readings, 20, 200, 800, "load");
-    runs[0].readings.value[KVC_READING_T_SEARCH] = 60;
-    runs[1].readings.value[KVC_READING_T_SEARCH] = 80;
-    runs[1].readings.value[KVC_READING_T_INSERT] = 20;
+    runs[0].readings.value[KVC_READING_SEARCH_JOB] = 60;
+    runs[1].readings.value[KVC_READING_SEARCH_JOB] = 80;
+    runs[1].readings.value[KVC_READING_INSERT_JOB] = 20;
     set(&forecasts[0].simulated, 110, 1, 1, "send");
     set(&forecasts[1].simulated, 260, 1, 1, "receive");
     set(&forecasts[2].simulated, 1, 80, 600, "load");
     set(&forecasts[3].simulated, 1, 210, 720, "load");
-    forecasts[0].simulated.value[KVC_READING_T_SEARCH] = 61.2;
+    forecasts[0].simulated.value[KVC_READING_SEARCH_JOB] = 61.2;
     set(&forecasts[0].closed_form, 90, 1, NAN, "send");
     set(&forecasts[1].closed_form, 200, 1, NAN, "index");
     set(&forecasts[2].closed_form, 1, 110, NAN, "send");
     set(&forecasts[3].closed_form, 1, 200, NAN, "load");
-    forecasts[1].closed_form.value[KVC_READING_T_SEARCH] = 88;
+    forecasts[1].closed_form.value[KVC_READING_SEARCH_JOB] = 88;
     set(&runs[4].readings, 20, 200, 800, "load");
     set(&forecasts[4].simulated, 20, 200, 800, "load");
     set(&forecasts[4].closed_form, 20, 200, NAN, "load");
@@ -78,8 +80,8 @@ TestSuite(comparison, .init = make_comparison, .fini = free_comparison);
 Test(comparison, takes_the_metrics_that_suit_the_load)
 {
     static const char *const expected[] = {
-        "a:throughput_mops", "a:t_search_us",     "b:throughput_mops", "b:t_search_us",
-        "b:t_insert_us",     "d:latency_mean_us", "d:latency_p99_us",
+        "a:throughput_mops",   "a:search_ns_per_job", "b:throughput_mops", "b:search_ns_per_job",
+        "b:insert_ns_per_job", "d:latency_mean_us",   "d:latency_p99_us",
     };
     cr_assert_eq(comparison.cases.count, sizeof(expected) / sizeof(*expected));
     for (size_t i = 0; i < comparison.cases.count; i++) {
@@ -127,19 +129,19 @@ Test(comparison, scores_the_simulation)
     cr_expect_float_eq(comparison.score[b].error_frac.mean, 0.3, 1e-12);
     cr_expect_eq(comparison.score[b].verdict, KVC_VERDICT_REGRESSED, "30 %% after 20 %%");
     cr_expect_eq(comparison.score[d].verdict, KVC_VERDICT_OK, "5 %% of 25 %%");
-    cr_expect_eq(comparison.score[find("a:t_search_us")].verdict, KVC_VERDICT_OK, "2 %% of 15 %%");
+    cr_expect_eq(comparison.score[find("a:search_ns_per_job")].verdict, KVC_VERDICT_OK, "2 %% of 15 %%");
 }
 
 Test(comparison, shows_launch_times_that_are_not_simulated_but_does_not_count_them)
 {
     kvc_comparison_score(&comparison, forecasts);
-    long b = find("b:t_search_us");
+    long b = find("b:search_ns_per_job");
     cr_expect_eq(comparison.cases.entry[b].role, KVC_CASE_INPUT);
     cr_expect_eq(comparison.score[b].verdict, KVC_VERDICT_OK);
     cr_expect_float_eq(comparison.entry[b].closed_form_error_frac, 0.1, 1e-12);
-    struct kvc_comparison_part part = {.reading = KVC_READING_T_SEARCH};
+    struct kvc_comparison_part part = {.reading = KVC_READING_SEARCH_JOB};
     cr_expect_eq(kvc_comparison_summarise(&comparison, &part).count, 1);
-    part.reading = KVC_READING_T_INSERT;
+    part.reading = KVC_READING_INSERT_JOB;
     cr_expect_eq(kvc_comparison_summarise(&comparison, &part).count, 0);
 }
 
@@ -179,9 +181,27 @@ Test(comparison, counts_bottlenecks_that_are_named_right)
     cr_expect_eq(seen.runs, 4);
     cr_expect_eq(seen.right_simulated, 3);
     cr_expect_eq(seen.right_closed_form, 4);
+    cr_expect_eq(seen.undecided, 0);
     cr_expect_eq(unseen.runs, 1);
     cr_expect_eq(unseen.right_simulated, 1);
     cr_expect_eq(unseen.right_closed_form, 0);
+}
+
+Test(comparison, a_bottleneck_is_right_if_the_measurement_cannot_tell_it_from_the_busiest_stage)
+{
+    strcpy(forecasts[0].simulated.bottleneck, "index");
+    strcpy(forecasts[0].closed_form.bottleneck, "load");
+    strcpy(runs[0].readings.bottleneck, "receive+index");
+    struct kvc_bottlenecks before = kvc_comparison_bottlenecks(&plan, runs, forecasts, false);
+    strcpy(runs[0].readings.bottleneck, "receive+send");
+    struct kvc_bottlenecks wrong = kvc_comparison_bottlenecks(&plan, runs, forecasts, false);
+    cr_expect_eq(wrong.right_simulated, before.right_simulated - 1);
+    cr_expect_eq(wrong.right_closed_form, before.right_closed_form, "\"load\" was wrong before, too");
+    strcpy(runs[0].readings.bottleneck, kvc_bottleneck_undecided);
+    struct kvc_bottlenecks undecided = kvc_comparison_bottlenecks(&plan, runs, forecasts, false);
+    cr_expect_eq(undecided.runs, before.runs - 1);
+    cr_expect_eq(undecided.undecided, 1);
+    cr_expect_eq(undecided.right_simulated, before.right_simulated - 1);
 }
 
 Test(comparison, measures_how_far_the_repetitions_of_saturated_runs_lie_apart)

@@ -3,23 +3,25 @@
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/diag.h"
+#include "sim/metrics/bottleneck.h"
 #include "validate/probes/quiet.h"
 
 const char *const kvc_reading_names[KVC_READINGS] = {
-    "throughput_mops", "latency_mean_us", "latency_p99_us",  "t_search_us",
-    "jobs_per_search", "t_insert_us",     "jobs_per_insert",
+    "throughput_mops", "latency_mean_us", "latency_p99_us",    "t_search_us",       "jobs_per_search",
+    "t_insert_us",     "jobs_per_insert", "search_ns_per_job", "insert_ns_per_job",
 };
 
 const char *const kvc_reading_half_names[KVC_READINGS] = {
     [KVC_READING_THROUGHPUT] = "throughput_half_frac",
     [KVC_READING_LATENCY_MEAN] = "latency_mean_half_frac",
     [KVC_READING_LATENCY_P99] = "latency_p99_half_frac",
-    [KVC_READING_T_SEARCH] = "t_search_half_frac",
-    [KVC_READING_T_INSERT] = "t_insert_half_frac",
+    [KVC_READING_SEARCH_JOB] = "search_job_half_frac",
+    [KVC_READING_INSERT_JOB] = "insert_job_half_frac",
 };
 
 void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings)
@@ -53,20 +55,27 @@ static uint32_t sorted(const struct kvc_readings *repetitions, uint32_t count, i
     return kept;
 }
 
-static const char *most_frequent_bottleneck(const struct kvc_readings *repetitions, uint32_t count)
+/* Names the stages that more than half of the repetitions name. */
+static void join_bottlenecks(const struct kvc_readings *repetitions, uint32_t count, char *joined)
 {
-    uint32_t best = 0, best_votes = 0;
+    char every[KVC_NAME_MAX], *rest;
+    joined[0] = '\0';
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t votes = 0;
-        for (uint32_t j = 0; j < count; j++) {
-            votes += strcmp(repetitions[i].bottleneck, repetitions[j].bottleneck) == 0;
-        }
-        if (votes > best_votes) {
-            best = i;
-            best_votes = votes;
+        strcpy(every, repetitions[i].bottleneck);
+        for (char *name = strtok_r(every, "+", &rest); name != NULL; name = strtok_r(NULL, "+", &rest)) {
+            uint32_t votes = 0;
+            for (uint32_t j = 0; j < count; j++) {
+                votes += kvc_bottleneck_names(repetitions[j].bottleneck, name);
+            }
+            size_t used = strlen(joined);
+            if (2 * votes > count && !kvc_bottleneck_names(joined, name)) {
+                snprintf(joined + used, KVC_NAME_MAX - used, "%s%s", used > 0 ? "+" : "", name);
+            }
         }
     }
-    return repetitions[best].bottleneck;
+    if (joined[0] == '\0') {
+        strcpy(joined, kvc_bottleneck_undecided);
+    }
 }
 
 /* Half the width of the interval of a median, relative to it. An interval within a repetition that is not
@@ -102,6 +111,6 @@ void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count,
             *spread_frac = kept > 0 ? (values[kept - 1] - values[0]) / median->value[i] : NAN;
         }
     }
-    strcpy(median->bottleneck, most_frequent_bottleneck(repetitions, count));
+    join_bottlenecks(repetitions, count, median->bottleneck);
     free(values);
 }

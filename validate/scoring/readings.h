@@ -14,6 +14,8 @@ enum kvc_reading {
     KVC_READING_JOBS_PER_SEARCH,
     KVC_READING_T_INSERT,
     KVC_READING_JOBS_PER_INSERT,
+    KVC_READING_SEARCH_JOB, /* Time of search launches by job. */
+    KVC_READING_INSERT_JOB,
     KVC_READINGS,
 };
 
@@ -33,7 +35,8 @@ struct kvc_readings {
 /* A closed form, which is a result without a histogram, has no p99. */
 void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings);
 
-/* Takes the median of each reading over the repetitions that have it, and the most frequent bottleneck.
+/* Takes the median of each reading over the repetitions that have it. The bottleneck names the stages that
+ * more than half of the repetitions name, or is undecided (sim/metrics/bottleneck.h) if there are none.
  * *spread_frac becomes (largest - smallest) / median of the throughput. The interval of a median is the wider
  * one of two: that of the means within the repetitions, and that of the repetitions among each other. */
 void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,

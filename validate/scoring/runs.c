@@ -9,8 +9,8 @@
 static const char header[] =
     "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac,"
     "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"
-    "jobs_per_insert,throughput_half_frac,latency_mean_half_frac,latency_p99_half_frac,t_search_half_frac,"
-    "t_insert_half_frac,bottleneck";
+    "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"
+    "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck";
 
 enum column {
     ID,

@@ -35,10 +35,11 @@ static void remove_folder(void)
 #define RUNS                                                                                                 \
     "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac," \
     "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"   \
-    "jobs_per_insert,throughput_half_frac,latency_mean_half_frac,latency_p99_half_frac,t_search_half_frac,"  \
-    "t_insert_half_frac,bottleneck\n"
-#define RUN_A "a,s.lua,,,x=1;y=2,3,0.8,210,2.5,0.02,0.001,100,300,900,60,30000,,,0.01,0.02,0.03,0.04,,send\n"
-#define RUN_B "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,load\n"
+    "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"       \
+    "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck\n"
+#define RUN_A                                                                                                \
+    "a,s.lua,,,x=1;y=2,3,0.8,210,2.5,0.02,0.001,100,300,900,60,30000,,,2,,0.01,0.02,0.03,0.04,,send\n"
+#define RUN_B "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,,load\n"
 
 struct bad_file {
     const char *text;
@@ -108,9 +109,9 @@ Test(runs, are_read_in_the_order_of_the_plan)
     cr_expect_eq(runs[0].quiet_frac, 0.8);
     cr_expect_eq(runs[0].windows, 210);
     cr_expect_eq(runs[0].core_speed_steps_per_ns, 2.5);
-    cr_expect_eq(runs[0].readings.half_frac[KVC_READING_T_SEARCH], 0.04);
+    cr_expect_eq(runs[0].readings.half_frac[KVC_READING_SEARCH_JOB], 0.04);
     cr_expect(isnan(runs[0].readings.half_frac[KVC_READING_JOBS_PER_SEARCH]));
-    cr_expect(isnan(runs[0].readings.half_frac[KVC_READING_T_INSERT]) && isnan(runs[1].quiet_frac));
+    cr_expect(isnan(runs[0].readings.half_frac[KVC_READING_INSERT_JOB]) && isnan(runs[1].quiet_frac));
     cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
     cr_expect_eq(runs[0].readings.value[KVC_READING_T_SEARCH], 60);
     cr_expect_eq(runs[0].readings.value[KVC_READING_JOBS_PER_SEARCH], 30000);
@@ -154,28 +155,29 @@ Test(runs, name_the_bad_line)
 {
     static const struct bad_file bad[] = {
         {"id,scenario,overrides\n", 1, "found header"},
-        {RUNS RUN_A "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,load\n", 3, "found 23 columns, expected 24"},
-        {RUNS RUN_A "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,load,x\n", 3, "found 25 columns, expected 24"},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,fast,,,,,,,,,,,,send\n", 2, "found \"fast\", expected a number"},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,nan,,,,,,,,,,,send\n", 2,
+        {RUNS RUN_A "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,load\n", 3, "found 25 columns, expected 26"},
+        {RUNS RUN_A "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,,load,x\n", 3, "found 27 columns, expected 26"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,fast,,,,,,,,,,,,,,send\n", 2,
+         "found \"fast\", expected a number"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,nan,,,,,,,,,,,,,send\n", 2,
          "found \"nan\", expected a number"},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,x,,send\n", 2, "found \"x\", expected a number"},
-        {RUNS "a,s.lua,,,x=1;y=2,3,all,,,0.02,0,100,,,,,,,,,,,,send\n", 2,
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,x,,send\n", 2, "found \"x\", expected a number"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,all,,,0.02,0,100,,,,,,,,,,,,,,send\n", 2,
          "found \"all\", expected a number"},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,,,,,,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,-1,0,100,,,,,,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.1,,100,,,,,,,,,,,,send\n", 2, "stalled_frac: found \"\""},
-        {RUNS "a,s.lua,,,x=1;y=2,0,,,,0.02,0,100,,,,,,,,,,,,send\n", 2, "repetitions: found \"0\""},
-        {RUNS "a,s.lua,,,x=1;y=2,2.5,,,,0.02,0,100,,,,,,,,,,,,send\n", 2, "repetitions: found \"2.5\""},
-        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,\n", 2, "found an empty bottleneck"},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,,,,,,,,,,,,,,,send\n", 2, "throughput_mops: found \"\""},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,-1,0,100,,,,,,,,,,,,,,send\n", 2, "spread_frac: found \"-1\""},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.1,,100,,,,,,,,,,,,,,send\n", 2, "stalled_frac: found \"\""},
+        {RUNS "a,s.lua,,,x=1;y=2,0,,,,0.02,0,100,,,,,,,,,,,,,,send\n", 2, "repetitions: found \"0\""},
+        {RUNS "a,s.lua,,,x=1;y=2,2.5,,,,0.02,0,100,,,,,,,,,,,,,,send\n", 2, "repetitions: found \"2.5\""},
+        {RUNS "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,,,\n", 2, "found an empty bottleneck"},
         {RUNS RUN_A RUN_A, 3, "found run \"a\" twice"},
-        {RUNS RUN_A RUN_B "c,s.lua,,,,3,,,,0.2,0,50,,,,,,,,,,,,load\n", 4,
+        {RUNS RUN_A RUN_B "c,s.lua,,,,3,,,,0.2,0,50,,,,,,,,,,,,,,load\n", 4,
          "run \"c\", which is not in the plan"},
-        {RUNS "a,s.lua,,,x=1,3,,,,0.02,0,100,,,,,,,,,,,,send\n", 2,
+        {RUNS "a,s.lua,,,x=1,3,,,,0.02,0,100,,,,,,,,,,,,,,send\n", 2,
          "run \"a\" differs from the plan, which says"},
-        {RUNS "b,s.lua,,,,3,,,,0.2,0,50,,,,,,,,,,,,load\n", 2,
+        {RUNS "b,s.lua,,,,3,,,,0.2,0,50,,,,,,,,,,,,,,load\n", 2,
          "run \"b\" differs from the plan, which says \"s.lua,0.7,a,\""},
-        {RUNS "a,t.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,send\n", 2,
+        {RUNS "a,t.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,,,send\n", 2,
          "run \"a\" differs from the plan, which says"},
     };
     struct kvc_plan plan;
@@ -210,7 +212,7 @@ Test(readings, median_of_the_repetitions)
     struct kvc_readings repetitions[4], median;
     double spread_frac;
     static const double mops[] = {100, 130, 90, 120};
-    static const char *const bottlenecks[] = {"load", "send", "send", "index"};
+    static const char *const bottlenecks[] = {"load", "send", "send", "send"};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < KVC_READINGS; j++) {
             repetitions[i].value[j] = repetitions[i].half_frac[j] = NAN;
@@ -228,6 +230,28 @@ Test(readings, median_of_the_repetitions)
     cr_expect_str_eq(median.bottleneck, "send");
     kvc_readings_median(repetitions, 3, &median, &spread_frac);
     cr_expect_eq(median.value[KVC_READING_THROUGHPUT], 100);
+}
+
+Test(readings, a_bottleneck_needs_more_than_half_of_the_repetitions)
+{
+    static const struct {
+        const char *named[3], *joined;
+    } expected[] = {
+        {{"receive+index", "index", "index+send"}, "index"},
+        {{"receive+index", "send+index", "receive"}, "receive+index"},
+        {{"load", "send", "index"}, "undecided"},
+        {{"undecided", "undecided", "send"}, "undecided"},
+    };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        struct kvc_readings repetitions[3] = {0}, median;
+        double spread_frac;
+        for (int j = 0; j < 3; j++) {
+            repetitions[j].value[KVC_READING_THROUGHPUT] = 1;
+            strcpy(repetitions[j].bottleneck, expected[i].named[j]);
+        }
+        kvc_readings_median(repetitions, 3, &median, &spread_frac);
+        cr_expect_str_eq(median.bottleneck, expected[i].joined);
+    }
 }
 
 /* Three repetitions around 100, each of which knows itself to 1 %, or to 30 %. */
@@ -257,7 +281,7 @@ Test(runs, repetitions_are_read_in_their_order)
     struct kvc_measured_run runs[4];
     struct kvc_diag diag = {0};
     write_file(plan_path, TWO);
-    write_file(runs_path, RUNS RUN_B RUN_A "b,s.lua,0.7,a,,1,,,,0,0,60,,,,,,,,,,,,send\n");
+    write_file(runs_path, RUNS RUN_B RUN_A "b,s.lua,0.7,a,,1,,,,0,0,60,,,,,,,,,,,,,,send\n");
     cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_runs_read_repetitions(runs_path, &plan, 2, runs, &diag), KVC_OK, "%s", diag.message);
     cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);

@@ -10,8 +10,6 @@
 #include "validate/probes/noise.h"
 #include "validate/probes/pin.h"
 
-static const double warmup_least_ns = 50e6;
-
 #define FEED_BYTES_MAX (UINT64_C(512) << 20)
 #define FEEDS_BYTES_MAX (UINT64_C(1) << 30)
 
@@ -72,7 +70,9 @@ static uint64_t feed_bytes(const struct kvc_scenario *scenario)
     return share < FEED_BYTES_MAX ? share : FEED_BYTES_MAX;
 }
 
-/* Opens the node of the scenario over a new, preloaded store. */
+/* Opens the node of the scenario over a new, preloaded store. All memory of the store is there before the
+ * run, as servers do it: otherwise, every first write to a new slab would wait for the system to clear a
+ * page. */
 static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_megakv_store **store,
                                  const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                  struct kvc_diag *diag)
@@ -81,6 +81,9 @@ static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_m
     bool on_gpu = config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
     enum kvc_status status =
         kvc_megakv_store_create(scenario, kvc_seed_of_replica(scenario->run.seed, 0), progress, store, diag);
+    if (status == KVC_OK) {
+        kvc_megakv_slab_touch((*store)->shards[0].slab);
+    }
     if (status == KVC_OK && on_gpu) {
         status = kvc_megakv_real_device_move_index(scenario, &(*store)->shards[0], diag);
     }
@@ -102,7 +105,7 @@ static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct 
                                 struct kvc_diag *diag)
 {
     const struct kvc_run *run = &scenario->run;
-    double from_ns = run->warmup_ns >= 0 ? run->warmup_ns : fmax(run->duration_ns / 5, warmup_least_ns);
+    double from_ns = kvc_run_real_warmup_ns(run);
     struct kvc_noise noise;
     enum kvc_status status = kvc_cores_measure(&watched->noise.cores, diag);
     if (status == KVC_OK) {

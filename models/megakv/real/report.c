@@ -9,10 +9,9 @@
 static const double quiet_least_frac = 0.1;
 
 static void add_stage(struct kvc_result *result, const char *name, const char *device,
-                      const struct kvc_megakv_real_task_time *time, double threads, double measured_ns)
+                      const struct kvc_megakv_real_task_time *time, double utilization_frac)
 {
-    struct kvc_stage_result *stage =
-        kvc_result_add_stage(result, name, device, fmin(time->busy_ns / threads / measured_ns, 1));
+    struct kvc_stage_result *stage = kvc_result_add_stage(result, name, device, fmin(utilization_frac, 1));
     stage->busy_s = time->busy_ns / 1e9;
     stage->served = time->served;
 }
@@ -108,30 +107,70 @@ static double launch_us(const struct kvc_megakv_real_task_time *time, uint64_t l
     return launches > 0 ? time->busy_ns / (double)launches / 1e3 : NAN;
 }
 
-/* ---- intervals ---- */
+/* Returns the time of a job of the launches, or NaN if there was none. */
+static double job_ns(const struct kvc_megakv_real_task_time *time)
+{
+    return time->served > 0 ? time->busy_ns / (double)time->served : NAN;
+}
+
+/* ---- metrics with intervals ---- */
 
 /* The metrics that have intervals. */
-enum { MOPS, MEAN_US, P99_US, T_SEARCH_US, T_INSERT_US, INTERVALS };
+enum { MOPS, MEAN_US, P99_US, SEARCH_JOB_NS, INSERT_JOB_NS, INTERVALS };
 static const char *const interval_names[INTERVALS] = {"throughput_half_frac", "latency_mean_half_frac",
-                                                      "latency_p99_half_frac", "t_search_half_frac",
-                                                      "t_insert_half_frac"};
+                                                      "latency_p99_half_frac", "search_job_half_frac",
+                                                      "insert_job_half_frac"};
 
 static void values_of(const struct sums *sums, double value[INTERVALS])
 {
     value[MOPS] = sums->mops;
     value[MEAN_US] = kvc_histogram_mean_ns(sums->latency) / 1e3;
     value[P99_US] = kvc_histogram_percentile_ns(sums->latency, 0.99) / 1e3;
-    value[T_SEARCH_US] = launch_us(&sums->search, sums->search_launches);
-    value[T_INSERT_US] = launch_us(&sums->insert, sums->insert_launches);
+    value[SEARCH_JOB_NS] = job_ns(&sums->search);
+    value[INSERT_JOB_NS] = job_ns(&sums->insert);
 }
 
-/* Adds the intervals of the metrics over the quiet windows by the means of batches. */
+/* ---- stages ---- */
+
+enum { STAGES = 3 };
+
+/* Sets the utilizations of receive, index and send in these windows. Receivers and scheduler that share a
+ * core are as busy as the core. */
+static void find_utilizations(const struct kvc_megakv_real_node *node, const struct sums *sums,
+                              double utilization[STAGES])
+{
+    double measured_ns = sums->windows * kvc_quiet_window_ns;
+    utilization[0] = sums->receive.busy_ns / node->receive_cores / measured_ns;
+    utilization[1] = (sums->search.busy_ns + sums->insert.busy_ns) / measured_ns;
+    utilization[2] = sums->send.busy_ns / node->send_cores / measured_ns;
+    if (node->shared) {
+        utilization[0] = utilization[1] = utilization[0] + utilization[1];
+    }
+}
+
+static void report_stages(const struct kvc_megakv_real_node *node, const struct sums *sums,
+                          struct kvc_result *result)
+{
+    static const struct kvc_megakv_real_task_time none = {.busy_ns = 0};
+    struct kvc_megakv_real_task_time index = sums->search;
+    double utilization[STAGES];
+    find_utilizations(node, sums, utilization);
+    add_time(&index, &sums->insert, &none);
+    add_stage(result, "receive", "cpu", &sums->receive, utilization[0]);
+    add_stage(result, "index", node->on_gpu ? "gpu" : "cpu", &index, utilization[1]);
+    add_stage(result, "send", "cpu", &sums->send, utilization[2]);
+    kvc_bottleneck_find(result);
+}
+
+/* Adds the intervals of the metrics over the quiet windows by the means of batches, which also tell how well
+ * the bottleneck is known. */
 static void report_intervals(const struct kvc_megakv_real_node *node,
                              const struct kvc_megakv_real_windows *windows, const bool *quiet,
                              const struct sums *sums, struct kvc_result *result)
 {
     uint32_t count = sums->windows, batches = count < KVC_QUIET_BATCHES ? count : KVC_QUIET_BATCHES;
     double batch_value[INTERVALS][KVC_QUIET_BATCHES], one[INTERVALS], all[INTERVALS];
+    double utilization[STAGES * KVC_QUIET_BATCHES], busy[STAGES];
     struct kvc_histogram *latency = malloc(sizeof(*latency));
     bool *wanted = malloc((windows->count + 1) * sizeof(*wanted));
     if (latency == NULL || wanted == NULL) {
@@ -147,7 +186,12 @@ static void report_intervals(const struct kvc_megakv_real_node *node,
         for (int i = 0; i < INTERVALS; i++) {
             batch_value[i][batch] = one[i];
         }
+        find_utilizations(node, &part, busy);
+        for (uint32_t i = 0; i < STAGES; i++) {
+            utilization[i * batches + batch] = busy[i];
+        }
     }
+    kvc_bottleneck_find_in_parts(result, utilization, batches);
     values_of(sums, all);
     for (int i = 0; i < INTERVALS; i++) {
         double half_frac = kvc_quiet_half_width(batch_value[i], batches) / all[i];
@@ -157,25 +201,6 @@ static void report_intervals(const struct kvc_megakv_real_node *node,
     }
     free(latency);
     free(wanted);
-}
-
-/* ---- metrics ---- */
-
-static void report_stages(const struct kvc_megakv_real_node *node, const struct sums *sums,
-                          struct kvc_result *result)
-{
-    static const struct kvc_megakv_real_task_time none = {.busy_ns = 0};
-    struct kvc_megakv_real_task_time index = sums->search;
-    double measured_ns = sums->windows * kvc_quiet_window_ns;
-    add_time(&index, &sums->insert, &none);
-    add_stage(result, "receive", "cpu", &sums->receive, node->receive_cores, measured_ns);
-    add_stage(result, "index", node->on_gpu ? "gpu" : "cpu", &index, 1, measured_ns);
-    add_stage(result, "send", "cpu", &sums->send, node->send_cores, measured_ns);
-    if (node->shared) { /* The receivers and the scheduler share a core. */
-        double both_frac = result->stage[0].utilization_frac + result->stage[1].utilization_frac;
-        result->stage[0].utilization_frac = result->stage[1].utilization_frac = fmin(both_frac, 1);
-    }
-    kvc_bottleneck_find(result);
 }
 
 /* Adds what the data structures of the pipelines counted in the whole run. */
@@ -214,13 +239,15 @@ static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_re
 }
 
 static void report_launches(struct kvc_result *result, const char *time_name, const char *jobs_name,
-                            const struct kvc_megakv_real_task_time *time, uint64_t launches)
+                            const char *job_name, const struct kvc_megakv_real_task_time *time,
+                            uint64_t launches)
 {
     if (launches == 0) {
         return;
     }
     kvc_metrics_set(&result->model, time_name, launch_us(time, launches));
     kvc_metrics_set(&result->model, jobs_name, (double)time->served / (double)launches);
+    kvc_metrics_set(&result->model, job_name, job_ns(time));
 }
 
 static void report_windows(const struct kvc_megakv_real_windows *windows, uint32_t quiet,
@@ -272,8 +299,10 @@ static void report_sums(const struct kvc_megakv_real_node *node, const struct su
     result->simulated_s = sums->windows * kvc_quiet_window_ns / 1e9;
     result->warmup_s = node->from_ns / 1e9;
     report_stages(node, sums, result);
-    report_launches(result, "t_search_us", "jobs_per_search", &sums->search, sums->search_launches);
-    report_launches(result, "t_insert_us", "jobs_per_insert", &sums->insert, sums->insert_launches);
+    report_launches(result, "t_search_us", "jobs_per_search", "search_ns_per_job", &sums->search,
+                    sums->search_launches);
+    report_launches(result, "t_insert_us", "jobs_per_insert", "insert_ns_per_job", &sums->insert,
+                    sums->insert_launches);
     if (sums->search_launches > 0) {
         double launches = (double)sums->search_launches;
         kvc_metrics_set(&result->model, "cycle_effective_us", sums->index_ns / launches / 1e3);
