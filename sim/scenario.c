@@ -171,7 +171,7 @@ const struct kvc_option_table kvc_run_option_table = {.name = "run",
 double kvc_run_real_warmup_ns(const struct kvc_run *run)
 {
     static const double least_ns = 50e6;
-    return run->warmup_ns >= 0 ? run->warmup_ns : fmax(run->duration_ns / 5, least_ns);
+    return run->warmup_ns >= 0 ? run->warmup_ns : fmax(run->duration_ns / 2, least_ns);
 }
 
 void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload)

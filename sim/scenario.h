@@ -72,7 +72,7 @@ extern const struct kvc_option_table kvc_run_option_table;
 void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload);
 
 /** Returns the warm-up of a measurement on a real machine, which cannot be detected while it runs: `warmup`
- * or, if that is automatic, a fifth of the duration and at least 50 ms [ns]. */
+ * or, if that is automatic, half of the duration and at least 50 ms [ns]. */
 double kvc_run_real_warmup_ns(const struct kvc_run *run);
 
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */

@@ -186,16 +186,33 @@ static double others_ns(const struct kvc_megakv_pipeline *pipeline, const struct
     return rows * pace_ns;
 }
 
+/* Fills the responses by outcome, of a workload whose keys and values have one size. */
+static void find_fixed(const struct kvc_megakv_pipeline *pipeline, struct response fixed[KVC_MEGAKV_OUTCOMES])
+{
+    const struct kvc_workload *workload = &pipeline->socket->simulation->scenario->workload;
+    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES; outcome++) {
+        fixed[outcome] =
+            response_of(pipeline, outcome, (uint32_t)workload->key_bytes, (uint32_t)workload->value_bytes);
+    }
+}
+
 /* Returns the mean time of the batch's GETs, which the other senders on the core wait for [ns]. */
 static double pace_of(const struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
 {
+    const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     const struct kvc_batch *batch = buffer->batch;
+    struct response fixed[KVC_MEGAKV_OUTCOMES];
     double sum_ns = 0;
+    if (simulation->fixed_sizes) {
+        find_fixed(pipeline, fixed);
+    }
     for (uint32_t i = 0; i < batch->count; i++) {
         if (batch->op[i] == KVC_OP_GET) {
-            sum_ns += response_of(pipeline, pipeline->socket->simulation->read_result[i], batch->key_bytes[i],
-                                  batch->value_bytes[i])
-                          .cost_ns;
+            int outcome = simulation->read_result[i];
+            sum_ns +=
+                simulation->fixed_sizes
+                    ? fixed[outcome].cost_ns
+                    : response_of(pipeline, outcome, batch->key_bytes[i], batch->value_bytes[i]).cost_ns;
         }
     }
     return buffer->gets > 0 ? sum_ns / buffer->gets : 0;
@@ -243,15 +260,13 @@ static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_m
                         double now_ns, double pace_ns, struct batch_work *sum)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
-    const struct kvc_scenario *scenario = simulation->scenario;
     const struct kvc_batch *batch = buffer->batch;
     bool network = simulation->config->feed == KVC_MEGAKV_NETWORK;
     /* With feed = "memory" there are no frames: every row is answered as soon as it is processed. */
     double room = network ? kvc_nic_payload_bytes(simulation->config->nic) : 0, frame_bytes = 0;
     struct response fixed[KVC_MEGAKV_OUTCOMES];
-    for (int outcome = 0; outcome < KVC_MEGAKV_OUTCOMES && simulation->fixed_sizes; outcome++) {
-        fixed[outcome] = response_of(pipeline, outcome, (uint32_t)scenario->workload.key_bytes,
-                                     (uint32_t)scenario->workload.value_bytes);
+    if (simulation->fixed_sizes) {
+        find_fixed(pipeline, fixed);
     }
     uint32_t first = 0, count = batch->count, gets = 0, found[KVC_MEGAKV_OUTCOMES] = {0};
     if (simulation->shared) {

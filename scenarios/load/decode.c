@@ -8,6 +8,7 @@
 
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/locate.h"
+#include "sim/base/rng.h"
 
 enum { NAMES_MAX = 96 };
 
@@ -19,7 +20,8 @@ static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
 static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *parameter)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        if (strcmp(list->entry[i].path, parameter->path) == 0) {
+        if (list->entry[i].path_hash == parameter->path_hash &&
+            strcmp(list->entry[i].path, parameter->path) == 0) {
             list->entry[i] = *parameter;
             return true;
         }
@@ -52,6 +54,7 @@ enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char 
 {
     struct kvc_parameter parameter = {.bare = bare};
     kvc_decode_join(parameter.path, decoder->prefix, path);
+    parameter.path_hash = kvc_name_hash(parameter.path);
     snprintf(parameter.value, sizeof(parameter.value), "%s", value);
     snprintf(parameter.source, sizeof(parameter.source), "%s", source);
     if (!upsert(&decoder->loaded->parameters, &parameter) ||

@@ -40,6 +40,7 @@ void kvc_overrides_clear(struct kvc_overrides *overrides);
 /* One resolved value of a scenario. */
 struct kvc_parameter {
     char path[KVC_PATH_MAX];   /* "system.cycle", "node.gpu.clocks.1.core". */
+    uint64_t path_hash;        /* kvc_name_hash(path): a calibrated machine has thousands of similar paths. */
     char value[KVC_TEXT_MAX];  /* Value as a user would write it: 160us. */
     bool bare;                 /* The value is a JSON number or boolean as it stands, not a text. */
     char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset ...", or the source that a profile

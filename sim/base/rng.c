@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* Returns the 64-bit FNV-1a hash of a name. */
-static uint64_t name_hash(const char *name)
+uint64_t kvc_name_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325ull;
     for (; *name != '\0'; name++) {
@@ -15,7 +14,7 @@ static uint64_t name_hash(const char *name)
 void kvc_rng_init(struct kvc_rng *rng, uint64_t seed, const char *name, uint64_t index)
 {
     uint64_t state = kvc_mix64(seed + 0x9e3779b97f4a7c15ull);
-    state = kvc_mix64(state ^ name_hash(name));
+    state = kvc_mix64(state ^ kvc_name_hash(name));
     state = kvc_mix64(state ^ (index + 0x9e3779b97f4a7c15ull));
     for (int i = 0; i < 4; i++) {
         state += 0x9e3779b97f4a7c15ull;

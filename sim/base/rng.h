@@ -15,6 +15,9 @@ struct kvc_rng {
     uint64_t state[4]; /**< State of xoshiro256++; never all zero. */
 };
 
+/** Returns the 64-bit FNV-1a hash of a name. */
+uint64_t kvc_name_hash(const char *name);
+
 /** Starts a stream. Streams with different (seed, name, index) are independent. */
 void kvc_rng_init(struct kvc_rng *rng, uint64_t seed, const char *name, uint64_t index);
 

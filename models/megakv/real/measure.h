@@ -13,8 +13,7 @@
  * them. */
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Creates and preloads the store, warms up (for run.warmup or, if that is "auto", for a fifth of the
- * duration, but at least 50 ms) and measures for run.duration of wall clock, or for up to six times as long
+/* Creates and preloads the store, warms up (kvc_run_real_warmup_ns) and measures for run.duration of wall clock, or for up to six times as long
  * until half of this duration was quiet. The index is where system.index_on puts it, and threads are pinned
  * to the first cores as system.threads lays them out.
  *
