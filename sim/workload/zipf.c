@@ -20,6 +20,7 @@ struct kvc_zipf {
     uint64_t n;
     double s;
     double total; /* Sum of k^-s for all ranks. */
+    double head;  /* Sum of the first HEAD_TERMS - 1 of them, which the larger sums share. */
     struct kvc_alias alias;
     struct block *blocks;
 };
@@ -34,23 +35,29 @@ void kvc_zipf_free(struct kvc_zipf *zipf)
     free(zipf);
 }
 
-/* Returns the sum of k^-s for k = 1 to last. */
-static double harmonic(uint64_t last, double s)
+/* Returns the sum of k^-s for k = 1 to last, term by term, the small ones first. */
+static double sum_terms(uint64_t last, double s)
 {
     double sum = 0;
-    uint64_t head = last < HEAD_TERMS ? last : HEAD_TERMS - 1;
-    for (uint64_t k = head; k > 0; k--) {
+    for (uint64_t k = last; k > 0; k--) {
         sum += pow((double)k, -s);
     }
-    if (head == last) {
-        return sum;
+    return sum;
+}
+
+/* Returns the sum of k^-s for k = 1 to last. */
+static double harmonic(const struct kvc_zipf *zipf, uint64_t last)
+{
+    double s = zipf->s;
+    if (last < HEAD_TERMS) {
+        return sum_terms(last, s);
     }
     double a = HEAD_TERMS, b = (double)last;
     double fa = pow(a, -s), fb = pow(b, -s), t = 1 - s, span = log(b / a);
     double integral = a * fa * (fabs(t * span) > 1e-12 ? expm1(t * span) / t : span);
     double first = s * (fa / a - fb / b) / 12;
     double third = s * (s + 1) * (s + 2) * (fa / (a * a * a) - fb / (b * b * b)) / 720;
-    return sum + integral + (fa + fb) / 2 + first - third;
+    return zipf->head + integral + (fa + fb) / 2 + first - third;
 }
 
 static uint64_t block_width(uint64_t first, uint64_t n)
@@ -88,7 +95,8 @@ struct kvc_zipf *kvc_zipf_create(uint64_t n, double s)
     }
     zipf->n = n;
     zipf->s = s;
-    zipf->total = harmonic(n, s);
+    zipf->head = sum_terms(HEAD_TERMS - 1, s);
+    zipf->total = harmonic(zipf, n);
     uint64_t first = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t width = block_width(first, n);
@@ -133,5 +141,5 @@ void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *r
 
 double kvc_zipf_mass(const struct kvc_zipf *zipf, uint64_t k)
 {
-    return k < zipf->n ? harmonic(k, zipf->s) / zipf->total : 1;
+    return k < zipf->n ? harmonic(zipf, k) / zipf->total : 1;
 }
