@@ -15,8 +15,9 @@ static const double shares[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9
 
 enum { SHARES = sizeof(shares) / sizeof(*shares) };
 
-/* Without a bracket, the next load is this much further away, then its square, and so on. */
-static const double first_step = 1.05;
+/* Without a bracket, the next load is further away by this share, then by the square of the step, and so on.
+ */
+static const double first_step_frac = 0.05;
 
 /* The search gives up below this share of the first load. */
 static const double lowest_share = 1.0 / 1024;
@@ -259,12 +260,19 @@ static double progress_frac(const struct search *search)
     return warmed_frac + (searched_frac - warmed_frac) * (1 - pow(0.85, search->probes + 1));
 }
 
+/* Returns the first step away from a load. A step as wide as the wanted bracket needs no bisection. */
+static double first_step(double width_frac)
+{
+    return 1 + (2 * width_frac > first_step_frac ? width_frac : first_step_frac);
+}
+
 /* Probes until the points around the boundary are close to each other. */
 static enum kvc_status bisect(struct search *search, enum quorum quorum, struct kvc_diag *diag)
 {
     struct kvc_capacity *capacity = search->capacity;
     const struct kvc_capacity_bounds *bounds = &capacity->bounds;
-    double width_frac = bounds->precision_frac - kvc_capacity_growth_max(bounds), step = first_step;
+    double width_frac = bounds->precision_frac - kvc_capacity_growth_max(bounds);
+    double step = first_step(width_frac);
     for (;;) {
         int64_t low, high;
         double mops;

@@ -6,7 +6,10 @@
 
 #include "models/model.h"
 #include "sim/base/rng.h"
+#include "sim/metrics/batches.h"
 #include "sim/metrics/bottleneck.h"
+
+enum { BATCHES = 20 };
 
 /* Pollaczek and Khinchine's mean latency of an M/D/1 queue. */
 static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -39,7 +42,7 @@ static bool admit(struct ring *ring, uint32_t room, double sent_ns)
 }
 
 static void simulate(const struct kvc_scenario *scenario, double service_ns, struct kvc_rng *rng,
-                     struct kvc_result *result)
+                     struct kvc_batches *batches, struct kvc_result *result)
 {
     const struct kvc_queue *queue = scenario->options;
     const struct kvc_run *run = &scenario->run;
@@ -49,9 +52,13 @@ static void simulate(const struct kvc_scenario *scenario, double service_ns, str
     struct ring ring = {.head = 0};
     while (sent_ns < until_ns) {
         sent_ns += fixed ? gap_ns : kvc_rng_exponential(rng, gap_ns);
-        result->offered++;
-        if (!admit(&ring, queue->room, sent_ns)) {
-            result->dropped++;
+        bool admitted = admit(&ring, queue->room, sent_ns);
+        if (sent_ns >= from_ns && sent_ns < until_ns) {
+            struct kvc_batch_counts *batch = kvc_batches_at(batches, sent_ns - from_ns);
+            batch->offered++;
+            batch->dropped += !admitted;
+        }
+        if (!admitted) {
             continue;
         }
         free_ns = fmax(sent_ns, free_ns) + service_ns;
@@ -60,13 +67,15 @@ static void simulate(const struct kvc_scenario *scenario, double service_ns, str
         }
         if (free_ns >= from_ns && free_ns < until_ns) {
             double intended_ns = sent_ns - queue->fill_requests * gap_ns;
-            kvc_histogram_record(&result->latency, &intended_ns, &free_ns, 1);
+            kvc_batches_latencies(batches, from_ns, &intended_ns, &free_ns, 1);
+            kvc_batches_completions(batches, from_ns, &free_ns, 1);
             result->completed++;
         }
     }
     result->warmup_s = from_ns * 1e-9;
     result->simulated_s = run->duration_ns * 1e-9;
     result->throughput_mops = (double)result->completed / run->duration_ns * 1e3;
+    kvc_batches_report(batches, run->duration_ns, result);
 }
 
 static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
@@ -74,12 +83,16 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
     struct kvc_result *result = context->result;
     const struct kvc_queue *queue = context->scenario->options;
     struct kvc_rng rng;
-    (void)diag;
+    struct kvc_batches batches;
+    enum kvc_status status = kvc_batches_open(&batches, context->scenario->run.duration_ns / BATCHES, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
     kvc_rng_init(&rng, context->seed, "queue", 0);
-    kvc_histogram_reset(&result->latency);
     result->has_histogram = true;
     double service_ns = queue->service_ns * (1 + context->replica * queue->slower_frac);
-    simulate(context->scenario, service_ns, &rng, result);
+    simulate(context->scenario, service_ns, &rng, &batches, result);
+    kvc_batches_close(&batches);
     kvc_result_add_stage(result, "serve", "cpu", fmin(result->throughput_mops * service_ns * 1e-3, 1));
     kvc_bottleneck_find(result);
     return KVC_OK;

@@ -50,7 +50,7 @@ enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_d
     if (loaded->scenario.run.change_count > 0) {
         return refuse(loaded, "run.changes", diag,
                       "found changes of devices during the run, which a capacity search does not allow: it "
-                      "compares the halves of runs of different lengths");
+                      "compares the halves of a run, whose length it chooses");
     }
     return KVC_OK;
 }
@@ -116,17 +116,17 @@ struct closed_form {
     bool with_latency;
 };
 
-/* Returns the bounded latency of the point, or NaN when the closed form does not know it. */
+/* Returns whether the closed form knows the bounded latency. */
+static bool knows_latency(const struct kvc_capacity_bounds *bounds)
+{
+    return bounds->latency == KVC_CAPACITY_MEAN || bounds->latency == KVC_CAPACITY_P95;
+}
+
+/* Returns the bounded latency of the point, which the closed form knows. */
 static double bounded_latency_us(const struct closed_form *form, const struct kvc_capacity_point *point)
 {
-    switch (form->bounds->latency) {
-    case KVC_CAPACITY_MEAN:
-        return point->closed_form.mean_us;
-    case KVC_CAPACITY_P95:
-        return point->closed_form.p95_us;
-    default:
-        return NAN;
-    }
+    return form->bounds->latency == KVC_CAPACITY_MEAN ? point->closed_form.mean_us
+                                                      : point->closed_form.p95_us;
 }
 
 static enum kvc_status serves(const struct closed_form *form, double rate_mops, bool *served,
@@ -211,7 +211,9 @@ enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenari
     struct closed_form form = {.scenario = scenario, .bounds = &capacity->bounds};
     enum kvc_status status = find_limit(&form, &capacity->closed_form_limit_mops, diag);
     capacity->closed_form_mops = capacity->closed_form_limit_mops;
-    if (status == KVC_OK && capacity->bounds.bounds_latency) {
+    if (status == KVC_OK && capacity->bounds.bounds_latency && !knows_latency(&capacity->bounds)) {
+        capacity->closed_form_mops = NAN;
+    } else if (status == KVC_OK && capacity->bounds.bounds_latency) {
         form.with_latency = true;
         status = find_bounded(&form, capacity->closed_form_limit_mops, &capacity->closed_form_mops, diag);
     }

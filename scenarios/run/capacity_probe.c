@@ -14,8 +14,8 @@
 /* Part of the precision that a growing backlog may take. */
 static const double growth_part = 0.25;
 
-/* Tasks of a replica: the run that ends after the first half, and the whole one. */
-enum { FIRST_HALF, WHOLE, PARTS };
+/* Halves of the measured time. */
+enum { FIRST_HALF, SECOND_HALF, HALVES };
 
 /* The latency curve has more runs than most machines have processors. */
 enum { TASKS_MANY = 1024 };
@@ -24,9 +24,7 @@ enum { REPLICAS_MAX = 1000 /* Limit of run.replicas. */ };
 
 /* What a probe keeps of one replica. */
 struct replica {
-    double offered[PARTS], dropped[PARTS];
-    double latency_sum_us[PARTS], latencies[PARTS]; /* Their sum and number. */
-    double throughput_mops, simulated_s;
+    double throughput_mops;
     double latency_us[KVC_CAPACITY_LATENCIES];
     double loss_frac, growth_frac;
     bool lossy, late, growing; /* Reasons for which it does not serve the load. */
@@ -35,9 +33,9 @@ struct replica {
 /* One load while it is probed. */
 struct trial {
     struct kvc_capacity_point *point;
-    uint32_t factor;                    /* Measured time, relative to the scenario's. */
-    uint32_t warmup_factor;             /* Warm-up, relative to the prober's. */
-    struct kvc_scenario offered[PARTS]; /* They share one configuration, that of the whole run. */
+    uint32_t factor;        /* Measured time, relative to the scenario's. */
+    uint32_t warmup_factor; /* Warm-up, relative to the prober's. */
+    struct kvc_scenario offered;
     struct replica *replica;
     struct kvc_result *merged;
 };
@@ -77,21 +75,19 @@ static enum kvc_status simulate(const struct kvc_scenario *scenario, uint32_t re
     return model->run(&context, diag);
 }
 
-static const struct trial *trial_of(const struct batch *batch, uint32_t task, uint32_t *replica,
-                                    uint32_t *part)
+static const struct trial *trial_of(const struct batch *batch, uint32_t task, uint32_t *replica)
 {
-    *part = task % PARTS;
-    *replica = task / PARTS % batch->prober->replicas;
-    return batch->due[task / PARTS / batch->prober->replicas];
+    *replica = task % batch->prober->replicas;
+    return batch->due[task / batch->prober->replicas];
 }
 
-static enum kvc_status run_part(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
-                                struct kvc_diag *diag)
+static enum kvc_status run_replica(void *data, uint32_t task, const struct kvc_progress *progress,
+                                   void *answer, struct kvc_diag *diag)
 {
     const struct batch *batch = data;
-    uint32_t replica, part;
-    const struct trial *trial = trial_of(batch, task, &replica, &part);
-    return simulate(&trial->offered[part], replica, progress, answer, diag);
+    uint32_t replica;
+    const struct trial *trial = trial_of(batch, task, &replica);
+    return simulate(&trial->offered, replica, progress, answer, diag);
 }
 
 static void take_latencies(const struct kvc_histogram *histogram, double latency_us[KVC_CAPACITY_LATENCIES])
@@ -109,45 +105,76 @@ static void take_latencies(const struct kvc_histogram *histogram, double latency
     }
 }
 
-static enum kvc_status take_part(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+static const struct kvc_batch_means *means_of(const struct kvc_result *result, const char *name)
+{
+    for (uint32_t i = 0; i < result->batch_means_count; i++) {
+        if (strcmp(result->batch_means[i].name, name) == 0) {
+            return &result->batch_means[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns the mean of a value over one half of the batches, weighted by a rate. The middle batch of an odd
+ * number belongs to neither half. Batches without a rate do not count: NaN if none has one. */
+static double mean_of_half(const struct kvc_result *result, const char *value, const char *rate, int half)
+{
+    const struct kvc_batch_means *values = means_of(result, value), *rates = means_of(result, rate);
+    double sum = 0, weights = 0;
+    if (values == NULL || rates == NULL) {
+        return NAN;
+    }
+    uint32_t length = values->count / 2, first = half == FIRST_HALF ? 0 : values->count - length;
+    for (uint32_t i = first; i < first + length; i++) {
+        if (rates->mean[i] > 0) {
+            sum += values->mean[i] * rates->mean[i];
+            weights += rates->mean[i];
+        }
+    }
+    return sum / weights;
+}
+
+/* Compares the halves of the measured time. */
+static enum kvc_status take_halves(const struct kvc_result *result, struct replica *replica,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_batch_means *latencies = means_of(result, "latency_mean_us");
+    uint32_t batches = latencies != NULL ? latencies->count : 0;
+    double latency_us[HALVES];
+    if (batches < HALVES) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "run.duration: found %g us, too short for a capacity search, which compares the "
+                             "halves of the measured time: allowed are at least two windows",
+                             result->simulated_s * 1e6);
+    }
+    for (int half = 0; half < HALVES; half++) {
+        latency_us[half] = mean_of_half(result, "latency_mean_us", "throughput_mops", half);
+    }
+    double apart_us = (batches - batches / 2) * result->batch_s * 1e6; /* The middles of the halves. */
+    replica->growth_frac = (latency_us[SECOND_HALF] - latency_us[FIRST_HALF]) / apart_us;
+    replica->loss_frac = mean_of_half(result, "lost_frac", "offered_mops", SECOND_HALF);
+    return KVC_OK;
+}
+
+static enum kvc_status take_replica(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
 {
     const struct batch *batch = data;
     const struct kvc_result *result = answer;
-    uint32_t number, part;
-    const struct trial *trial = trial_of(batch, task, &number, &part);
+    uint32_t number;
+    const struct trial *trial = trial_of(batch, task, &number);
     struct replica *replica = &trial->replica[number];
-    replica->offered[part] = (double)result->offered;
-    replica->dropped[part] = (double)result->dropped;
-    replica->latency_sum_us[part] = result->latency.sum_ns * 1e-3;
-    replica->latencies[part] = (double)result->latency.count;
-    if (part == FIRST_HALF) {
-        return KVC_OK;
-    }
-    if (replica->latencies[WHOLE] < replica->latencies[FIRST_HALF]) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                             "replica %u completed fewer requests than its first half alone", number);
-    }
     replica->throughput_mops = result->throughput_mops;
-    replica->simulated_s = result->simulated_s;
     take_latencies(&result->latency, replica->latency_us);
     kvc_result_merge(trial->merged, result, batch->prober->replicas);
-    return KVC_OK;
+    return take_halves(result, replica, diag);
 }
 
 /* ---- verdict ---- */
 
 static void judge_replica(const struct kvc_capacity_bounds *bounds, struct replica *replica)
 {
-    double latencies = replica->latencies[WHOLE] - replica->latencies[FIRST_HALF];
-    double offered = replica->offered[WHOLE] - replica->offered[FIRST_HALF];
-    double dropped = replica->dropped[WHOLE] - replica->dropped[FIRST_HALF];
-    double half_us = replica->simulated_s * 1e6 / 2;
-    double first_us = replica->latency_sum_us[FIRST_HALF] / replica->latencies[FIRST_HALF];
-    double second_us = (replica->latency_sum_us[WHOLE] - replica->latency_sum_us[FIRST_HALF]) / latencies;
-    replica->loss_frac = offered > 0 ? dropped / offered : NAN;
-    replica->growth_frac = (second_us - first_us) / half_us; /* NaN if a half completed nothing. */
     replica->lossy = !(replica->loss_frac <= bounds->loss_frac);
-    replica->growing = !(replica->growth_frac <= kvc_capacity_growth_max(bounds));
+    replica->growing = !(replica->growth_frac <= kvc_capacity_growth_max(bounds)); /* NaN: no answers. */
     replica->late = bounds->bounds_latency && !(replica->latency_us[bounds->latency] <= bounds->latency_us);
 }
 
@@ -177,8 +204,8 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
         size_t offset = offsetof(struct replica, latency_us) + (size_t)i * sizeof(double);
         point->latency[i] = interval_over(trial, offset);
     }
-    point->warmup_s = trial->offered[WHOLE].run.warmup_ns * 1e-9;
-    point->duration_s = trial->offered[WHOLE].run.duration_ns * 1e-9;
+    point->warmup_s = trial->offered.run.warmup_ns * 1e-9;
+    point->duration_s = trial->offered.run.duration_ns * 1e-9;
     memcpy(point->bottleneck_stage, trial->merged->bottleneck_stage, sizeof(point->bottleneck_stage));
     memcpy(point->bottleneck_device, trial->merged->bottleneck_device, sizeof(point->bottleneck_device));
     memcpy(point->bottleneck_why, trial->merged->bottleneck_why, sizeof(point->bottleneck_why));
@@ -213,7 +240,7 @@ static bool is_disputed(const struct trial *trial, const struct kvc_capacity_bou
 static bool prolong(struct kvc_capacity_prober *prober, struct trial *trial)
 {
     bool disputed = is_disputed(trial, prober->bounds), too_short = is_short(trial->point, prober->bounds);
-    if (trial->factor >= prober->longest || trial->offered[WHOLE].workload.arrival == KVC_ARRIVAL_CURVE ||
+    if (trial->factor >= prober->longest || trial->offered.workload.arrival == KVC_ARRIVAL_CURVE ||
         !(disputed || too_short)) {
         return false;
     }
@@ -230,7 +257,7 @@ static bool prolong(struct kvc_capacity_prober *prober, struct trial *trial)
 
 static void close_trial(struct trial *trial)
 {
-    kvc_scenario_unresolve(&trial->offered[WHOLE]);
+    kvc_scenario_unresolve(&trial->offered);
     free(trial->replica);
     free(trial->merged);
     *trial = (struct trial){0};
@@ -239,15 +266,14 @@ static void close_trial(struct trial *trial)
 static enum kvc_status open_trial(const struct kvc_capacity_prober *prober, struct trial *trial,
                                   struct kvc_diag *diag)
 {
-    struct kvc_scenario *whole = &trial->offered[WHOLE], *half = &trial->offered[FIRST_HALF];
     trial->factor = prober->factor;
     trial->warmup_factor = 1;
     trial->point->replicas = prober->replicas;
-    enum kvc_status status = kvc_capacity_offer(prober->scenario, trial->point->offered_mops, whole, diag);
+    enum kvc_status status =
+        kvc_capacity_offer(prober->scenario, trial->point->offered_mops, &trial->offered, diag);
     if (status != KVC_OK) {
         return status;
     }
-    *half = *whole;
     trial->replica = calloc(prober->replicas, sizeof(*trial->replica));
     trial->merged = malloc(sizeof(*trial->merged));
     if (trial->replica == NULL || trial->merged == NULL) {
@@ -258,11 +284,9 @@ static enum kvc_status open_trial(const struct kvc_capacity_prober *prober, stru
 
 static void set_length(const struct kvc_capacity_prober *prober, struct trial *trial)
 {
-    for (int part = 0; part < PARTS; part++) {
-        struct kvc_run *run = &trial->offered[part].run;
-        run->warmup_ns = prober->warmup_ns * trial->warmup_factor;
-        run->duration_ns = prober->scenario->run.duration_ns * trial->factor * (part == WHOLE ? 1 : 0.5);
-    }
+    struct kvc_run *run = &trial->offered.run;
+    run->warmup_ns = prober->warmup_ns * trial->warmup_factor;
+    run->duration_ns = prober->scenario->run.duration_ns * trial->factor;
     memset(trial->merged, 0, sizeof(*trial->merged));
 }
 
@@ -272,13 +296,13 @@ static enum kvc_status run_due(struct batch *batch, const struct kvc_progress *p
 {
     struct kvc_capacity_prober *prober = batch->prober;
     const struct kvc_pool_options pool = {
-        .tasks = batch->due_count * prober->replicas * PARTS,
+        .tasks = batch->due_count * prober->replicas,
         .jobs = prober->jobs,
         .answer_bytes = sizeof(struct kvc_result),
-        .noun = "run",
+        .noun = "replica",
         .data = batch,
-        .body = run_part,
-        .take = take_part,
+        .body = run_replica,
+        .take = take_replica,
     };
     for (uint32_t i = 0; i < batch->due_count; i++) {
         set_length(prober, batch->due[i]);
@@ -335,13 +359,22 @@ static enum kvc_status run_warmup(void *data, uint32_t task, const struct kvc_pr
     return simulate(warmup->offered, task, progress, answer, diag);
 }
 
+/* Takes the warm-up, and the latency at a low load, for which probes at higher ones must at least be long
+ * enough. */
 static enum kvc_status take_warmup(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
 {
     const struct warmup *warmup = data;
     const struct kvc_result *result = answer;
+    struct kvc_capacity_prober *prober = warmup->prober;
+    double needed_ns = kvc_histogram_mean_ns(&result->latency) / prober->bounds->precision_frac;
+    bool fixed = warmup->offered->workload.arrival == KVC_ARRIVAL_CURVE;
     (void)task;
     (void)diag;
-    warmup->prober->warmup_ns = result->warmup_s * 1e9;
+    prober->warmup_ns = result->warmup_s * 1e9;
+    while (!fixed && prober->factor < prober->longest &&
+           prober->scenario->run.duration_ns * prober->factor < needed_ns) {
+        prober->factor *= 2;
+    }
     return KVC_OK;
 }
 

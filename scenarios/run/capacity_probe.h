@@ -12,14 +12,15 @@
  * load that stays behind. It counts as growth above a quarter of the precision, because less cannot be told
  * from chance.
  *
- * The results of the first half come from a run of its own, which follows the same random streams and ends
- * there.
+ * The halves are whole batches of the measured time (sim/metrics/batches.h), so a run must be at least two
+ * batches long. The middle one of an odd number belongs to neither half.
  *
  * The warm-up is the scenario's; "auto" is detected once, at half of the first load, because an overloaded
  * store has no steady state to detect. A probe is repeated with twice the warm-up and the measured time, up
  * to `longest` times the scenario's, while its replicas disagree or while twice the standard error of the
  * growth leaves open on which side of the threshold it is. While the measured time is shorter than the mean
- * latency over the precision, only the measured time is doubled, and later probes begin with the longer one.
+ * latency over the precision, only the measured time is doubled, and later probes begin with the longer one;
+ * the run that detects the warm-up tells how long the first one must be at least.
  * A curve of rates is never prolonged, because it has its own time. */
 #ifndef KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
 #define KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
