@@ -92,8 +92,23 @@ grep -q '^half,' data/validate/papers/mini/elasticities.csv && fail "inputs have
 grep -q '^mini: 1 points' mini.txt || fail "only the node under saturation is counted"
 grep -q 'claims held: 1 of 1; not counted: 1 that' mini.txt || fail "the bound is held, the paced rate is not counted"
 grep -q 'paced .*workload.arrival.fixed_mops +1.00, which it returns: not counted' mini.txt || fail "what moves the paced rate"
+cp data/validate/papers/mini/elasticities.csv kept.csv
 sed -i '/^full,/d' data/validate/papers/mini/elasticities.csv
 expect 2 'case "full" is missing; kvcast validate mini --elasticities' "$kvcast" validate mini
+cp kept.csv data/validate/papers/mini/elasticities.csv
+# A mistake in a case is found before anything runs, and the message names the case and its line.
+cases=data/validate/papers/mini/cases.csv
+cp "$cases" kept_cases.csv
+mistake() { sed "s/^half,predict,good.lua,,/half,$1,/" kept_cases.csv >"$cases"; }
+mistake 'capacity,good.lua,capacity.depth=2'
+expect 2 'mini/cases.csv:5: case half: found "capacity.depth=2", allowed: capacity.loss' "$kvcast" validate mini
+mistake 'capacity,good.lua,capacity.precision=2'
+expect 2 'mini/cases.csv:5: case half: precision: found "2"' "$kvcast" validate mini
+mistake 'run,good.lua,workload.nosuch=2'
+expect 2 'mini/cases.csv:5: case half: .*nosuch' "$kvcast" validate mini
+mistake 'run,missing.lua,'
+expect 2 'mini/cases.csv:5: case half: .*missing.lua' "$kvcast" validate mini
+cp kept_cases.csv "$cases"
 unset KVCAST_DATA
 
 finish

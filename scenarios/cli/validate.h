@@ -65,8 +65,8 @@ enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenar
                                              struct kvc_capacity_bounds *bounds, struct kvc_diag *diag);
 
 /* Returns the value of a metric of a capacity: throughput_mops, latency_mean_us, latency_p95_us or
- * latency_p99_us with its 95 % interval, or capacity_low_mops, capacity_high_mops, closed_form_mops or
- * closed_form_limit_mops. Other metrics are NaN. */
+ * latency_p99_us with its 95 % interval, at the highest load that all replicas serve, or capacity_low_mops,
+ * capacity_high_mops, closed_form_mops or closed_form_limit_mops. Other metrics are NaN. */
 struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric);
 
 /* Loads the scenario of one line of a machine's plan, with `more` overrides after the line's own. A line with

@@ -68,6 +68,7 @@ struct kvc_capacity {
     uint32_t count;                   /* Number of points. */
     struct kvc_capacity_point *point; /* Sorted by load. */
     uint32_t best; /* Index of the highest load that most replicas serve; the bottleneck is its. */
+    uint32_t sure; /* Index of the load behind low_mops; `count` if there is none. */
 };
 
 /* A capacity with the command and the scenario that led to it. */

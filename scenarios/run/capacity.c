@@ -337,6 +337,7 @@ static void conclude(const struct search *search, double best_mops, double mean_
     struct kvc_capacity *capacity = search->capacity;
     int64_t low, high;
     find_boundary(capacity, ALL_REPLICAS, &low, &high);
+    capacity->sure = low >= 0 ? (uint32_t)low : capacity->count;
     capacity->low_mops = low >= 0 ? capacity->point[low].offered_mops * seen_frac(search) : 0;
     find_boundary(capacity, ANY_REPLICA, &low, &high);
     capacity->high_mops = capacity->point[high].offered_mops;

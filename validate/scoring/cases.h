@@ -6,8 +6,9 @@
  *             list of key=value separated by semicolons as for --set. ratio: `scenario` is "a/b", and the
  *             value is that of case a divided by that of case b. capacity: the simulated capacity of the
  *             scenario, found as by `kvcast capacity` without a latency curve. Its throughput_mops is the
- *             capacity, and its latencies are those at the highest load that most replicas serve. `overrides`
- *             may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision.
+ *             capacity, and its latencies are those at the highest load that all replicas serve: where some
+ *             do not, latencies grow as long as a run lasts. `overrides` may contain capacity.loss,
+ *             capacity.latency (as p99=1ms) and capacity.precision.
  *  published  The published value, of which tolerance_frac is the accepted error. When it is empty, `low` or
  *             `high` or both bound the value, without a tolerance.
  *  role       prediction: scored. equation: repeats the paper's own arithmetic and is shown apart. input:
