@@ -4,6 +4,6 @@ return {
   name = "kvdirect-fig13-long-tail",
   system = { kind = "kvdirect", memory = "64GiB", idle_power = "87W" },
   workload = { keys = 3.4e9, key = 8, value = 2, set = 0.5, dist = { zipf = 0.99 }, arrival = "saturate" },
-  run = { functional = "sampled", sample_rate = 512, duration = "1ms" },
+  run = { functional = "sampled", sample_rate = 2048, duration = "1ms" },
   sweep = { ["workload.set"] = { 0.05, 0.25, 0.5, 0.75, 1 }, ["system.engine"] = { "out_of_order", "stall" } },
 }

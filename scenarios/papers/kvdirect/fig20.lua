@@ -6,6 +6,6 @@ return {
   system = { kind = "kvdirect", nics = 10, memory = "64GiB", idle_power = "87W" },
   node = { pcie = { base = "catapult-pcie3-x8", endpoints = 1 } },
   workload = { keys = 3.4e9, key = 8, value = 2, set = 0, dist = { zipf = 0.99 }, arrival = "saturate" },
-  run = { functional = "sampled", sample_rate = 512, duration = "500us" },
+  run = { functional = "sampled", sample_rate = 2048, duration = "1ms" },
   sweep = { ["system.nics"] = { 1, 2, 4, 6, 8, 10 } },
 }

@@ -7,6 +7,6 @@ return {
   node = { sockets = 1 },
   workload = { preset = "megakv-a", keys = 400e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
                arrival = { fixed_mops = 100 } },
-  run = { functional = "sampled", sample_memory = "64MiB", warmup = "auto", duration = "5ms" },
+  run = { functional = "sampled", sample_memory = "16MiB", warmup = "auto", duration = "5ms" },
   sweep = { ["cluster.nodes"] = { 1, 2, 3, 4 }, ["workload.dist"] = { "uniform", "zipf" } },
 }
