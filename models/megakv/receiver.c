@@ -78,7 +78,7 @@ static double evict_ns(const struct kvc_megakv_socket *socket, uint32_t key_byte
     return socket->sets_evicting == 0
                ? 0
                : kvc_megakv_evict_ns(&socket->simulation->costs, key_bytes, value_bytes) *
-                     (double)socket->sets_evicting / (double)socket->sets_known;
+                     socket->sets_evicting / socket->sets_known;
 }
 
 /* Writes the sampled SETs of the frame at row `first` into the slabs and lists the index jobs of the frame.

@@ -188,10 +188,10 @@ struct kvc_megakv_socket {
     struct kvc_rss *rss;                /* Queues of the connections. */
     struct kvc_rng spread;              /* feed = "memory": draws the queue of a frame. */
     struct kvc_rng thinning, outcome;
-    double outcomes_known;  /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
-    double outcomes_hit;    /* How many of them hit. */
-    uint64_t sets_known;    /* Recent sampled SETs; the share that evicted is what the next ones pay for. */
-    uint64_t sets_evicting; /* How many of them evicted an item. */
+    double outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
+    double outcomes_hit;   /* How many of them hit. */
+    double sets_known;     /* Recent sampled SETs; the share that evicted is what the next ones pay for. */
+    double sets_evicting;  /* How many of them evicted an item. */
 };
 
 /* Launches of one kernel that ended within the measured time. */
