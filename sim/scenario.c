@@ -106,7 +106,8 @@ static const struct kvc_option run_rows[] = {
      .auto_word = "auto",
      .auto_value = -1,
      .help = "simulated time before measuring; a longer time lets the store settle; auto: until throughput, "
-             "hit ratio, backlog and latency are steady (MSER-5), and none for a curve or a trace"},
+             "hit ratio, backlog and latency are steady (MSER-5) and no client runs further ahead of a slow "
+             "shard, and none for a curve or a trace"},
     {.name = "warmup_limit",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_run, warmup_most_ns),

@@ -214,6 +214,11 @@ void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_
     }
 }
 
+void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead)
+{
+    window_at(recorder, now_ns - recorder->window_ns / 2)->lead = lead;
+}
+
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns)
 {
     double overlap_ns = fmin(end_ns, recorder->until_ns) - fmax(start_ns, recorder->from_ns);

@@ -4,7 +4,8 @@
  * A run has a warm-up and a steady state, as in BigHouse (Meisner et al., ISPASS 2012). Every window of the
  * run counts what was sent, lost and answered in it, and sums the latencies. If the end of the warm-up is to
  * be detected, MSER-5 (sim/metrics/statistics.h) examines four series of the windows: throughput, hit ratio,
- * backlog and mean latency. The warm-up ends when all four are steady (sim/metrics/steady_state.h). Measuring
+ * backlog and mean latency; the clients' lead must not grow either. The warm-up ends when all are steady
+ * (sim/metrics/steady_state.h). Measuring
  * then starts late enough that no batch already recorded reaches into the measured time. The histogram, the
  * busy times and all counts cover the measured time only. */
 #ifndef KVC_SIM_METRICS_RECORDER_H
@@ -75,6 +76,9 @@ void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, 
 /** Records that `hits` of `gets` GET requests whose responses arrive around done_ns found their key. They
  * count in the series of the hit ratio only. */
 void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_t gets, uint64_t hits);
+
+/** Records by how many requests the clients are ahead of the slowest shard at now_ns, the end of a window. */
+void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead);
 
 /** Records that a server of `stage` is busy from start_ns to end_ns. */
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns);

@@ -11,12 +11,16 @@ enum { PARTS = 10 /* Parts of a half. */, BATCH = 5 };
 
 static const double too_small_frac = 0.001;
 static const double errors_least = 4;
+static const double lead_errors_least = 2; /* A false alarm costs a few windows only. */
 
-const char *const kvc_series_names[KVC_SERIES] = {"throughput", "hit ratio", "backlog", "mean latency"};
-const char *const kvc_series_units[KVC_SERIES] = {"requests a window", "of the GETs", "requests", "us"};
+const char *const kvc_series_names[KVC_SERIES] = {"throughput", "hit ratio", "backlog", "mean latency",
+                                                  "lead of the clients"};
+const char *const kvc_series_units[KVC_SERIES] = {"requests a window", "of the GETs", "requests", "us",
+                                                  "requests"};
 
-/* By series: the change that matters, as a part of the mean; of the hit ratio, it is absolute. */
-static const double matters[KVC_SERIES] = {0.01, 0.005, 0.1, 0.05};
+/* By series: the change that matters, as a part of the mean; of the hit ratio, it is absolute. Throughput
+ * shows what a change of the lead does. */
+static const double matters[KVC_SERIES] = {0.01, 0.005, 0.1, 0.05, INFINITY};
 
 /* Sets value[i] for the windows 0 to count - 1. */
 static void find_series(const struct kvc_window *windows, uint32_t count, enum kvc_series series,
@@ -35,6 +39,9 @@ static void find_series(const struct kvc_window *windows, uint32_t count, enum k
             break;
         case KVC_SERIES_BACKLOG:
             before = backlog;
+            break;
+        case KVC_SERIES_LEAD:
+            before = window->lead;
             break;
         case KVC_SERIES_LATENCY:
         case KVC_SERIES:
@@ -57,13 +64,44 @@ static bool is_flat(const double *value, uint32_t count)
     return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
 }
 
+/* Returns by which part of `whole` something grows throughout PARTS equal times, by `growth` in each; 0 if
+ * that is too small to matter or less than so many standard errors. */
+static double growth_frac(const double growth[PARTS], double whole, double errors)
+{
+    double mean = gsl_stats_mean(growth, 1, PARTS), error = gsl_stats_sd(growth, 1, PARTS) / sqrt(PARTS);
+    double frac = whole > 0 ? PARTS * mean / whole : 0;
+    return frac > matters[KVC_SERIES_THROUGHPUT] && mean > error * errors ? frac : 0;
+}
+
+/* Returns whether the lead of the clients grows in the second half. */
+static bool lead_grows(const struct kvc_window *windows, uint32_t count)
+{
+    double growth[PARTS] = {0}, completed = 0;
+    uint32_t half = count / 2;
+    for (uint32_t i = 0; i < half; i++) {
+        const struct kvc_window *window = &windows[count - half + i];
+        growth[(uint64_t)i * PARTS / half] += window->lead - window[-1].lead;
+        completed += (double)window->completed;
+    }
+    return growth_frac(growth, completed, lead_errors_least) > 0;
+}
+
+/* Returns whether a series has a steady end. `value` is scratch. */
+static bool is_settled(const struct kvc_window *windows, uint32_t count, enum kvc_series series,
+                       double *value)
+{
+    find_series(windows, count, series, value);
+    return kvc_mser5(value, count) >= 0 || is_flat(value, count);
+}
+
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count)
 {
     double *value = kvc_array_of(count + 1, sizeof(*value));
     int series = 0;
     for (; series < KVC_SERIES; series++) {
-        find_series(windows, count, (enum kvc_series)series, value);
-        if (kvc_mser5(value, count) < 0 && !is_flat(value, count)) {
+        bool steady = series == KVC_SERIES_LEAD ? !lead_grows(windows, count)
+                                                : is_settled(windows, count, (enum kvc_series)series, value);
+        if (!steady) {
             break;
         }
     }
@@ -73,17 +111,15 @@ enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t 
 
 double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count)
 {
-    double part[PARTS] = {0}, kept = 0;
+    double growth[PARTS] = {0}, kept = 0;
     uint32_t half = count / 2;
     for (uint32_t i = 0; i < half; i++) {
         const struct kvc_window *window = &windows[count - half + i];
         double left = (double)window->offered - (double)window->dropped;
-        part[(uint64_t)i * PARTS / half] += left - (double)window->completed;
+        growth[(uint64_t)i * PARTS / half] += left - (double)window->completed;
         kept += left;
     }
-    double growth = gsl_stats_mean(part, 1, PARTS), error = gsl_stats_sd(part, 1, PARTS) / sqrt(PARTS);
-    double frac = kept > 0 ? PARTS * growth / kept : 0;
-    return frac > matters[KVC_SERIES_THROUGHPUT] && growth > error * errors_least ? frac : 0;
+    return growth_frac(growth, kept, errors_least);
 }
 
 /* Returns the mean of a half and adds its squared standard error. */

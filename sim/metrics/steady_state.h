@@ -1,9 +1,11 @@
 /** @file
- * Whether a simulation is steady, judged from four series over windows of equal length.
+ * Whether a simulation is steady, judged from five series over windows of equal length.
  *
  * A mean latency may be steady long before the rest: a store that fills loses hits for seconds, a queue grows
  * while its head is served as before. So throughput, hit ratio, backlog (requests sent but neither answered
- * nor lost) and mean latency are all examined. */
+ * nor lost) and mean latency are all examined. All four are steady while clients that share one stream send
+ * more than its slowest shard serves: only what waits at the clients grows, and throughput falls when they
+ * may not run further ahead. So the clients' lead is examined, too. */
 #ifndef KVC_SIM_METRICS_STEADY_STATE_H
 #define KVC_SIM_METRICS_STEADY_STATE_H
 
@@ -18,6 +20,7 @@ struct kvc_window {
     uint64_t gets;      /**< GET requests answered in it, as far as their results are known. */
     uint64_t hits;      /**< Those of them that found their key. */
     double latency_ns;  /**< Sum of the latencies of the requests answered in it [ns]. */
+    double lead;        /**< By how many requests the clients are ahead of the slowest shard at its end. */
 };
 
 /** The series that are examined. */
@@ -26,6 +29,7 @@ enum kvc_series {
     KVC_SERIES_HIT_RATIO,  /**< Share of GET requests that found their key. */
     KVC_SERIES_BACKLOG,    /**< Requests sent but not answered or lost at the end of a window. */
     KVC_SERIES_LATENCY,    /**< Mean latency of the requests answered in a window [us]. */
+    KVC_SERIES_LEAD,       /**< Requests by which the clients are ahead of the slowest shard. */
     KVC_SERIES,            /**< Number of series; as a value: none of them. */
 };
 
@@ -35,7 +39,9 @@ extern const char *const kvc_series_units[KVC_SERIES]; /**< Units of struct kvc_
 /** Returns the first series that is not steady in the windows 0 to count - 1, or KVC_SERIES if all are. A
  * series is steady if MSER-5 (sim/metrics/statistics.h) truncates less than its first half, or if the means
  * of five windows in its second half differ by less than 0.1 % of their mean. A window without answers
- * repeats the window before it. */
+ * repeats the window before it. The lead is steady unless it grows in the second half by more than
+ * 1 % of the requests that are answered meanwhile, by which throughput would fall later, and by more than
+ * two standard errors of this growth. */
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
 
 /** Returns the share of the requests that stays behind, if more is sent than answered throughout the second
@@ -52,8 +58,8 @@ struct kvc_drift {
 
 /** Compares the halves of the windows `first` to first + count - 1. A change is significant if it exceeds
  * four of its standard errors, which the means of ten parts of each half give, and is larger than 1 % of the
- * throughput, 0.005 of the hit ratio, 10 % of the backlog or 5 % of the latency. With fewer than 20 windows,
- * none is. */
+ * throughput, 0.005 of the hit ratio, 10 % of the backlog or 5 % of the latency. That of the lead is none,
+ * because throughput shows its effect. With fewer than 20 windows, none is. */
 struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t first, uint32_t count,
                                    enum kvc_series series);
 

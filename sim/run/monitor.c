@@ -7,6 +7,7 @@
 void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
 {
     struct kvc_recorder *recorder = monitor->recorder;
+    kvc_recorder_lead(recorder, now_ns, kvc_source_lead(monitor->source));
     bool over = kvc_recorder_check(recorder, now_ns) || kvc_source_error(monitor->source, NULL) != KVC_OK;
     if (!over && monitor->drained != NULL && kvc_source_ended(monitor->source) &&
         monitor->drained(monitor->data)) {

@@ -98,6 +98,12 @@ enum kvc_status kvc_source_error(const struct kvc_source *source, struct kvc_dia
 /** Returns 1 if a trace was replayed to its end or to the line that stopped it, and 0 otherwise. */
 int kvc_source_ended(const struct kvc_source *source);
 
+/** Returns by how many requests the clients are ahead of the shard that holds them back: the requests that
+ * wait for it, divided by its share of all requests. The largest number of all shards counts. While it grows,
+ * the clients send more than they can once a window is full. Only one set of clients under saturating load is
+ * ever held back; otherwise, this is 0. */
+double kvc_source_lead(const struct kvc_source *source);
+
 /** Returns the shard that owns a hash. */
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);
 

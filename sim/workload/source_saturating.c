@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "sim/workload/source.h"
 #include "sim/workload/source_batch.h"
 #include "sim/workload/source_requests.h"
 
@@ -54,4 +55,20 @@ uint32_t kvc_source_drain_saturating(struct kvc_source *source, struct kvc_sourc
     kvc_source_move_rows(source, &shard->rows, count, batch);
     kvc_source_mark_frame(source, shard, NAN, batch);
     return count;
+}
+
+double kvc_source_lead(const struct kvc_source *source)
+{
+    double all = 0, most = 0;
+    if (source->workload.arrival != KVC_ARRIVAL_SATURATE ||
+        source->workload.clients_for != KVC_CLIENTS_FOR_CLUSTER) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < source->shards; i++) {
+        double waiting = kvc_rows_count(&source->shard[i].rows);
+        double made = (double)source->shard[i].turn * source->frame_requests + waiting;
+        all += made;
+        most = made > 0 ? fmax(most, waiting / made) : most;
+    }
+    return most * all;
 }

@@ -178,6 +178,7 @@ Test(source, a_full_window_stops_the_stream_until_it_is_drained)
     cr_assert_leq(first, (uint64_t)KVC_SOURCE_WINDOW + 6000);
     cr_assert(isinf(kvc_source_next_ns(source, 0)));
     cr_assert_eq(kvc_source_next_ns(source, 1), 0);
+    cr_assert_float_eq(kvc_source_lead(source), 2 * KVC_SOURCE_WINDOW, 12000); /* Each has half of all. */
     for (int i = 0; i < 2000; i++) {
         batch->count = 0;
         second += kvc_source_drain(source, 1, 0, batch);
@@ -188,6 +189,27 @@ Test(source, a_full_window_stops_the_stream_until_it_is_drained)
     cr_assert_eq(kvc_source_drain(source, 0, 0, batch), KVC_TEST_FRAME);
     kvc_batch_free(batch);
     kvc_source_free(source);
+}
+
+Test(source, clients_run_ahead_only_if_several_shards_share_them)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
+    for (int clients_for = KVC_CLIENTS_FOR_CLUSTER; clients_for <= KVC_CLIENTS_FOR_SOCKET; clients_for++) {
+        workload.clients_for = clients_for;
+        struct kvc_source *source = kvc_test_source(&workload, 1, 2, KVC_TEST_SEED);
+        struct kvc_batch *batch = kvc_test_batch(&workload, 20000);
+        cr_expect_eq(kvc_source_lead(source), 0);
+        kvc_test_drain(source, 0, 0, batch);
+        double lead = kvc_source_lead(source);
+        if (clients_for ==
+            KVC_CLIENTS_FOR_CLUSTER) { /* What shard 0 has received is as much as waits for 1. */
+            cr_expect_float_eq(lead, 2 * 20000, 6000, "%g", lead);
+        } else {
+            cr_expect_eq(lead, 0);
+        }
+        kvc_batch_free(batch);
+        kvc_source_free(source);
+    }
 }
 
 Test(source, a_small_batch_gets_a_frame_in_parts)
