@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/share.h"
@@ -152,10 +153,46 @@ static struct sums difference(const struct sums *last, const struct sums *first)
     return sums;
 }
 
+/* Lists the metrics that are quotients of counters. Returns their number. */
+static uint32_t ratios_of(const struct sums *sums, struct kvc_ratio ratio[KVC_BATCH_RATIOS])
+{
+    const struct kvc_kvdirect_counts *counts = &sums->counts;
+    const struct kvc_kvdirect_slab_stats *slab = &sums->table.slab;
+    /* Reads only: a write follows the read of its line. */
+    double hits = (double)counts->steps[KVC_KVDIRECT_CACHE_READ],
+           misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH],
+           joined = (double)counts->steps[KVC_KVDIRECT_CACHE_JOIN], looked = hits + misses + joined,
+           decoded = (double)counts->decoded;
+    const struct kvc_ratio all[] = {
+        {"kernel", "accesses_per_get", (double)counts->accesses[KVC_OP_GET],
+         (double)counts->operations[KVC_OP_GET]},
+        {"kernel", "accesses_per_set", (double)counts->accesses[KVC_OP_SET],
+         (double)counts->operations[KVC_OP_SET]},
+        {"kernel", "accesses_per_delete", (double)counts->accesses[KVC_OP_DELETE],
+         (double)counts->operations[KVC_OP_DELETE]},
+        {"kernel", "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
+         (double)(slab->allocated + slab->released)},
+        {"kernel", "cache_hit_frac", hits, looked},
+        {"kernel", "cache_joined_frac", joined, looked},
+        {"kernel", "served_by_dram_frac", hits, looked + (double)counts->steps[KVC_KVDIRECT_HOST_READ]},
+        {"model", "collided_frac", (double)counts->collided, decoded},
+        {"model", "merged_frac", (double)counts->forwarded, decoded},
+        {"model", "writebacks_per_op", (double)counts->writebacks, decoded},
+        {"model", "dma_reads_per_op", (double)sums->reads, decoded},
+        {"model", "dma_writes_per_op", (double)sums->writes, decoded},
+        {"model", "dram_lines_per_op", (double)sums->dram_lines, decoded},
+    };
+    memcpy(ratio, all, sizeof(all));
+    return sizeof(all) / sizeof(*all);
+}
+
 static void count(void *data, bool begins)
 {
     struct simulation *simulation = data;
-    *(begins ? &simulation->first : &simulation->last) = sum_up(simulation);
+    struct sums *sums = begins ? &simulation->first : &simulation->last;
+    struct kvc_ratio ratio[KVC_BATCH_RATIOS];
+    *sums = sum_up(simulation);
+    kvc_recorder_ratios(&simulation->replica.recorder, kvc_engine_now_ns(), ratio, ratios_of(sums, ratio));
 }
 
 /* ---- setup and report ---- */
@@ -253,7 +290,7 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     for (uint32_t i = 0; i < STAGES; i++) {
         bool used = i == GATHER   ? config->gather_cores > 0
                     : i == LAMBDA ? kvc_kvdirect_update_has_vectors(config->update)
-                    : i == DAEMON ? simulation->slices.busy_ns[DAEMON] > 0
+                    : i == DAEMON ? simulation->replica.recorder.busy_ns[DAEMON] > 0
                                   : true;
         if (used) {
             kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1],
@@ -269,29 +306,23 @@ static void set_ratio(struct kvc_metrics *metrics, const char *name, double part
     }
 }
 
+static void report_ratios(const struct sums *sums, const char *group, struct kvc_metrics *metrics)
+{
+    struct kvc_ratio ratio[KVC_BATCH_RATIOS];
+    for (uint32_t i = 0, count = ratios_of(sums, ratio); i < count; i++) {
+        if (strcmp(ratio[i].group, group) == 0) {
+            set_ratio(metrics, ratio[i].name, ratio[i].part, ratio[i].whole);
+        }
+    }
+}
+
 static void report_kernel(const struct simulation *simulation, const struct sums *sums,
                           struct kvc_result *result)
 {
     struct kvc_metrics *kernel = &result->kernel;
-    const struct kvc_kvdirect_counts *counts = &sums->counts;
-    const struct kvc_kvdirect_slab_stats *slab = &sums->table.slab;
     kvc_metrics_set(kernel, "memory_utilization_frac", simulation->store->utilization_frac);
-    set_ratio(kernel, "accesses_per_get", (double)counts->accesses[KVC_OP_GET],
-              (double)counts->operations[KVC_OP_GET]);
-    set_ratio(kernel, "accesses_per_set", (double)counts->accesses[KVC_OP_SET],
-              (double)counts->operations[KVC_OP_SET]);
-    set_ratio(kernel, "accesses_per_delete", (double)counts->accesses[KVC_OP_DELETE],
-              (double)counts->operations[KVC_OP_DELETE]);
-    set_ratio(kernel, "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
-              (double)(slab->allocated + slab->released));
-    /* Reads only: a write follows the read of its line. */
-    double hits = (double)counts->steps[KVC_KVDIRECT_CACHE_READ],
-           misses = (double)counts->steps[KVC_KVDIRECT_CACHE_FETCH],
-           joined = (double)counts->steps[KVC_KVDIRECT_CACHE_JOIN], looked = hits + misses + joined;
-    set_ratio(kernel, "cache_hit_frac", hits, looked);
-    set_ratio(kernel, "cache_joined_frac", joined, looked);
-    set_ratio(kernel, "served_by_dram_frac", hits, looked + (double)counts->steps[KVC_KVDIRECT_HOST_READ]);
-    kvc_metrics_set(kernel, "failed", (double)counts->failed);
+    report_ratios(sums, "kernel", kernel);
+    kvc_metrics_set(kernel, "failed", (double)sums->counts.failed);
 }
 
 /* Reports what the fullest NIC receives over what all receive on average, of the whole run. */
@@ -313,16 +344,10 @@ static void report_model(const struct simulation *simulation, const struct sums 
                          struct kvc_result *result)
 {
     struct kvc_metrics *model = &result->model;
-    double decoded = (double)sums->counts.decoded;
     kvc_metrics_set(model, "index_frac", simulation->config->index_frac);
     kvc_metrics_set(model, "inline_bytes", simulation->config->inline_bytes);
     kvc_metrics_set(model, "dispatch_frac", simulation->config->dispatch_frac);
-    set_ratio(model, "collided_frac", (double)sums->counts.collided, decoded);
-    set_ratio(model, "merged_frac", (double)sums->counts.forwarded, decoded);
-    set_ratio(model, "writebacks_per_op", (double)sums->counts.writebacks, decoded);
-    set_ratio(model, "dma_reads_per_op", (double)sums->reads, decoded);
-    set_ratio(model, "dma_writes_per_op", (double)sums->writes, decoded);
-    set_ratio(model, "dram_lines_per_op", (double)sums->dram_lines, decoded);
+    report_ratios(sums, "model", model);
     kvc_metrics_set(model, "operations_in_flight_most", sums->most_in_flight);
     kvc_metrics_set(model, "reads_in_flight_most", sums->most_reads);
     kvc_metrics_set(model, "writes_in_flight_most", sums->most_writes);

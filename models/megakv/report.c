@@ -1,5 +1,6 @@
 /* Fills the result of a simulated Mega-KV. */
 #include <math.h>
+#include <string.h>
 
 #include "models/megakv/predict.h"
 #include "models/megakv/range.h"
@@ -9,13 +10,21 @@
 static const double lost_keys_frac = 0.001;
 
 static struct kvc_stage_result *add_stage(const struct kvc_megakv_simulation *simulation, const char *name,
-                                          const char *device, double busy_ns, double servers, double mean_ns,
+                                          const char *device, unsigned stages, double servers, double mean_ns,
                                           struct kvc_result *result)
 {
     struct kvc_stage_result *stage =
-        kvc_recorder_report_stage(&simulation->replica.recorder, name, device, busy_ns, servers, result);
+        kvc_recorder_report_stage(&simulation->replica.recorder, name, device, stages, servers, result);
     stage->mean_us = mean_ns * 1e-3;
     return stage;
+}
+
+/* Sets the means of two stages by batch to their sums. */
+static void add_batches(struct kvc_batch_means *a, struct kvc_batch_means *b)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        a->mean[i] = b->mean[i] += a->mean[i];
+    }
 }
 
 static void report_stages(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
@@ -29,25 +38,27 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
         streams += gpus;
     }
     bool network = simulation->config->feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
-    double index_ns = busy_ns[KVC_MEGAKV_SEARCH] + busy_ns[KVC_MEGAKV_INSERT];
+    unsigned receives = 1u << KVC_MEGAKV_RECEIVE, indexes = 1u << KVC_MEGAKV_SEARCH | 1u << KVC_MEGAKV_INSERT;
     double send_cores =
         simulation->shared ? fmin((double)simulation->config->cpu->cores - 1, threads) : threads;
     if (network) {
-        add_stage(simulation, "rx", "nic", busy_ns[KVC_MEGAKV_RX],
-                  gpus * (double)simulation->config->nic->ports, NAN, result);
+        add_stage(simulation, "rx", "nic", 1u << KVC_MEGAKV_RX, gpus * (double)simulation->config->nic->ports,
+                  NAN, result);
     }
     struct kvc_stage_result *receive =
-        add_stage(simulation, "receive", "cpu", busy_ns[KVC_MEGAKV_RECEIVE], shared ? gpus : threads,
+        add_stage(simulation, "receive", "cpu", receives, shared ? gpus : threads,
                   simulation->receive_sum_ns / (double)simulation->received, result);
     struct kvc_stage_result *index = add_stage(simulation, "index", simulation->on_thread ? "cpu" : "gpu",
-                                               index_ns, streams, simulation->gpu_sum_ns / batched, result);
-    if (shared) {
+                                               indexes, streams, simulation->gpu_sum_ns / batched, result);
+    if (shared) { /* They take turns on one core. */
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
+        add_batches(&result->batch_means[result->batch_means_count - 2],
+                    &result->batch_means[result->batch_means_count - 1]);
     }
-    add_stage(simulation, "send", "cpu", busy_ns[KVC_MEGAKV_SEND], send_cores,
-              simulation->send_sum_ns / batched, result);
+    add_stage(simulation, "send", "cpu", 1u << KVC_MEGAKV_SEND, send_cores, simulation->send_sum_ns / batched,
+              result);
     if (network) {
-        add_stage(simulation, "tx", "nic", busy_ns[KVC_MEGAKV_TX], gpus, NAN, result);
+        add_stage(simulation, "tx", "nic", 1u << KVC_MEGAKV_TX, gpus, NAN, result);
     }
     kvc_metrics_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
     kvc_metrics_set(&result->model, "stream_search_utilization_frac",
@@ -134,18 +145,39 @@ static struct kvc_megakv_counters counters_of(const struct kvc_megakv_store *sto
     return sum;
 }
 
+/* Lists the metrics that are quotients of counters. Returns their number. */
+static uint32_t ratios_of(const struct kvc_megakv_counters *counters,
+                          struct kvc_ratio ratio[KVC_BATCH_RATIOS])
+{
+    double inserts = (double)counters->inserts, reads = (double)counters->reads;
+    const struct kvc_ratio all[] = {
+        {"kernel", "lines_per_search", (double)counters->search_lines, (double)counters->searches},
+        {"kernel", "lines_per_insert", (double)counters->insert_lines, inserts},
+        {"kernel", "displacements_per_insert", (double)counters->displacements, inserts},
+        {"kernel", "lines_per_read", (double)counters->read_lines, reads},
+        {"kernel", "marks_per_read", (double)counters->marked, reads},
+    };
+    memcpy(ratio, all, sizeof(all));
+    return sizeof(all) / sizeof(*all);
+}
+
 void kvc_megakv_count(void *data, bool begins)
 {
     struct kvc_megakv_simulation *simulation = data;
-    *(begins ? &simulation->first_counters : &simulation->last_counters) = counters_of(simulation->store);
+    struct kvc_megakv_counters *counters = begins ? &simulation->first_counters : &simulation->last_counters;
+    struct kvc_ratio ratio[KVC_BATCH_RATIOS];
+    *counters = counters_of(simulation->store);
+    kvc_recorder_ratios(&simulation->replica.recorder, kvc_engine_now_ns(), ratio,
+                        ratios_of(counters, ratio));
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_megakv_store *store = simulation->store;
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
-    double searches = (double)(last->searches - first->searches);
-    double inserts = (double)(last->inserts - first->inserts), reads = (double)(last->reads - first->reads);
+    struct kvc_ratio before[KVC_BATCH_RATIOS], after[KVC_BATCH_RATIOS];
+    uint32_t ratios = ratios_of(first, before);
+    ratios_of(last, after);
     double used = 0, slots = 0, rate = (double)store->sampling.rate; /* One of `rate` is counted. */
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         const struct kvc_megakv_shard *shard = &store->shards[i];
@@ -154,16 +186,11 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     }
     kvc_metrics_set(&result->kernel, "sample_rate", rate);
     kvc_metrics_set(&result->kernel, "load_factor_frac", slots > 0 ? used / slots : NAN);
-    kvc_metrics_set(&result->kernel, "lines_per_search",
-                    searches > 0 ? (double)(last->search_lines - first->search_lines) / searches : NAN);
-    kvc_metrics_set(&result->kernel, "lines_per_insert",
-                    inserts > 0 ? (double)(last->insert_lines - first->insert_lines) / inserts : NAN);
-    kvc_metrics_set(&result->kernel, "displacements_per_insert",
-                    inserts > 0 ? (double)(last->displacements - first->displacements) / inserts : NAN);
-    kvc_metrics_set(&result->kernel, "lines_per_read",
-                    reads > 0 ? (double)(last->read_lines - first->read_lines) / reads : NAN);
-    kvc_metrics_set(&result->kernel, "marks_per_read",
-                    reads > 0 ? (double)(last->marked - first->marked) / reads : NAN);
+    for (uint32_t i = 0; i < ratios; i++) {
+        double whole = after[i].whole - before[i].whole;
+        kvc_metrics_set(&result->kernel, after[i].name,
+                        whole > 0 ? (after[i].part - before[i].part) / whole : NAN);
+    }
     kvc_metrics_set(&result->kernel, "replaced", rate * (double)(last->replaced - first->replaced));
     kvc_metrics_set(&result->kernel, "index_dropped", rate * (double)(last->dropped - first->dropped));
     kvc_metrics_set(&result->kernel, "evictions", rate * (double)(last->evicted - first->evicted));

@@ -81,13 +81,8 @@ static struct kvc_interval over_replicas(const struct kvc_outcome *outcome, cons
 
 static double half_width_over_batches(const struct kvc_result *result, const char *name)
 {
-    for (uint32_t i = 0; i < result->batch_means_count; i++) {
-        const struct kvc_batch_means *means = &result->batch_means[i];
-        if (strcmp(means->name, name) == 0) {
-            return kvc_interval_of_batches(means->mean, means->count).half_width;
-        }
-    }
-    return NAN;
+    const struct kvc_batch_means *means = kvc_result_batch_means(result, name);
+    return means != NULL ? kvc_interval_of_batches(means->mean, means->count).half_width : NAN;
 }
 
 struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name)

@@ -24,27 +24,46 @@ void kvc_batches_close(struct kvc_batches *batches)
     batches->batch = NULL;
 }
 
-/* Adds a batch to `sum` and empties it. An empty histogram stays untouched, because its memory may not be
- * there yet. */
-static void move_batch(struct kvc_batch_counts *sum, struct kvc_batch_counts *batch)
+/* Adds the counts of a batch to `sum` and empties them. */
+static void move_counts(struct kvc_batch_counts *sum, struct kvc_batch_counts *batch)
 {
     sum->offered += batch->offered;
     sum->dropped += batch->dropped;
     sum->completed += batch->completed;
     sum->gets += batch->gets;
     sum->hits += batch->hits;
+    sum->joules += batch->joules;
     batch->offered = batch->dropped = batch->completed = batch->gets = batch->hits = 0;
-    if (batch->latency.count > 0) {
-        kvc_histogram_add(&sum->latency, &batch->latency);
-        kvc_histogram_reset(&batch->latency);
+    batch->joules = 0;
+    for (int stage = 0; stage < KVC_BATCH_STAGES; stage++) {
+        sum->busy_ns[stage] += batch->busy_ns[stage];
+        batch->busy_ns[stage] = 0;
+    }
+    for (int ratio = 0; ratio < KVC_BATCH_RATIOS; ratio++) {
+        sum->part[ratio] += batch->part[ratio];
+        sum->whole[ratio] += batch->whole[ratio];
+        batch->part[ratio] = batch->whole[ratio] = 0;
+    }
+}
+
+/* Joins the histograms of pairs. An empty one stays untouched, because its memory may not be there yet. */
+static void join_latencies(struct kvc_batches *batches)
+{
+    for (uint32_t i = 1; i < KVC_BATCHES_MAX; i++) {
+        struct kvc_histogram *latency = &batches->batch[i].latency;
+        if (latency->count > 0) {
+            kvc_histogram_add(&batches->batch[i / 2].latency, latency);
+            kvc_histogram_reset(latency);
+        }
     }
 }
 
 static void join_pairs(struct kvc_batches *batches)
 {
     for (uint32_t i = 1; i < KVC_BATCHES_MAX; i++) {
-        move_batch(&batches->batch[i / 2], &batches->batch[i]);
+        move_counts(&batches->batch[i / 2], &batches->batch[i]);
     }
+    join_latencies(batches);
     batches->length_ns *= 2;
 }
 
@@ -92,6 +111,28 @@ void kvc_batches_completions(struct kvc_batches *batches, double from_ns, const 
     }
 }
 
+void kvc_batches_busy(struct kvc_batches *batches, uint32_t stage, double start_ns, double end_ns)
+{
+    /* Joins what it takes now, so that the length stays as it is. */
+    kvc_batches_at(batches, fmax(nextafter(end_ns, 0), 0));
+    while (start_ns < end_ns) {
+        struct kvc_batch_counts *batch = kvc_batches_at(batches, start_ns);
+        double until_ns = (double)(batch - batches->batch + 1) * batches->length_ns;
+        until_ns = until_ns > start_ns ? fmin(until_ns, end_ns) : end_ns; /* Rounding cannot stop it. */
+        batch->busy_ns[stage] += until_ns - start_ns;
+        start_ns = until_ns;
+    }
+}
+
+double kvc_sum_of_stages(const double busy_ns[KVC_BATCH_STAGES], unsigned stages)
+{
+    double sum_ns = 0;
+    for (int stage = 0; stage < KVC_BATCH_STAGES; stage++) {
+        sum_ns += (stages & 1u << stage) != 0 ? busy_ns[stage] : 0;
+    }
+    return sum_ns;
+}
+
 /* Adds the means of the first `count` batches for the caller to fill in. */
 static struct kvc_batch_means *add_means(struct kvc_result *result, const char *name, uint32_t count)
 {
@@ -126,6 +167,22 @@ static void report_rates(const struct kvc_batches *batches, uint32_t count, stru
     }
 }
 
+/* The energy of a batch counts as if the whole run were alike, so that its interval is that of the run. */
+static void report_energy(const struct kvc_batches *batches, uint32_t count, double measured_ns,
+                          struct kvc_result *result)
+{
+    struct kvc_batch_means *watts = add_means(result, "watts_mean", count);
+    struct kvc_batch_means *joules = add_means(result, "joules", count);
+    struct kvc_batch_means *kops_per_watt = add_means(result, "kops_per_watt", count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kvc_batch_counts *batch = &batches->batch[i];
+        double mean = batch->joules > 0 ? kvc_rounded(batch->joules / (batches->length_ns * 1e-9), 7) : NAN;
+        watts->mean[i] = mean;
+        joules->mean[i] = mean * measured_ns * 1e-9;
+        kops_per_watt->mean[i] = (double)batch->completed / (batches->length_ns * 1e-6) / mean;
+    }
+}
+
 /* Returns whether the batches have enough values on both sides of a percentile. */
 static bool suffices(const struct kvc_batches *batches, uint32_t count, double p)
 {
@@ -147,9 +204,15 @@ static void report_percentile(const struct kvc_batches *batches, uint32_t count,
     }
 }
 
+/* Returns the number of batches that the end of the measured time does not cut off. */
+static uint32_t whole_batches(const struct kvc_batches *batches, double measured_ns)
+{
+    return (uint32_t)fmin(measured_ns / batches->length_ns + 1e-9, KVC_BATCHES_MAX);
+}
+
 void kvc_batches_report(struct kvc_batches *batches, double measured_ns, struct kvc_result *result)
 {
-    uint32_t count = (uint32_t)fmin(measured_ns / batches->length_ns + 1e-9, KVC_BATCHES_MAX);
+    uint32_t count = whole_batches(batches, measured_ns);
     bool known[KVC_PERCENTILES] = {false};
     for (uint32_t i = 0; i < KVC_BATCHES_MAX; i++) {
         if (batches->batch[i].latency.count > 0) {
@@ -157,13 +220,39 @@ void kvc_batches_report(struct kvc_batches *batches, double measured_ns, struct 
         }
     }
     report_rates(batches, count, result);
+    report_energy(batches, count, measured_ns, result);
     result->batch_s = batches->length_ns * 1e-9;
-    for (; count >= KVC_BATCHES_MIN; count /= 2, join_pairs(batches)) {
+    for (; count >= KVC_BATCHES_MIN; count /= 2, join_latencies(batches)) {
         for (int i = 0; i < KVC_PERCENTILES; i++) {
             if (!known[i] && suffices(batches, count, kvc_percentiles[i])) {
                 report_percentile(batches, count, kvc_percentiles[i], result);
                 known[i] = true;
             }
+        }
+    }
+}
+
+void kvc_batches_report_stage(const struct kvc_batches *batches, const char *name, unsigned stages,
+                              double servers, double measured_ns, struct kvc_result *result)
+{
+    char full[KVC_VALUE_NAME_MAX];
+    kvc_value_name("stages", name, "utilization_frac", full);
+    struct kvc_batch_means *means = add_means(result, full, whole_batches(batches, measured_ns));
+    for (uint32_t i = 0; i < means->count; i++) {
+        means->mean[i] = kvc_sum_of_stages(batches->batch[i].busy_ns, stages) / servers / batches->length_ns;
+    }
+}
+
+void kvc_batches_report_ratios(const struct kvc_batches *batches, const struct kvc_ratio *ratio,
+                               uint32_t ratios, double measured_ns, struct kvc_result *result)
+{
+    for (uint32_t i = 0; i < ratios; i++) {
+        char full[KVC_VALUE_NAME_MAX];
+        kvc_value_name(ratio[i].group, NULL, ratio[i].name, full);
+        struct kvc_batch_means *means = add_means(result, full, whole_batches(batches, measured_ns));
+        for (uint32_t j = 0; j < means->count; j++) {
+            const struct kvc_batch_counts *batch = &batches->batch[j];
+            means->mean[j] = batch->whole[i] > 0 ? batch->part[i] / batch->whole[i] : NAN;
         }
     }
 }

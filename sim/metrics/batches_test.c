@@ -1,6 +1,7 @@
 #include "sim/metrics/batches.h"
 
 #include <criterion/criterion.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,12 +47,7 @@ static void record(uint32_t count, struct kvc_histogram *whole)
 
 static const struct kvc_batch_means *means_of(const char *name)
 {
-    for (uint32_t i = 0; i < result->batch_means_count; i++) {
-        if (strcmp(result->batch_means[i].name, name) == 0) {
-            return &result->batch_means[i];
-        }
-    }
-    return NULL;
+    return kvc_result_batch_means(result, name);
 }
 
 TestSuite(batches, .init = open_all, .fini = close_all);
@@ -138,6 +134,68 @@ Test(batches, count_what_was_sent_lost_and_found)
     cr_expect_eq(means_of("throughput_mops")->mean[0], 0);
     cr_expect(isnan(means_of("latency_mean_us")->mean[0]));
     cr_expect_null(means_of("latency_p50_us"));
+}
+
+/* A server is busy for 10 % of the first half and all of the second; another one begins within a batch. */
+Test(batches, know_how_busy_stages_are)
+{
+    for (int i = 0; i < 10; i++) {
+        kvc_batches_busy(&batches, 1, 1000.0 * i, 1000.0 * i + (i < 5 ? 100 : 1000));
+    }
+    kvc_batches_busy(&batches, 4, 2500, 4200);
+    kvc_batches_report(&batches, 10000, result);
+    kvc_batches_report_stage(&batches, "one", 1u << 1, 2, 10000, result);
+    kvc_batches_report_stage(&batches, "both", 1u << 1 | 1u << 4, 1, 10000, result);
+    const struct kvc_batch_means *one = means_of("stages.one.utilization_frac"),
+                                 *both = means_of("stages.both.utilization_frac");
+    cr_assert_eq(one->count, 10);
+    cr_expect_float_eq(one->mean[2], 0.05, 1e-12);
+    cr_expect_float_eq(one->mean[7], 0.5, 1e-12);
+    cr_expect_float_eq(both->mean[1], 0.1, 1e-12);
+    cr_expect_float_eq(both->mean[2], 0.6, 1e-12);
+    cr_expect_float_eq(both->mean[3], 1.1, 1e-12);
+    cr_expect_float_eq(both->mean[4], 0.3, 1e-12);
+}
+
+/* A busy time that ends beyond the room for batches joins them, and nothing is lost. */
+Test(batches, keep_busy_times_when_they_are_joined)
+{
+    kvc_batches_busy(&batches, 0, 500, 300500);
+    kvc_batches_report(&batches, 320000, result);
+    kvc_batches_report_stage(&batches, "all", 1, 1, 320000, result);
+    const struct kvc_batch_means *all = means_of("stages.all.utilization_frac");
+    cr_assert_eq(all->count, 80);
+    cr_expect_float_eq(gsl_stats_mean(all->mean, 1, 80), 300000.0 / 320000, 1e-12);
+    cr_expect_float_eq(all->mean[0], 3500.0 / 4000, 1e-12);
+    cr_expect_eq(all->mean[79], 0);
+}
+
+Test(batches, give_energy_as_if_the_run_were_alike)
+{
+    for (int i = 0; i < 10; i++) {
+        struct kvc_batch_counts *batch = kvc_batches_at(&batches, 500 + 1000.0 * i);
+        batch->completed = 100;
+        batch->joules = 2e-5 * (1 + i % 2);
+    }
+    kvc_batches_report(&batches, 10000, result);
+    cr_expect_float_eq(means_of("watts_mean")->mean[0], 20, 1e-9);
+    cr_expect_float_eq(means_of("watts_mean")->mean[1], 40, 1e-9);
+    cr_expect_float_eq(means_of("joules")->mean[1], 40 * 1e-5, 1e-12);
+    cr_expect_float_eq(means_of("kops_per_watt")->mean[1], 1e5 / 40, 1e-6);
+}
+
+Test(batches, divide_counters)
+{
+    static const struct kvc_ratio ratio[] = {{"kernel", "lines_per_read", 0, 0}, {"model", "none", 0, 0}};
+    for (int i = 0; i < 10; i++) {
+        struct kvc_batch_counts *batch = kvc_batches_at(&batches, 500 + 1000.0 * i);
+        batch->part[0] = 30 + i;
+        batch->whole[0] = 10;
+    }
+    kvc_batches_report(&batches, 10000, result);
+    kvc_batches_report_ratios(&batches, ratio, 2, 10000, result);
+    cr_expect_float_eq(means_of("kernel.lines_per_read")->mean[4], 3.4, 1e-12);
+    cr_expect(isnan(means_of("model.none")->mean[4]));
 }
 
 Test(batches, of_a_store_that_counts_nothing_as_sent_have_no_such_rate)

@@ -221,10 +221,49 @@ void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead
 
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns)
 {
-    double overlap_ns = fmin(end_ns, recorder->until_ns) - fmax(start_ns, recorder->from_ns);
-    if (overlap_ns > 0) {
-        recorder->busy_ns[stage] += overlap_ns;
+    double first_ns = fmax(start_ns, recorder->from_ns), last_ns = fmin(end_ns, recorder->until_ns);
+    if (last_ns > first_ns) {
+        recorder->busy_ns[stage] += last_ns - first_ns;
+        kvc_batches_busy(&recorder->batches, stage, first_ns - recorder->from_ns,
+                         last_ns - recorder->from_ns);
     }
+}
+
+void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double now_ns, double busy_ns)
+{
+    if (now_ns > recorder->from_ns && now_ns <= recorder->until_ns) {
+        double offset_ns = nextafter(now_ns - recorder->from_ns, 0);
+        recorder->busy_ns[stage] += busy_ns;
+        kvc_batches_at(&recorder->batches, offset_ns)->busy_ns[stage] += busy_ns;
+    }
+}
+
+void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules)
+{
+    double middle_ns = now_ns - recorder->window_ns / 2;
+    if (is_measured(recorder, middle_ns)) {
+        kvc_batches_at(&recorder->batches, middle_ns - recorder->from_ns)->joules +=
+            joules - recorder->joules;
+    }
+    recorder->joules = joules;
+}
+
+void kvc_recorder_ratios(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio,
+                         uint32_t ratios)
+{
+    double middle_ns = now_ns - recorder->window_ns / 2;
+    if (ratios > KVC_BATCH_RATIOS) {
+        KVC_BUG("no room for %u quotients", ratios);
+    }
+    if (recorder->ratios > 0 && is_measured(recorder, middle_ns)) {
+        struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, middle_ns - recorder->from_ns);
+        for (uint32_t i = 0; i < ratios; i++) {
+            batch->part[i] += ratio[i].part - recorder->ratio[i].part;
+            batch->whole[i] += ratio[i].whole - recorder->ratio[i].whole;
+        }
+    }
+    memcpy(recorder->ratio, ratio, ratios * sizeof(*ratio));
+    recorder->ratios = ratios;
 }
 
 /* Starts measuring at the next window that no recorded batch reaches into. */
@@ -268,14 +307,16 @@ void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns)
 }
 
 struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *recorder, const char *name,
-                                                   const char *device, double busy_ns, double servers,
+                                                   const char *device, unsigned stages, double servers,
                                                    struct kvc_result *result)
 {
+    double busy_ns = kvc_sum_of_stages(recorder->busy_ns, stages);
     double measured_ns = recorder->until_ns - recorder->from_ns;
     struct kvc_stage_result *stage =
         kvc_result_add_stage(result, name, device, measured_ns > 0 ? busy_ns / servers / measured_ns : 0);
     stage->busy_s = busy_ns * 1e-9;
     stage->served = result->completed;
+    kvc_batches_report_stage(&recorder->batches, name, stages, servers, measured_ns, result);
     return stage;
 }
 
@@ -341,6 +382,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->simulated_s = measured_ns * 1e-9;
     result->warmup_s = recorder->from_ns * 1e-9;
     kvc_batches_report(&recorder->batches, measured_ns, result);
+    kvc_batches_report_ratios(&recorder->batches, recorder->ratio, recorder->ratios, measured_ns, result);
     result->has_histogram = true;
     report_windows(recorder, result);
     note_unsteady(recorder, result);

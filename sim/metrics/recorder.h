@@ -19,8 +19,6 @@
 #include "sim/metrics/result.h"
 #include "sim/metrics/steady_state.h"
 
-enum { KVC_RECORDER_STAGES_MAX = 12 /**< Stages whose busy time is recorded. */ };
-
 /** A recorder. */
 struct kvc_recorder {
     double window_ns;           /**< Length of a window [ns]. */
@@ -39,10 +37,13 @@ struct kvc_recorder {
     uint32_t windows;           /**< Windows in use. */
     uint32_t window_room;       /**< Windows allocated. */
     struct kvc_batches batches; /**< Latencies and completions of the measured time. */
-    double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage within the measured time [ns]. */
-    uint64_t offered;                        /**< Requests sent within the measured time. */
-    uint64_t dropped;                        /**< Those of them that were lost. */
-    uint64_t offered_in_all;                 /**< Requests sent in the whole run. */
+    double busy_ns[KVC_BATCH_STAGES];         /**< Busy time by stage within the measured time [ns]. */
+    struct kvc_ratio ratio[KVC_BATCH_RATIOS]; /**< Metrics by batch with their latest counters. */
+    uint32_t ratios;                          /**< Used entries of `ratio`. */
+    double joules;           /**< Energy since the measured time began, as of the latest reading [J]. */
+    uint64_t offered;        /**< Requests sent within the measured time. */
+    uint64_t dropped;        /**< Those of them that were lost. */
+    uint64_t offered_in_all; /**< Requests sent in the whole run. */
 };
 
 /** Starts recording. A negative warmup_ns means that the end of the warm-up is detected. Returns
@@ -83,6 +84,18 @@ void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead
 /** Records that a server of `stage` is busy from start_ns to end_ns. */
 void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double start_ns, double end_ns);
 
+/** Records that a server of `stage` was busy for busy_ns in a time that ends at now_ns and is much shorter
+ * than a window. */
+void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double now_ns, double busy_ns);
+
+/** Records the energy from the begin of the measured time to now_ns, the end of a window [J]. */
+void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules);
+
+/** Records the counters of at most KVC_BATCH_RATIOS metrics at now_ns: first when the measured time begins,
+ * then at the end of each window. They are the same metrics in the same order in every call. */
+void kvc_recorder_ratios(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio,
+                         uint32_t ratios);
+
 /** Checks whether the warm-up is over, and returns true once the measured time has passed. The caller calls
  * this once per window. */
 bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns);
@@ -90,10 +103,11 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns);
 /** Ends the measured time now, for example because a trace has ended. */
 void kvc_recorder_cut(struct kvc_recorder *recorder, double now_ns);
 
-/** Adds a stage to a result whose `completed` is set. busy_ns is its busy time within the measured time,
- * summed over the `servers` that share the work [ns]. */
+/** Adds a stage and its utilizations by batch to a result whose `completed` is set, after
+ * kvc_recorder_report(). `stages` has a bit for each number whose busy time belongs to it, summed over the
+ * `servers` that share the work. */
 struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *recorder, const char *name,
-                                                   const char *device, double busy_ns, double servers,
+                                                   const char *device, unsigned stages, double servers,
                                                    struct kvc_result *result);
 
 /** Sets the requests offered and dropped, the histogram, throughput, windows, simulated time and warm-up time

@@ -61,14 +61,44 @@ Test(recorder, waits_for_the_steady_state)
     free(recorder);
 }
 
+/* Counters and energy grow at a rate that changes in the middle. */
+Test(recorder, divides_counters_and_energy_among_batches)
+{
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    struct kvc_ratio ratio = {"kernel", "lines_per_read", 7, 3};
+    double joules = 0;
+    cr_assert_eq(kvc_recorder_open(recorder, 100, 1000, 2000, NULL), KVC_OK);
+    kvc_recorder_ratios(recorder, 1000, &ratio, 1);
+    kvc_recorder_joules(recorder, 1000, joules);
+    for (int window = 0; window < 21; window++) { /* The last one is not measured. */
+        ratio.part += window < 10 ? 10 : 20;
+        ratio.whole += 5;
+        joules += 3e-6;
+        kvc_recorder_ratios(recorder, 1100 + 100 * window, &ratio, 1);
+        kvc_recorder_joules(recorder, 1100 + 100 * window, joules);
+    }
+    kvc_recorder_report(recorder, result);
+    const struct kvc_batch_means *lines = kvc_result_batch_means(result, "kernel.lines_per_read");
+    cr_assert_eq(lines->count, 20);
+    cr_expect_float_eq(lines->mean[0], 2, 1e-12);
+    cr_expect_float_eq(lines->mean[19], 4, 1e-12);
+    cr_expect_float_eq(kvc_result_batch_means(result, "watts_mean")->mean[19], 30, 1e-6);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
+}
+
 Test(recorder, reports_a_stage_by_its_busy_time)
 {
     struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
     struct kvc_result *result = calloc(1, sizeof(*result));
     cr_assert_eq(kvc_recorder_open(recorder, 100, 1000, 2000, NULL), KVC_OK);
     result->completed = 7;
+    kvc_recorder_busy(recorder, 3, 1000, 2000);
+    kvc_recorder_busy(recorder, 5, 1200, 1700);
     const struct kvc_stage_result *stage =
-        kvc_recorder_report_stage(recorder, "send", "cpu", 1500, 3, result);
+        kvc_recorder_report_stage(recorder, "send", "cpu", 1u << 3 | 1u << 5, 3, result);
     cr_expect_eq(stage, &result->stage[0]);
     cr_expect_str_eq(stage->name, "send");
     cr_expect_str_eq(stage->device, "cpu");

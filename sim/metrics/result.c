@@ -51,6 +51,16 @@ struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const
     return device;
 }
 
+const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name)
+{
+    for (uint32_t i = 0; i < result->batch_means_count; i++) {
+        if (strcmp(result->batch_means[i].name, name) == 0) {
+            return &result->batch_means[i];
+        }
+    }
+    return NULL;
+}
+
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
 {
     char text[KVC_NOTE_BYTES];

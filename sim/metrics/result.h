@@ -12,15 +12,17 @@
 #include "sim/metrics/histogram.h"
 
 enum {
-    KVC_STAGES_MAX = 16,      /**< Stages in a result. */
-    KVC_DEVICES_MAX = 512,    /**< Devices in a result. */
-    KVC_METRICS_MAX = 64,     /**< Metrics in one table. */
-    KVC_NOTES_MAX = 16,       /**< Notes in a result. */
-    KVC_WINDOWS_MAX = 1024,   /**< Throughput windows in a result. */
-    KVC_NAME_MAX = 64,        /**< Bytes of a name, including the terminating zero. */
-    KVC_NOTE_BYTES = 320,     /**< Bytes of a note, including the terminating zero. */
-    KVC_BATCHES_MAX = 80,     /**< Batches of the measured time (sim/metrics/batches.h). */
-    KVC_BATCH_MEANS_MAX = 24, /**< Values whose means by batch a result has. */
+    KVC_STAGES_MAX = 16,    /**< Stages in a result. */
+    KVC_DEVICES_MAX = 512,  /**< Devices in a result. */
+    KVC_METRICS_MAX = 64,   /**< Metrics in one table. */
+    KVC_NOTES_MAX = 16,     /**< Notes in a result. */
+    KVC_WINDOWS_MAX = 1024, /**< Throughput windows in a result. */
+    KVC_VALUE_NAME_MAX =
+        160,              /**< Bytes of a value's name (sim/metrics/values.h), terminating zero included. */
+    KVC_NAME_MAX = 64,    /**< Bytes of a name, including the terminating zero. */
+    KVC_NOTE_BYTES = 320, /**< Bytes of a note, including the terminating zero. */
+    KVC_BATCHES_MAX = 80, /**< Batches of the measured time (sim/metrics/batches.h). */
+    KVC_BATCH_MEANS_MAX = 48, /**< Values whose means by batch a result has. */
 };
 
 /** One stage of the store's pipeline. */
@@ -56,9 +58,9 @@ struct kvc_metrics {
 
 /** The means of one value over the batches of a run. */
 struct kvc_batch_means {
-    char name[KVC_NAME_MAX];      /**< The name of the value (sim/metrics/values.h). */
-    uint32_t count;               /**< Used entries of `mean`. */
-    double mean[KVC_BATCHES_MAX]; /**< By batch; NaN: the batch has none. */
+    char name[KVC_VALUE_NAME_MAX]; /**< The name of the value (sim/metrics/values.h). */
+    uint32_t count;                /**< Used entries of `mean`. */
+    double mean[KVC_BATCHES_MAX];  /**< By batch; NaN: the batch has none. */
 };
 
 /** The result of a run, a prediction or a measurement. */
@@ -128,6 +130,9 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
 /** Adds a device and returns it for the caller to fill in. A full table is a bug (KVC_BUG). */
 struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name,
                                                 const char *kind);
+
+/** Returns the means by batch of a value, or NULL if there are none. */
+const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name);
 
 /** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)

@@ -71,6 +71,15 @@ struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count
     return interval;
 }
 
+double kvc_rounded(double value, int digits)
+{
+    if (value == 0 || !isfinite(value)) {
+        return value;
+    }
+    double unit = pow(10, floor(log10(fabs(value))) - digits + 1);
+    return round(value / unit) * unit;
+}
+
 static double batch_mean(const double *values, uint32_t batch)
 {
     return gsl_stats_mean(values + (uint64_t)batch * BATCH, 1, BATCH);

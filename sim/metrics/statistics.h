@@ -31,6 +31,10 @@ struct kvc_interval kvc_interval_of(const double *values, uint32_t count);
  * with 0.6. */
 struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count);
 
+/** Returns a value rounded to this number of digits. Sums whose order differs between processes, such as
+ * SimGrid's, are the same only after that. */
+double kvc_rounded(double value, int digits);
+
 /** Determines how many leading values of a time series to discard. The values belong to windows of equal
  * length. Returns a multiple of 5, or -1 if the series is too short (below 50 values) or has not settled (the
  * minimum of the statistic lies in its second half). Cuts that leave fewer than 20 values are not considered,

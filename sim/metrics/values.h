@@ -19,8 +19,7 @@
 #include "sim/metrics/result.h"
 
 enum {
-    KVC_PERCENTILES = 8,      /**< Percentiles of the latency that a result reports. */
-    KVC_VALUE_NAME_MAX = 160, /**< Bytes of a value's name, including the terminating zero. */
+    KVC_PERCENTILES = 8, /**< Percentiles of the latency that a result reports. */
 };
 
 /** The percentiles that a result reports, as fractions in ascending order. */

@@ -7,6 +7,7 @@
 
 #include "sim/base/array.h"
 #include "sim/engine.h"
+#include "sim/metrics/statistics.h"
 
 void kvc_meters_open(struct kvc_meters *meters, const struct kvc_platform *platform)
 {
@@ -60,16 +61,22 @@ static struct kvc_device_result *entry_of(struct kvc_result *result, const char 
     return added;
 }
 
-/* Rounds to nine digits. SimGrid adds up the shares of activities in the order of their addresses, which
- * differ between processes, so that the last digits of a sum depend on the number of jobs. The half width of
- * an interval over nearly equal replicas would show them. */
+/* SimGrid adds up the shares of activities in the order of their addresses, which differ between processes,
+ * so that the last digits of a sum depend on the number of jobs. The half width of an interval over nearly
+ * equal replicas would show them. */
 static double reproducible(double value)
 {
-    if (value == 0 || !isfinite(value)) {
-        return value;
+    return kvc_rounded(value, 9);
+}
+
+double kvc_meters_joules(const struct kvc_meters *meters)
+{
+    double joules = 0;
+    for (uint32_t i = 0; i < meters->count; i++) {
+        double used = meters->last[i].joules - meters->first[i].joules;
+        joules += isnan(used) ? 0 : used;
     }
-    double unit = pow(10, floor(log10(fabs(value))) - 8);
-    return round(value / unit) * unit;
+    return joules;
 }
 
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result)

@@ -39,6 +39,10 @@ void kvc_meters_close(struct kvc_meters *meters);
 /** Reads all meters at the current time. The first call marks the begin of the measured time. */
 void kvc_meters_read(struct kvc_meters *meters, double now_ns);
 
+/** Returns the energy from the begin of the measured time to the latest reading, of all devices whose power
+ * is known [J]. */
+double kvc_meters_joules(const struct kvc_meters *meters);
+
 /** Adds utilization, energy and power of every device to a result, and sets the result's `watts_mean` and
  * `joules` if at least one device has known watts. The result's `simulated_s` must be set. Of more than
  * KVC_DEVICES_MAX devices, it adds one sum for each kind.

@@ -20,6 +20,7 @@ void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
     if (now_ns >= recorder->from_ns && monitor->meters->last_ns < recorder->until_ns) {
         bool begins = monitor->meters->first_ns < 0;
         kvc_meters_read(monitor->meters, now_ns);
+        kvc_recorder_joules(recorder, now_ns, kvc_meters_joules(monitor->meters));
         if (monitor->count != NULL) {
             monitor->count(monitor->data, begins);
         }
@@ -36,7 +37,9 @@ void kvc_monitor_main(void *data)
 {
     const struct kvc_monitor *monitor = data;
     for (uint64_t window = 0;; window++) {
-        kvc_engine_sleep_until_ns((double)window * monitor->recorder->window_ns);
-        kvc_monitor_look(monitor, kvc_engine_now_ns());
+        /* The engine's clock may be off by rounding, and a look just before an edge would miss it. */
+        double edge_ns = (double)window * monitor->recorder->window_ns;
+        kvc_engine_sleep_until_ns(edge_ns);
+        kvc_monitor_look(monitor, edge_ns);
     }
 }

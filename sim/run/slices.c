@@ -6,15 +6,11 @@
 
 static void record_busy(struct kvc_slice_server *server, double now_ns)
 {
-    struct kvc_slices *slices = server->slices;
-    const struct kvc_recorder *recorder = &slices->replica->recorder;
-    bool measured = now_ns > recorder->from_ns && now_ns <= recorder->until_ns;
-    double busy_ns[KVC_RECORDER_STAGES_MAX];
+    const struct kvc_slices *slices = server->slices;
+    double busy_ns[KVC_BATCH_STAGES];
     server->busy(server->data, busy_ns);
     for (uint32_t i = 0; i < slices->stages; i++) {
-        if (measured) {
-            slices->busy_ns[i] += busy_ns[i] - server->busy_before_ns[i];
-        }
+        kvc_recorder_worked(&slices->replica->recorder, i, now_ns, busy_ns[i] - server->busy_before_ns[i]);
         server->busy_before_ns[i] = busy_ns[i];
     }
 }
@@ -68,7 +64,7 @@ void kvc_slice_server_main(void *data)
 void kvc_slices_report_stage(const struct kvc_slices *slices, uint32_t stage, const char *name,
                              const char *device, double servers, struct kvc_result *result)
 {
-    struct kvc_stage_result *added = kvc_recorder_report_stage(&slices->replica->recorder, name, device,
-                                                               slices->busy_ns[stage], servers, result);
+    struct kvc_stage_result *added =
+        kvc_recorder_report_stage(&slices->replica->recorder, name, device, 1u << stage, servers, result);
     added->utilization_frac = fmin(added->utilization_frac, 1);
 }

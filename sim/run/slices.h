@@ -19,15 +19,14 @@
 struct kvc_slices {
     struct kvc_replica *replica; /**< The replica they belong to. */
     double slice_ns;             /**< Length of a slice [ns]. */
-    uint32_t stages;             /**< Stages of a server, at most KVC_RECORDER_STAGES_MAX. */
+    uint32_t stages;             /**< Stages of a server, at most KVC_BATCH_STAGES. */
     /** Whether the actor calls kvc_monitor_look() in the first slice of every window, because the monitor has
      * no actor. Only for a single server. */
     bool looks;
-    double busy_ns[KVC_RECORDER_STAGES_MAX]; /**< Busy time by stage in the slices that were measured [ns]. */
-    uint64_t completed;                      /**< Requests completed within the measured time. */
-    uint64_t outcome[KVC_OUTCOMES_MAX];      /**< These requests by outcome. */
-    uint8_t hit;                             /**< Outcome of GETs that found their key. */
-    uint8_t miss;                            /**< Outcome of GETs that did not. */
+    uint64_t completed;                 /**< Requests completed within the measured time. */
+    uint64_t outcome[KVC_OUTCOMES_MAX]; /**< These requests by outcome. */
+    uint8_t hit;                        /**< Outcome of GETs that found their key. */
+    uint8_t miss;                       /**< Outcome of GETs that did not. */
 };
 
 /** One server. */
@@ -44,8 +43,8 @@ struct kvc_slice_server {
     void (*share)(void *data);
     /** Sets the busy time of every stage since the run began [ns]. A stage may count a job when it starts. */
     void (*busy)(const void *data, double *busy_ns);
-    void *data;                                     /**< Handed to advance() and busy(). */
-    double busy_before_ns[KVC_RECORDER_STAGES_MAX]; /**< Result of busy() after the last slice [ns]. */
+    void *data;                              /**< Handed to advance() and busy(). */
+    double busy_before_ns[KVC_BATCH_STAGES]; /**< Result of busy() after the last slice [ns]. */
 };
 
 /** The body of a server's actor. `server` is a struct kvc_slice_server. */

@@ -184,7 +184,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     result->deletes = simulation->completed[KVC_OP_DELETE];
     result->completed = result->gets + result->sets + result->deletes;
     kvc_recorder_report(recorder, result);
-    kvc_recorder_report_stage(recorder, "serve", "toydev", recorder->busy_ns[0], 1, result);
+    kvc_recorder_report_stage(recorder, "serve", "toydev", 1u << 0, 1, result);
     kvc_bottleneck_find(result);
     kvc_replica_report(&simulation->replica);
 }
