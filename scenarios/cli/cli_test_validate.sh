@@ -89,6 +89,8 @@ grep -q '^half,' data/validate/papers/mini/elasticities.csv && fail "inputs have
 [ $? -eq 1 ] || fail "cases without a baseline are a regression"
 "$kvcast" validate mini --quiet --update-baseline >/dev/null || fail "validate --update-baseline of a paper"
 "$kvcast" validate mini --quiet --json mini.json >mini.txt || { fail "the errors are those of the baseline"; cat mini.txt; }
+"$kvcast" validate mini --quiet --jobs 1 --json alone.json >/dev/null
+cmp mini.json alone.json || fail "the scores depend on the number of jobs"
 grep -q '^mini: 1 points' mini.txt || fail "only the node under saturation is counted"
 grep -q 'claims held: 1 of 1; not counted: 1 that' mini.txt || fail "the bound is held, the paced rate is not counted"
 grep -q 'paced .*workload.arrival.fixed_mops +1.00, which it returns: not counted' mini.txt || fail "what moves the paced rate"
