@@ -146,7 +146,9 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
                                    int line, struct kvc_diag *diag)
 {
     const struct kvc_run *run = &loaded->scenario.run;
-    if (run->warmup_ns >= 0) {
+    /* A load that changes has no steady state to wait for: it is measured from its begin. */
+    bool from_begin = kvc_workload_changes(&loaded->scenario.workload) && run->warmup_ns == 0;
+    if (run->warmup_ns >= 0 && !from_begin) {
         return refuse(loaded, "run.warmup", overrides, list, line,
                       "found a time, but a fixed warm-up cannot be scored; allowed: \"auto\"", diag);
     }
