@@ -49,8 +49,10 @@ Test(bottleneck, names_the_stages_that_the_parts_cannot_tell_apart)
         double utilization[6];
         const char *named;
     } expected[] = {
-        {{0.99, 0.99, 0.98, 0.98, 0.5, 0.5}, "a"},           {{0.99, 0.988, 0.987, 0.989, 0.5, 0.5}, "a+b"},
-        {{0.99, 0.988, 0.988, 0.988, 0.987, 0.989}, "undecided"}, {{0.8, 0.8, 0.5, 0.5, 0.5, 0.5}, "load"},
+        {{0.99, 0.99, 0.98, 0.98, 0.5, 0.5}, "a"},
+        {{0.99, 0.988, 0.987, 0.989, 0.5, 0.5}, "a+b"},
+        {{0.99, 0.988, 0.988, 0.988, 0.987, 0.989}, "undecided"},
+        {{0.8, 0.8, 0.5, 0.5, 0.5, 0.5}, "load"},
         {{0.88, 0.94, 0.5, 0.5, 0.5, 0.5}, "load+a"},
     };
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {

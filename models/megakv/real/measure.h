@@ -13,9 +13,9 @@
  * them. */
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Creates and preloads the store, warms up (kvc_run_real_warmup_ns) and measures for run.duration of wall clock, or for up to six times as long
- * until half of this duration was quiet. The index is where system.index_on puts it, and threads are pinned
- * to the first cores as system.threads lays them out.
+/* Creates and preloads the store, warms up (kvc_run_real_warmup_ns) and measures for run.duration of wall
+ * clock, or for up to six times as long until half of this duration was quiet. The index is where
+ * system.index_on puts it, and threads are pinned to the first cores as system.threads lays them out.
  *
  * All metrics cover the quiet windows only (validate/probes/quiet.h). quiet_frac and windows tell how many
  * these are, the metrics *_half_frac are half the width of the 95 % interval of a metric relative to it, by
