@@ -19,21 +19,22 @@ static enum kvc_status predict_line(const struct kvc_loaded *loaded, struct kvc_
     return status;
 }
 
-/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine needs no
- * more than this after its warm-up [ns]; its interval says whether that was enough. */
-static const double simulated_most_ns = 50e6;
+/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine begins
+ * with this much measured time [ns], and takes four times as much while its throughput is not known well
+ * enough, up to that of the measurement. */
+static const double simulated_first_ns = 50e6, simulated_more = 4;
+
+/* Half the width of the interval of a forecast throughput, relative to it, that is narrow enough: a quarter
+ * of what a mean error may be. */
+static const double narrow_frac = 0.015;
 
 /* A forecast keeps a sample of the keys, so that the store of any machine fits into this one. */
 static const char forecast_overrides[] = "run.functional=sampled;run.sample_memory=64MiB";
 
-static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc_run_options *options,
+/* Simulates a line for the duration that it has by now. */
+static enum kvc_status simulate_once(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
                                      struct kvc_forecast *forecast, struct kvc_diag *diag)
 {
-    struct kvc_run *run = &loaded->scenario.run;
-    kvc_validate_replicate(loaded);
-    run->warmup_most_ns =
-        kvc_run_real_warmup_ns(run); /* A store that changes for longer did so there, too. */
-    run->duration_ns = fmin(run->duration_ns, simulated_most_ns);
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
     if (status == KVC_OK) {
@@ -43,6 +44,26 @@ static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc
         }
     }
     kvc_outcome_free(outcome);
+    return status;
+}
+
+static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc_run_options *options,
+                                     struct kvc_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_run *run = &loaded->scenario.run;
+    double most_ns = run->duration_ns;
+    enum kvc_status status = KVC_OK;
+    bool narrow = false;
+    kvc_validate_replicate(loaded);
+    run->warmup_most_ns =
+        kvc_run_real_warmup_ns(run); /* A store that changes for longer did so there, too. */
+    for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
+        run->duration_ns = fmin(next_ns, most_ns);
+        status = simulate_once(loaded, options, forecast, diag);
+        narrow = run->duration_ns >= most_ns ||
+                 forecast->half_width[KVC_READING_THROUGHPUT] <=
+                     narrow_frac * forecast->simulated.value[KVC_READING_THROUGHPUT];
+    }
     return status;
 }
 
