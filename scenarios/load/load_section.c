@@ -38,28 +38,40 @@ enum kvc_status kvc_load_plain(const struct kvc_decoder *decoder, int root,
     return status;
 }
 
+/* Returns when an option of the run, which has no effect now, would have one; NULL if it has. */
+static const char *needs(const struct kvc_run *run, const struct kvc_option *option)
+{
+    bool of_samples = option->offset == offsetof(struct kvc_run, sample_rate) ||
+                      option->offset == offsetof(struct kvc_run, sample_bytes);
+    if (of_samples && run->functional != KVC_FUNCTIONAL_SAMPLED) {
+        return "run.functional is \"sampled\"";
+    }
+    if (option->offset == offsetof(struct kvc_run, warmup_most_ns) && run->warmup_ns >= 0) {
+        return "run.warmup is \"auto\"";
+    }
+    return NULL;
+}
+
 enum kvc_status kvc_load_run(const struct kvc_decoder *decoder, int root, struct kvc_run *run)
 {
     enum kvc_status status = kvc_load_plain(decoder, root, &kvc_run_option_table, "run", run);
-    if (status != KVC_OK || run->functional == KVC_FUNCTIONAL_SAMPLED) {
+    if (status == KVC_OK) {
+        status = kvc_load_push_section(decoder, root, "run");
+    }
+    if (status != KVC_OK) {
         return status;
     }
-    status = kvc_load_push_section(decoder, root, "run");
-    for (size_t i = 0; status == KVC_OK && i < kvc_run_option_table.count; i++) {
-        const struct kvc_option *row = &kvc_run_option_table.rows[i];
+    for (size_t i = 0; i < kvc_run_option_table.count; i++) {
+        const struct kvc_option *option = &kvc_run_option_table.rows[i];
+        const char *needed = needs(run, option);
         char path[KVC_PATH_MAX];
-        if ((row->offset != offsetof(struct kvc_run, sample_rate) &&
-             row->offset != offsetof(struct kvc_run, sample_bytes)) ||
-            !kvc_decode_has(decoder->lua, -1, row->name)) {
-            continue;
+        if (needed != NULL && kvc_decode_has(decoder->lua, -1, option->name)) {
+            kvc_decode_join(path, "run", option->name);
+            kvc_decode_warn(decoder, path, "%s has no effect unless %s", path, needed);
         }
-        kvc_decode_join(path, "run", row->name);
-        kvc_decode_warn(decoder, path, "%s has no effect unless run.functional is \"sampled\"", path);
     }
-    if (status == KVC_OK) {
-        lua_pop(decoder->lua, 1);
-    }
-    return status;
+    lua_pop(decoder->lua, 1);
+    return KVC_OK;
 }
 
 enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct kvc_slo *slo)

@@ -195,6 +195,8 @@ Test(load, warns_of_keys_without_effect)
           ":3: workload.value has no effect unless workload.sizes is \"fixed\"");
     warns("return { system = { kind = 'megakv' },\n  run = { sample_rate = 4 } }",
           ":2: run.sample_rate has no effect unless run.functional is \"sampled\"");
+    warns("return { system = { kind = 'megakv' },\n  run = { warmup = '1ms',\n warmup_limit = '2ms' } }",
+          ":3: run.warmup_limit has no effect unless run.warmup is \"auto\"");
     warns(
         "return { system = { kind = 'megakv' },\n  workload = { arrival = 'saturate',\n fill_timeout = '1us' } }",
         ":3: workload.fill_timeout has no effect unless workload.arrival is an open loop");
