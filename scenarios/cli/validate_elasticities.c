@@ -68,9 +68,14 @@ static enum kvc_status closed_form_value(const struct evaluation *evaluation, co
     return KVC_OK;
 }
 
+/* What a simulation says: the metric, the warm-up [ns], and how many requests it took. */
+struct simulated {
+    double value, warmup_ns;
+    uint64_t requests;
+};
+
 static enum kvc_status simulated_value(const struct evaluation *evaluation, struct kvc_loaded *loaded,
-                                       double *value, double *warmup_ns, uint64_t *requests,
-                                       struct kvc_diag *diag)
+                                       struct simulated *simulated, struct kvc_diag *diag)
 {
     const struct kvc_run_options options = {.jobs = 1,
                                             .available_bytes = kvc_scenario_memory_bytes(&loaded->scenario)};
@@ -80,9 +85,10 @@ static enum kvc_status simulated_value(const struct evaluation *evaluation, stru
         evaluation->warmup_ns >= 0 ? evaluation->warmup_ns : loaded->scenario.run.warmup_ns;
     enum kvc_status status = kvc_driver_run(&loaded->scenario, &options, &outcome, diag);
     if (status == KVC_OK) {
-        *value = kvc_outcome_interval(outcome, evaluation->asked->metric).mean;
-        *warmup_ns = outcome->result.warmup_s * 1e9;
-        *requests = outcome->result.requests_simulated;
+        *simulated =
+            (struct simulated){.value = kvc_outcome_interval(outcome, evaluation->asked->metric).mean,
+                               .warmup_ns = outcome->result.warmup_s * 1e9,
+                               .requests = outcome->result.requests_simulated};
     }
     kvc_outcome_free(outcome);
     return status;
@@ -116,8 +122,8 @@ static double elasticity(const struct evaluation *evaluation, uint32_t index, do
     struct kvc_diag diag = {0};
     struct kvc_loaded *loaded;
     struct kvc_outcome *outcome = NULL;
-    double ratio, warmup_ns, value = evaluation->value;
-    uint64_t requests;
+    struct simulated simulated;
+    double ratio, value = evaluation->value;
     if (!kvc_scaled_load(evaluation->path, evaluation->overrides, &evaluation->loaded->parameters, index,
                          factor, &loaded, &ratio)) {
         return 0;
@@ -127,7 +133,8 @@ static double elasticity(const struct evaluation *evaluation, uint32_t index, do
         status = closed_form_value(evaluation, loaded, outcome, &value, &diag);
     } else if (status == KVC_OK &&
                may_matter(evaluation, evaluation->loaded->parameters.entry[index].path, outcome)) {
-        status = simulated_value(evaluation, loaded, &value, &warmup_ns, &requests, &diag);
+        status = simulated_value(evaluation, loaded, &simulated, &diag);
+        value = status == KVC_OK ? simulated.value : value;
     }
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
@@ -202,10 +209,11 @@ static enum kvc_status open_evaluation(struct evaluation *evaluation, struct kvc
     evaluation->simulated = isnan(evaluation->value);
     evaluation->warmup_ns = -1;
     if (status == KVC_OK && evaluation->simulated) {
-        uint64_t requests = 0;
-        status = simulated_value(evaluation, evaluation->loaded, &evaluation->value, &evaluation->warmup_ns,
-                                 &requests, diag);
-        evaluation->costly = requests > REQUESTS_MOST;
+        struct simulated simulated = {NAN, -1, 0};
+        status = simulated_value(evaluation, evaluation->loaded, &simulated, diag);
+        evaluation->value = simulated.value;
+        evaluation->warmup_ns = simulated.warmup_ns;
+        evaluation->costly = simulated.requests > REQUESTS_MOST;
     }
     return status;
 }

@@ -75,10 +75,10 @@ static bool differs_from_zero(const double *value, uint32_t count)
     return fabs(mean.mean) > mean.half_width;
 }
 
-static void add_name(char *names, const char *name)
+void kvc_bottleneck_add_name(char *bottleneck, const char *stage)
 {
-    size_t used = strlen(names);
-    snprintf(names + used, KVC_NAME_MAX - used, "%s%s", used > 0 ? "+" : "", name);
+    size_t used = strlen(bottleneck);
+    snprintf(bottleneck + used, KVC_NAME_MAX - used, "%s%s", used > 0 ? "+" : "", stage);
 }
 
 void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utilization, uint32_t parts)
@@ -98,14 +98,14 @@ void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utili
     }
     bool load_decided = differs_from_zero(difference, parts);
     if (!saturated || !load_decided) {
-        add_name(names, "load");
+        kvc_bottleneck_add_name(names, "load");
     }
     for (uint32_t stage = 0; stage < result->stage_count && (saturated || !load_decided); stage++) {
         for (uint32_t part = 0; part < parts; part++) {
             difference[part] = most[part] - utilization[(size_t)stage * parts + part];
         }
         if (&result->stage[stage] == first || !differs_from_zero(difference, parts)) {
-            add_name(names, result->stage[stage].name);
+            kvc_bottleneck_add_name(names, result->stage[stage].name);
             named++;
         }
     }

@@ -28,6 +28,9 @@ extern const char kvc_bottleneck_undecided[];
  * fewer than two parts, or without stages, this is kvc_bottleneck_find(). */
 void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utilization, uint32_t parts);
 
+/** Appends a stage to `bottleneck`, which has room for KVC_NAME_MAX bytes and may be empty. */
+void kvc_bottleneck_add_name(char *bottleneck, const char *stage);
+
 /** Returns whether a bottleneck names this stage, alone or joined with others by "+". */
 bool kvc_bottleneck_names(const char *bottleneck, const char *stage);
 

@@ -238,12 +238,20 @@ void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double n
     }
 }
 
-void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules)
+/* Returns the batch of the window that ends at now_ns, or NULL if the window was not measured. */
+static struct kvc_batch_counts *batch_ending(struct kvc_recorder *recorder, double now_ns)
 {
     double middle_ns = now_ns - recorder->window_ns / 2;
-    if (is_measured(recorder, middle_ns)) {
-        kvc_batches_at(&recorder->batches, middle_ns - recorder->from_ns)->joules +=
-            joules - recorder->joules;
+    return is_measured(recorder, middle_ns)
+               ? kvc_batches_at(&recorder->batches, middle_ns - recorder->from_ns)
+               : NULL;
+}
+
+void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules)
+{
+    struct kvc_batch_counts *batch = batch_ending(recorder, now_ns);
+    if (batch != NULL) {
+        batch->joules += joules - recorder->joules;
     }
     recorder->joules = joules;
 }
@@ -251,16 +259,13 @@ void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double jo
 void kvc_recorder_ratios(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio,
                          uint32_t ratios)
 {
-    double middle_ns = now_ns - recorder->window_ns / 2;
     if (ratios > KVC_BATCH_RATIOS) {
         KVC_BUG("no room for %u quotients", ratios);
     }
-    if (recorder->ratios > 0 && is_measured(recorder, middle_ns)) {
-        struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, middle_ns - recorder->from_ns);
-        for (uint32_t i = 0; i < ratios; i++) {
-            batch->part[i] += ratio[i].part - recorder->ratio[i].part;
-            batch->whole[i] += ratio[i].whole - recorder->ratio[i].whole;
-        }
+    struct kvc_batch_counts *batch = recorder->ratios > 0 ? batch_ending(recorder, now_ns) : NULL;
+    for (uint32_t i = 0; i < ratios && batch != NULL; i++) {
+        batch->part[i] += ratio[i].part - recorder->ratio[i].part;
+        batch->whole[i] += ratio[i].whole - recorder->ratio[i].whole;
     }
     memcpy(recorder->ratio, ratio, ratios * sizeof(*ratio));
     recorder->ratios = ratios;

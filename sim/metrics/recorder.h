@@ -5,9 +5,8 @@
  * run counts what was sent, lost and answered in it, and sums the latencies. If the end of the warm-up is to
  * be detected, MSER-5 (sim/metrics/statistics.h) examines four series of the windows: throughput, hit ratio,
  * backlog and mean latency; the clients' lead must not grow either. The warm-up ends when all are steady
- * (sim/metrics/steady_state.h). Measuring
- * then starts late enough that no batch already recorded reaches into the measured time. The histogram, the
- * busy times and all counts cover the measured time only. */
+ * (sim/metrics/steady_state.h). Measuring then starts late enough that no batch already recorded reaches into
+ * the measured time. The histogram, the busy times and all counts cover the measured time only. */
 #ifndef KVC_SIM_METRICS_RECORDER_H
 #define KVC_SIM_METRICS_RECORDER_H
 

@@ -3,7 +3,6 @@
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +66,8 @@ static void join_bottlenecks(const struct kvc_readings *repetitions, uint32_t co
             for (uint32_t j = 0; j < count; j++) {
                 votes += kvc_bottleneck_names(repetitions[j].bottleneck, name);
             }
-            size_t used = strlen(joined);
             if (2 * votes > count && !kvc_bottleneck_names(joined, name)) {
-                snprintf(joined + used, KVC_NAME_MAX - used, "%s%s", used > 0 ? "+" : "", name);
+                kvc_bottleneck_add_name(joined, name);
             }
         }
     }
