@@ -69,11 +69,19 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_megakv_cost_profile, name),
      .by_default = "",
      .help = "origin of the costs"},
-    CURVE(receive, "a frame of GETs at a receiver, by its requests and the length of the keys"),
+    CURVE(receive,
+          "a frame of GETs at a receiver, by its requests and the length of the keys; the footprint is "
+          "that of the batches which its core fills in turn"),
     CURVE(write, "what a SET into a free place costs its receiver beyond a GET, by the length of the key and "
                  "the item's bytes"),
     CURVE(evict, "as write, when the SET must evict an item"),
+    CURVE(evict_half_marked,
+          "as evict, when a random half of the items that the CLOCK hand passes were read; "
+          "without it, such items cost only their `pass`"),
     CURVE(pass, "one step of the CLOCK hand over an item that was read"),
+    CURVE(
+        mix,
+        "what every request costs its receiver more if a random half of them are SETs; without it, nothing"),
     CURVE(read, "a GET at its sender, by the length of the key and the item's bytes (whole lines if it has "
                 "several); 0 bytes: a miss"),
     CURVE(read_checked, "as read, when the item's own reference bit must be looked at"),
@@ -86,9 +94,19 @@ static const struct kvc_option rows[] = {
           "it, no difference was measured: get and getk cost the sender the same"),
     CURVE(search, "a launch of searches for keys that are there, by its jobs in each stream and the load"),
     CURVE(search_miss, "a launch of searches for missing keys, by its jobs in each stream and the load"),
+    CURVE(search_half_missed,
+          "the same for both, half of each in random order; without it, a mix costs what its "
+          "parts cost"),
     CURVE(insert, "a launch of inserts of new keys, by its jobs and the load"),
     CURVE(replace, "a launch of inserts of keys that are there, by its jobs and the load"),
+    CURVE(insert_half_replaced,
+          "the same for both, half of each in random order; without it, a mix costs what "
+          "its parts cost"),
     CURVE(erase, "a launch of deletes, by its jobs and the load"),
+    CURVE(erase_miss,
+          "a launch of deletes of items whose key has another location by now; without it, they cost "
+          "as much as other deletes"),
+    CURVE(erase_half_missed, "the same for both, half of each in random order"),
     CURVE(drain, "the scheduler's time to collect the jobs of a launch of inserts and deletes, by the jobs"),
 };
 
@@ -380,35 +398,52 @@ static enum kvc_status check_cost_curve(const char *name, const struct kvc_megak
                                cost_curve->count, (unsigned long long)points);
 }
 
+static enum kvc_status check_batches(const struct kvc_megakv_cost_curve *receive, struct kvc_diag *diag)
+{
+    double batch_bytes[KVC_CURVE_POINTS_MAX];
+    uint32_t batches = receive->count > 0 ? kvc_megakv_cost_footprints(receive, batch_bytes) : 0;
+    return batches <= KVC_MEGAKV_COST_BATCHES_MAX
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "megakv_costs.receive: found %u footprints, allowed: %d", batches,
+                               KVC_MEGAKV_COST_BATCHES_MAX);
+}
+
 enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profile *profile,
                                               struct kvc_diag *diag)
 {
     const struct {
         const char *name;
         const struct kvc_megakv_cost_curve *cost_curve;
+        bool optional;
     } cost_curves[] = {
-        {"receive", &profile->receive},
-        {"write", &profile->write},
-        {"evict", &profile->evict},
-        {"pass", &profile->pass},
-        {"read", &profile->read},
-        {"read_checked", &profile->read_checked},
-        {"read_half_marked", &profile->read_half_marked},
-        {"read_marked", &profile->read_marked},
-        {"read_half_missed", &profile->read_half_missed},
-        {"read_slowest", &profile->read_slowest},
-        {"compare", &profile->compare},
-        {"search", &profile->search},
-        {"search_miss", &profile->search_miss},
-        {"insert", &profile->insert},
-        {"replace", &profile->replace},
-        {"erase", &profile->erase},
-        {"drain", &profile->drain},
+        {"receive", &profile->receive, false},
+        {"write", &profile->write, false},
+        {"evict", &profile->evict, false},
+        {"evict_half_marked", &profile->evict_half_marked, true},
+        {"pass", &profile->pass, false},
+        {"mix", &profile->mix, true},
+        {"read", &profile->read, false},
+        {"read_checked", &profile->read_checked, false},
+        {"read_half_marked", &profile->read_half_marked, false},
+        {"read_marked", &profile->read_marked, false},
+        {"read_half_missed", &profile->read_half_missed, false},
+        {"read_slowest", &profile->read_slowest, false},
+        {"compare", &profile->compare, true},
+        {"search", &profile->search, false},
+        {"search_miss", &profile->search_miss, false},
+        {"search_half_missed", &profile->search_half_missed, true},
+        {"insert", &profile->insert, false},
+        {"replace", &profile->replace, false},
+        {"insert_half_replaced", &profile->insert_half_replaced, true},
+        {"erase", &profile->erase, false},
+        {"erase_miss", &profile->erase_miss, true},
+        {"erase_half_missed", &profile->erase_half_missed, true},
+        {"drain", &profile->drain, false},
     };
     for (size_t i = 0; i < sizeof(cost_curves) / sizeof(*cost_curves); i++) {
         bool given = cost_curves[i].cost_curve->count > 0;
-        bool optional = cost_curves[i].cost_curve == &profile->compare;
-        if (given != kvc_megakv_cost_profile_is_measured(profile) && (given || !optional)) {
+        if (given != kvc_megakv_cost_profile_is_measured(profile) && (given || !cost_curves[i].optional)) {
             return kvc_diag_fail(
                 diag, KVC_ERR_SCENARIO,
                 "megakv_costs.%s is %s: allowed are all cost curves or none; kvcast calibrate "
@@ -420,5 +455,11 @@ enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profi
             return status;
         }
     }
-    return KVC_OK;
+    if ((profile->erase_miss.count > 0) != (profile->erase_half_missed.count > 0)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "megakv_costs.%s is missing: allowed are erase_miss and erase_half_missed together",
+            profile->erase_miss.count > 0 ? "erase_half_missed" : "erase_miss");
+    }
+    return check_batches(&profile->receive, diag);
 }

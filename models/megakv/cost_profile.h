@@ -19,7 +19,7 @@
 #include "sim/base/option.h"
 #include "sim/devices/node.h"
 
-enum { KVC_MEGAKV_COST_POINTS_MAX = 512, KVC_MEGAKV_COST_KEYS_MAX = 8 };
+enum { KVC_MEGAKV_COST_POINTS_MAX = 512, KVC_MEGAKV_COST_KEYS_MAX = 8, KVC_MEGAKV_COST_BATCHES_MAX = 8 };
 
 /* One measured point. */
 struct kvc_megakv_cost_point {
@@ -36,17 +36,24 @@ struct kvc_megakv_cost_curve {
     struct kvc_megakv_cost_point point[KVC_MEGAKV_COST_POINTS_MAX];
 };
 
-/* Either all curves are measured or none. Only `compare` may be missing. */
+/* Either all curves are measured or none. Only those may be missing of which it is said. */
 struct kvc_megakv_cost_profile {
     char name[KVC_TEXT_MAX];
 
     /* Tasks of a receiver. */
-    struct kvc_megakv_cost_curve receive; /* A frame of GETs, by its requests and the length of the keys. */
+    struct kvc_megakv_cost_curve
+        receive; /* A frame of GETs, by its requests and the length of the keys. The footprint is that of the
+                    batches which the receiver's core fills in turn (kvc_megakv_batches_bytes). */
     struct kvc_megakv_cost_curve write; /* What a SET costs beyond a GET if its place was free, by the length
                                            of the key and the item's bytes. */
     struct kvc_megakv_cost_curve evict; /* The same if its place must be taken from another item; `pass` comes
                                            on top. */
-    struct kvc_megakv_cost_curve pass;  /* One step of the CLOCK hand over an item that was read (size 1). */
+    struct kvc_megakv_cost_curve
+        evict_half_marked; /* As evict, if a random half of the items that the CLOCK hand passes were read.
+                              Not measured: such items cost only their `pass`. */
+    struct kvc_megakv_cost_curve pass; /* One step of the CLOCK hand over an item that was read (size 1). */
+    struct kvc_megakv_cost_curve mix; /* What every request costs more if a random half of them are SETs (size
+                                         1). Not measured: nothing. */
 
     /* A GET at its sender, by the length of the key and the item's bytes; 0 bytes stand for a miss. */
     struct kvc_megakv_cost_curve read;         /* All reference bits of CLOCK nearby are known to be set. */
@@ -63,15 +70,23 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve compare;
 
     /* A launch of searches, by its jobs per stream and the load factor of the index. */
-    struct kvc_megakv_cost_curve search;      /* Keys that exist. */
-    struct kvc_megakv_cost_curve search_miss; /* Keys that are missing. */
+    struct kvc_megakv_cost_curve search;             /* Keys that exist. */
+    struct kvc_megakv_cost_curve search_miss;        /* Keys that are missing. */
+    struct kvc_megakv_cost_curve search_half_missed; /* Both, half of each in random order. Not measured: a
+                                                        mix costs what its parts cost. */
 
     /* A launch of one kind of writes, by its jobs and the load factor. A launch of deletes and inserts takes
      * the sum of both. */
-    struct kvc_megakv_cost_curve insert;  /* Keys that the index does not have. */
-    struct kvc_megakv_cost_curve replace; /* Keys that it has: they get another location. */
-    struct kvc_megakv_cost_curve erase;   /* Deletes of keys that it has. */
-    struct kvc_megakv_cost_curve drain;   /* The scheduler's own time for these jobs. */
+    struct kvc_megakv_cost_curve insert;               /* Keys that the index does not have. */
+    struct kvc_megakv_cost_curve replace;              /* Keys that it has: they get another location. */
+    struct kvc_megakv_cost_curve insert_half_replaced; /* Both, half of each in random order. Not measured: as
+                                                          above. */
+    struct kvc_megakv_cost_curve erase;                /* Deletes of keys that it has. */
+    struct kvc_megakv_cost_curve erase_miss; /* Deletes of items whose key has another location by now. Not
+                                                measured: they cost as much as those that it has. */
+    struct kvc_megakv_cost_curve erase_half_missed; /* Both, half of each in random order. Missing together
+                                                       with erase_miss. */
+    struct kvc_megakv_cost_curve drain;             /* The scheduler's own time for these jobs. */
 };
 
 extern const struct kvc_device_kind kvc_megakv_cost_profile_kind;

@@ -52,6 +52,59 @@ static struct kvc_megakv_keyed_curve keyed_of(struct use *use, const struct kvc_
     return keyed;
 }
 
+/* Returns the cost of receiving for every measured size of batches, each of which was used in turn. */
+static struct kvc_megakv_batch_costs batch_costs_of(const struct kvc_megakv_cost_curve *receive,
+                                                    double threads)
+{
+    double bytes[KVC_CURVE_POINTS_MAX], share[KVC_CURVE_POINTS_MAX];
+    struct kvc_megakv_batch_costs costs = {.count = kvc_megakv_cost_footprints(receive, bytes)};
+    for (uint32_t b = 0; b < costs.count; b++) {
+        struct kvc_megakv_keyed_curve *keyed = &costs.curve[b];
+        costs.batches_bytes[b] = bytes[b];
+        keyed->count = kvc_megakv_cost_keys(receive, keyed->key_bytes);
+        for (uint32_t i = 0; i < costs.count; i++) { /* Exactly this footprint. */
+            share[i] = i < b ? bytes[i] / bytes[b] : 1;
+        }
+        for (uint32_t k = 0; k < keyed->count; k++) {
+            keyed->curve[k] = kvc_megakv_cost_curve_by_size(receive, keyed->key_bytes[k], 0, threads, share);
+        }
+    }
+    return costs;
+}
+
+double kvc_megakv_batches_bytes(double rows, uint32_t buffers, uint32_t pipelines)
+{
+    return rows * ROW_BYTES * buffers * pipelines;
+}
+
+void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    const struct kvc_megakv_batch_costs *batches = &costs->receive_by_batch;
+    uint32_t right = 0, pipelines = config->threads == KVC_MEGAKV_SHARED_THREADS ? config->streams : 1;
+    if (!costs->measured) {
+        return;
+    }
+    double bytes = kvc_megakv_batches_bytes(rows, config->buffers, pipelines);
+    while (right + 1 < batches->count && batches->batches_bytes[right] < bytes) {
+        right++;
+    }
+    costs->receive = batches->curve[right];
+    if (right == 0 || batches->batches_bytes[right] <= bytes) {
+        return;
+    }
+    double left_bytes = batches->batches_bytes[right - 1];
+    double left_weight =
+        (batches->batches_bytes[right] - bytes) / (batches->batches_bytes[right] - left_bytes);
+    for (uint32_t k = 0; k < costs->receive.count; k++) {
+        struct kvc_curve *curve = &costs->receive.curve[k];
+        const struct kvc_curve *left = &batches->curve[right - 1].curve[k];
+        for (uint32_t i = 0; i < curve->count; i++) {
+            curve->y[i] += left_weight * (left->y[i] - curve->y[i]);
+        }
+    }
+}
+
 /* Below the first size the nearest one counts: the lengths of keys have different sizes. */
 static double at_size(const struct kvc_curve *curve, double size)
 {
@@ -159,15 +212,34 @@ static void set_launches(struct kvc_megakv_costs *costs, const struct kvc_megakv
         struct kvc_curve *curve;
     } launches[] = {{&stages->search, &costs->search},
                     {&stages->search_miss, &costs->search_miss},
+                    {&stages->search_half_missed, &costs->search_half_missed},
                     {&stages->insert, &costs->insert},
                     {&stages->replace, &costs->replace},
-                    {&stages->erase, &costs->erase}};
+                    {&stages->insert_half_replaced, &costs->insert_half_replaced},
+                    {&stages->erase, &costs->erase},
+                    {&stages->erase_miss, &costs->erase_miss},
+                    {&stages->erase_half_missed, &costs->erase_half_missed}};
     for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++) {
+        if (launches[i].measured->count == 0) {
+            continue;
+        }
         const double *share = shares_of(lines, launches[i].measured);
         *launches[i].curve =
             kvc_megakv_cost_curve_by_size(launches[i].measured, 0, load_frac, streams, share);
     }
     costs->drain = kvc_megakv_cost_curve_by_size(&stages->drain, 0, 0, streams, NULL);
+}
+
+/* Returns what not knowing the next operation costs. It is largest at one half of each, where it was
+ * measured. */
+static double mix_ns_of(const struct kvc_megakv_cost_curve *mix, double threads,
+                        const struct kvc_workload *workload)
+{
+    if (mix->count == 0) {
+        return 0;
+    }
+    struct kvc_curve curve = kvc_megakv_cost_curve_by_size(mix, 0, 0, threads, NULL);
+    return kvc_curve_at(&curve, 1) * 2 * fmin(workload->get_frac, 1 - workload->get_frac);
 }
 
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
@@ -196,10 +268,15 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
                lines = index_of(scenario);
     struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, 0, 0, threads, NULL);
     struct kvc_megakv_keyed_curve slowest = keyed_of(&items, &stages->read_slowest, threads);
-    costs.receive = keyed_of(NULL, &stages->receive, threads);
+    costs.receive_by_batch = batch_costs_of(&stages->receive, threads);
+    kvc_megakv_costs_use_batches(&costs, 0);
     costs.write = keyed_of(&places, &stages->write, threads);
     costs.evict = keyed_of(&places, &stages->evict, threads);
+    if (stages->evict_half_marked.count > 0) {
+        costs.evict_half_marked = keyed_of(&places, &stages->evict_half_marked, threads);
+    }
     costs.pass_ns = kvc_curve_at(&pass, 1);
+    costs.mix_ns = mix_ns_of(&stages->mix, threads, &scenario->workload);
     costs.read = keyed_of(&items, &stages->read, threads);
     costs.read_checked = keyed_of(&items, &stages->read_checked, threads);
     costs.read_half_marked = keyed_of(&items, &stages->read_half_marked, threads);
@@ -221,8 +298,9 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
 static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                                  int op, uint32_t key_bytes, uint32_t value_bytes)
 {
-    struct kvc_cpu_cost cost = {.stall_ns = kvc_megakv_keyed_at(&costs->receive, key_bytes, frame_requests) /
-                                            frame_requests};
+    struct kvc_cpu_cost cost = {
+        .stall_ns =
+            kvc_megakv_keyed_at(&costs->receive, key_bytes, frame_requests) / frame_requests + costs->mix_ns};
     if (op == KVC_OP_SET) {
         cost.stall_ns +=
             kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_megakv_touched_bytes(key_bytes, value_bytes));
@@ -230,10 +308,15 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
     return cost;
 }
 
-double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes)
+double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes,
+                           double marked_frac)
 {
     double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes);
-    return kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes) -
+    double evict_ns = kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes), scattered_ns = 0;
+    if (costs->evict_half_marked.count > 0) {
+        scattered_ns = fmax(kvc_megakv_keyed_at(&costs->evict_half_marked, key_bytes, bytes) - evict_ns, 0);
+    }
+    return evict_ns + scattered_ns * fmin(2 * marked_frac, 1) -
            kvc_megakv_keyed_at(&costs->write, key_bytes, bytes);
 }
 
@@ -377,63 +460,6 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     return cost;
 }
 
-struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
-                                                     double drained)
-{
-    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_SEARCH,
-                                           .jobs = searches,
-                                           .hit_frac = costs->hit_frac,
-                                           .drained = drained};
-}
-
-struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes)
-{
-    double sets = writes * costs->set_job_frac;
-    double evicted = costs->measured && costs->evicting ? sets : 0;
-    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_INSERT,
-                                           .jobs = writes + evicted,
-                                           .erases = writes - sets + evicted,
-                                           .replaced_frac = costs->hit_frac};
-}
-
-/* A thread drains the index jobs after its search. The scheduler of a GPU drains them while the GPU searches,
- * once it has handed the launch over; the shortest measured launch is the cost of handing over. */
-static double measured_search_ns(const struct kvc_megakv_costs *costs,
-                                 const struct kvc_megakv_launch_work *launch)
-{
-    bool on_thread = costs->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
-    double drain_ns = launch->drained > 0 ? kvc_curve_at(&costs->drain, launch->drained) : 0;
-    double in_turn =
-        on_thread ? launch->jobs : launch->jobs / costs->config->streams; /* A thread serves them in turn. */
-    double search_ns = launch->hit_frac * kvc_curve_at(&costs->search, in_turn) +
-                       (1 - launch->hit_frac) * kvc_curve_at(&costs->search_miss, in_turn);
-    return on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
-}
-
-/* First all deletes run, then all inserts. */
-static double measured_insert_ns(const struct kvc_megakv_costs *costs,
-                                 const struct kvc_megakv_launch_work *launch)
-{
-    double inserts = launch->jobs - launch->erases;
-    double erase_ns = launch->erases > 0 ? kvc_curve_at(&costs->erase, launch->erases) : 0;
-    return inserts > 0 ? erase_ns + launch->replaced_frac * kvc_curve_at(&costs->replace, inserts) +
-                             (1 - launch->replaced_frac) * kvc_curve_at(&costs->insert, inserts)
-                       : erase_ns;
-}
-
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, const struct kvc_megakv_launch_work *launch)
-{
-    if (launch->jobs > 0 && costs->measured) {
-        return launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? measured_search_ns(costs, launch)
-                                                          : measured_insert_ns(costs, launch);
-    }
-    const struct kvc_megakv_config *config = costs->config;
-    struct kvc_gpu_work work =
-        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
-    return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
-}
-
 struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *costs, int op, uint32_t key_bytes,
                                              uint32_t value_bytes)
 {
@@ -464,41 +490,19 @@ struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, 
     return load;
 }
 
-/* Measured launches include their copies. The shortest one is the latency; the rest is the time in which the
- * streams share the card. */
-static struct kvc_gpu_kernel measured_kernel(const struct kvc_megakv_costs *costs,
-                                             const struct kvc_megakv_launch_work *launch,
-                                             const struct kvc_gpu_work *work, double frac)
-{
-    const struct kvc_pcie *pcie = costs->config->pcie;
-    double shortest_ns = launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? costs->search.y[0]
-                         : launch->erases <= 0                      ? costs->insert.y[0]
-                         : launch->erases < launch->jobs            ? costs->insert.y[0] + costs->erase.y[0]
-                                                                    : costs->erase.y[0];
-    double launch_ns = kvc_megakv_launch_ns(costs, launch);
-    struct kvc_gpu_fit line = {.base_ns = fmin(shortest_ns, launch_ns)};
-    line.ns_per_op = (launch_ns - line.base_ns) / launch->jobs;
-    return kvc_gpu_kernel_of(costs->config->gpu, pcie, &line, work, frac);
-}
-
-struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
-                                           const struct kvc_megakv_launch_work *launch, double jobs)
-{
-    const struct kvc_megakv_config *config = costs->config;
-    struct kvc_gpu_work work =
-        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
-    double frac = jobs / launch->jobs;
-    if (costs->measured) {
-        return measured_kernel(costs, launch, &work, frac);
-    }
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
-    return kvc_gpu_kernel_of(config->gpu, config->pcie, fit, &work, frac);
-}
-
 static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double weight)
 {
     sum->compute_ns += weight * cost.compute_ns;
     sum->stall_ns += weight * cost.stall_ns;
+}
+
+/* Returns the share of read items among those that the CLOCK hand passes in the long run: it clears as many
+ * bits as reads set, and evicts one item for each SET. */
+static double passed_marked_frac(const struct kvc_megakv_costs *costs, const struct kvc_workload *workload)
+{
+    const struct kvc_megakv_lookup_mix *mix = &costs->lookup_mix;
+    double marked = workload->get_frac * (1 - mix->missed_frac) * mix->marked_frac;
+    return workload->set_frac > 0 ? marked / (marked + workload->set_frac) : 0;
 }
 
 struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario,
@@ -508,6 +512,7 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
     struct kvc_megakv_size_sample sample[KVC_MEGAKV_SIZE_SAMPLES_MAX];
     uint32_t samples = kvc_megakv_sample_sizes(&scenario->workload, sample);
     double frame_requests = costs->config->frame_requests;
+    double marked_frac = passed_marked_frac(costs, &scenario->workload);
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
@@ -515,7 +520,8 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
             if (op == KVC_OP_SET && costs->evicting) {
-                means.receive.stall_ns += weight * kvc_megakv_evict_ns(costs, key_bytes, value_bytes);
+                means.receive.stall_ns +=
+                    weight * kvc_megakv_evict_ns(costs, key_bytes, value_bytes, marked_frac);
             }
             double missed_frac = op == KVC_OP_GET ? costs->lookup_mix.missed_frac : 0;
             add_cost(&means.send,

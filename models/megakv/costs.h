@@ -29,11 +29,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/index.h"
 #include "models/megakv/cache.h"
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
-#include "models/megakv/launch.h"
 #include "sim/base/curve.h"
 #include "sim/scenario.h"
 
@@ -48,6 +46,13 @@ struct kvc_megakv_keyed_curve {
  * one counts. 0 for a cost that was not measured. */
 double kvc_megakv_keyed_at(const struct kvc_megakv_keyed_curve *keyed, double key_bytes, double size);
 
+/* Receiving, by the batches that a receiver's core fills in turn. */
+struct kvc_megakv_batch_costs {
+    uint32_t count;
+    double batches_bytes[KVC_MEGAKV_COST_BATCHES_MAX]; /* Rising. */
+    struct kvc_megakv_keyed_curve curve[KVC_MEGAKV_COST_BATCHES_MAX];
+};
+
 /* Costs that do not depend on the individual request. */
 struct kvc_megakv_costs {
     const struct kvc_megakv_config *config;
@@ -57,19 +62,32 @@ struct kvc_megakv_costs {
     bool evicting;         /* The closed form: the slabs are full, so that every SET evicts an item. */
     double set_job_frac;   /* Share of SETs among SETs and DELETEs. */
     double pass_ns;        /* Time in which the CLOCK hand passes an item. */
+    double mix_ns;         /* What every request costs its receiver for coming in a mix of operations. */
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
     double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
     struct kvc_megakv_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     /* As in the cost profile, for the scenario's threads, memory and load of the index. */
-    struct kvc_megakv_keyed_curve receive, write, evict, read, read_checked, read_half_marked, read_marked,
-        read_half_missed, compare;
-    struct kvc_curve search, search_miss, insert, replace, erase, drain;
+    struct kvc_megakv_keyed_curve write, evict, evict_half_marked, read, read_checked, read_half_marked,
+        read_marked, read_half_missed, compare;
+    struct kvc_curve search, search_miss, search_half_missed, insert, replace, insert_half_replaced, erase,
+        erase_miss, erase_half_missed, drain;
+    struct kvc_megakv_batch_costs receive_by_batch;
+    struct kvc_megakv_keyed_curve receive; /* For the batches of kvc_megakv_costs_use_batches. */
 };
 
-/* Returns the costs of a resolved scenario, which must outlive them. */
+/* Returns the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
+ * batches until kvc_megakv_costs_use_batches changes that. */
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
+
+/* Returns the memory of the batches that a receiver's core fills in turn: `rows` requests in each buffer of
+ * each pipeline on the core [bytes]. Keys count as 8 bytes, because longer ones have curves of their own. */
+double kvc_megakv_batches_bytes(double rows, uint32_t buffers, uint32_t pipelines);
+
+/* Lets receiving cost what it does with batches of `rows` requests: large ones have left the caches before
+ * their turn comes again. Lines join the measured batches; beyond them the nearest ones count. */
+void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows);
 
 /* Returns the cost of receiving one of the `frame_requests` requests in a frame. The place of a SET was free:
  * kvc_megakv_evict_ns comes on top if it was not. */
@@ -77,8 +95,11 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
                                             int op, uint32_t key_bytes, uint32_t value_bytes);
 
 /* Returns what a SET costs its receiver beyond that if its place must be taken from another item [ns]: less
- * than nothing where new memory costs more, and 0 if nothing was measured. */
-double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes);
+ * than nothing where new memory costs more, and 0 if nothing was measured. `marked_frac` is the share of
+ * items that were read since, and therefore spared, among those that the CLOCK hand passes. The victims lie
+ * scattered between them; from one half on, nearly every victim lies alone. */
+double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes,
+                           double marked_frac);
 
 /* Returns the cost of answering a request. `lookup_mix` is the mix of the GETs in its batch. */
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
@@ -91,32 +112,6 @@ struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *cost
                                              uint32_t value_bytes);
 struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, int outcome,
                                           uint32_t key_bytes, uint32_t value_bytes);
-
-/* A launch of all streams. */
-struct kvc_megakv_launch_work {
-    enum kvc_megakv_kernel kernel;
-    double jobs;          /* Index jobs of all streams. */
-    double erases;        /* Deletes among them. The other jobs of the kernel are inserts or searches. */
-    double replaced_frac; /* Share of the inserts whose key the index has. */
-    double hit_frac;      /* Share of searches that hit. */
-    double drained; /* SETs and DELETEs whose index jobs the scheduler drains once the search has begun. */
-    const struct kvc_index_stats *stats; /* Counters of the index so far; NULL: unknown. */
-};
-
-/* Returns the kernel of the stream that has `jobs` of the launch's jobs. Its copies come on top. */
-struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
-                                           const struct kvc_megakv_launch_work *launch, double jobs);
-
-/* Returns the duration of a launch of all streams together [ns]; 0 jobs take no time. Measured inserts and
- * deletes run one after the other, so their times add up. */
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs,
-                            const struct kvc_megakv_launch_work *launch);
-
-/* Return what the closed form expects of a launch: of searches, or of the index jobs of `writes` SETs and
- * DELETEs. Deletes of evicted items count where costs are measured; elsewhere they are part of the SETs. */
-struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
-                                                     double drained);
-struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes);
 
 /* Mean costs of a request over the workload's operations and keys. */
 struct kvc_megakv_mean_costs {

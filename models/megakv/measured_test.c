@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "models/megakv/config.h"
+#include "models/megakv/launch_costs.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"
 #include "models/megakv/run_fixture.h"

@@ -6,6 +6,7 @@
 
 #include "models/megakv/cache.h"
 #include "models/megakv/costs.h"
+#include "models/megakv/launch_costs.h"
 #include "models/megakv/range.h"
 #include "models/megakv/store.h"
 #include "sim/devices/network.h"
@@ -16,6 +17,7 @@
 static const double lost_hits_frac = 0.005; /* A loss that matters. */
 
 enum {
+    BATCH_ROUNDS = 4,     /* Rounds after which speed and batches agree. */
     POSITIONS = 64,       /* Requests of a batch whose latency is computed. */
     SETTLING_CYCLES = 64, /* Cycles per delay until the waits at GPU and sender repeat. */
     /* Jobs of the two launches that define the line of a device without a fit. A calibrated device was
@@ -261,6 +263,64 @@ static bool slabs_fill(const struct kvc_scenario *scenario, double speed)
     return items + sets > kvc_megakv_mean_items(config);
 }
 
+/* Returns the cycle that results from full buffers [ns], or 0. If receivers are faster than senders, they
+ * fill their buffers while the scheduler waits for a free one. A launch then contains full buffers, whatever
+ * the cycle. */
+static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
+                                    const struct kvc_megakv_limits *limits)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    bool full = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
+                config->threads == KVC_MEGAKV_OWN_THREADS && limits->senders == limits->lowest &&
+                limits->receivers > limits->senders;
+    return full ? KVC_MEGAKV_ROWS_MAX * config->streams / limits->senders : 0;
+}
+
+/* Returns the cycle that the scheduler achieves [ns]. An infeasible cycle stretches to the time that the GPU
+ * needs for the rows that arrive meanwhile. */
+static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct kvc_megakv_fit *fit,
+                            const struct kvc_megakv_load *load, double speed)
+{
+    if (kvc_megakv_feasible(fit, load, config->cycle_ns, speed * (1 - 1e-9))) {
+        return config->cycle_ns;
+    }
+    return kvc_megakv_cycle_min_ns(fit, load, fmin(speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
+}
+
+/* Returns the requests of a batch. If the first core is shared and the launch of what it received in a cycle
+ * takes longer than a cycle, it still receives for a full one. */
+static double batch_rows_of(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                            const struct forecast *forecast)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    double rows =
+        forecast->speed * fmax(kept_cycle_ns(config, &forecast->fit, &forecast->load, forecast->speed),
+                               full_buffers_cycle_ns(scenario, &forecast->limits));
+    if (config->threads == KVC_MEGAKV_SHARED_THREADS && scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
+        forecast->limits.receivers == forecast->limits.lowest) {
+        struct kvc_megakv_mean_costs mean = kvc_megakv_mean_costs_of(scenario, costs);
+        rows = fmax(config->cycle_ns / (mean.receive.compute_ns + mean.receive.stall_ns),
+                    forecast->speed * config->cycle_ns);
+    }
+    return fmin(rows / config->streams, KVC_MEGAKV_ROWS_MAX);
+}
+
+/* Computes what the hottest socket serves. The cost of receiving depends on the batches, and they on the
+ * speed; the speed hardly changes after a few rounds. */
+static void find_speed_of_batches(const struct kvc_scenario *scenario, struct kvc_megakv_costs *costs,
+                                  struct forecast *forecast)
+{
+    for (int round = 0; round < BATCH_ROUNDS; round++) {
+        forecast->fit = kvc_megakv_fit_of(costs, costs->config->clock);
+        forecast->limits = kvc_megakv_limits_of(scenario, costs);
+        forecast->speed = offered_speed(scenario, costs, forecast->limits.lowest, forecast->share);
+        if (!costs->measured) {
+            return;
+        }
+        kvc_megakv_costs_use_batches(costs, batch_rows_of(scenario, costs, forecast));
+    }
+}
+
 /* Computes what the hottest socket serves, first without evictions, and again with them if that many SETs
  * fill the slabs. */
 static void find_speed(const struct kvc_scenario *scenario, struct kvc_megakv_costs *costs,
@@ -269,9 +329,7 @@ static void find_speed(const struct kvc_scenario *scenario, struct kvc_megakv_co
     bool fills = false;
     do {
         costs->evicting = fills;
-        forecast->fit = kvc_megakv_fit_of(costs, costs->config->clock);
-        forecast->limits = kvc_megakv_limits_of(scenario, costs);
-        forecast->speed = offered_speed(scenario, costs, forecast->limits.lowest, forecast->share);
+        find_speed_of_batches(scenario, costs, forecast);
         fills = slabs_fill(scenario, forecast->speed);
     } while (fills && !costs->evicting);
 }
@@ -311,30 +369,6 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
             kvc_metrics_set(&result->model, name, metrics[j].value);
         }
     }
-}
-
-/* Returns the cycle that results from full buffers [ns], or 0. If receivers are faster than senders, they
- * fill their buffers while the scheduler waits for a free one. A launch then contains full buffers, whatever
- * the cycle. */
-static double full_buffers_cycle_ns(const struct kvc_scenario *scenario,
-                                    const struct kvc_megakv_limits *limits)
-{
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    bool full = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
-                config->threads == KVC_MEGAKV_OWN_THREADS && limits->senders == limits->lowest &&
-                limits->receivers > limits->senders;
-    return full ? KVC_MEGAKV_ROWS_MAX * config->streams / limits->senders : 0;
-}
-
-/* Returns the cycle that the scheduler achieves [ns]. An infeasible cycle stretches to the time that the GPU
- * needs for the rows that arrive meanwhile. */
-static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct kvc_megakv_fit *fit,
-                            const struct kvc_megakv_load *load, double speed)
-{
-    if (kvc_megakv_feasible(fit, load, config->cycle_ns, speed * (1 - 1e-9))) {
-        return config->cycle_ns;
-    }
-    return kvc_megakv_cycle_min_ns(fit, load, fmin(speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
 }
 
 static void add_stages(const struct kvc_megakv_config *config, const struct forecast *forecast,

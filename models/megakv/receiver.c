@@ -6,7 +6,10 @@
 
 #include "sim/base/clock.h"
 
-enum { SETS_KEPT = 8192 };
+enum {
+    SETS_KEPT = 8192,
+    SWEPT = 64, /* Items passed for one victim from which on the hand sweeps whole words. */
+};
 
 /* Doubles the size of two arrays. */
 static void grow(uint64_t **hash, uint32_t **location, uint32_t *room)
@@ -62,23 +65,27 @@ static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
 }
 
 /* Halves the weight of old SETs from time to time, because a store begins to evict once it is full. */
-static void learn_evictions(struct kvc_megakv_socket *socket, uint32_t sets, uint32_t evicted)
+static void learn_evictions(struct kvc_megakv_socket *socket, uint32_t sets, uint32_t evicted, double passed)
 {
     socket->sets_known += sets;
     socket->sets_evicting += evicted;
+    socket->items_passed += fmin(passed, (double)SWEPT * evicted);
     if (socket->sets_known >= SETS_KEPT) {
         socket->sets_known /= 2;
         socket->sets_evicting /= 2;
+        socket->items_passed /= 2;
     }
 }
 
 /* Returns what a SET is expected to cost its receiver for evicting an item [ns]. */
 static double evict_ns(const struct kvc_megakv_socket *socket, uint32_t key_bytes, uint32_t value_bytes)
 {
-    return socket->sets_evicting == 0
-               ? 0
-               : kvc_megakv_evict_ns(&socket->simulation->costs, key_bytes, value_bytes) *
-                     socket->sets_evicting / socket->sets_known;
+    if (socket->sets_evicting == 0) {
+        return 0;
+    }
+    double marked_frac = 1 - socket->sets_evicting / fmax(socket->items_passed, socket->sets_evicting);
+    return kvc_megakv_evict_ns(&socket->simulation->costs, key_bytes, value_bytes, marked_frac) *
+           socket->sets_evicting / socket->sets_known;
 }
 
 /* Writes the sampled SETs of the frame at row `first` into the slabs and lists the index jobs of the frame.
@@ -121,8 +128,8 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
         }
         socket->writes.jobs += (double)evicted * (double)simulation->store->sampling.rate;
         socket->writes.erase_jobs += (double)evicted * (double)simulation->store->sampling.rate;
-        learn_evictions(socket, sets, evicted);
         passed = socket->shard->slab_stats.clock_steps - passed;
+        learn_evictions(socket, sets, evicted, (double)passed);
         pass_items(pipeline, (double)passed * (double)simulation->store->sampling.rate);
     }
     simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
@@ -532,6 +539,7 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
 {
     kvc_megakv_use_clock(socket);
+    kvc_megakv_costs_use_batches(&socket->simulation->costs, socket->batch_rows);
     update_draws(socket);
     for (uint32_t i = 0; i < socket->simulation->streams; i++) {
         update_costs(&socket->pipelines[i]);

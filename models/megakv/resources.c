@@ -51,9 +51,14 @@ static void speed_index(struct kvc_scenario *scenario, double kernel_factor, dou
         speed_fit(&gpu->clocks[i].insert, config, KVC_MEGAKV_KERNEL_INSERT, kernel_factor, copy_factor);
     }
     if (costs != NULL) {
-        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss},
-                                            *const writes[] = {&costs->insert, &costs->replace,
-                                                               &costs->erase};
+        struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss,
+                                                          &costs->search_half_missed},
+                                            *const writes[] = {&costs->insert,
+                                                               &costs->replace,
+                                                               &costs->insert_half_replaced,
+                                                               &costs->erase,
+                                                               &costs->erase_miss,
+                                                               &costs->erase_half_missed};
         for (size_t i = 0; i < sizeof(searches) / sizeof(*searches); i++) {
             speed_launches(searches[i], config->pcie, KVC_MEGAKV_KERNEL_SEARCH, kernel_factor, copy_factor);
         }
@@ -90,7 +95,9 @@ static void speed_threads(struct kvc_megakv_cost_profile *costs, bool with_index
         &costs->receive,
         &costs->write,
         &costs->evict,
+        &costs->evict_half_marked,
         &costs->pass,
+        &costs->mix,
         &costs->read,
         &costs->read_checked,
         &costs->read_half_marked,
@@ -100,8 +107,10 @@ static void speed_threads(struct kvc_megakv_cost_profile *costs, bool with_index
         &costs->compare,
         &costs->drain,
     };
-    struct kvc_megakv_cost_curve *const index[] = {&costs->search, &costs->search_miss, &costs->insert,
-                                                   &costs->replace, &costs->erase};
+    struct kvc_megakv_cost_curve *const index[] = {
+        &costs->search, &costs->search_miss, &costs->search_half_missed,
+        &costs->insert, &costs->replace,     &costs->insert_half_replaced,
+        &costs->erase,  &costs->erase_miss,  &costs->erase_half_missed};
     for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
         speed_curve(tasks[i], factor);
     }

@@ -20,6 +20,7 @@ static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket)
     struct kvc_megakv_buffer **buffers = socket->launched;
     uint32_t streams = socket->simulation->streams;
     struct kvc_megakv_launch *launch = new_launch(KVC_MEGAKV_KERNEL_SEARCH);
+    double rows = 0;
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         struct kvc_megakv_buffer *next = pipeline->free_stack[--pipeline->free_count];
@@ -27,6 +28,7 @@ static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket)
         pipeline->filling->launched_ns = launch->started_ns;
         buffers[i] = pipeline->filling;
         launch->work.jobs += buffers[i]->gets;
+        rows += buffers[i]->batch->count;
         pipeline->filling = next;
     }
     for (uint32_t i = 0; i < streams && socket->simulation->shared; i++) {
@@ -34,6 +36,7 @@ static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket)
             buffers[i]->launched_gets[j] = buffers[j]->gets;
         }
     }
+    socket->batch_rows = rows / streams;
     launch->work.drained = socket->writes.jobs - socket->writes.drained;
     socket->writes.drained = socket->writes.jobs;
     return launch;
@@ -93,7 +96,7 @@ static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_l
     struct kvc_megakv_simulation *simulation = socket->simulation;
     launch->work.stats = socket->shard != NULL ? &socket->shard->index_stats : NULL;
     launch->work.hit_frac = kvc_megakv_hit_frac_since(socket, before);
-    launch->work.replaced_frac = kvc_megakv_replaced_frac_since(socket, before);
+    kvc_megakv_note_changes_since(socket, before, &launch->work);
     double start_ns = kvc_engine_now_ns();
     double duration_ns = kvc_megakv_launch_ns(&simulation->costs, &launch->work);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)socket->device.cpu, duration_ns, duration_ns}, 1);

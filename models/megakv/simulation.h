@@ -18,6 +18,7 @@
 
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
+#include "models/megakv/launch_costs.h"
 #include "models/megakv/equations.h"
 #include "models/megakv/store.h"
 #include "sim/devices/rss.h"
@@ -192,6 +193,8 @@ struct kvc_megakv_socket {
     double outcomes_hit;   /* How many of them hit. */
     double sets_known;     /* Recent sampled SETs; the share that evicted is what the next ones pay for. */
     double sets_evicting;  /* How many of them evicted an item. */
+    double items_passed;   /* Items that the CLOCK hand passed for these SETs, victims included. */
+    double batch_rows;     /* Mean requests of the latest batches. */
 };
 
 /* Launches of one kernel that ended within the measured time. */
@@ -294,10 +297,10 @@ double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
 /* Takes the counters of the simulation `data` (sim/run/monitor.h). */
 void kvc_megakv_count(void *data, bool begins);
 
-/* Returns the share of the real inserts since `before` whose key the index had, or the hit ratio of the
- * closed form if there were none. */
-double kvc_megakv_replaced_frac_since(const struct kvc_megakv_socket *socket,
-                                      const struct kvc_index_stats *before);
+/* Sets the shares of the real inserts since `before` whose key the index had, and of the real deletes whose
+ * item it had. If there were none, the closed form says what to expect. */
+void kvc_megakv_note_changes_since(const struct kvc_megakv_socket *socket,
+                                   const struct kvc_index_stats *before, struct kvc_megakv_launch_work *work);
 
 /* Fills the result after a run. */
 void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result);

@@ -79,14 +79,16 @@ double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket, const s
     return (double)(now->search_hits - before->search_hits) / (double)(now->searches - before->searches);
 }
 
-double kvc_megakv_replaced_frac_since(const struct kvc_megakv_socket *socket,
-                                      const struct kvc_index_stats *before)
+void kvc_megakv_note_changes_since(const struct kvc_megakv_socket *socket,
+                                   const struct kvc_index_stats *before, struct kvc_megakv_launch_work *work)
 {
     const struct kvc_index_stats *now = socket->shard != NULL ? &socket->shard->index_stats : before;
-    if (now->inserts == before->inserts) {
-        return socket->simulation->costs.hit_frac;
-    }
-    return (double)(now->replaced - before->replaced) / (double)(now->inserts - before->inserts);
+    double inserts = (double)(now->inserts - before->inserts),
+           erases = (double)(now->erases - before->erases);
+    work->replaced_frac = inserts > 0 ? (double)(now->replaced - before->replaced) / inserts
+                                      : socket->simulation->costs.hit_frac;
+    work->erased_frac =
+        erases > 0 ? (double)(now->erased - before->erased) / erases : 1 - work->replaced_frac;
 }
 
 /* ---- the device ---- */
@@ -155,7 +157,7 @@ static void run_on_gpu(const struct kvc_megakv_stream *stream, const struct kvc_
     simulation->costs.clock = kvc_engine_pstate((uint32_t)device->gpu);
     work.hit_frac = kvc_megakv_hit_frac_since(socket, &before);
     /* The inserts of this launch run when it ends; those of the earlier ones were alike. */
-    work.replaced_frac = kvc_megakv_replaced_frac_since(socket, &(struct kvc_index_stats){0});
+    kvc_megakv_note_changes_since(socket, &(struct kvc_index_stats){0}, &work);
     struct kvc_gpu_work all = kvc_megakv_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
     struct kvc_gpu_kernel kernel = kvc_megakv_kernel_of(&simulation->costs, &work, job->jobs);
     double frac = job->jobs / work.jobs, copies = 1 + (all.out_bytes > 0);

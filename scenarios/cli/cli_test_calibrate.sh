@@ -12,16 +12,17 @@ expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o no
 grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
     fail "a calibrated machine is of no use"
 # Every curve that the model asks for is in the file, and each with points of more than one size.
-for curve in receive write evict pass read read_checked read_half_marked read_marked read_half_missed read_slowest \
-    compare search search_miss insert replace erase drain; do
+for curve in receive write evict evict_half_marked pass mix read read_checked read_half_marked read_marked \
+    read_half_missed read_slowest compare search search_miss search_half_missed insert replace insert_half_replaced erase \
+    erase_miss erase_half_missed drain; do
     points=$(sed -n "/^    $curve = {/,/^    },/p" machine.lua | grep -c 'size = ')
-    [ "$points" -gt 3 ] || [ "$curve" = pass ] && [ "$points" -gt 0 ] || fail "calibrate measured $points points of $curve"
+    [ "$points" -gt 3 ] || [[ $curve = pass || $curve = mix ]] && [ "$points" -gt 0 ] || fail "calibrate measured $points points of $curve"
 done
 sed -n '/^    read = {/,/^    },/p' machine.lua | grep -q 'key = "64B"' || fail "calibrate measured keys of one length only"
 sed -n '/^    erase = {/,/^    },/p' machine.lua | grep -q 'load = 0.9' || fail "calibrate measured no full index"
 # The comparison of keys is measured for every item that is read, and a profile without it charges get and getk the same.
 items() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -c 'size = [1-9]'; }
-[ "$(items compare)" -gt 0 ] && [ "$(items compare)" -eq "$(items read)" ] || fail "the comparison of keys is not measured"
+[ "$(items compare)" -gt 0 ] && [ "$(items compare)" -eq "$(items read_checked)" ] || fail "the comparison of keys is not measured"
 senders() { # MACHINE API: prints the senders' limit
     "$kvcast" predict good.lua --set node.machine="$1" --set system.api="$2" --set system.feed=memory \
         --set system.streams=auto --set node.cpu.cores=4 --json api.json >/dev/null
@@ -40,6 +41,8 @@ sed 's/\(random_line = { "[^"]*"\).*/\1 },/' machine.lua >sourceless.lua
 expect 2 'sourceless.lua:[0-9]*: dram.random_line has no source' "$kvcast" check good.lua --set node.machine=sourceless.lua
 sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
 expect 2 'lawless.lua:[0-9]*: megakv_costs.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
+sed '/^    erase_half_missed = /,/^    },/d' machine.lua >halfless.lua
+expect 2 'halfless.lua:[0-9]*: megakv_costs.erase_half_missed is missing' "$kvcast" check good.lua --set node.machine=halfless.lua
 sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
 expect 2 'timeless.lua:[0-9]*: megakv_costs.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
 expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", allowed: a profile of kind "machine"' \

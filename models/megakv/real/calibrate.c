@@ -13,15 +13,18 @@
 
 enum { LINE_BYTES = 64 };
 
-/* Stores from a size that fits the caches to the sizes of real ones; keys and values from the shortest to the
- * longest. Keys of 8 bytes are the most common ones, and their items take from 1 to 129 cache lines. */
-static const struct kvc_megakv_measurement_options full = {.items_bytes = {0x1p21, 0x1p26, 0x1p30},
+/* Stores from a size that fits the caches next to a core to the sizes of real ones; keys and values from the
+ * shortest to the longest. Keys of 8 bytes are the most common ones, and their items take from 1 to 129 cache
+ * lines. */
+static const struct kvc_megakv_measurement_options full = {.nearby_bytes = 0x1p15,
+                                                           .items_bytes = {0x1p21, 0x1p26, 0x1p30},
                                                            .shapes = {{8, {2, 8, 16, 64, 256, 1024, 8192}},
                                                                       {16, {2, 64, 1024, 8192}},
                                                                       {64, {8, 1024, 8192}},
                                                                       {250, {2, 64, 1024, 8192}}},
                                                            .frames = {1, 8, 32, 92}};
 static const struct kvc_megakv_measurement_options quick = {
+    .nearby_bytes = 0x1p15,
     .items_bytes = {0x1p21, 0x1p26},
     .shapes = {{8, {8, 64, 256, 1024}}, {64, {8, 1024}}},
     .frames = {1, 8, 32, 92}};

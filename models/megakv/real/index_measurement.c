@@ -28,6 +28,9 @@ static const double cycle_s = 300e-6;
  * were never in it. Those from `absent` on are not in it in any measurement. */
 static const uint32_t fresh = UINT32_C(1) << 30, absent = UINT32_C(3) << 30;
 
+/* How many of the elements that a launch looks up the index has. */
+enum found { NONE, A_RANDOM_HALF, ALL };
+
 /* An index, the jobs of a launch, and what is measured. */
 struct bench {
     const struct kvc_megakv_index_options *params;
@@ -39,7 +42,7 @@ struct bench {
     size_t passed; /* Where the next passing bytes begin. */
     uint32_t held, next_fresh;
     uint32_t streams, jobs; /* Of the launch, jobs of each stream. */
-    bool misses;            /* It searches for absent keys. */
+    enum found found;
     struct kvc_rng rng;
     double launched_s;
 };
@@ -50,30 +53,43 @@ static void choose(struct bench *bench, uint32_t stream, uint32_t i, uint32_t el
     bench->location[stream][i] = element;
 }
 
-/* Chooses random elements of the first `count` from `first` on. */
-static void choose_random(struct bench *bench, uint32_t first, uint32_t count)
+static bool is_found(struct bench *bench)
+{
+    return bench->found == ALL || (bench->found == A_RANDOM_HALF && kvc_rng_below(&bench->rng, 2) == 0);
+}
+
+/* Chooses random elements, held ones or absent ones. */
+static void choose_random(struct bench *bench)
 {
     for (uint32_t s = 0; s < bench->streams; s++) {
         for (uint32_t i = 0; i < bench->jobs; i++) {
-            choose(bench, s, i, first + kvc_rng_below(&bench->rng, count));
+            bool found = is_found(bench);
+            choose(bench, s, i,
+                   (found ? 0 : absent) + kvc_rng_below(&bench->rng, found ? bench->held : fresh));
         }
     }
 }
 
-/* Chooses elements that were never in the index. */
-static void choose_fresh(struct bench *bench)
+/* Chooses random held elements, or elements that were never in the index. */
+static void choose_to_insert(struct bench *bench)
 {
     for (uint32_t i = 0; i < bench->jobs; i++) {
-        choose(bench, 0, i, fresh + bench->next_fresh++ % (absent - fresh));
+        bool found = is_found(bench);
+        choose(bench, 0, i,
+               found ? kvc_rng_below(&bench->rng, bench->held)
+                     : fresh + bench->next_fresh++ % (absent - fresh));
     }
 }
 
-/* Chooses different held elements, with a stride that spreads them over all of the index. */
-static void choose_held(struct bench *bench)
+/* Chooses different held elements, with a stride that spreads them over all of the index. Those that the
+ * index shall not find get another location. */
+static void choose_to_erase(struct bench *bench)
 {
     uint32_t stride = bench->held / bench->jobs, first = kvc_rng_below(&bench->rng, stride);
     for (uint32_t i = 0; i < bench->jobs; i++) {
+        bool found = is_found(bench);
         choose(bench, 0, i, first + i * stride);
+        bench->location[0][i] += found ? 0 : fresh;
     }
 }
 
@@ -114,7 +130,7 @@ static double search_again(void *data, int repetition)
 {
     struct bench *bench = data;
     (void)repetition;
-    choose_random(bench, bench->misses ? absent : 0, bench->misses ? fresh : bench->held);
+    choose_random(bench);
     pass_time(bench);
     for (uint32_t s = 0; s < bench->streams; s++) {
         kvc_megakv_real_device_search_begin(bench->queues, s, &bench->shard, bench->hash[s], bench->jobs,
@@ -124,37 +140,46 @@ static double search_again(void *data, int repetition)
     return since_launch_ns(bench);
 }
 
+/* Moves the jobs whose locations are below `end`, or the other ones, to the front, so that they alone are
+ * left. Returns how many jobs there were. */
+static uint32_t keep(struct bench *bench, bool below, uint32_t end)
+{
+    uint32_t jobs = bench->jobs, kept = 0;
+    for (uint32_t i = 0; i < jobs; i++) {
+        bench->hash[0][kept] = bench->hash[0][i];
+        bench->location[0][kept] = bench->location[0][i];
+        kept += (bench->location[0][i] < end) == below;
+    }
+    bench->jobs = kept;
+    return jobs;
+}
+
+/* What a launch of changes did is undone afterwards, so that the index stays as full as it was. */
 static double insert_again(void *data, int repetition)
 {
     struct bench *bench = data;
     (void)repetition;
-    choose_fresh(bench);
+    choose_to_insert(bench);
     pass_time(bench);
     insert(bench);
     double ns = since_launch_ns(bench);
+    uint32_t jobs = keep(bench, false, fresh);
     erase(bench);
+    bench->jobs = jobs;
     return ns;
-}
-
-static double replace_again(void *data, int repetition)
-{
-    struct bench *bench = data;
-    (void)repetition;
-    choose_random(bench, 0, bench->held);
-    pass_time(bench);
-    insert(bench);
-    return since_launch_ns(bench);
 }
 
 static double erase_again(void *data, int repetition)
 {
     struct bench *bench = data;
     (void)repetition;
-    choose_held(bench);
+    choose_to_erase(bench);
     pass_time(bench);
     erase(bench);
     double ns = since_launch_ns(bench);
+    uint32_t jobs = keep(bench, true, fresh);
     insert(bench);
+    bench->jobs = jobs;
     return ns;
 }
 
@@ -173,25 +198,27 @@ static void fill(struct bench *bench, double bytes, double load_frac)
     }
 }
 
-static void measure(struct bench *bench, kvc_megakv_repetition_fn *fn, struct kvc_megakv_cost_point *where,
-                    struct kvc_megakv_measured_curve *curve)
+static void measure_search(struct bench *bench, enum found found, struct kvc_megakv_cost_point *where,
+                           struct kvc_megakv_measured_curve *curve)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
+    bench->found = found;
     where->size = bench->jobs;
     where->threads = bench->streams;
-    kvc_megakv_repeat(fn, bench, 0, ns);
+    kvc_megakv_repeat(search_again, bench, 0, ns);
     kvc_megakv_measured_curve_add(curve, where, ns);
 }
 
 /* Measures a launch that changes the load factor. In a small index, several launches stand for a large one,
  * so that the load stays what it is. */
-static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn,
+static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn, enum found found,
                            struct kvc_megakv_cost_point *where, struct kvc_megakv_measured_curve *curve)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
     uint32_t jobs = bench->jobs, most = (uint32_t)(kvc_index_capacity(bench->shard.index) / LOAD_STEPS);
     where->size = jobs;
     where->threads = bench->streams;
+    bench->found = found;
     bench->jobs = jobs < most ? jobs : most;
     kvc_megakv_repeat(fn, bench, 0, ns);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
@@ -210,15 +237,17 @@ static void measure_load(struct bench *bench, struct kvc_megakv_cost_point *wher
         bench->jobs = params->jobs[j];
         for (int s = 0; s < KVC_MEGAKV_INDEX_LIST_MAX && params->streams[s] > 0; s++) {
             bench->streams = params->streams[s];
-            bench->misses = false;
-            measure(bench, search_again, where, &measurement->search);
-            bench->misses = true;
-            measure(bench, search_again, where, &measurement->search_miss);
+            measure_search(bench, ALL, where, &measurement->search);
+            measure_search(bench, NONE, where, &measurement->search_miss);
+            measure_search(bench, A_RANDOM_HALF, where, &measurement->search_half_missed);
         }
         bench->streams = 1;
-        measure_change(bench, insert_again, where, &measurement->insert);
-        measure(bench, replace_again, where, &measurement->replace);
-        measure_change(bench, erase_again, where, &measurement->erase);
+        measure_change(bench, insert_again, NONE, where, &measurement->insert);
+        measure_change(bench, insert_again, ALL, where, &measurement->replace);
+        measure_change(bench, insert_again, A_RANDOM_HALF, where, &measurement->insert_half_replaced);
+        measure_change(bench, erase_again, ALL, where, &measurement->erase);
+        measure_change(bench, erase_again, NONE, where, &measurement->erase_miss);
+        measure_change(bench, erase_again, A_RANDOM_HALF, where, &measurement->erase_half_missed);
     }
 }
 

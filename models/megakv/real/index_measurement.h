@@ -20,7 +20,7 @@ struct kvc_megakv_index_options {
     bool on_gpu;                                 /* Whether the index is on the GPU. */
 };
 
-/* Adds the curves search, search_miss, insert, replace and erase to the measurement. Returns KVC_ERR_RUNTIME
+/* Adds the curves of searches, inserts and deletes to the measurement. Returns KVC_ERR_RUNTIME
  * if memory is short. */
 enum kvc_status kvc_megakv_measure_index(const struct kvc_megakv_index_options *params,
                                          struct kvc_steadiness *steadiness,

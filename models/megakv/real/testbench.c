@@ -11,9 +11,10 @@
 enum {
     FRAME_BYTES = 1472, /* Requests in a basic Ethernet frame. */
     /* Packets of all feeds together. A measurement reads each of them once, but long values need more. */
-    MIX_BYTES_MIN = 16 << 20,
-    MIX_BYTES_MAX = 256 << 20,
+    SETS_BYTES_MIN = 16 << 20,
+    SETS_BYTES_MAX = 256 << 20,
     LONG_BYTES = 1000, /* A long value. */
+    INDEX_BYTES_MIN = 4096,
     GETS_BYTES_MIN = 16 << 20,
     GETS_BYTES_MAX = 64 << 20,
 };
@@ -27,11 +28,13 @@ static const double full_frac = 0.985;
 
 static const double for_ever_ns = 1e18;
 
+/* Share of SETs, by load. */
+static const double set_frac[KVC_MEGAKV_TESTBENCH_LOADS] = {0, 1, 0.5};
+
 uint32_t kvc_megakv_testbench_frame_requests(enum kvc_megakv_testbench_load load, uint32_t key_bytes,
                                              uint32_t value_bytes)
 {
-    uint32_t bytes =
-        KVC_MEGAKV_PACKET_HEADER_BYTES + key_bytes + (load == KVC_MEGAKV_TESTBENCH_MIX ? value_bytes / 2 : 0);
+    uint32_t bytes = KVC_MEGAKV_PACKET_HEADER_BYTES + key_bytes + (uint32_t)(set_frac[load] * value_bytes);
     return FRAME_BYTES > bytes ? FRAME_BYTES / bytes : 1;
 }
 
@@ -44,8 +47,9 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
     testbench->keys = (uint64_t)fmax(full_frac * params->items_bytes / item_bytes, 1);
     testbench->options.streams = params->pipelines;
     testbench->options.buffers = 4; /* One being filled, one launched, one answered and a free one. */
-    testbench->options.slab_bytes = params->items_bytes + params->room_bytes;
-    testbench->options.index_bytes = exp2(ceil(log2((double)testbench->keys * 8 * slots_per_key)));
+    testbench->options.slab_bytes = fmax(params->items_bytes + params->room_bytes, KVC_MEGAKV_SLAB_BYTES);
+    testbench->options.index_bytes =
+        exp2(ceil(log2(fmax((double)testbench->keys * 8 * slots_per_key, INDEX_BYTES_MIN))));
     enum kvc_status status = KVC_OK;
     for (int load = 0; status == KVC_OK && load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         struct kvc_scenario *scenario = &testbench->scenario[load];
@@ -59,8 +63,8 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
         scenario->workload.popularity = KVC_POPULARITY_UNIFORM;
         scenario->workload.arrival = KVC_ARRIVAL_SATURATE;
         scenario->workload.preload_frac = 1;
-        scenario->workload.get_frac = load == KVC_MEGAKV_TESTBENCH_GETS ? 1 : 0.5;
-        scenario->workload.set_frac = 1 - scenario->workload.get_frac;
+        scenario->workload.get_frac = 1 - set_frac[load];
+        scenario->workload.set_frac = set_frac[load];
         scenario->workload.delete_frac = 0;
         scenario->workload.frame_requests =
             frame_requests > 0 ? frame_requests
@@ -78,9 +82,9 @@ static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kv
 {
     double requests_bytes =
         (double)testbench->keys * (KVC_MEGAKV_PACKET_HEADER_BYTES + testbench->params.key_bytes);
-    double mix_bytes = testbench->params.value_bytes < LONG_BYTES ? MIX_BYTES_MIN : MIX_BYTES_MAX;
-    double all_bytes = load == KVC_MEGAKV_TESTBENCH_MIX
-                           ? mix_bytes
+    double sets_bytes = testbench->params.value_bytes < LONG_BYTES ? SETS_BYTES_MIN : SETS_BYTES_MAX;
+    double all_bytes = load != KVC_MEGAKV_TESTBENCH_GETS
+                           ? sets_bytes
                            : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / testbench->params.pipelines;
 }
@@ -107,6 +111,9 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
             kvc_megakv_real_node_start(&testbench->node[load], 0, for_ever_ns);
         }
     }
+    if (status == KVC_OK) { /* A measured store has its memory before it is measured, too. */
+        kvc_megakv_slab_touch(testbench->store->shards[0].slab);
+    }
     /* The other cores sleep, as they do while a store does not use them. */
     kvc_thread_pool_wake(pool, params->shared_cores ? params->cores : 1 + 2 * params->pipelines);
     return status;
@@ -130,7 +137,7 @@ static void receive_gets(void *data)
     }
 }
 
-static void receive_mix(void *data)
+static void receive_sets(void *data)
 {
     const struct kvc_megakv_testbench_task *task = data;
     while (task->pipeline->filling->sets < task->rows && kvc_megakv_real_receiver_step(task->pipeline)) {
@@ -146,12 +153,18 @@ static void send(void *data)
     }
 }
 
+static enum kvc_megakv_testbench_load load_of_sets(const struct kvc_megakv_testbench_work *work)
+{
+    return work->mixed ? KVC_MEGAKV_TESTBENCH_MIX : KVC_MEGAKV_TESTBENCH_SETS;
+}
+
 /* Runs the scheduler's task: launches what the previous round has received. */
 static void schedule(struct kvc_megakv_testbench *testbench)
 {
     const struct kvc_megakv_testbench_work *held = &testbench->held;
+    enum kvc_megakv_testbench_load load = load_of_sets(held);
     struct kvc_megakv_real_node *gets = &testbench->node[KVC_MEGAKV_TESTBENCH_GETS],
-                                *mix = &testbench->node[KVC_MEGAKV_TESTBENCH_MIX];
+                                *sets = &testbench->node[load];
     if (held->gets > 0 && held->search != KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
         kvc_megakv_real_search_buffers(gets, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS]);
         testbench->round->search_jobs = held->gets * testbench->params.pipelines;
@@ -161,11 +174,11 @@ static void schedule(struct kvc_megakv_testbench *testbench)
     }
     double started_s = kvc_clock_wall_s();
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
-        kvc_megakv_real_collect_writes(mix, testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
+        kvc_megakv_real_collect_writes(sets, testbench->held_buffers[load][i]);
     }
     testbench->round->collect_s = kvc_clock_wall_s() - started_s;
-    testbench->round->insert_jobs = mix->inserts + mix->erases;
-    kvc_megakv_real_insert_waiting(mix);
+    testbench->round->insert_jobs = sets->inserts + sets->erases;
+    kvc_megakv_real_insert_waiting(sets);
 }
 
 /* Runs a task for each pipeline, all at the same time, on the cores of their receivers or senders. Returns
@@ -217,18 +230,18 @@ static void make_absent(struct kvc_megakv_real_buffer *buffer, bool half)
     }
 }
 
-/* Passes launched GETs on to the senders, and the buffers of a mix back to the receivers. */
+/* Passes launched GETs on to the senders, and the buffers of SETs back to the receivers. */
 static void hand_on(struct kvc_megakv_testbench *testbench)
 {
+    enum kvc_megakv_testbench_load load = load_of_sets(&testbench->held);
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         if (testbench->held.gets > 0) {
             kvc_spsc_ring_push(&testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->ready,
                                testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS][i]);
         }
         if (testbench->held.sets > 0) {
-            kvc_megakv_real_buffer_clear(testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
-            kvc_spsc_ring_push(&testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->free,
-                               testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i]);
+            kvc_megakv_real_buffer_clear(testbench->held_buffers[load][i]);
+            kvc_spsc_ring_push(&testbench->node[load].pipeline[i]->free, testbench->held_buffers[load][i]);
         }
     }
     testbench->answering = testbench->held;
@@ -249,6 +262,7 @@ static struct kvc_megakv_real_buffer *take_received(struct kvc_megakv_real_pipel
 static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv_testbench_work *work,
                  struct kvc_megakv_testbench_round *round)
 {
+    enum kvc_megakv_testbench_load load = load_of_sets(work);
     testbench->held = *work;
     for (uint32_t i = 0; i < testbench->params.pipelines && work->gets > 0; i++) {
         struct kvc_megakv_real_buffer *buffer =
@@ -266,13 +280,12 @@ static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv
         testbench->held_buffers[KVC_MEGAKV_TESTBENCH_GETS][i] = buffer;
     }
     for (uint32_t i = 0; i < testbench->params.pipelines && work->sets > 0; i++) {
-        struct kvc_megakv_real_buffer *buffer =
-            take_received(testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]);
-        round->mix_rows = buffer->rows;
-        round->mix_sets = buffer->sets;
+        struct kvc_megakv_real_buffer *buffer = take_received(testbench->node[load].pipeline[i]);
+        round->sets_rows = buffer->rows;
+        round->sets = buffer->sets;
         at_most(&buffer->inserts, work->sets);
         at_most(&buffer->erases, work->sets);
-        testbench->held_buffers[KVC_MEGAKV_TESTBENCH_MIX][i] = buffer;
+        testbench->held_buffers[load][i] = buffer;
     }
 }
 
@@ -283,7 +296,8 @@ static void count_so_far(const struct kvc_megakv_testbench *testbench, uint64_t 
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         round->misses += sign * testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.misses;
         round->passed +=
-            sign * testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->receive_stats.clock_steps;
+            sign * (testbench->node[KVC_MEGAKV_TESTBENCH_SETS].pipeline[i]->receive_stats.clock_steps +
+                    testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->receive_stats.clock_steps);
     }
 }
 
@@ -307,7 +321,7 @@ void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
         round->receive_gets_s = run_stage(testbench, receive_gets, KVC_MEGAKV_TESTBENCH_GETS, work->gets);
     }
     if (work->sets > 0) {
-        round->receive_mix_s = run_stage(testbench, receive_mix, KVC_MEGAKV_TESTBENCH_MIX, work->sets);
+        round->receive_sets_s = run_stage(testbench, receive_sets, load_of_sets(work), work->sets);
     }
     count_so_far(testbench, 1, round);
     hand_on(testbench);

@@ -31,11 +31,11 @@ enum kvc_megakv_testbench_search {
     KVC_MEGAKV_TESTBENCH_HALF_ABSENT  /* Both, half of each, in random order. */
 };
 
-/* The loads of the testbench's two nodes. */
+/* The loads of the testbench's nodes. */
 enum kvc_megakv_testbench_load {
     KVC_MEGAKV_TESTBENCH_GETS, /* GETs only. */
-    KVC_MEGAKV_TESTBENCH_MIX,  /* As many SETs as GETs in random order, because stores receive SETs mixed with
-                                  GETs. */
+    KVC_MEGAKV_TESTBENCH_SETS, /* SETs only. */
+    KVC_MEGAKV_TESTBENCH_MIX,  /* As many SETs as GETs in random order. */
     KVC_MEGAKV_TESTBENCH_LOADS
 };
 
@@ -45,18 +45,19 @@ struct kvc_megakv_testbench_work {
                       this. */
     enum kvc_megakv_testbench_search search;
     bool client_compares; /* The senders that answer them do not compare keys. */
-    uint32_t sets; /* SETs of a mix to be received, stored and inserted. The GETs of the mix are dropped. */
+    uint32_t sets;        /* SETs to be received, stored and inserted. */
+    bool mixed;           /* They come in a mix, the GETs of which are dropped. */
 };
 
 /* The times of a round, as means over the pipelines, and its counts. */
 struct kvc_megakv_testbench_round {
-    double receive_gets_s, receive_mix_s; /* Time of a receiver for GETs and for a mix [s]. */
-    uint32_t gets_rows;                   /* GETs that each receiver took in. */
-    uint32_t mix_rows, mix_sets; /* Requests of a mix that each receiver took in, and the SETs among them. */
-    uint32_t search_jobs;        /* Searches of all pipelines. */
-    double collect_s;            /* Time to collect the SETs' index jobs [s]. */
-    uint32_t insert_jobs;        /* These jobs. */
-    double send_s;               /* Time of a sender [s]. */
+    double receive_gets_s, receive_sets_s; /* Time of a receiver for GETs, and for SETs or a mix [s]. */
+    uint32_t gets_rows;                    /* GETs that each receiver took in. */
+    uint32_t sets_rows, sets; /* SETs or requests of a mix that each receiver took in, and the SETs alone. */
+    uint32_t search_jobs;     /* Searches of all pipelines. */
+    double collect_s;         /* Time to collect the SETs' index jobs [s]. */
+    uint32_t insert_jobs;     /* These jobs. */
+    double send_s;            /* Time of a sender [s]. */
     double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Time of each sender [s]. */
     uint32_t send_rows;                                /* GETs that each sender answered. */
     bool client_compared;                              /* Without comparing keys. */
