@@ -4,9 +4,10 @@
  * A run has a warm-up and a steady state, as in BigHouse (Meisner et al., ISPASS 2012). Every window of the
  * run counts what was sent, lost and answered in it, and sums the latencies. If the end of the warm-up is to
  * be detected, MSER-5 (sim/metrics/statistics.h) examines four series of the windows: throughput, hit ratio,
- * backlog and mean latency; the clients' lead must not grow either. The warm-up ends when all are steady
- * (sim/metrics/steady_state.h). Measuring then starts late enough that no batch already recorded reaches into
- * the measured time. The histogram, the busy times and all counts cover the measured time only. */
+ * backlog and mean latency. What it keeps of them must have no trend, and the clients' lead must not grow
+ * either. The warm-up ends when all are steady (sim/metrics/steady_state.h). Measuring then starts late
+ * enough that no batch already recorded reaches into the measured time. The histogram, the busy times and all
+ * counts cover the measured time only. */
 #ifndef KVC_SIM_METRICS_RECORDER_H
 #define KVC_SIM_METRICS_RECORDER_H
 

@@ -1,6 +1,7 @@
 #include "sim/metrics/recorder.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 Test(recorder, measures_only_its_time)
 {
@@ -59,6 +60,66 @@ Test(recorder, waits_for_the_steady_state)
     cr_expect_eq(recorder->until_ns, recorder->from_ns + 1000);
     kvc_recorder_close(recorder);
     free(recorder);
+}
+
+/* Records a window of 100 ns in which requests are sent and answered, each after latency_ns. */
+static void record_window(struct kvc_recorder *recorder, int window, uint32_t sent, uint32_t answered,
+                          double latency_ns)
+{
+    double now_ns = window * 100, sent_ns[200], done_ns[200], began_ns[200];
+    uint32_t first, last;
+    for (uint32_t i = 0; i < 200; i++) {
+        sent_ns[i] = now_ns + i * 100.0 / sent;
+        done_ns[i] = now_ns + i * 100.0 / answered;
+        began_ns[i] = done_ns[i] - latency_ns;
+    }
+    kvc_recorder_offered(recorder, sent_ns, sent);
+    kvc_recorder_latencies(recorder, now_ns, began_ns, done_ns, answered);
+    kvc_recorder_completions(recorder, now_ns, done_ns, answered, &first, &last);
+}
+
+/* Throughput grows all the time. */
+Test(recorder, waits_for_a_drift_until_the_limit_and_says_so)
+{
+    enum { LIMIT = 300 };
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    cr_assert_eq(kvc_recorder_open(recorder, 100, -1, 10000, NULL), KVC_OK);
+    recorder->warmup_most_ns = LIMIT * 100;
+    for (int window = 0; !kvc_recorder_check(recorder, window * 100); window++) {
+        cr_assert_lt(window, 2 * LIMIT);
+        uint32_t requests = (uint32_t)(80 + window / 4);
+        record_window(recorder, window, requests, requests, 50);
+    }
+    kvc_recorder_report(recorder, result);
+    cr_expect(recorder->from_ns > LIMIT * 100 && recorder->from_ns < (LIMIT + 10) * 100, "%g",
+              recorder->from_ns);
+    cr_assert_eq(result->note_count, 2);
+    cr_expect(strstr(result->note[0], "the throughput was not steady when measuring began"), "%s",
+              result->note[0]);
+    cr_expect(strstr(result->note[1], "the throughput drifted"), "%s", result->note[1]);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
+}
+
+Test(recorder, an_overloaded_store_is_not_waited_for)
+{
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    cr_assert_eq(kvc_recorder_open(recorder, 100, -1, 10000, NULL), KVC_OK);
+    for (int window = 0; !kvc_recorder_check(recorder, window * 100); window++) {
+        cr_assert_lt(window, 400);
+        record_window(recorder, window, 60, 50, 100 + window * 100 / 6.0);
+    }
+    kvc_recorder_report(recorder, result);
+    cr_expect(recorder->from_ns > 200 * 100 && recorder->from_ns < 210 * 100, "%g", recorder->from_ns);
+    cr_expect_float_eq(recorder->overload_frac, 1 / 6.0, 0.01);
+    cr_assert_eq(result->note_count, 1);
+    cr_expect(strstr(result->note[0], "more requests are sent than answered"), "%s", result->note[0]);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
 }
 
 /* Counters and energy grow at a rate that changes in the middle. */

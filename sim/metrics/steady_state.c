@@ -1,5 +1,6 @@
 #include "sim/metrics/steady_state.h"
 
+#include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,11 +8,11 @@
 #include "sim/base/array.h"
 #include "sim/metrics/statistics.h"
 
-enum { PARTS = 10 /* Parts of a half. */, BATCH = 5 };
+enum { PARTS = 10 /* Parts of a time that is examined. */, BATCH = 5 };
 
 static const double too_small_frac = 0.001;
 static const double errors_least = 4;
-static const double lead_errors_least = 2; /* A false alarm costs a few windows only. */
+static const double waiting_errors_least = 2; /* A false alarm costs a few windows only. */
 
 const char *const kvc_series_names[KVC_SERIES] = {"throughput", "hit ratio", "backlog", "mean latency",
                                                   "lead of the clients"};
@@ -83,7 +84,35 @@ static bool lead_grows(const struct kvc_window *windows, uint32_t count)
         growth[(uint64_t)i * PARTS / half] += window->lead - window[-1].lead;
         completed += (double)window->completed;
     }
-    return growth_frac(growth, completed, lead_errors_least) > 0;
+    return growth_frac(growth, completed, waiting_errors_least) > 0;
+}
+
+/* Sets the means of PARTS equal times. */
+static void find_parts(const double *value, uint32_t count, double part[PARTS])
+{
+    for (uint32_t i = 0; i < PARTS; i++) {
+        uint32_t from = (uint32_t)((uint64_t)i * count / PARTS);
+        uint32_t to = (uint32_t)((uint64_t)(i + 1) * count / PARTS);
+        part[i] = gsl_stats_mean(value + from, 1, to - from);
+    }
+}
+
+/* Returns the change of a series that matters. */
+static double change_that_matters(enum kvc_series series, double level)
+{
+    return matters[series] * (series == KVC_SERIES_HIT_RATIO ? 1 : fabs(level));
+}
+
+/* Returns whether a line through the means of PARTS equal times changes by more than chance and by enough to
+ * matter. Unlike the scatter within two halves, the scatter around the line does not contain the trend. */
+static bool has_trend(const double *value, uint32_t count, enum kvc_series series)
+{
+    static const double at[PARTS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    double part[PARTS], start, slope, ignored, squared_error;
+    find_parts(value, count, part);
+    gsl_fit_linear(at, 1, part, 1, PARTS, &start, &slope, &ignored, &ignored, &squared_error, &ignored);
+    return fabs(slope) > waiting_errors_least * sqrt(squared_error) &&
+           fabs(slope) * PARTS > change_that_matters(series, gsl_stats_mean(part, 1, PARTS));
 }
 
 /* Returns whether a series has a steady end. `value` is scratch. */
@@ -91,7 +120,8 @@ static bool is_settled(const struct kvc_window *windows, uint32_t count, enum kv
                        double *value)
 {
     find_series(windows, count, series, value);
-    return kvc_mser5(value, count) >= 0 || is_flat(value, count);
+    int64_t cut = kvc_mser5(value, count);
+    return is_flat(value, count) || (cut >= 0 && !has_trend(value + cut, count - (uint32_t)cut, series));
 }
 
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count)
@@ -126,11 +156,7 @@ double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t coun
 static double mean_of_half(const double *value, uint32_t count, double *squared_error)
 {
     double part[PARTS];
-    for (uint32_t i = 0; i < PARTS; i++) {
-        uint32_t from = (uint32_t)((uint64_t)i * count / PARTS);
-        uint32_t to = (uint32_t)((uint64_t)(i + 1) * count / PARTS);
-        part[i] = gsl_stats_mean(value + from, 1, to - from);
-    }
+    find_parts(value, count, part);
     *squared_error += gsl_stats_variance(part, 1, PARTS) / PARTS;
     return gsl_stats_mean(value, 1, count);
 }
@@ -150,7 +176,8 @@ struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t fi
     drift.second = mean_of_half(value + first + count - half, half, &squared_error);
     free(value);
     double change = fabs(drift.second - drift.first);
-    double scale = series == KVC_SERIES_HIT_RATIO ? 1 : fmax(fabs(drift.first), fabs(drift.second));
-    drift.significant = change > errors_least * sqrt(squared_error) && change > matters[series] * scale;
+    double level = fmax(fabs(drift.first), fabs(drift.second));
+    drift.significant =
+        change > errors_least * sqrt(squared_error) && change > change_that_matters(series, level);
     return drift;
 }

@@ -37,11 +37,21 @@ extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
 extern const char *const kvc_series_units[KVC_SERIES]; /**< Units of struct kvc_drift. */
 
 /** Returns the first series that is not steady in the windows 0 to count - 1, or KVC_SERIES if all are. A
- * series is steady if MSER-5 (sim/metrics/statistics.h) truncates less than its first half, or if the means
- * of five windows in its second half differ by less than 0.1 % of their mean. A window without answers
- * repeats the window before it. The lead is steady unless it grows in the second half by more than
- * 1 % of the requests that are answered meanwhile, by which throughput would fall later, and by more than
- * two standard errors of this growth. */
+ * window without answers repeats the window before it. A series is steady in two cases:
+ * - The means of five windows in its second half differ by less than 0.1 % of their mean.
+ * - MSER-5 (sim/metrics/statistics.h) truncates less than its first half, and what it keeps has no trend. A
+ *   trend is the least-squares line through the means of ten equal parts, if its slope exceeds two of its
+ *   standard errors and its change over all parts is one that kvc_windows_drift() calls large enough.
+ *
+ * MSER-5 alone accepts a slow drift under the noise of single windows. kvc_windows_drift() often misses it,
+ * too, because the drift itself scatters the parts of its halves, and so does a cycle of the store that is
+ * longer than a part. By chance, the trend refuses 6 % of the noisy series that MSER-5 accepts if their
+ * windows are independent, and 16 % if neighbours correlate by 0.95; the caller then looks again later. A
+ * drift below the noise of a line through so few windows is not seen, nor is one that turns round in the
+ * middle of them.
+ *
+ * The lead is steady unless it grows in the second half by more than 1 % of the requests that are answered
+ * meanwhile, by which throughput would fall later, and by more than two standard errors of this growth. */
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
 
 /** Returns the share of the requests that stays behind, if more is sent than answered throughout the second
