@@ -111,6 +111,7 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
         .senders = config->streams * thread_rate(config, mean.send, mean.receive),
         .rx = network ? wire_rate(config->nic, means->request_bytes) : INFINITY,
         .tx = network ? wire_rate(config->nic, means->response_bytes) : INFINITY,
+        .buffers = (double)KVC_MEGAKV_ROWS_MAX * config->streams / config->cycle_ns,
     };
     if (config->threads == KVC_MEGAKV_OWN_THREADS &&
         config->streams > 1) { /* The scheduler waits for the slowest. */
@@ -119,8 +120,8 @@ struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenari
     if (config->threads == KVC_MEGAKV_SHARED_THREADS) {
         share_cores(config, &mean, &fit, &load, &limits);
     }
-    limits.lowest =
-        fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)), fmin(limits.rx, limits.tx));
+    limits.lowest = fmin(fmin(limits.gpu, fmin(limits.receivers, limits.senders)),
+                         fmin(fmin(limits.rx, limits.tx), limits.buffers));
     return limits;
 }
 
@@ -430,6 +431,7 @@ static void add_metrics(const struct kvc_megakv_costs *costs, const struct forec
     kvc_metrics_set(model, "senders_limit_mops", limits->senders * 1e3);
     kvc_metrics_set(model, "rx_limit_mops", limits->rx * 1e3);
     kvc_metrics_set(model, "tx_limit_mops", limits->tx * 1e3);
+    kvc_metrics_set(model, "buffers_limit_mops", limits->buffers * 1e3);
 }
 
 static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, struct kvc_result *result)

@@ -18,6 +18,7 @@ struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario);
 /* The speeds that the parts of a socket sustain at the scenario's cycle [requests/ns]. */
 struct kvc_megakv_limits {
     double gpu, receivers, senders, rx, tx;
+    double buffers; /* Each pipeline fills at most one buffer in a cycle. */
     double lowest;
 };
 struct kvc_megakv_limits kvc_megakv_limits_of(const struct kvc_scenario *scenario,
