@@ -7,5 +7,5 @@ return {
   cluster = { nodes = 1 },
   -- The measured pipeline is fed with whole frames, each of which counts from the time at which it leaves.
   workload = { keys = 16e6, key = 8, value = 8, get = 1, set = 0, fill = "at_once", arrival = "saturate" },
-  run = { functional = "full", duration = "500ms" },
+  run = { functional = "full", duration = "400ms" },
 }
