@@ -40,16 +40,21 @@ static const double *shares_of(struct use *use, const struct kvc_megakv_cost_cur
     return use->share;
 }
 
-/* Returns the cost for every measured length of keys. `use` may be NULL: no memory matters. */
-static struct kvc_megakv_keyed_curve keyed_of(struct use *use, const struct kvc_megakv_cost_curve *curve,
-                                              double threads)
+/* Returns the cost for every measured length of keys. `share` is that of kvc_megakv_cost_curve_by_size. */
+static struct kvc_megakv_keyed_curve keyed_by_shares(const struct kvc_megakv_cost_curve *curve,
+                                                     double threads, const double *share)
 {
     struct kvc_megakv_keyed_curve keyed = {.count = kvc_megakv_cost_keys(curve, keyed.key_bytes)};
-    const double *share = use != NULL ? shares_of(use, curve) : NULL;
     for (uint32_t i = 0; i < keyed.count; i++) {
         keyed.curve[i] = kvc_megakv_cost_curve_by_size(curve, keyed.key_bytes[i], 0, threads, share);
     }
     return keyed;
+}
+
+static struct kvc_megakv_keyed_curve keyed_of(struct use *use, const struct kvc_megakv_cost_curve *curve,
+                                              double threads)
+{
+    return keyed_by_shares(curve, threads, shares_of(use, curve));
 }
 
 /* Returns the cost of receiving for every measured size of batches, each of which was used in turn. */
@@ -59,15 +64,11 @@ static struct kvc_megakv_batch_costs batch_costs_of(const struct kvc_megakv_cost
     double bytes[KVC_CURVE_POINTS_MAX], share[KVC_CURVE_POINTS_MAX];
     struct kvc_megakv_batch_costs costs = {.count = kvc_megakv_cost_footprints(receive, bytes)};
     for (uint32_t b = 0; b < costs.count; b++) {
-        struct kvc_megakv_keyed_curve *keyed = &costs.curve[b];
         costs.batches_bytes[b] = bytes[b];
-        keyed->count = kvc_megakv_cost_keys(receive, keyed->key_bytes);
         for (uint32_t i = 0; i < costs.count; i++) { /* Exactly this footprint. */
             share[i] = i < b ? bytes[i] / bytes[b] : 1;
         }
-        for (uint32_t k = 0; k < keyed->count; k++) {
-            keyed->curve[k] = kvc_megakv_cost_curve_by_size(receive, keyed->key_bytes[k], 0, threads, share);
-        }
+        costs.curve[b] = keyed_by_shares(receive, threads, share);
     }
     return costs;
 }
@@ -239,7 +240,7 @@ static double mix_ns_of(const struct kvc_megakv_cost_curve *mix, double threads,
         return 0;
     }
     struct kvc_curve curve = kvc_megakv_cost_curve_by_size(mix, 0, 0, threads, NULL);
-    return kvc_curve_at(&curve, 1) * 2 * fmin(workload->get_frac, 1 - workload->get_frac);
+    return kvc_curve_at(&curve, 1) * kvc_megakv_surprise_frac(workload->get_frac);
 }
 
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
@@ -386,7 +387,7 @@ static double surprise_ns(const struct kvc_megakv_costs *costs, double key_bytes
     double known_ns = (kvc_megakv_keyed_at(&costs->read, key_bytes, bytes) +
                        kvc_megakv_keyed_at(&costs->read, key_bytes, 0)) /
                       2;
-    return fmax(half_ns - known_ns, 0) * 2 * fmin(missed_frac, 1 - missed_frac);
+    return fmax(half_ns - known_ns, 0) * kvc_megakv_surprise_frac(missed_frac);
 }
 
 /* Returns the part of a read that compares keys. It depends on the key, not on how long the value is, so

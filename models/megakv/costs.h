@@ -26,6 +26,7 @@
 #ifndef KVC_MODELS_MEGAKV_COSTS_H
 #define KVC_MODELS_MEGAKV_COSTS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,6 +81,13 @@ struct kvc_megakv_costs {
 /* Returns the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
  * batches until kvc_megakv_costs_use_batches changes that. */
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
+
+/* Returns how often a core predicts wrongly which of two kinds comes next in random order if `frac` of them
+ * are of one kind, relative to one half of each, where it is measured: in proportion to the rarer kind. */
+static inline double kvc_megakv_surprise_frac(double frac)
+{
+    return 2 * fmin(frac, 1 - frac);
+}
 
 /* Returns the memory of the batches that a receiver's core fills in turn: `rows` requests in each buffer of
  * each pipeline on the core [bytes]. Keys count as 8 bytes, because longer ones have curves of their own. */

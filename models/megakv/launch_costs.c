@@ -35,7 +35,7 @@ static double mixed_ns(const struct kvc_curve *first, const struct kvc_curve *se
         surprise_ns = fmax(kvc_curve_at(half, jobs) - (first_ns + second_ns) / 2, 0);
     }
     return first_frac * first_ns + (1 - first_frac) * second_ns +
-           2 * fmin(first_frac, 1 - first_frac) * surprise_ns;
+           kvc_megakv_surprise_frac(first_frac) * surprise_ns;
 }
 
 /* A thread drains the index jobs after its search. The scheduler of a GPU drains them while the GPU searches,

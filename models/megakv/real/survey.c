@@ -63,10 +63,12 @@ double kvc_megakv_survey_touched_bytes(const struct kvc_megakv_survey *survey)
 }
 
 void kvc_megakv_survey_measure(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
-                               struct kvc_megakv_measured_curve *curve, double ns[KVC_MEGAKV_REPETITIONS])
+                               double footprint_bytes, struct kvc_megakv_measured_curve *curve)
 {
+    double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_cost_point where =
         kvc_megakv_survey_place(survey, kvc_megakv_survey_touched_bytes(survey));
+    where.footprint_bytes = footprint_bytes;
     kvc_megakv_repeat(fn, survey, settling, ns);
     kvc_megakv_measured_curve_add(curve, &where, ns);
 }

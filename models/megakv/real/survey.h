@@ -47,8 +47,8 @@ struct kvc_megakv_cost_point kvc_megakv_survey_place(const struct kvc_megakv_sur
 /* Returns what a request touches of an item [bytes], which is the size on curves over items. */
 double kvc_megakv_survey_touched_bytes(const struct kvc_megakv_survey *survey);
 
-/* Measures a point over the item's bytes, and writes its times to `ns`. */
+/* Measures a point over the item's bytes, at a footprint. */
 void kvc_megakv_survey_measure(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
-                               struct kvc_megakv_measured_curve *curve, double ns[KVC_MEGAKV_REPETITIONS]);
+                               double footprint_bytes, struct kvc_megakv_measured_curve *curve);
 
 #endif

@@ -112,15 +112,11 @@ static double fill_up(struct kvc_megakv_survey *survey)
     return pass_ns;
 }
 
-/* Measures a point over the item's bytes. The places of new items are those of the room, too. */
+/* The places of new items are those of the room, too. */
 static void measure_write(struct kvc_megakv_survey *survey, struct kvc_megakv_measured_curve *curve)
 {
-    double ns[KVC_MEGAKV_REPETITIONS];
-    struct kvc_megakv_cost_point where =
-        kvc_megakv_survey_place(survey, kvc_megakv_survey_touched_bytes(survey));
-    where.footprint_bytes += survey->testbench.params.room_bytes;
-    kvc_megakv_repeat(write_again, survey, 0, ns);
-    kvc_megakv_measured_curve_add(curve, &where, ns);
+    const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
+    kvc_megakv_survey_measure(survey, write_again, 0, params->items_bytes + params->room_bytes, curve);
 }
 
 void kvc_megakv_survey_writes(struct kvc_megakv_survey *survey)

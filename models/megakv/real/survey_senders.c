@@ -57,6 +57,12 @@ static uint32_t slowest_of(const struct kvc_megakv_testbench_round rounds[KVC_ME
     return slowest;
 }
 
+static void measure_read(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
+                         struct kvc_megakv_measured_curve *curve)
+{
+    kvc_megakv_survey_measure(survey, fn, settling, survey->testbench.params.items_bytes, curve);
+}
+
 static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kvc_diag *diag)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
@@ -65,7 +71,7 @@ static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kv
         kvc_megakv_survey_place(survey, kvc_megakv_survey_touched_bytes(survey));
     uint64_t misses = 0;
     survey->work = kvc_megakv_survey_reads;
-    kvc_megakv_survey_measure(survey, read_again, 0, &survey->measurement->read, ns);
+    measure_read(survey, read_again, 0, &survey->measurement->read);
     uint32_t slowest = slowest_of(survey->round, threads);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] = survey->round[i].each_send_s[slowest] * 1e9 / survey->round[i].send_rows;
@@ -123,7 +129,7 @@ static double read_marks_again(void *data, int repetition)
 static void measure_marks(struct kvc_megakv_survey *survey, uint32_t one_in,
                           struct kvc_megakv_measured_curve *curve)
 {
-    double ns[KVC_MEGAKV_REPETITIONS], keys = (double)survey->testbench.keys;
+    double keys = (double)survey->testbench.keys;
     uint32_t pipelines = survey->testbench.params.pipelines;
     survey->work = kvc_megakv_survey_reads;
     survey->work.gets =
@@ -131,7 +137,7 @@ static void measure_marks(struct kvc_megakv_survey *survey, uint32_t one_in,
     survey->one_in = one_in;
     survey->marked = INFINITY;
     int settling = (int)(warm_frac * keys / ((double)survey->work.gets * pipelines));
-    kvc_megakv_survey_measure(survey, read_marks_again, settling, curve, ns);
+    measure_read(survey, read_marks_again, settling, curve);
 }
 
 enum kvc_status kvc_megakv_survey_reads_nearby(struct kvc_megakv_survey *survey, bool misses,
@@ -151,16 +157,15 @@ enum kvc_status kvc_megakv_survey_senders(struct kvc_megakv_survey *survey, bool
                                           struct kvc_diag *diag)
 {
     struct kvc_megakv_measurement *measurement = survey->measurement;
-    double ns[KVC_MEGAKV_REPETITIONS];
     kvc_megakv_survey_read(survey, fmin(2 * (double)survey->testbench.keys, WARM_UP_REQUESTS));
     enum kvc_status status = measure_reads(survey, diag);
     if (status != KVC_OK) {
         return status;
     }
-    kvc_megakv_survey_measure(survey, compare_again, 0, &measurement->compare, ns);
+    measure_read(survey, compare_again, 0, &measurement->compare);
     survey->work = kvc_megakv_survey_reads;
     survey->work.search = KVC_MEGAKV_TESTBENCH_HALF_ABSENT;
-    kvc_megakv_survey_measure(survey, read_again, 0, &measurement->read_half_missed, ns);
+    measure_read(survey, read_again, 0, &measurement->read_half_missed);
     if (misses) {
         struct kvc_megakv_measured_curve *const curves[] = {
             &measurement->read,         &measurement->read_checked,
