@@ -89,6 +89,9 @@ static const struct kvc_option rows[] = {
     CURVE(read_marked, "as read, when that bit is clear and must be set"),
     CURVE(read_half_missed, "as read, when a random half of the reads are misses"),
     CURVE(read_slowest, "as read, on the slowest of the senders' cores"),
+    CURVE(read_batch,
+          "a GET that hits at its sender, by the memory of the batches that a receiver's core fills in turn; "
+          "the other curves hold for the smallest; without it, batches do not matter to senders"),
     CURVE(compare,
           "the part of a GET's time at its sender that compares the keys, by the same sizes; without "
           "it, no difference was measured: get and getk cost the sender the same"),
@@ -429,6 +432,7 @@ enum kvc_status kvc_megakv_cost_profile_check(const struct kvc_megakv_cost_profi
         {"read_marked", &profile->read_marked, false},
         {"read_half_missed", &profile->read_half_missed, false},
         {"read_slowest", &profile->read_slowest, false},
+        {"read_batch", &profile->read_batch, true},
         {"compare", &profile->compare, true},
         {"search", &profile->search, false},
         {"search_miss", &profile->search_miss, false},

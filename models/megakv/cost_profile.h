@@ -65,6 +65,11 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve read_slowest;     /* As read, on the slowest of the senders' cores, which
                                                       limits a wait for all senders. */
 
+    /* A GET that hits at its sender, by the memory of the batches that a receiver's core fills in turn (size;
+     * kvc_megakv_batches_bytes). The curves above hold for the smallest. Not measured: batches do not matter.
+     */
+    struct kvc_megakv_cost_curve read_batch;
+
     /* The part of any of these times in which the sender compares the requested key with the item's, by the
      * same sizes; with api = "getk" the client does that. Not measured: no difference is known. */
     struct kvc_megakv_cost_curve compare;

@@ -78,6 +78,16 @@ double kvc_megakv_batches_bytes(double rows, uint32_t buffers, uint32_t pipeline
     return rows * ROW_BYTES * buffers * pipelines;
 }
 
+/* Returns what a curve over the memory of the batches adds to the smallest ones [ns]. */
+static double batch_ns_of(const struct kvc_curve *curve, double bytes)
+{
+    if (curve->count == 0) {
+        return 0;
+    }
+    double within_bytes = fmin(fmax(bytes, curve->x[0]), curve->x[curve->count - 1]);
+    return kvc_curve_at(curve, within_bytes) - curve->y[0];
+}
+
 void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows)
 {
     const struct kvc_megakv_config *config = costs->config;
@@ -87,6 +97,7 @@ void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows)
         return;
     }
     double bytes = kvc_megakv_batches_bytes(rows, config->buffers, pipelines);
+    costs->read_batch_ns = batch_ns_of(&costs->read_by_batch, bytes);
     while (right + 1 < batches->count && batches->batches_bytes[right] < bytes) {
         right++;
     }
@@ -270,6 +281,9 @@ struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
     struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, 0, 0, threads, NULL);
     struct kvc_megakv_keyed_curve slowest = keyed_of(&items, &stages->read_slowest, threads);
     costs.receive_by_batch = batch_costs_of(&stages->receive, threads);
+    if (stages->read_batch.count > 0) {
+        costs.read_by_batch = kvc_megakv_cost_curve_by_size(&stages->read_batch, 0, 0, threads, NULL);
+    }
     kvc_megakv_costs_use_batches(&costs, 0);
     costs.write = keyed_of(&places, &stages->write, threads);
     costs.evict = keyed_of(&places, &stages->evict, threads);
@@ -426,6 +440,9 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
     if (costs->config->api == KVC_MEGAKV_GETK && outcome != KVC_MEGAKV_MISS) {
         double read_bytes = outcome == KVC_MEGAKV_HIT ? bytes : key_alone;
         cost.stall_ns = fmax(cost.stall_ns - compare_ns(costs, key_bytes, read_bytes), 0);
+    }
+    if (outcome == KVC_MEGAKV_HIT) {
+        cost.stall_ns = fmax(cost.stall_ns + costs->read_batch_ns, 0);
     }
     if (lookup_mix->missed_frac > 0) {
         cost.stall_ns += surprise_ns(costs, key_bytes, bytes, lookup_mix->missed_frac);

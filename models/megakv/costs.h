@@ -75,7 +75,10 @@ struct kvc_megakv_costs {
     struct kvc_curve search, search_miss, search_half_missed, insert, replace, insert_half_replaced, erase,
         erase_miss, erase_half_missed, drain;
     struct kvc_megakv_batch_costs receive_by_batch;
-    struct kvc_megakv_keyed_curve receive; /* For the batches of kvc_megakv_costs_use_batches. */
+    struct kvc_curve read_by_batch; /* By the memory of the batches; no points if it was not measured. */
+    /* For the batches of kvc_megakv_costs_use_batches. */
+    struct kvc_megakv_keyed_curve receive;
+    double read_batch_ns; /* What a GET that hits costs its sender more than with the smallest batches. */
 };
 
 /* Returns the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
@@ -93,8 +96,9 @@ static inline double kvc_megakv_surprise_frac(double frac)
  * each pipeline on the core [bytes]. Keys count as 8 bytes, because longer ones have curves of their own. */
 double kvc_megakv_batches_bytes(double rows, uint32_t buffers, uint32_t pipelines);
 
-/* Lets receiving cost what it does with batches of `rows` requests: large ones have left the caches before
- * their turn comes again. Lines join the measured batches; beyond them the nearest ones count. */
+/* Lets receiving and answering cost what they do with batches of `rows` requests: large ones have left the
+ * caches before their turn comes again. Lines join the measured batches; beyond them the nearest ones count.
+ */
 void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows);
 
 /* Returns the cost of receiving one of the `frame_requests` requests in a frame. The place of a SET was free:

@@ -538,8 +538,7 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
 
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns)
 {
-    kvc_megakv_use_clock(socket);
-    kvc_megakv_costs_use_batches(&socket->simulation->costs, socket->batch_rows);
+    kvc_megakv_use_cores(socket);
     update_draws(socket);
     for (uint32_t i = 0; i < socket->simulation->streams; i++) {
         update_costs(&socket->pipelines[i]);

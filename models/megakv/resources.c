@@ -104,6 +104,7 @@ static void speed_threads(struct kvc_megakv_cost_profile *costs, bool with_index
         &costs->read_marked,
         &costs->read_half_missed,
         &costs->read_slowest,
+        &costs->read_batch,
         &costs->compare,
         &costs->drain,
     };

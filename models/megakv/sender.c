@@ -437,7 +437,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         return;
     }
     double now_ns = kvc_engine_now_ns();
-    kvc_megakv_use_clock(socket);
+    kvc_megakv_use_cores(socket);
     if (socket->shard != NULL) {
         read_items(pipeline, buffer);
     }

@@ -259,10 +259,12 @@ struct kvc_megakv_simulation {
     uint64_t written;            /* Requests in write_latency_sum_ns. */
 };
 
-/* Lets the costs be those at the clock that the socket's cores have now. Sockets share the costs. */
-static inline void kvc_megakv_use_clock(const struct kvc_megakv_socket *socket)
+/* Lets the costs be those at the clock that the socket's cores have now, and of batches as it has now.
+ * Sockets share the costs. */
+static inline void kvc_megakv_use_cores(const struct kvc_megakv_socket *socket)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
+    kvc_megakv_costs_use_batches(&simulation->costs, socket->batch_rows);
     simulation->costs.core_speed =
         kvc_cpu_pstate_speed(simulation->config->cpu, kvc_engine_pstate((uint32_t)socket->device.cpu));
 }

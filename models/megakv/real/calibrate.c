@@ -19,14 +19,16 @@ enum { LINE_BYTES = 64 };
 static const struct kvc_megakv_measurement_options full = {.nearby_bytes = 0x1p15,
                                                            .items_bytes = {0x1p21, 0x1p26, 0x1p30},
                                                            .shapes = {{8, {2, 8, 16, 64, 256, 1024, 8192}},
-                                                                      {16, {2, 64, 1024, 8192}},
-                                                                      {64, {8, 1024, 8192}},
+                                                                      {16, {2, 64, 256, 1024, 8192}},
+                                                                      {64, {8, 64, 256, 1024, 8192}},
                                                                       {250, {2, 64, 1024, 8192}}},
+                                                           .usual_value_bytes = 8,
                                                            .frames = {1, 8, 32, 92}};
 static const struct kvc_megakv_measurement_options quick = {
     .nearby_bytes = 0x1p15,
     .items_bytes = {0x1p21, 0x1p26},
     .shapes = {{8, {8, 64, 256, 1024}}, {64, {8, 1024}}},
+    .usual_value_bytes = 8,
     .frames = {1, 8, 32, 92}};
 
 /* Indexes from a size that fits the caches to the sizes of real ones. On a thread, streams are served in

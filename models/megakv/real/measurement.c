@@ -8,7 +8,7 @@
 const struct kvc_megakv_named_curve kvc_megakv_named_curves[KVC_MEGAKV_MEASURED_CURVES] = {
     CURVE(receive), CURVE(write), CURVE(evict), CURVE(evict_half_marked), CURVE(pass), CURVE(mix),
     CURVE(read), CURVE(read_checked), CURVE(read_half_marked), CURVE(read_marked), CURVE(read_half_missed),
-    CURVE(read_slowest), CURVE(compare),
+    CURVE(read_slowest), CURVE(read_batch), CURVE(compare),
     CURVE(search), CURVE(search_miss), CURVE(search_half_missed),
     CURVE(insert), CURVE(replace), CURVE(insert_half_replaced),
     CURVE(erase), CURVE(erase_miss), CURVE(erase_half_missed), CURVE(drain),

@@ -9,13 +9,13 @@
 /* Only receive, write, read, search, insert and erase have fits. */
 struct kvc_megakv_measurement {
     struct kvc_megakv_measured_curve receive, write, evict, evict_half_marked, pass, mix, read, read_checked,
-        read_half_marked, read_marked, read_half_missed, read_slowest, compare, search, search_miss,
-        search_half_missed, insert, replace, insert_half_replaced, erase, erase_miss, erase_half_missed,
-        drain;
+        read_half_marked, read_marked, read_half_missed, read_slowest, read_batch, compare, search,
+        search_miss, search_half_missed, insert, replace, insert_half_replaced, erase, erase_miss,
+        erase_half_missed, drain;
 };
 
 /* The curves by their names in a machine file, in the order of that file. */
-enum { KVC_MEGAKV_MEASURED_CURVES = 23 };
+enum { KVC_MEGAKV_MEASURED_CURVES = 24 };
 struct kvc_megakv_named_curve {
     const char *name;
     size_t offset; /* In struct kvc_megakv_measurement. */

@@ -47,7 +47,7 @@ static enum kvc_status survey_frames(struct plan *plan, uint32_t key_bytes, uint
     const struct kvc_megakv_measurement_options *params = plan->params;
     enum kvc_status status = KVC_OK;
     for (int f = 0; status == KVC_OK && f < KVC_MEGAKV_FRAMES_MAX && params->frames[f] > 0; f++) {
-        status = kvc_megakv_survey_open(&plan->survey, key_bytes, params->shapes[0].value_bytes[0],
+        status = kvc_megakv_survey_open(&plan->survey, key_bytes, params->usual_value_bytes,
                                         params->items_bytes[0], 0, params->frames[f], pipelines, diag);
         if (status == KVC_OK) {
             kvc_megakv_survey_receive(&plan->survey, params->frames[f]);
@@ -62,9 +62,10 @@ static enum kvc_status survey_full_store(struct plan *plan, uint32_t pipelines, 
     const struct kvc_megakv_measurement_options *params = plan->params;
     const struct kvc_megakv_shapes *shapes = &params->shapes[0];
     double items_bytes = params->items_bytes[1] > 0 ? params->items_bytes[1] : params->items_bytes[0];
-    enum kvc_status status = kvc_megakv_survey_open(&plan->survey, shapes->key_bytes, shapes->value_bytes[0],
-                                                    items_bytes, 0, 0, pipelines, diag);
+    enum kvc_status status = kvc_megakv_survey_open(
+        &plan->survey, shapes->key_bytes, params->usual_value_bytes, items_bytes, 0, 0, pipelines, diag);
     if (status == KVC_OK) {
+        kvc_megakv_survey_read_batches(&plan->survey);
         kvc_megakv_survey_pass(&plan->survey);
         kvc_megakv_survey_mix(&plan->survey);
         kvc_megakv_survey_drain(&plan->survey);

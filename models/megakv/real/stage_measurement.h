@@ -28,6 +28,7 @@ struct kvc_megakv_measurement_options {
     double nearby_bytes; /* Size of all items in the store that stands for popular ones [bytes]. */
     double items_bytes[KVC_MEGAKV_FOOTPRINTS_MAX]; /* Larger sizes, rising; 0 ends the list [bytes]. */
     struct kvc_megakv_shapes shapes[KVC_MEGAKV_COST_KEYS_MAX];
+    uint32_t usual_value_bytes; /* Values where neither their length nor that of the keys is varied. */
     uint32_t frames[KVC_MEGAKV_FRAMES_MAX]; /* Requests of the measured frames; 0 ends the list. */
     uint32_t cores;                         /* Hardware threads of this machine that may be used. */
 };

@@ -6,11 +6,20 @@
 
 enum {
     ROWS = 4096,       /* GETs of a batch if its size does not matter. */
-    MANY_ROWS = 60000, /* GETs of a batch that is not timed. */
+    MANY_ROWS = 60000, /* GETs of a batch that is nearly full. */
 };
 
 const struct kvc_megakv_testbench_work kvc_megakv_survey_reads = {.gets = ROWS,
                                                                   .search = KVC_MEGAKV_TESTBENCH_KEYS};
+
+const uint32_t kvc_megakv_survey_batch_rows[KVC_MEGAKV_SURVEY_BATCHES] = {ROWS, 16384, 32768, MANY_ROWS};
+
+double kvc_megakv_survey_batches_bytes(const struct kvc_megakv_survey *survey, uint32_t rows)
+{
+    const struct kvc_megakv_testbench *testbench = &survey->testbench;
+    return kvc_megakv_batches_bytes(rows, (uint32_t)testbench->options.buffers,
+                                    survey->shared_cores ? testbench->params.pipelines : 1);
+}
 
 enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_t key_bytes,
                                        uint32_t value_bytes, double items_bytes, double room_bytes,

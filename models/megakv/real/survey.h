@@ -27,6 +27,14 @@ struct kvc_megakv_survey {
 /* Work that reads GETs of keys that exist, as many as a small batch has. */
 extern const struct kvc_megakv_testbench_work kvc_megakv_survey_reads;
 
+/* Requests of the batches that are measured: from those that stay in the caches until their buffer's next
+ * turn to full ones. */
+enum { KVC_MEGAKV_SURVEY_BATCHES = 4 };
+extern const uint32_t kvc_megakv_survey_batch_rows[KVC_MEGAKV_SURVEY_BATCHES];
+
+/* Returns the memory of batches of `rows` requests that a receiver's core fills in turn [bytes]. */
+double kvc_megakv_survey_batches_bytes(const struct kvc_megakv_survey *survey, uint32_t rows);
+
 /* Opens a new store for each number of pipelines, because a store's resources (packets, buffers) contribute
  * to the costs of its stages. `room_bytes` is what SETs find free; `frame_requests` is as for
  * kvc_megakv_testbench_open, and so are the errors. */

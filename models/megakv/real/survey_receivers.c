@@ -7,8 +7,8 @@
 #include "models/megakv/costs.h"
 
 enum {
-    SETS = 4096,       /* Most SETs of a batch that is timed. */
-    MANY_SETS = 24000, /* Most SETs of a batch that is not. */
+    SETS = 4096,       /* Most SETs of a batch where there is room for few. */
+    MANY_SETS = 24000, /* Most SETs of other batches. */
     FEW_JOBS = 256,    /* Fewest index jobs whose collection is timed. */
     MANY_JOBS = 65536, /* Most of them. */
 };
@@ -28,10 +28,6 @@ static const double write_rounds = 2.5 * (KVC_MEGAKV_REPETITIONS + 8);
 
 const double kvc_megakv_survey_room_bytes = 0x1p25;
 
-/* Requests of the batches that are received: from those that stay in the caches until their buffer's next
- * turn to full ones. */
-static const uint32_t batch_rows[] = {4096, 16384, 32768, 60000};
-
 static double receive_again(void *data, int repetition)
 {
     struct kvc_megakv_survey *survey = data;
@@ -42,15 +38,12 @@ static double receive_again(void *data, int repetition)
 void kvc_megakv_survey_receive(struct kvc_megakv_survey *survey, uint32_t frame_requests)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
-    const struct kvc_megakv_testbench *testbench = &survey->testbench;
-    uint32_t pipelines = survey->shared_cores ? testbench->params.pipelines : 1;
     struct kvc_megakv_cost_point where = kvc_megakv_survey_place(survey, frame_requests);
     survey->work = kvc_megakv_survey_reads;
     survey->frame_requests = frame_requests;
-    for (size_t i = 0; i < sizeof(batch_rows) / sizeof(*batch_rows); i++) {
-        survey->work.gets = batch_rows[i];
-        where.footprint_bytes =
-            kvc_megakv_batches_bytes(batch_rows[i], (uint32_t)testbench->options.buffers, pipelines);
+    for (int i = 0; i < KVC_MEGAKV_SURVEY_BATCHES; i++) {
+        survey->work.gets = kvc_megakv_survey_batch_rows[i];
+        where.footprint_bytes = kvc_megakv_survey_batches_bytes(survey, survey->work.gets);
         kvc_megakv_repeat(receive_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->receive, &where, ns);
     }
@@ -174,7 +167,7 @@ void kvc_megakv_survey_mix(struct kvc_megakv_survey *survey)
     const struct kvc_megakv_cost_point where = {.size = 1, .threads = params->pipelines};
     survey->frame_requests =
         kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, params->key_bytes, params->value_bytes);
-    survey->work = (struct kvc_megakv_testbench_work){.sets = SETS};
+    survey->work = (struct kvc_megakv_testbench_work){.sets = MANY_SETS};
     kvc_megakv_repeat(mix_again, survey, 0, ns);
     kvc_megakv_measured_curve_add(&survey->measurement->mix, &where, ns);
 }

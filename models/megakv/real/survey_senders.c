@@ -82,6 +82,20 @@ static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kv
                         diag);
 }
 
+void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey)
+{
+    double ns[KVC_MEGAKV_REPETITIONS];
+    survey->work = kvc_megakv_survey_reads;
+    for (int i = 0; i < KVC_MEGAKV_SURVEY_BATCHES; i++) {
+        survey->work.gets = kvc_megakv_survey_batch_rows[i];
+        const struct kvc_megakv_cost_point where = {
+            .size = kvc_megakv_survey_batches_bytes(survey, survey->work.gets),
+            .threads = survey->testbench.params.pipelines};
+        kvc_megakv_repeat(read_again, survey, 0, ns);
+        kvc_megakv_measured_curve_add(&survey->measurement->read_batch, &where, ns);
+    }
+}
+
 /* A repetition is a round with comparison and one without, whose order alternates. Noise can make the
  * difference negative, the comparison cannot. */
 static double compare_again(void *data, int repetition)

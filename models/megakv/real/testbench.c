@@ -9,11 +9,8 @@
 #include "sim/base/seeds.h"
 
 enum {
-    FRAME_BYTES = 1472, /* Requests in a basic Ethernet frame. */
-    /* Packets of all feeds together. A measurement reads each of them once, but long values need more. */
-    SETS_BYTES_MIN = 16 << 20,
-    SETS_BYTES_MAX = 256 << 20,
-    LONG_BYTES = 1000, /* A long value. */
+    FRAME_BYTES = 1472,     /* Requests in a basic Ethernet frame. */
+    SETS_BYTES = 256 << 20, /* Packets of all feeds together: more than the caches keep. */
     INDEX_BYTES_MIN = 4096,
     GETS_BYTES_MIN = 16 << 20,
     GETS_BYTES_MAX = 64 << 20,
@@ -82,9 +79,8 @@ static uint64_t feed_bytes(const struct kvc_megakv_testbench *testbench, enum kv
 {
     double requests_bytes =
         (double)testbench->keys * (KVC_MEGAKV_PACKET_HEADER_BYTES + testbench->params.key_bytes);
-    double sets_bytes = testbench->params.value_bytes < LONG_BYTES ? SETS_BYTES_MIN : SETS_BYTES_MAX;
     double all_bytes = load != KVC_MEGAKV_TESTBENCH_GETS
-                           ? sets_bytes
+                           ? SETS_BYTES
                            : fmin(fmax(requests_bytes, GETS_BYTES_MIN), GETS_BYTES_MAX);
     return (uint64_t)all_bytes / testbench->params.pipelines;
 }
