@@ -11,6 +11,8 @@ expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o no
     --json calibrated.json >/dev/null
 grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
     fail "a calibrated machine is of no use"
+grep -qE '^    core_speed = \{ [0-9.]+, source = |^-- cpu.core_speed is not known: cores share' machine.lua ||
+    fail "calibrate measured no speed of the cores"
 # Every curve that the model asks for is in the file, and each with points of more than one size.
 for curve in receive write evict evict_half_marked pass mix read read_checked read_half_marked read_marked \
     read_half_missed read_slowest compare search search_miss search_half_missed insert replace insert_half_replaced erase \

@@ -51,12 +51,14 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
             status = kvc_models[i]->calibrate(&calibration, diag);
         }
     }
+    kvc_machine_add_core_speed(&calibrated->machine, &calibrated->steadiness, calibrated->profile);
     kvc_machine_comment(&calibrated->machine, &calibrated->steadiness, calibrated->profile);
     return status;
 }
 
 void kvc_calibrated_free(struct kvc_calibrated *calibrated)
 {
+    kvc_steadiness_free(&calibrated->steadiness);
     kvc_profile_free(calibrated->profile);
     calibrated->profile = NULL;
 }

@@ -58,6 +58,16 @@ static const struct kvc_option rows[] = {
      .min = 1e8,
      .max = 1e10,
      .help = "core clock; a faster clock shortens hits in the last-level cache"},
+    {.name = "core_speed",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, core_speed_steps_per_ns),
+     .min = 0,
+     .max = 1e3,
+     .optional = true,
+     .help =
+         "speed of the cores while the costs were measured, in steps of arithmetic per nanosecond; kvcast "
+         "validate compares it with the speed that a run saw; 0 or left out: unknown, as it is where "
+         "hardware threads share a core"},
     {.name = "packet",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, packet_ns),
@@ -217,6 +227,7 @@ double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 
 void kvc_cpu_speed_up(struct kvc_cpu *cpu, double factor)
 {
+    cpu->core_speed_steps_per_ns *= factor;
     cpu->packet_ns /= factor;
     cpu->operation_ns /= factor;
     cpu->lookahead_ns /= factor; /* The same instructions take less time, so they hide less of a stall. */

@@ -140,6 +140,7 @@ Test(speed_up, a_measured_launch_keeps_the_part_that_is_not_faster)
 Test(speed_up, cores_hide_less_of_a_stall)
 {
     struct kvc_cpu usual = {.clock_hz = 2.6e9,
+                            .core_speed_steps_per_ns = 2,
                             .packet_ns = 30,
                             .operation_ns = 200,
                             .lookahead_ns = 20,
@@ -150,5 +151,6 @@ Test(speed_up, cores_hide_less_of_a_stall)
     expect_faster(usual.operation_ns, faster.operation_ns);
     expect_faster(usual.lookahead_ns, faster.lookahead_ns);
     expect_faster(kvc_cpu_llc_hit_ns(&usual), kvc_cpu_llc_hit_ns(&faster));
+    cr_expect_float_eq(faster.core_speed_steps_per_ns, FACTOR * usual.core_speed_steps_per_ns, 1e-9);
     cr_expect_eq(faster.clock_hz, usual.clock_hz, "P-states keep their names");
 }

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "sim/base/clock.h"
+#include "validate/probes/core_watch.h"
 #include "validate/probes/pin.h"
 #include "validate/probes/speed.h"
 
@@ -12,7 +14,11 @@ const double kvc_cores_shared_frac = 0.85;
 
 enum { BURSTS = 20, BURST_STEPS = 60000 }; /* A burst takes about 0.1 ms. */
 
+/* Returns the speed of the calling thread's core, in steps of arithmetic per nanosecond. */
+typedef double measure_fn(void);
+
 struct crew {
+    measure_fn *measure;
     uint32_t count;
     atomic_uint arrived;
 };
@@ -24,29 +30,53 @@ struct member {
     pthread_t thread;
 };
 
-/* Starts once all threads have arrived. The median tells siblings from interruptions: another thread on the
- * core slows some bursts, a busy sibling slows all. */
+/* The median tells siblings from interruptions: another thread on the core slows some bursts, a busy sibling
+ * slows all. */
+static double speed_of_bursts(void)
+{
+    double speed[BURSTS];
+    for (int i = 0; i < BURSTS; i++) {
+        speed[i] = kvc_speed_measure(BURST_STEPS);
+    }
+    gsl_sort(speed, 1, BURSTS);
+    return speed[BURSTS / 2];
+}
+
+/* The watch of a run measures the speed from time to time while the core works: here, on the same arithmetic.
+ */
+static double speed_of_watch(void)
+{
+    struct kvc_core_watch watch;
+    double speed = 0;
+    if (kvc_core_watch_open(&watch, kvc_clock_wall_s(), 1, NULL) == KVC_OK) {
+        kvc_core_watch_begin(&watch);
+        do {
+            kvc_speed_measure(BURST_STEPS);
+        } while (kvc_core_watch_tick(&watch, kvc_clock_wall_s(), false) == 0);
+        speed = watch.window[0].speed;
+    }
+    kvc_core_watch_close(&watch);
+    return speed;
+}
+
+/* Starts once all threads have arrived. */
 static void *work(void *data)
 {
     struct member *member = data;
-    double speed[BURSTS];
     kvc_pin_core(member->core);
     atomic_fetch_add(&member->crew->arrived, 1);
     while (atomic_load(&member->crew->arrived) < member->crew->count) {
         ;
     }
-    for (int i = 0; i < BURSTS; i++) {
-        speed[i] = kvc_speed_measure(BURST_STEPS);
-    }
-    gsl_sort(speed, 1, BURSTS);
-    member->speed = speed[BURSTS / 2];
+    member->speed = member->crew->measure();
     return NULL;
 }
 
-/* Times bursts on the cores first to first + count - 1 at the same time. */
-static enum kvc_status run(uint32_t first, uint32_t count, double *speed, struct kvc_diag *diag)
+/* Measures the cores first to first + count - 1 at the same time. */
+static enum kvc_status run(measure_fn *measure, uint32_t first, uint32_t count, double *speed,
+                           struct kvc_diag *diag)
 {
-    struct crew crew = {.count = count};
+    struct crew crew = {.measure = measure, .count = count};
     struct member member[KVC_CORES_MAX];
     uint32_t started = 0;
     while (started < count) {
@@ -68,24 +98,35 @@ static enum kvc_status run(uint32_t first, uint32_t count, double *speed, struct
                                             first + started);
 }
 
+static uint32_t count_cores(void)
+{
+    uint32_t count = kvc_pin_cores();
+    return count < KVC_CORES_MAX ? count : KVC_CORES_MAX;
+}
+
 enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag)
 {
     double fastest = 0, alone = 0, speed[KVC_CORES_MAX];
     enum kvc_status status = KVC_OK;
-    uint32_t count = kvc_pin_cores();
-    *cores = (struct kvc_cores){.count = count < KVC_CORES_MAX ? count : KVC_CORES_MAX};
+    *cores = (struct kvc_cores){.count = count_cores()};
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
-        status = run(core, 1, &alone, diag);
+        status = run(speed_of_bursts, core, 1, &alone, diag);
         fastest = fmax(fastest, alone);
     }
     if (status == KVC_OK) {
-        status = run(0, cores->count, speed, diag);
+        status = run(speed_of_bursts, 0, cores->count, speed, diag);
     }
-    cores->fastest_steps_per_ns = fastest;
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
         cores->speed_frac[core] = fmin(speed[core] / fastest, 1);
     }
     return status;
+}
+
+uint32_t kvc_cores_watch(double speed[KVC_CORES_MAX])
+{
+    struct kvc_diag diag = {0};
+    uint32_t count = count_cores();
+    return run(speed_of_watch, 0, count, speed, &diag) == KVC_OK ? count : 0;
 }
 
 double kvc_cores_slowest_frac(const struct kvc_cores *cores)

@@ -12,8 +12,6 @@ enum { KVC_CORES_MAX = 256 };
 
 struct kvc_cores {
     uint32_t count; /* Measured cores. */
-    double
-        fastest_steps_per_ns; /* Speed of the fastest core when it works alone (validate/probes/speed.h). */
     /* Speed while all cores work, as a fraction of the fastest core's speed when it works alone, 0 to 1. */
     double speed_frac[KVC_CORES_MAX];
 };
@@ -22,6 +20,11 @@ struct kvc_cores {
  * arithmetic fills the execution units of a core, so that a busy sibling shows. KVC_ERR_RUNTIME: a thread
  * cannot be started. */
 enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag);
+
+/* Measures for the length of a window (validate/probes/quiet.h) what a run's watch of the cores would report
+ * while all of them work: speed[i] is core i's, in steps of arithmetic per nanosecond, or 0 where it was not
+ * measured. Returns the number of cores; 0: a thread cannot be started. */
+uint32_t kvc_cores_watch(double speed[KVC_CORES_MAX]);
 
 /* The speed of the slowest core, at most 1. */
 double kvc_cores_slowest_frac(const struct kvc_cores *cores);

@@ -99,6 +99,7 @@ static void add_cpu(const struct kvc_probed_machine *machine, struct kvc_profile
     kvc_profile_value(profile, "cpu", "threads_per_core", facts->threads_per_core, "",
                       "hardware threads of the first core");
     kvc_profile_value(profile, "cpu", "clock", facts->clock_hz / 1e9, "GHz", "as the system reports it");
+    kvc_profile_reserve(profile, "cpu", "core_speed");
     kvc_profile_reserve(profile, "cpu", "packet");
     kvc_profile_value(profile, "cpu", "llc_hit_cycles", point->line_ns[0] * facts->clock_hz / 1e9, "",
                       "dependent lines of %llu KiB, the first size beyond the core's own caches",
@@ -186,6 +187,30 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
     return profile;
 }
 
+/* A virtual machine is seldom told that its cores share units, but their speed shows it. */
+static const char *why_speed_is_unknown(const struct kvc_probed_machine *machine,
+                                        const struct kvc_steadiness *steadiness)
+{
+    if (machine->facts.threads_per_core > 1 ||
+        kvc_cores_slowest_frac(&machine->cores) < kvc_cores_shared_frac) {
+        return "cores share their units, so what a thread is seen to do depends on its sibling";
+    }
+    return isnan(kvc_steadiness_core_speed(steadiness)) ? "it was not measured" : NULL;
+}
+
+void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
+                                const struct kvc_steadiness *steadiness, struct kvc_profile *profile)
+{
+    const char *why = why_speed_is_unknown(machine, steadiness);
+    if (why != NULL) {
+        kvc_profile_comment(profile, "cpu.core_speed is not known: %s.", why);
+        return;
+    }
+    kvc_profile_value(profile, "cpu", "core_speed", kvc_steadiness_core_speed(steadiness), "",
+                      "steps of arithmetic per ns while all cores work, 90th percentile of %u windows",
+                      steadiness->windows);
+}
+
 /* ---- comment lines of the machine file ---- */
 
 /* A line of text to append to; text that does not fit is cut off. */
@@ -225,15 +250,6 @@ static void comment_cores(const struct kvc_cores *cores, struct kvc_profile *pro
                             : "");
 }
 
-static void comment_speed(const struct kvc_cores *cores, struct kvc_profile *profile)
-{
-    kvc_profile_comment(
-        profile,
-        "core_speed = %.4g steps of arithmetic per ns, the fastest core alone; a measurement reports "
-        "core_speed_steps_per_ns",
-        cores->fastest_steps_per_ns);
-}
-
 static void comment_quiet(struct kvc_profile *profile)
 {
     kvc_profile_comment(
@@ -264,7 +280,6 @@ void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct 
     double spread_frac = kvc_steadiness_spread_frac(steadiness);
     comment_handoffs(&machine->handoffs, profile);
     comment_cores(&machine->cores, profile);
-    comment_speed(&machine->cores, profile);
     comment_quiet(profile);
     comment_memory(&machine->memory, profile);
     kvc_profile_comment(

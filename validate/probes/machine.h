@@ -38,9 +38,15 @@ struct kvc_probed_machine {
 };
 
 /* A new profile with what the probes measured. It has places for the fields cpu.packet, dram.random_line and
- * dram.next_line, which only a store's own code can measure. `version` is the version of kvcast. Free it with
- * kvc_profile_free. */
+ * dram.next_line, which only a store's own code can measure, and for cpu.core_speed. `version` is the version
+ * of kvcast. Free it with kvc_profile_free. */
 struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version);
+
+/* Adds cpu.core_speed at the end of a calibration, or a comment line that says why its value is not known:
+ * hardware threads that share a core slow each other down. What a thread is seen to do then depends on what
+ * its sibling does, which the simulation charges by itself, so the clock does not tell how fast a core is. */
+void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
+                                const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
 
 /* Adds the measured curves of handoffs, cores and memory as comment lines, and how steady the machine was. */
 void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct kvc_steadiness *steadiness,

@@ -1,8 +1,13 @@
 #include "validate/probes/steadiness.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
+#include "validate/probes/cores.h"
+#include "validate/probes/quiet.h"
 
 enum { STEPS = 2000000, REPETITIONS = 3 };
 
@@ -20,9 +25,15 @@ static double arithmetic_s(void)
     return kvc_clock_wall_s() - started_s;
 }
 
+void kvc_steadiness_free(struct kvc_steadiness *steadiness)
+{
+    free(steadiness->speed);
+    steadiness->speed = NULL;
+}
+
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)
 {
-    double seconds = INFINITY;
+    double seconds = INFINITY, speed[KVC_CORES_MAX];
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         seconds = fmin(seconds, arithmetic_s());
     }
@@ -32,6 +43,33 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness)
     steadiness->fastest_s = fmin(steadiness->fastest_s, seconds);
     steadiness->slowest_s = fmax(steadiness->slowest_s, seconds);
     steadiness->checks++;
+    uint32_t cores = kvc_cores_watch(speed);
+    if (cores > 0) {
+        kvc_steadiness_add_speeds(steadiness, speed, cores);
+    }
+}
+
+void kvc_steadiness_add_speeds(struct kvc_steadiness *steadiness, const double *speed, uint32_t cores)
+{
+    size_t known = (size_t)steadiness->windows * cores;
+    steadiness->cores = cores;
+    steadiness->windows++;
+    steadiness->speed = kvc_array_grown(steadiness->speed, known + cores, sizeof(*speed));
+    memcpy(steadiness->speed + known, speed, cores * sizeof(*speed));
+}
+
+double kvc_steadiness_core_speed(const struct kvc_steadiness *steadiness)
+{
+    struct kvc_core_window *window = kvc_array_of(steadiness->windows + 1, sizeof(*window));
+    double sum = 0;
+    for (uint32_t core = 0; core < steadiness->cores; core++) {
+        for (uint32_t i = 0; i < steadiness->windows; i++) {
+            window[i].speed = (float)steadiness->speed[(size_t)i * steadiness->cores + core];
+        }
+        sum += kvc_quiet_fast_speed(window, steadiness->windows);
+    }
+    free(window);
+    return sum > 0 ? sum / steadiness->cores : NAN;
 }
 
 double kvc_steadiness_spread_frac(const struct kvc_steadiness *steadiness)

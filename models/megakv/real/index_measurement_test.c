@@ -17,6 +17,8 @@ static struct kvc_megakv_measurement *measured(void)
     cr_assert_not_null(measurement);
     cr_assert_eq(kvc_megakv_measure_index(&small, &steadiness, NULL, measurement, &diag), KVC_OK, "%s",
                  diag.message);
+    cr_expect_gt(kvc_steadiness_core_speed(&steadiness), 0, "the speed of the cores is known");
+    kvc_steadiness_free(&steadiness);
     return measurement;
 }
 
