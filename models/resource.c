@@ -14,6 +14,18 @@ static void *copy_of(const void *from, size_t bytes)
     return memcpy(copy, from, bytes);
 }
 
+const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
+                                                       const char *device)
+{
+    const struct kvc_model_resource *resource = scenario->model->resources;
+    for (; resource != NULL && resource->name != NULL; resource++) {
+        if (strcmp(resource->device, device) == 0 && (resource->used == NULL || resource->used(scenario))) {
+            return resource;
+        }
+    }
+    return NULL;
+}
+
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
                                          const struct kvc_model_resource *resource, double factor,
                                          struct kvc_diag *diag)

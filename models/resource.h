@@ -27,6 +27,11 @@ struct kvc_model_resource {
     void (*speed_up)(struct kvc_scenario *scenario, double factor);
 };
 
+/* Returns the first resource of a kind of device that the requests of a resolved scenario take time of; NULL:
+ * there is none. */
+const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
+                                                       const char *device);
+
 /* Returns a copy of a resolved scenario in which the resource is faster, with its own options, devices and
  * configuration; NULL after an error. */
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,

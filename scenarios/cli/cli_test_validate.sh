@@ -55,6 +55,28 @@ awk -F, -v OFS=, '$1 == "full" { $12 = 1e-9; $21 = 0.001 } 1' kept.csv >machines
 "$kvcast" validate tiny --quiet >/dev/null
 [ $? -eq 1 ] || fail "an error that grew is a regression"
 cp kept.csv machines/tiny/runs.csv
+# A run whose cores were seen to be slower than in the calibration is forecast to be slower, by no more than they were.
+speed_of() { # PROFILE RUN: scores the runs with these core speeds; the profile may be empty
+    sed -i "s/node.cpu.cores=2\(;node.cpu.core_speed=[0-9.]*\)\?/node.cpu.cores=2${1:+;node.cpu.core_speed=$1}/" \
+        machines/tiny/plan.csv machines/tiny/runs.csv
+    awk -F, -v OFS=, -v speed="$2" 'NR > 1 { $9 = speed } 1' machines/tiny/runs.csv >speed.csv && cp speed.csv machines/tiny/runs.csv
+    "$kvcast" validate tiny --quiet --json speed.json >speed.txt
+    [ $? -le 1 ] || { fail "core speed $2 of ${1:-unknown}"; cat speed.txt; }
+    # The first case of the list is the throughput of the run "full".
+    for key in closed_form simulated core_speed_frac; do
+        grep -m 1 -oE "\"$key\": [0-9nul][^,]*" speed.json | cut -d ' ' -f 2
+    done | paste -sd ' '
+}
+read -r predicted simulated none <<<"$(speed_of "" 1.8)"
+[ "$none" = null ] || fail "core_speed_frac without a calibrated speed is $none"
+[ "$(speed_of 2 2)" = "$predicted $simulated 1.0" ] || fail "the same speed changes the forecast"
+read -r slow_predicted slow_simulated frac <<<"$(speed_of 2 1.8)"
+awk -v a="$predicted" -v b="$slow_predicted" -v c="$simulated" -v d="$slow_simulated" -v frac="$frac" \
+    'BEGIN { exit !(frac == 0.9 && b < 0.99 * a && b >= 0.9 * a && d < 0.99 * c && d > 0.88 * c) }' ||
+    fail "cores at $frac of their speed: $predicted and $simulated Mops became $slow_predicted and $slow_simulated"
+grep -q '^full .* 90.0 % ' speed.txt || { fail "the table has no core speed"; cat speed.txt; }
+speed_of "" 1.8 >/dev/null
+cp kept.csv machines/tiny/runs.csv
 sed -i 's/run.warmup=auto/run.warmup=1ms/' machines/tiny/plan.csv machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:2: run.warmup: .*a fixed warm-up cannot be scored' "$kvcast" validate tiny
 sed -i 's/run.warmup=1ms/run.warmup=auto/' machines/tiny/plan.csv machines/tiny/runs.csv

@@ -53,7 +53,7 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
                                    int line, struct kvc_diag *diag);
 
 /* Raises run.replicas to five, the fewest of a value that is scored. */
-void kvc_validate_replicate(struct kvc_loaded *loaded);
+void kvc_validate_replicate(struct kvc_scenario *scenario);
 
 /* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
  * precision is 2 %. The caller frees *capacity, which must be zeroed before, whatever this returns. */

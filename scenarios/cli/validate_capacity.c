@@ -96,7 +96,7 @@ enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct
         status = kvc_validate_load(path, overrides, &loaded, diag);
     }
     if (status == KVC_OK) {
-        kvc_validate_replicate(loaded);
+        kvc_validate_replicate(&loaded->scenario);
         status = kvc_capacity_find(loaded, &search, capacity, diag);
     }
     kvc_loaded_free(loaded);

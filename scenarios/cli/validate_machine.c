@@ -5,15 +5,17 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/cli/validate.h"
+#include "sim/devices/cpu.h"
 
 /* Predicts one run by its closed form. */
-static enum kvc_status predict_line(const struct kvc_loaded *loaded, struct kvc_readings *closed_form,
-                                    struct kvc_diag *diag)
+static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                    struct kvc_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
+    enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
+    (void)options;
     if (status == KVC_OK) {
-        kvc_readings_of(&outcome->result, closed_form);
+        kvc_readings_of(&outcome->result, &forecast->closed_form);
     }
     kvc_outcome_free(outcome);
     return status;
@@ -32,11 +34,12 @@ static const double narrow_frac = 0.015;
 static const char forecast_overrides[] = "run.functional=sampled;run.sample_memory=64MiB";
 
 /* Simulates a line for the duration that it has by now. */
-static enum kvc_status simulate_once(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
-                                     struct kvc_forecast *forecast, struct kvc_diag *diag)
+static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
+                                     const struct kvc_run_options *options, struct kvc_forecast *forecast,
+                                     struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
+    enum kvc_status status = kvc_driver_run(scenario, options, &outcome, diag);
     if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->simulated);
         for (int i = 0; i < KVC_READINGS; i++) {
@@ -47,19 +50,19 @@ static enum kvc_status simulate_once(const struct kvc_loaded *loaded, const stru
     return status;
 }
 
-static enum kvc_status simulate_line(struct kvc_loaded *loaded, const struct kvc_run_options *options,
+static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                      struct kvc_forecast *forecast, struct kvc_diag *diag)
 {
-    struct kvc_run *run = &loaded->scenario.run;
+    struct kvc_run *run = &scenario->run;
     double most_ns = run->duration_ns;
     enum kvc_status status = KVC_OK;
     bool narrow = false;
-    kvc_validate_replicate(loaded);
+    kvc_validate_replicate(scenario);
     run->warmup_most_ns =
         kvc_run_real_warmup_ns(run); /* A store that changes for longer did so there, too. */
     for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
         run->duration_ns = fmin(next_ns, most_ns);
-        status = simulate_once(loaded, options, forecast, diag);
+        status = simulate_once(scenario, options, forecast, diag);
         narrow = run->duration_ns >= most_ns ||
                  forecast->half_width[KVC_READING_THROUGHPUT] <=
                      narrow_frac * forecast->simulated.value[KVC_READING_THROUGHPUT];
@@ -74,6 +77,25 @@ static double capacity_of(const struct kvc_plan_line *line, const struct kvc_rea
                                            : kvc_validate_any_capacity_mops;
 }
 
+/* Forecasts a scenario in one way. */
+typedef enum kvc_status forecast_fn(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                    struct kvc_forecast *forecast, struct kvc_diag *diag);
+
+/* Forecasts a scenario with its cores at the speed that the run saw. */
+static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast_fn *method,
+                                         const struct kvc_run_options *options, struct kvc_forecast *forecast,
+                                         struct kvc_diag *diag)
+{
+    if (isnan(forecast->core_speed_frac)) {
+        return method(scenario, options, forecast, diag);
+    }
+    struct kvc_scenario *seen = kvc_scenario_faster(
+        scenario, kvc_scenario_resource(scenario, kvc_cpu_kind.name), forecast->core_speed_frac, diag);
+    enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
+    kvc_scenario_free_faster(seen);
+    return status;
+}
+
 /* Forecasts one run. A relative load is a fraction of the capacity that the same method forecasts: closed
  * form and simulation both work at the utilization of the measurement. */
 static enum kvc_status forecast_line(const struct kvc_measured_machine *machine, uint32_t task,
@@ -86,7 +108,7 @@ static enum kvc_status forecast_line(const struct kvc_measured_machine *machine,
     enum kvc_status status = kvc_validate_load_line(
         machine->subject, line, capacity_of(line, &of->closed_form), forecast_overrides, &loaded, diag);
     if (status == KVC_OK) {
-        status = predict_line(loaded, &forecast->closed_form, diag);
+        status = forecast_at_speed(&loaded->scenario, predict_line, options, forecast, diag);
     }
     kvc_loaded_free(loaded);
     loaded = NULL;
@@ -95,10 +117,20 @@ static enum kvc_status forecast_line(const struct kvc_measured_machine *machine,
                                         forecast_overrides, &loaded, diag);
     }
     if (status == KVC_OK) {
-        status = simulate_line(loaded, options, forecast, diag);
+        status = forecast_at_speed(&loaded->scenario, simulate_line, options, forecast, diag);
     }
     kvc_loaded_free(loaded);
     return status;
+}
+
+/* Returns the speed of the cores in a run, relative to the one that its profile was calibrated at; NaN if one
+ * of them is unknown or nothing depends on it. */
+static double core_speed_frac(const struct kvc_scenario *scenario, const struct kvc_measured_run *run)
+{
+    const struct kvc_cpu *cpu = kvc_cpu_of(&scenario->node);
+    bool known = cpu != NULL && cpu->core_speed_steps_per_ns > 0 && run->core_speed_steps_per_ns > 0 &&
+                 kvc_scenario_resource(scenario, kvc_cpu_kind.name) != NULL;
+    return known ? run->core_speed_steps_per_ns / cpu->core_speed_steps_per_ns : NAN;
 }
 
 /* Loads every line, so that a mistake in the last one is found before the first one runs: first as it is
@@ -125,6 +157,7 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
         }
         if (status == KVC_OK) {
             machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
+            machine->forecasts[i].core_speed_frac = core_speed_frac(&loaded->scenario, &machine->runs[i]);
         }
         kvc_loaded_free(loaded);
     }

@@ -54,14 +54,15 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
                                                         : kvc_verdict_names[score->verdict]);
     add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].readings.half_frac[compared->reading]);
     add_number(grid, "%.0f %%", 100 * machine->runs[compared->run].quiet_frac);
+    add_number(grid, "%.1f %%", 100 * machine->forecasts[compared->run].core_speed_frac);
     add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
 }
 
 static void print_cases(const struct kvc_measured_machine *machine)
 {
-    static const char *const head[] = {"case",       "metric", "closed form", "error",
-                                       "simulation", "error",  "measured",    "tolerance",
-                                       "verdict",    "+-",     "quiet",       "spread"};
+    static const char *const head[] = {"case",  "metric",     "closed form", "error",   "simulation",
+                                       "error", "measured",   "tolerance",   "verdict", "+-",
+                                       "quiet", "core speed", "spread"};
     struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
     for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
@@ -227,6 +228,7 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
             {"stalled_frac", machine->runs[compared->run].stalled_frac},
             {"quiet_frac", machine->runs[compared->run].quiet_frac},
             {"core_speed_steps_per_ns", machine->runs[compared->run].core_speed_steps_per_ns},
+            {"core_speed_frac", machine->forecasts[compared->run].core_speed_frac},
             {"measured_half_frac", machine->runs[compared->run].readings.half_frac[compared->reading]},
         };
         for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {

@@ -13,9 +13,9 @@
 /* A simulated value without an interval cannot be told from chance. */
 enum { REPLICAS_MIN = 5 };
 
-void kvc_validate_replicate(struct kvc_loaded *loaded)
+void kvc_validate_replicate(struct kvc_scenario *scenario)
 {
-    uint64_t *replicas = &loaded->scenario.run.replicas;
+    uint64_t *replicas = &scenario->run.replicas;
     *replicas = *replicas > REPLICAS_MIN ? *replicas : REPLICAS_MIN;
 }
 
@@ -98,7 +98,7 @@ static enum kvc_status answer_outcome(const struct kvc_cases *cases, const struc
     if (status == KVC_OK && asked->mode == KVC_CASE_PREDICT) {
         status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
     } else if (status == KVC_OK) {
-        kvc_validate_replicate(loaded);
+        kvc_validate_replicate(&loaded->scenario);
         status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
     }
     if (status == KVC_OK) {

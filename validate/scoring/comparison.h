@@ -24,6 +24,9 @@ extern const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS];
 struct kvc_forecast {
     bool open_loop;      /* Arrivals do not wait for answers; otherwise the load saturates the store. */
     double memory_bytes; /* Memory that the simulation needs. */
+    /* Speed of the cores in the measured run, relative to the calibration, by which the forecast makes them
+     * faster; NaN: unknown, and they are as fast as in the calibration. */
+    double core_speed_frac;
     struct kvc_readings closed_form, simulated;
     double half_width[KVC_READINGS]; /* Of the 95 % intervals of `simulated`; NaN where unknown. */
 };
