@@ -69,7 +69,9 @@ static const struct kvc_usage usage = {
         "--measure calibrates before the first run, after the last one and in between, so that calibrations and\n"
         "runs see the same machine; machine.lua has the medians. It adds every run to runs.unfinished.csv at\n"
         "once and writes runs.csv at the end. --resume goes on where an interrupted measurement ended; its\n"
-        "machine.lua then comes from the calibrations made since.",
+        "machine.lua then comes from the calibrations made since.\n"
+        "A run is forecast with cores as fast as it saw them, relative to the calibration, where both speeds\n"
+        "are known.",
     .takes = KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
 };

@@ -118,6 +118,27 @@ Test(gain, paired_runs_know_what_limits_a_store)
     }
 }
 
+/* A faster device is that of the store, and a device that the store does not use cannot be made faster. */
+Test(gain, a_resource_is_found_by_its_device)
+{
+    struct kvc_loaded *loaded = load_limited("cpu core cpu", NULL);
+    const struct kvc_model_resource *cpu = kvc_scenario_resource(&loaded->scenario, "cpu");
+    struct kvc_outcome *usual, *slow;
+    struct kvc_diag diag = {0};
+    cr_assert_not_null(cpu);
+    cr_expect_str_eq(cpu->device, "cpu");
+    cr_expect_null(kvc_scenario_resource(&loaded->scenario, "nosuch"));
+    struct kvc_scenario *slower = kvc_scenario_faster(&loaded->scenario, cpu, 0.9, &diag);
+    cr_assert_not_null(slower, "%s", diag.message);
+    cr_assert_eq(kvc_driver_predict(&loaded->scenario, &usual, &diag), KVC_OK);
+    cr_assert_eq(kvc_driver_predict(slower, &slow, &diag), KVC_OK);
+    cr_expect_float_eq(slow->result.throughput_mops / usual->result.throughput_mops, 0.9, 1e-6);
+    kvc_outcome_free(usual);
+    kvc_outcome_free(slow);
+    kvc_scenario_free_faster(slower);
+    kvc_loaded_free(loaded);
+}
+
 /* Nothing is forgotten, and nothing counts twice: a machine all of whose resources are faster by a factor is
  * faster by this factor. */
 Test(gain, all_resources_together_are_the_whole_machine)
