@@ -11,6 +11,8 @@
 #include "sim/run/replica.h"
 #include "sim/run/slices.h"
 
+enum { RATIOS_MAX = 16 /* Quotients of counters. */ };
+
 static const double window_ns = 50000;
 
 enum stage { RECEIVE, DECODE, ACCESS, PCIE, MEMORY, GATHER, DRAM, LAMBDA, DAEMON, SEND, STAGES };
@@ -154,7 +156,7 @@ static struct sums difference(const struct sums *last, const struct sums *first)
 }
 
 /* Lists the metrics that are quotients of counters. Returns their number. */
-static uint32_t ratios_of(const struct sums *sums, struct kvc_ratio ratio[KVC_BATCH_RATIOS])
+static uint32_t ratios_of(const struct sums *sums, struct kvc_ratio ratio[RATIOS_MAX])
 {
     const struct kvc_kvdirect_counts *counts = &sums->counts;
     const struct kvc_kvdirect_slab_stats *slab = &sums->table.slab;
@@ -164,23 +166,24 @@ static uint32_t ratios_of(const struct sums *sums, struct kvc_ratio ratio[KVC_BA
            joined = (double)counts->steps[KVC_KVDIRECT_CACHE_JOIN], looked = hits + misses + joined,
            decoded = (double)counts->decoded;
     const struct kvc_ratio all[] = {
-        {"kernel", "accesses_per_get", (double)counts->accesses[KVC_OP_GET],
-         (double)counts->operations[KVC_OP_GET]},
-        {"kernel", "accesses_per_set", (double)counts->accesses[KVC_OP_SET],
-         (double)counts->operations[KVC_OP_SET]},
-        {"kernel", "accesses_per_delete", (double)counts->accesses[KVC_OP_DELETE],
-         (double)counts->operations[KVC_OP_DELETE]},
-        {"kernel", "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
-         (double)(slab->allocated + slab->released)},
-        {"kernel", "cache_hit_frac", hits, looked},
-        {"kernel", "cache_joined_frac", joined, looked},
-        {"kernel", "served_by_dram_frac", hits, looked + (double)counts->steps[KVC_KVDIRECT_HOST_READ]},
-        {"model", "collided_frac", (double)counts->collided, decoded},
-        {"model", "merged_frac", (double)counts->forwarded, decoded},
-        {"model", "writebacks_per_op", (double)counts->writebacks, decoded},
-        {"model", "dma_reads_per_op", (double)sums->reads, decoded},
-        {"model", "dma_writes_per_op", (double)sums->writes, decoded},
-        {"model", "dram_lines_per_op", (double)sums->dram_lines, decoded},
+        {"kernel", NULL, "accesses_per_get", (double)counts->accesses[KVC_OP_GET],
+         (double)counts->operations[KVC_OP_GET], KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "accesses_per_set", (double)counts->accesses[KVC_OP_SET],
+         (double)counts->operations[KVC_OP_SET], KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "accesses_per_delete", (double)counts->accesses[KVC_OP_DELETE],
+         (double)counts->operations[KVC_OP_DELETE], KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "slab_dma_per_slab", (double)(slab->dma_reads + slab->dma_writes),
+         (double)(slab->allocated + slab->released), KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "cache_hit_frac", hits, looked, KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "cache_joined_frac", joined, looked, KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "served_by_dram_frac", hits, looked + (double)counts->steps[KVC_KVDIRECT_HOST_READ],
+         KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "collided_frac", (double)counts->collided, decoded, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "merged_frac", (double)counts->forwarded, decoded, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "writebacks_per_op", (double)counts->writebacks, decoded, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "dma_reads_per_op", (double)sums->reads, decoded, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "dma_writes_per_op", (double)sums->writes, decoded, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "dram_lines_per_op", (double)sums->dram_lines, decoded, KVC_RATIO_OF_COUNTS},
     };
     memcpy(ratio, all, sizeof(all));
     return sizeof(all) / sizeof(*all);
@@ -190,9 +193,9 @@ static void count(void *data, bool begins)
 {
     struct simulation *simulation = data;
     struct sums *sums = begins ? &simulation->first : &simulation->last;
-    struct kvc_ratio ratio[KVC_BATCH_RATIOS];
+    struct kvc_ratio ratio[RATIOS_MAX];
     *sums = sum_up(simulation);
-    kvc_recorder_ratios(&simulation->replica.recorder, kvc_engine_now_ns(), ratio, ratios_of(sums, ratio));
+    kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(sums, ratio));
 }
 
 /* ---- setup and report ---- */
@@ -308,7 +311,7 @@ static void set_ratio(struct kvc_metrics *metrics, const char *name, double part
 
 static void report_ratios(const struct sums *sums, const char *group, struct kvc_metrics *metrics)
 {
-    struct kvc_ratio ratio[KVC_BATCH_RATIOS];
+    struct kvc_ratio ratio[RATIOS_MAX];
     for (uint32_t i = 0, count = ratios_of(sums, ratio); i < count; i++) {
         if (strcmp(ratio[i].group, group) == 0) {
             set_ratio(metrics, ratio[i].name, ratio[i].part, ratio[i].whole);

@@ -7,6 +7,8 @@
 #include "models/megakv/simulation.h"
 #include "sim/metrics/bottleneck.h"
 
+enum { RATIOS_MAX = 8 /* Quotients of the store's counters. */ };
+
 static const double lost_keys_frac = 0.001;
 
 static struct kvc_stage_result *add_stage(const struct kvc_megakv_simulation *simulation, const char *name,
@@ -155,16 +157,17 @@ static uint64_t items_of(const struct kvc_megakv_store *store)
 }
 
 /* Lists the metrics that are quotients of counters. Returns their number. */
-static uint32_t ratios_of(const struct kvc_megakv_counters *counters,
-                          struct kvc_ratio ratio[KVC_BATCH_RATIOS])
+static uint32_t ratios_of(const struct kvc_megakv_counters *counters, struct kvc_ratio ratio[RATIOS_MAX])
 {
     double inserts = (double)counters->inserts, reads = (double)counters->reads;
     const struct kvc_ratio all[] = {
-        {"kernel", "lines_per_search", (double)counters->search_lines, (double)counters->searches},
-        {"kernel", "lines_per_insert", (double)counters->insert_lines, inserts},
-        {"kernel", "displacements_per_insert", (double)counters->displacements, inserts},
-        {"kernel", "lines_per_read", (double)counters->read_lines, reads},
-        {"kernel", "marks_per_read", (double)counters->marked, reads},
+        {"kernel", NULL, "lines_per_search", (double)counters->search_lines, (double)counters->searches,
+         KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "lines_per_insert", (double)counters->insert_lines, inserts, KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "displacements_per_insert", (double)counters->displacements, inserts,
+         KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "lines_per_read", (double)counters->read_lines, reads, KVC_RATIO_OF_COUNTS},
+        {"kernel", NULL, "marks_per_read", (double)counters->marked, reads, KVC_RATIO_OF_COUNTS},
     };
     memcpy(ratio, all, sizeof(all));
     return sizeof(all) / sizeof(*all);
@@ -174,20 +177,19 @@ void kvc_megakv_count(void *data, bool begins)
 {
     struct kvc_megakv_simulation *simulation = data;
     struct kvc_megakv_counters *counters = begins ? &simulation->first_counters : &simulation->last_counters;
-    struct kvc_ratio ratio[KVC_BATCH_RATIOS];
+    struct kvc_ratio ratio[RATIOS_MAX];
     *counters = counters_of(simulation->store);
     if (begins || kvc_engine_now_ns() >= simulation->replica.recorder.until_ns) { /* Not in every window. */
         counters->items = items_of(simulation->store);
     }
-    kvc_recorder_ratios(&simulation->replica.recorder, kvc_engine_now_ns(), ratio,
-                        ratios_of(counters, ratio));
+    kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(counters, ratio));
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_megakv_store *store = simulation->store;
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
-    struct kvc_ratio before[KVC_BATCH_RATIOS], after[KVC_BATCH_RATIOS];
+    struct kvc_ratio before[RATIOS_MAX], after[RATIOS_MAX];
     uint32_t ratios = ratios_of(first, before);
     ratios_of(last, after);
     double used = 0, slots = 0, rate = (double)store->sampling.rate; /* One of `rate` is counted. */

@@ -79,17 +79,11 @@ static struct kvc_interval over_replicas(const struct kvc_outcome *outcome, cons
     return interval;
 }
 
-static double half_width_over_batches(const struct kvc_result *result, const char *name)
-{
-    const struct kvc_batch_means *means = kvc_result_batch_means(result, name);
-    return means != NULL ? kvc_interval_of_batches(means->mean, means->count).half_width : NAN;
-}
-
 struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name)
 {
     if (outcome->replicas > 1) {
         return over_replicas(outcome, name);
     }
     return (struct kvc_interval){kvc_outcome_value(outcome, 0, name),
-                                 half_width_over_batches(&outcome->result, name)};
+                                 kvc_result_half_width(&outcome->result, name)};
 }

@@ -10,7 +10,7 @@
 
 enum kvc_status kvc_batches_open(struct kvc_batches *batches, double length_ns, struct kvc_diag *diag)
 {
-    batches->length_ns = length_ns;
+    *batches = (struct kvc_batches){.length_ns = length_ns};
     batches->batch = calloc(KVC_BATCHES_MAX, sizeof(*batches->batch));
     if (batches->batch == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %d batches", KVC_BATCHES_MAX);
@@ -22,6 +22,7 @@ void kvc_batches_close(struct kvc_batches *batches)
 {
     free(batches->batch);
     batches->batch = NULL;
+    kvc_ratios_close(&batches->ratios);
 }
 
 /* Adds the counts of a batch to `sum` and empties them. */
@@ -38,11 +39,6 @@ static void move_counts(struct kvc_batch_counts *sum, struct kvc_batch_counts *b
     for (int stage = 0; stage < KVC_BATCH_STAGES; stage++) {
         sum->busy_ns[stage] += batch->busy_ns[stage];
         batch->busy_ns[stage] = 0;
-    }
-    for (int ratio = 0; ratio < KVC_BATCH_RATIOS; ratio++) {
-        sum->part[ratio] += batch->part[ratio];
-        sum->whole[ratio] += batch->whole[ratio];
-        batch->part[ratio] = batch->whole[ratio] = 0;
     }
 }
 
@@ -64,6 +60,7 @@ static void join_pairs(struct kvc_batches *batches)
         move_counts(&batches->batch[i / 2], &batches->batch[i]);
     }
     join_latencies(batches);
+    kvc_ratios_join(&batches->ratios);
     batches->length_ns *= 2;
 }
 
@@ -221,6 +218,7 @@ void kvc_batches_report(struct kvc_batches *batches, double measured_ns, struct 
     }
     report_rates(batches, count, result);
     report_energy(batches, count, measured_ns, result);
+    kvc_ratios_report(&batches->ratios, count, measured_ns, result);
     result->batch_s = batches->length_ns * 1e-9;
     for (; count >= KVC_BATCHES_MIN; count /= 2, join_latencies(batches)) {
         for (int i = 0; i < KVC_PERCENTILES; i++) {
@@ -240,19 +238,5 @@ void kvc_batches_report_stage(const struct kvc_batches *batches, const char *nam
     struct kvc_batch_means *means = add_means(result, full, whole_batches(batches, measured_ns));
     for (uint32_t i = 0; i < means->count; i++) {
         means->mean[i] = kvc_sum_of_stages(batches->batch[i].busy_ns, stages) / servers / batches->length_ns;
-    }
-}
-
-void kvc_batches_report_ratios(const struct kvc_batches *batches, const struct kvc_ratio *ratio,
-                               uint32_t ratios, double measured_ns, struct kvc_result *result)
-{
-    for (uint32_t i = 0; i < ratios; i++) {
-        char full[KVC_VALUE_NAME_MAX];
-        kvc_value_name(ratio[i].group, NULL, ratio[i].name, full);
-        struct kvc_batch_means *means = add_means(result, full, whole_batches(batches, measured_ns));
-        for (uint32_t j = 0; j < means->count; j++) {
-            const struct kvc_batch_counts *batch = &batches->batch[j];
-            means->mean[j] = batch->whole[i] > 0 ? batch->part[i] / batch->whole[i] : NAN;
-        }
     }
 }

@@ -9,8 +9,8 @@
  *
  * The means go into a result under the names of sim/metrics/values.h, and kvc_interval_of_batches() makes
  * intervals of them. A percentile needs KVC_BATCH_TAIL values on either side in every batch; batches are
- * joined until they have as many. Not covered: extremes, single devices, and metrics of kernels and models
- * that are not quotients of two counters; these need replicas. */
+ * joined until they have as many. Quotients of counters have intervals of their own (sim/metrics/ratios.h).
+ * Not covered: extremes, and metrics that are neither; these need replicas. */
 #ifndef KVC_SIM_METRICS_BATCHES_H
 #define KVC_SIM_METRICS_BATCHES_H
 
@@ -18,20 +18,12 @@
 
 #include "sim/base/diag.h"
 #include "sim/metrics/histogram.h"
+#include "sim/metrics/ratios.h"
 #include "sim/metrics/result.h"
 
 enum {
     KVC_BATCH_TAIL = 10,   /**< Values that a batch needs below and above a percentile, on average. */
     KVC_BATCH_STAGES = 12, /**< Stages whose busy time is counted. */
-    KVC_BATCH_RATIOS = 16, /**< Quotients of counters. */
-};
-
-/** A metric that is the quotient of two counters. */
-struct kvc_ratio {
-    const char *group; /**< "kernel" or "model". */
-    const char *name;  /**< Name of the metric, a literal. */
-    double part;       /**< Numerator, counted since the run began. */
-    double whole;      /**< Denominator, counted since the run began. */
 };
 
 /** What one batch has counted. */
@@ -43,8 +35,6 @@ struct kvc_batch_counts {
     uint64_t hits;                    /**< Those of them that found their key. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage [ns]. */
     double joules;                    /**< Energy of all devices whose power is known [J]. */
-    double part[KVC_BATCH_RATIOS];    /**< Numerators of the quotients. */
-    double whole[KVC_BATCH_RATIOS];   /**< Denominators of the quotients. */
     struct kvc_histogram latency;     /**< Latencies of requests answered. */
 };
 
@@ -52,6 +42,7 @@ struct kvc_batch_counts {
 struct kvc_batches {
     double length_ns;               /**< Length of a batch [ns]. */
     struct kvc_batch_counts *batch; /**< KVC_BATCHES_MAX batches in the order of time. */
+    struct kvc_ratios ratios;       /**< Quotients of counters by batch. */
 };
 
 /** Prepares batches that begin with the length length_ns. Returns KVC_ERR_RUNTIME if memory is short. */
@@ -80,15 +71,10 @@ void kvc_batches_busy(struct kvc_batches *batches, uint32_t stage, double start_
 /** Returns the sum of the busy times of the stages whose bits are set [ns]. */
 double kvc_sum_of_stages(const double busy_ns[KVC_BATCH_STAGES], unsigned stages);
 
-/** Adds the histogram of the run and the means of the batches to a result. measured_ns is the length of the
- * measured time. Joins histograms, so that nothing can be recorded any more. */
-void kvc_batches_report(struct kvc_batches *batches, double measured_ns, struct kvc_result *result);
-
-/** Adds quotients by batch, after kvc_batches_report(). The counters of the batches have the order of
- * `ratio`.
+/** Adds the histogram of the run, the means of the batches and the intervals of the quotients to a result.
+ * measured_ns is the length of the measured time. Joins histograms, so that nothing can be recorded any more.
  */
-void kvc_batches_report_ratios(const struct kvc_batches *batches, const struct kvc_ratio *ratio,
-                               uint32_t ratios, double measured_ns, struct kvc_result *result);
+void kvc_batches_report(struct kvc_batches *batches, double measured_ns, struct kvc_result *result);
 
 /** Adds the utilizations of a stage by batch, after kvc_batches_report(). `stages` has a bit for each number
  * whose busy time belongs to it, and `servers` share the work. */

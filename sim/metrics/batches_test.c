@@ -184,20 +184,6 @@ Test(batches, give_energy_as_if_the_run_were_alike)
     cr_expect_float_eq(means_of("kops_per_watt")->mean[1], 1e5 / 40, 1e-6);
 }
 
-Test(batches, divide_counters)
-{
-    static const struct kvc_ratio ratio[] = {{"kernel", "lines_per_read", 0, 0}, {"model", "none", 0, 0}};
-    for (int i = 0; i < 10; i++) {
-        struct kvc_batch_counts *batch = kvc_batches_at(&batches, 500 + 1000.0 * i);
-        batch->part[0] = 30 + i;
-        batch->whole[0] = 10;
-    }
-    kvc_batches_report(&batches, 10000, result);
-    kvc_batches_report_ratios(&batches, ratio, 2, 10000, result);
-    cr_expect_float_eq(means_of("kernel.lines_per_read")->mean[4], 3.4, 1e-12);
-    cr_expect(isnan(means_of("model.none")->mean[4]));
-}
-
 Test(batches, of_a_store_that_counts_nothing_as_sent_have_no_such_rate)
 {
     kvc_batches_at(&batches, 500)->completed = 1;

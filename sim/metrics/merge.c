@@ -112,6 +112,8 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
         sum->batch_s = replica->batch_s;
         sum->batch_means_count = replica->batch_means_count;
         memcpy(sum->batch_means, replica->batch_means, sizeof(sum->batch_means));
+        sum->half_width_count = replica->half_width_count;
+        memcpy(sum->half_width, replica->half_width, replica->half_width_count * sizeof(*sum->half_width));
     }
     for (uint32_t i = 0; i < replica->note_count; i++) {
         kvc_result_note(sum, "%s", replica->note[i]);

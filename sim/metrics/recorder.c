@@ -256,19 +256,18 @@ void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double jo
     recorder->joules = joules;
 }
 
-void kvc_recorder_ratios(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio,
-                         uint32_t ratios)
+void kvc_recorder_sample_begin(struct kvc_recorder *recorder, double now_ns)
 {
-    if (ratios > KVC_BATCH_RATIOS) {
-        KVC_BUG("no room for %u quotients", ratios);
+    const struct kvc_batch_counts *batch = batch_ending(recorder, now_ns);
+    kvc_ratios_begin(&recorder->batches.ratios,
+                     batch != NULL ? (int32_t)(batch - recorder->batches.batch) : -1);
+}
+
+void kvc_recorder_sample(struct kvc_recorder *recorder, const struct kvc_ratio *ratio, uint32_t ratios)
+{
+    for (uint32_t i = 0; i < ratios; i++) {
+        kvc_ratios_sample(&recorder->batches.ratios, &ratio[i]);
     }
-    struct kvc_batch_counts *batch = recorder->ratios > 0 ? batch_ending(recorder, now_ns) : NULL;
-    for (uint32_t i = 0; i < ratios && batch != NULL; i++) {
-        batch->part[i] += ratio[i].part - recorder->ratio[i].part;
-        batch->whole[i] += ratio[i].whole - recorder->ratio[i].whole;
-    }
-    memcpy(recorder->ratio, ratio, ratios * sizeof(*ratio));
-    recorder->ratios = ratios;
 }
 
 /* Starts measuring at the next window that no recorded batch reaches into. */
@@ -387,7 +386,6 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->simulated_s = measured_ns * 1e-9;
     result->warmup_s = recorder->from_ns * 1e-9;
     kvc_batches_report(&recorder->batches, measured_ns, result);
-    kvc_batches_report_ratios(&recorder->batches, recorder->ratio, recorder->ratios, measured_ns, result);
     result->has_histogram = true;
     report_windows(recorder, result);
     note_unsteady(recorder, result);

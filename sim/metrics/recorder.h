@@ -37,9 +37,7 @@ struct kvc_recorder {
     uint32_t windows;           /**< Windows in use. */
     uint32_t window_room;       /**< Windows allocated. */
     struct kvc_batches batches; /**< Latencies and completions of the measured time. */
-    double busy_ns[KVC_BATCH_STAGES];         /**< Busy time by stage within the measured time [ns]. */
-    struct kvc_ratio ratio[KVC_BATCH_RATIOS]; /**< Metrics by batch with their latest counters. */
-    uint32_t ratios;                          /**< Used entries of `ratio`. */
+    double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage within the measured time [ns]. */
     double joules;           /**< Energy since the measured time began, as of the latest reading [J]. */
     uint64_t offered;        /**< Requests sent within the measured time. */
     uint64_t dropped;        /**< Those of them that were lost. */
@@ -91,10 +89,13 @@ void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double n
 /** Records the energy from the begin of the measured time to now_ns, the end of a window [J]. */
 void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules);
 
-/** Records the counters of at most KVC_BATCH_RATIOS metrics at now_ns: first when the measured time begins,
- * then at the end of each window. They are the same metrics in the same order in every call. */
-void kvc_recorder_ratios(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio,
-                         uint32_t ratios);
+/** Begins with the samples of counters at now_ns: first when the measured time begins, then at the end of
+ * each window. */
+void kvc_recorder_sample_begin(struct kvc_recorder *recorder, double now_ns);
+
+/** Samples the counters of some metrics, the same ones in the same order after every
+ * kvc_recorder_sample_begin(). */
+void kvc_recorder_sample(struct kvc_recorder *recorder, const struct kvc_ratio *ratio, uint32_t ratios);
 
 /** Checks whether the warm-up is over, and returns true once the measured time has passed. The caller calls
  * this once per window. */

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "sim/metrics/statistics.h"
+
 Test(recorder, measures_only_its_time)
 {
     struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -122,28 +124,36 @@ Test(recorder, an_overloaded_store_is_not_waited_for)
     free(result);
 }
 
-/* Counters and energy grow at a rate that changes in the middle. */
+static void sample(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio)
+{
+    kvc_recorder_sample_begin(recorder, now_ns);
+    kvc_recorder_sample(recorder, ratio, 1);
+}
+
+/* A counter grows at two rates in turn. */
 Test(recorder, divides_counters_and_energy_among_batches)
 {
     struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
     struct kvc_result *result = calloc(1, sizeof(*result));
-    struct kvc_ratio ratio = {"kernel", "lines_per_read", 7, 3};
+    struct kvc_ratio ratio = {"kernel", NULL, "lines_per_read", 7, 3, KVC_RATIO_OF_COUNTS};
     double joules = 0;
     cr_assert_eq(kvc_recorder_open(recorder, 100, 1000, 2000, NULL), KVC_OK);
-    kvc_recorder_ratios(recorder, 1000, &ratio, 1);
+    sample(recorder, 1000, &ratio);
     kvc_recorder_joules(recorder, 1000, joules);
     for (int window = 0; window < 21; window++) { /* The last one is not measured. */
-        ratio.part += window < 10 ? 10 : 20;
+        ratio.part += window % 2 == 0 ? 10 : 20;
         ratio.whole += 5;
         joules += 3e-6;
-        kvc_recorder_ratios(recorder, 1100 + 100 * window, &ratio, 1);
+        sample(recorder, 1100 + 100 * window, &ratio);
         kvc_recorder_joules(recorder, 1100 + 100 * window, joules);
     }
     kvc_recorder_report(recorder, result);
-    const struct kvc_batch_means *lines = kvc_result_batch_means(result, "kernel.lines_per_read");
-    cr_assert_eq(lines->count, 20);
-    cr_expect_float_eq(lines->mean[0], 2, 1e-12);
-    cr_expect_float_eq(lines->mean[19], 4, 1e-12);
+    double lines[20];
+    for (int i = 0; i < 20; i++) {
+        lines[i] = i % 2 == 0 ? 2 : 4;
+    }
+    cr_expect_float_eq(kvc_result_half_width(result, "kernel.lines_per_read"),
+                       kvc_interval_of_batches(lines, 20).half_width, 1e-12);
     cr_expect_float_eq(kvc_result_batch_means(result, "watts_mean")->mean[19], 30, 1e-6);
     kvc_recorder_close(recorder);
     free(recorder);

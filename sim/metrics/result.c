@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/diag.h"
+#include "sim/metrics/statistics.h"
 
 void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value)
 {
@@ -59,6 +60,30 @@ const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *re
         }
     }
     return NULL;
+}
+
+void kvc_result_add_half_width(struct kvc_result *result, const char *name, double half_width)
+{
+    if (result->half_width_count == KVC_HALF_WIDTHS_MAX) {
+        KVC_BUG("no room for the interval of %s", name);
+    }
+    struct kvc_half_width *added = &result->half_width[result->half_width_count++];
+    snprintf(added->name, sizeof(added->name), "%s", name);
+    added->half_width = half_width;
+}
+
+double kvc_result_half_width(const struct kvc_result *result, const char *name)
+{
+    const struct kvc_batch_means *means = kvc_result_batch_means(result, name);
+    if (means != NULL) {
+        return kvc_interval_of_batches(means->mean, means->count).half_width;
+    }
+    for (uint32_t i = 0; i < result->half_width_count; i++) {
+        if (strcmp(result->half_width[i].name, name) == 0) {
+            return result->half_width[i].half_width;
+        }
+    }
+    return NAN;
 }
 
 void kvc_result_note(struct kvc_result *result, const char *format, ...)

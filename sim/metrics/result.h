@@ -23,6 +23,8 @@ enum {
     KVC_NOTE_BYTES = 320, /**< Bytes of a note, including the terminating zero. */
     KVC_BATCHES_MAX = 80, /**< Batches of the measured time (sim/metrics/batches.h). */
     KVC_BATCH_MEANS_MAX = 48, /**< Values whose means by batch a result has. */
+    KVC_HALF_WIDTHS_MAX =
+        3 * KVC_DEVICES_MAX + KVC_STAGES_MAX + 2 * KVC_METRICS_MAX, /**< Other values with an interval. */
 };
 
 /** One stage of the store's pipeline. */
@@ -61,6 +63,12 @@ struct kvc_batch_means {
     char name[KVC_VALUE_NAME_MAX]; /**< The name of the value (sim/metrics/values.h). */
     uint32_t count;                /**< Used entries of `mean`. */
     double mean[KVC_BATCHES_MAX];  /**< By batch; NaN: the batch has none. */
+};
+
+/** Half the width of a value's 95 % interval over the batches of a run. */
+struct kvc_half_width {
+    char name[KVC_VALUE_NAME_MAX]; /**< The name of the value (sim/metrics/values.h). */
+    double half_width;             /**< In the unit of the value; NaN: unknown. */
 };
 
 /** The result of a run, a prediction or a measurement. */
@@ -109,6 +117,9 @@ struct kvc_result {
     double batch_s;             /**< Length of a batch of the measured time [s]; 0: there are none. */
     uint32_t batch_means_count; /**< Used entries of `batch_means`. */
     struct kvc_batch_means batch_means[KVC_BATCH_MEANS_MAX]; /**< Values by batch, of one replica only. */
+    uint32_t half_width_count;                               /**< Used entries of `half_width`. */
+    struct kvc_half_width half_width[KVC_HALF_WIDTHS_MAX];   /**< Intervals of the quotients of counters
+                                                                (sim/metrics/ratios.h), of one replica only. */
 
     uint32_t note_count;                      /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
@@ -133,6 +144,12 @@ struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const
 
 /** Returns the means by batch of a value, or NULL if there are none. */
 const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name);
+
+/** Adds half the width of a value's interval. A full table is a bug (KVC_BUG). */
+void kvc_result_add_half_width(struct kvc_result *result, const char *name, double half_width);
+
+/** Returns half the width of a value's interval over the batches of the run, or NaN if it has none. */
+double kvc_result_half_width(const struct kvc_result *result, const char *name);
 
 /** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)

@@ -9,18 +9,48 @@
 #include "sim/engine.h"
 #include "sim/metrics/statistics.h"
 
+/* Returns the number of the entry of that name, which it adds if there is none. */
+static uint32_t find_entry(struct kvc_meters *meters, const char *name, const char *kind)
+{
+    for (uint32_t i = 0; i < meters->entries; i++) {
+        if (strcmp(meters->entry[i].name, name) == 0) {
+            return i;
+        }
+    }
+    meters->entry[meters->entries] = (struct kvc_meter_entry){.name = name, .kind = kind};
+    return meters->entries++;
+}
+
+static void find_entries(struct kvc_meters *meters)
+{
+    uint32_t hosts = kvc_platform_hosts(meters->platform);
+    bool by_kind = meters->count > KVC_DEVICES_MAX;
+    for (uint32_t i = 0; i < meters->count; i++) {
+        const char *name = i < hosts ? kvc_platform_host(meters->platform, i)->name
+                                     : kvc_platform_link(meters->platform, i - hosts)->name;
+        const char *kind = i < hosts ? kvc_platform_host(meters->platform, i)->device
+                                     : kvc_platform_link(meters->platform, i - hosts)->device;
+        meters->entry_of[i] = find_entry(meters, by_kind ? kind : name, kind);
+    }
+}
+
 void kvc_meters_open(struct kvc_meters *meters, const struct kvc_platform *platform)
 {
     uint32_t count = kvc_platform_hosts(platform) + kvc_platform_links(platform);
     *meters = (struct kvc_meters){.platform = platform, .count = count, .first_ns = -1};
     meters->first = kvc_array_of(count + 1, sizeof(*meters->first));
     meters->last = kvc_array_of(count + 1, sizeof(*meters->last));
+    meters->entry = kvc_array_of(count + 1, sizeof(*meters->entry));
+    meters->entry_of = kvc_array_of(count + 1, sizeof(*meters->entry_of));
+    find_entries(meters);
 }
 
 void kvc_meters_close(struct kvc_meters *meters)
 {
     free(meters->first);
     free(meters->last);
+    free(meters->entry);
+    free(meters->entry_of);
 }
 
 static void read_all(const struct kvc_platform *platform, struct kvc_meter *reading)
@@ -48,19 +78,6 @@ void kvc_meters_read(struct kvc_meters *meters, double now_ns)
     }
 }
 
-/* Returns the entry of a result that a device belongs to. */
-static struct kvc_device_result *entry_of(struct kvc_result *result, const char *name, const char *kind)
-{
-    for (uint32_t i = 0; i < result->device_count; i++) {
-        if (strcmp(result->device[i].name, name) == 0) {
-            return &result->device[i];
-        }
-    }
-    struct kvc_device_result *added = kvc_result_add_device(result, name, kind);
-    added->joules = 0;
-    return added;
-}
-
 /* SimGrid adds up the shares of activities in the order of their addresses, which differ between processes,
  * so that the last digits of a sum depend on the number of jobs. The half width of an interval over nearly
  * equal replicas would show them. */
@@ -79,28 +96,49 @@ double kvc_meters_joules(const struct kvc_meters *meters)
     return joules;
 }
 
+/* Adds up by entry what the devices have done since the measured time began. */
+static void add_up(const struct kvc_meters *meters)
+{
+    for (uint32_t i = 0; i < meters->entries; i++) {
+        meters->entry[i].growth = (struct kvc_meter){0};
+    }
+    for (uint32_t i = 0; i < meters->count; i++) {
+        struct kvc_meter *growth = &meters->entry[meters->entry_of[i]].growth;
+        growth->done += meters->last[i].done - meters->first[i].done;
+        growth->capacity += meters->last[i].capacity - meters->first[i].capacity;
+        growth->joules += meters->last[i].joules - meters->first[i].joules;
+    }
+}
+
+void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *recorder)
+{
+    add_up(meters);
+    for (uint32_t i = 0; i < meters->entries; i++) {
+        const struct kvc_meter_entry *entry = &meters->entry[i];
+        double joules = entry->growth.joules, now_ns = meters->last_ns;
+        const struct kvc_ratio ratio[] = {
+            {"devices", entry->name, "utilization_frac", entry->growth.done, entry->growth.capacity,
+             KVC_RATIO_OF_ENGINE},
+            {"devices", entry->name, "watts_mean", joules * 1e9, now_ns, KVC_RATIO_OF_ENGINE},
+            {"devices", entry->name, "joules", joules, now_ns, KVC_RATIO_OF_TIME},
+        };
+        kvc_recorder_sample(recorder, ratio, isnan(joules) ? 1 : 3);
+    }
+}
+
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result)
 {
-    double span_ns = meters->last_ns - meters->first_ns, capacity[KVC_DEVICES_MAX] = {0};
-    uint32_t hosts = kvc_platform_hosts(meters->platform);
-    bool by_kind = meters->count > KVC_DEVICES_MAX;
+    double span_ns = meters->last_ns - meters->first_ns;
     if (meters->first_ns < 0 || span_ns <= 0) {
         return;
     }
-    for (uint32_t i = 0; i < meters->count; i++) {
-        const char *name = i < hosts ? kvc_platform_host(meters->platform, i)->name
-                                     : kvc_platform_link(meters->platform, i - hosts)->name;
-        const char *kind = i < hosts ? kvc_platform_host(meters->platform, i)->device
-                                     : kvc_platform_link(meters->platform, i - hosts)->device;
-        struct kvc_device_result *device = entry_of(result, by_kind ? kind : name, kind);
-        capacity[device - result->device] += meters->last[i].capacity - meters->first[i].capacity;
-        device->utilization_frac += meters->last[i].done - meters->first[i].done;
-        device->joules += meters->last[i].joules - meters->first[i].joules;
-    }
-    for (uint32_t i = 0; i < result->device_count; i++) {
-        struct kvc_device_result *device = &result->device[i];
-        device->utilization_frac = reproducible(capacity[i] > 0 ? device->utilization_frac / capacity[i] : 0);
-        device->watts_mean = reproducible(device->joules / (span_ns * 1e-9));
+    add_up(meters);
+    for (uint32_t i = 0; i < meters->entries; i++) {
+        const struct kvc_meter_entry *entry = &meters->entry[i];
+        const struct kvc_meter *growth = &entry->growth;
+        struct kvc_device_result *device = kvc_result_add_device(result, entry->name, entry->kind);
+        device->utilization_frac = reproducible(growth->capacity > 0 ? growth->done / growth->capacity : 0);
+        device->watts_mean = reproducible(growth->joules / (span_ns * 1e-9));
         device->joules = device->watts_mean * result->simulated_s;
         if (!isnan(device->joules)) {
             result->joules += device->joules;

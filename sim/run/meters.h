@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/metrics/recorder.h"
 #include "sim/metrics/result.h"
 #include "sim/platform.h"
 
@@ -20,10 +21,21 @@ struct kvc_meter {
     double joules;   /**< Energy [J]; NaN if the power is unknown. */
 };
 
+/** What a result says about together: a device, or all devices of a kind if there are more than
+ * KVC_DEVICES_MAX. */
+struct kvc_meter_entry {
+    const char *name;        /**< Name of the device, or its kind. */
+    const char *kind;        /**< Kind of the devices. */
+    struct kvc_meter growth; /**< Scratch: what the devices have done since the measured time began. */
+};
+
 /** The meters of all hosts, followed by those of all links. A zeroed struct can be closed. */
 struct kvc_meters {
     const struct kvc_platform *platform; /**< The devices. */
     uint32_t count;                      /**< Number of devices. */
+    struct kvc_meter_entry *entry;       /**< The entries of a result. */
+    uint32_t entries;                    /**< Number of entries. */
+    uint32_t *entry_of;                  /**< By device: its entry. */
     struct kvc_meter *first;             /**< Readings at the begin. */
     struct kvc_meter *last;              /**< Latest readings. */
     double first_ns;                     /**< Time of the first reading [ns]; negative: not read yet. */
@@ -38,6 +50,9 @@ void kvc_meters_close(struct kvc_meters *meters);
 
 /** Reads all meters at the current time. The first call marks the begin of the measured time. */
 void kvc_meters_read(struct kvc_meters *meters, double now_ns);
+
+/** Samples the counters of utilization, power and energy by device, after kvc_recorder_sample_begin(). */
+void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *recorder);
 
 /** Returns the energy from the begin of the measured time to the latest reading, of all devices whose power
  * is known [J]. */

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "sim/engine_fixture.h"
+#include "sim/metrics/statistics.h"
 
 /* Reads the meters at given times. */
 struct reader {
     struct kvc_meters *meters;
     uint32_t count;
-    double at_ns[4];
+    double at_ns[12];
+    struct kvc_recorder *recorder; /* Samples the meters; NULL: none. */
 };
 
 static void reader_main(void *data)
@@ -20,6 +22,10 @@ static void reader_main(void *data)
     for (uint32_t i = 0; i < reader->count; i++) {
         kvc_engine_sleep_until_ns(reader->at_ns[i]);
         kvc_meters_read(reader->meters, kvc_engine_now_ns());
+        if (reader->recorder != NULL) {
+            kvc_recorder_sample_begin(reader->recorder, kvc_engine_now_ns());
+            kvc_meters_sample(reader->meters, reader->recorder);
+        }
     }
 }
 
@@ -50,7 +56,7 @@ static struct kvc_result *metered(const struct machine *machine, struct kvc_test
 {
     static struct kvc_result result;
     struct kvc_meters meters;
-    struct reader reader = {&meters, 3, {from_ns, (from_ns + until_ns) / 2, until_ns, 0}};
+    struct reader reader = {&meters, 3, {from_ns, (from_ns + until_ns) / 2, until_ns}, NULL};
     memset(&result, 0, sizeof(result));
     kvc_test_open(machine->platform);
     kvc_meters_open(&meters, machine->platform);
@@ -147,4 +153,42 @@ Test(meters, many_devices_are_summed_by_kind)
     EXPECT_NEAR(result->device[0].utilization_frac, 0.5);
     EXPECT_NEAR(result->watts_mean, 15.0 * (HOSTS + 1));
     kvc_platform_free(platform);
+}
+
+/* A GPU works for a part of each window, and a job on the CPU covers all of them. */
+Test(meters, windows_give_intervals_by_device)
+{
+    enum { WINDOWS = 10 };
+    struct machine machine = machine_of();
+    struct kvc_test_job jobs[WINDOWS + 1] = {kvc_test_work(0, machine.cpu, 11000, 11000)};
+    struct kvc_meters meters;
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    struct reader reader = {&meters, WINDOWS + 1, {0}, recorder};
+    static const double used[WINDOWS] = {0.2, 0.5, 0.6, 0.3, 0.2, 0.6, 0.4, 0.5, 0.1, 0.6};
+    cr_assert_eq(kvc_recorder_open(recorder, 1000, 1000, WINDOWS * 1000, NULL), KVC_OK);
+    for (int i = 0; i < WINDOWS; i++) {
+        reader.at_ns[i + 1] = 2000 + 1000 * i;
+        jobs[i + 1] = kvc_test_work(1000 + 1000 * i, machine.gpu, 1000 * used[i], 1000 * used[i]);
+    }
+    reader.at_ns[0] = 1000;
+    kvc_test_open(machine.platform);
+    kvc_meters_open(&meters, machine.platform);
+    kvc_test_spawn(jobs, WINDOWS + 1);
+    kvc_engine_spawn("reader", reader_main, &reader);
+    kvc_engine_run();
+    kvc_recorder_report(recorder, result);
+    double half_width = kvc_interval_of_batches(used, WINDOWS).half_width;
+    cr_expect_gt(half_width, 0.05);
+    EXPECT_NEAR(kvc_result_half_width(result, "devices.node0.gpu.utilization_frac"), half_width);
+    EXPECT_NEAR(kvc_result_half_width(result, "devices.node0.gpu.watts_mean"), 100 * half_width);
+    EXPECT_NEAR(kvc_result_half_width(result, "devices.node0.gpu.joules"), 100 * half_width * 1e-5);
+    cr_expect_lt(kvc_result_half_width(result, "devices.node0.cpu.utilization_frac"), 1e-9);
+    cr_expect_eq(kvc_result_half_width(result, "devices.node0.pcie.utilization_frac"), 0);
+    cr_expect(isnan(kvc_result_half_width(result, "devices.node0.memory.watts_mean")));
+    kvc_meters_close(&meters);
+    kvc_recorder_close(recorder);
+    kvc_platform_free(machine.platform);
+    free(recorder);
+    free(result);
 }

@@ -21,6 +21,8 @@ void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
         bool begins = monitor->meters->first_ns < 0;
         kvc_meters_read(monitor->meters, now_ns);
         kvc_recorder_joules(recorder, now_ns, kvc_meters_joules(monitor->meters));
+        kvc_recorder_sample_begin(recorder, now_ns);
+        kvc_meters_sample(monitor->meters, recorder);
         if (monitor->count != NULL) {
             monitor->count(monitor->data, begins);
         }

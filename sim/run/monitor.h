@@ -24,8 +24,9 @@ struct kvc_monitor {
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
     bool (*drained)(const void *data);
-    /** Takes the store's counters: `begins` is true when the measured time begins, and false at the end of
-     * each later window, the last time when the measured time is over. NULL: the store has none. */
+    /** Takes the store's counters and samples them (kvc_recorder_sample()): `begins` is true when the
+     * measured time begins, and false at the end of each later window, the last time when the measured time
+     * is over. NULL: the store has none. */
     void (*count)(void *data, bool begins);
     void *data; /**< Handed to drained() and count(). */
 };
