@@ -173,6 +173,22 @@ static uint32_t ratios_of(const struct kvc_megakv_counters *counters, struct kvc
     return sizeof(all) / sizeof(*all);
 }
 
+/* Samples how long requests stayed in each stage. */
+static void sample_stays(struct kvc_megakv_simulation *simulation)
+{
+    double batched = (double)simulation->batched;
+    const struct kvc_ratio ratio[] = {
+        {"stages", "receive", "mean_us", simulation->receive_sum_ns * 1e-3, (double)simulation->received,
+         KVC_RATIO_OF_ENGINE},
+        {"stages", "index", "mean_us", simulation->gpu_sum_ns * 1e-3, batched, KVC_RATIO_OF_ENGINE},
+        {"stages", "send", "mean_us", simulation->send_sum_ns * 1e-3, batched, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "batching_mean_us", simulation->batch_sum_ns * 1e-3, batched, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "write_latency_mean_us", simulation->write_latency_sum_ns * 1e-3,
+         (double)simulation->written, KVC_RATIO_OF_ENGINE},
+    };
+    kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
+}
+
 void kvc_megakv_count(void *data, bool begins)
 {
     struct kvc_megakv_simulation *simulation = data;
@@ -183,6 +199,7 @@ void kvc_megakv_count(void *data, bool begins)
         counters->items = items_of(simulation->store);
     }
     kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(counters, ratio));
+    sample_stays(simulation);
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
