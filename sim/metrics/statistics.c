@@ -76,8 +76,13 @@ double kvc_rounded(double value, int digits)
     if (value == 0 || !isfinite(value)) {
         return value;
     }
-    double unit = pow(10, floor(log10(fabs(value))) - digits + 1);
-    return round(value / unit) * unit;
+    /* Powers of ten are exact, a product or quotient of two exact numbers is the one closest to the decimal
+     * number. So values that round to the same decimal number are equal, on either side of a power of ten. */
+    double places = digits - 1 - floor(log10(fabs(value)));
+    if (places < 0) {
+        return round(value / pow(10, -places)) * pow(10, -places);
+    }
+    return round(value * pow(10, places)) / pow(10, places);
 }
 
 static double batch_mean(const double *values, uint32_t batch)

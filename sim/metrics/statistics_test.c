@@ -2,6 +2,8 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/base/rng.h"
 #include "sim/metrics/statistics.h"
@@ -152,6 +154,22 @@ Test(batch_interval, of_too_few_or_unknown_values)
         values[i] = 2;
     }
     cr_expect_eq(kvc_interval_of_batches(values, 6).half_width, 0);
+}
+
+/* Numbers on either side of one with few digits round to it, also around powers of ten, where the last digit
+ * has two sizes. */
+Test(rounded, hides_the_last_digits)
+{
+    for (int exponent = -12; exponent <= 12; exponent++) {
+        for (int number = 1; number <= 100; number++) {
+            char text[32];
+            snprintf(text, sizeof(text), "%de%d", number, exponent);
+            double value = strtod(text, NULL);
+            cr_expect_eq(kvc_rounded(value, 7), value, "%s", text);
+            cr_expect_eq(kvc_rounded(value * (1 + 1e-12), 7), value, "%s and more", text);
+            cr_expect_eq(kvc_rounded(-value * (1 - 1e-12), 7), -value, "less than %s", text);
+        }
+    }
 }
 
 enum { WINDOWS = 500 };
