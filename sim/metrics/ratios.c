@@ -73,17 +73,30 @@ static bool has_gap(const struct kvc_ratio_batches *batches, uint32_t count)
     return false;
 }
 
+/* Returns the quotient of the sums over the first `count` batches, and in *whole the mean denominator. */
+static double quotient_of(const struct kvc_ratio_batches *batches, uint32_t count, double *whole)
+{
+    double parts = 0, wholes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        parts += batches->part[i];
+        wholes += batches->whole[i];
+    }
+    *whole = wholes / count;
+    return parts / wholes;
+}
+
 static double half_width(struct kvc_ratio_batches *batches, uint32_t count, double measured_ns)
 {
     enum kvc_ratio_kind kind = batches->latest.kind;
-    double mean[KVC_BATCHES_MAX];
+    double mean[KVC_BATCHES_MAX], whole;
     while (count >= KVC_BATCHES_MIN && has_gap(batches, count)) {
         join(batches);
         count /= 2;
     }
+    double quotient = quotient_of(batches, count, &whole);
     for (uint32_t i = 0; i < count; i++) {
-        double quotient = batches->part[i] / batches->whole[i];
-        mean[i] = kind != KVC_RATIO_OF_COUNTS ? kvc_rounded(quotient, 7) : quotient;
+        double value = quotient + (batches->part[i] - quotient * batches->whole[i]) / whole;
+        mean[i] = kind != KVC_RATIO_OF_COUNTS ? kvc_rounded(value, 7) : value;
         mean[i] *= kind == KVC_RATIO_OF_TIME ? measured_ns : 1;
     }
     return kvc_interval_of_batches(mean, count).half_width;

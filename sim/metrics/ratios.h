@@ -3,8 +3,11 @@
  *
  * A counter grows as long as the run lasts: events, busy time, energy, or the time itself. Whoever has
  * counters samples them when the measured time begins and at the end of every window, and at no other time.
- * What they have grown by belongs to the batch of that window (sim/metrics/batches.h). The quotients of the
- * batches give the interval of the run's quotient. */
+ * What they have grown by belongs to the batch of that window (sim/metrics/batches.h).
+ *
+ * The interval is that of a ratio of two sums (Cochran, Sampling Techniques, 3rd ed., sec. 6.3): with the
+ * run's quotient R, a batch stands for R + (part - R whole) / (mean whole), so that it counts as much as its
+ * denominator. Every batch must have something in the denominator; joined batches do at last. */
 #ifndef KVC_SIM_METRICS_RATIOS_H
 #define KVC_SIM_METRICS_RATIOS_H
 

@@ -78,27 +78,55 @@ Test(ratios, of_time_are_those_of_the_whole_measured_time)
                        1e-9 * half_width * BATCHES * WINDOW_NS);
 }
 
-/* Only every other batch has an event, and only every fourth in the second half: without joining, some
- * batches would have no quotient. */
+/* Only every other batch has an event, and only every fourth in the second half. A join of four has two
+ * events or one, and counts as much. */
 Test(ratios, join_batches_without_events)
 {
     struct counters counters;
-    double part = 0, whole = 0, joined[BATCHES / 4], before = 0;
+    double part = 0, whole = 0, joined[BATCHES / 4], events[BATCHES / 4], value[BATCHES / 4], before = 0;
     for (int i = 0; i < BATCHES; i++) {
         if (i % (i < BATCHES / 2 ? 2 : 4) == 0) {
-            part += i % 8 == 0 ? 3 : 5;
+            part += 3 + (i * i) % 7;
             whole++;
         }
         counters.part[i] = part;
         counters.whole[i] = whole;
         if (i % 4 == 3) {
-            joined[i / 4] = (part - before) / (i < BATCHES / 2 ? 2 : 1);
+            joined[i / 4] = part - before;
+            events[i / 4] = i < BATCHES / 2 ? 2 : 1;
             before = part;
         }
     }
-    double expected = kvc_interval_of_batches(joined, BATCHES / 4).half_width;
+    double quotient = part / whole;
+    for (int i = 0; i < BATCHES / 4; i++) {
+        value[i] = (joined[i] - quotient * events[i]) / (whole / (BATCHES / 4));
+    }
+    double expected = kvc_interval_of_batches(value, BATCHES / 4).half_width;
     cr_expect_gt(expected, 0);
     cr_expect_float_eq(reported(&counters, KVC_RATIO_OF_COUNTS), expected, 1e-12);
+}
+
+/* Nearly all events are in every fifth batch. The few others are far from the mean, and hardly count. */
+Test(ratios, batches_count_as_much_as_their_denominators)
+{
+    enum { RUNS = 200 };
+    double widths = 0, squares = 0;
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        struct counters counters = random_counters(seed, 1), many = random_counters(seed + RUNS, 100);
+        double part = 0, whole = 0;
+        for (int i = 0; i < BATCHES; i++) {
+            double before = i > 0 ? many.part[i - 1] : 0;
+            part += i % 5 == 0 ? many.part[i] - before : 0;
+            whole += i % 5 == 0 ? 100 : 0;
+            counters.part[i] += part;
+            counters.whole[i] += whole;
+        }
+        double error = counters.part[BATCHES - 1] / counters.whole[BATCHES - 1] - 5;
+        squares += error * error / RUNS;
+        widths += reported(&counters, KVC_RATIO_OF_COUNTS) / RUNS;
+    }
+    cr_expect(widths > 1.2 * sqrt(squares) && widths < 4 * sqrt(squares), "%g, error %g", widths,
+              sqrt(squares));
 }
 
 Test(ratios, have_no_interval_without_events)
