@@ -195,7 +195,10 @@ static void count(void *data, bool begins)
     struct sums *sums = begins ? &simulation->first : &simulation->last;
     struct kvc_ratio ratio[RATIOS_MAX];
     *sums = sum_up(simulation);
+    const struct kvc_ratio failed = {
+        "kernel", NULL, "failed", (double)sums->counts.failed, kvc_engine_now_ns(), KVC_RATIO_OF_TIME};
     kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(sums, ratio));
+    kvc_recorder_sample(&simulation->replica.recorder, &failed, 1);
 }
 
 /* ---- setup and report ---- */

@@ -29,16 +29,21 @@ static void add_batches(struct kvc_batch_means *a, struct kvc_batch_means *b)
     }
 }
 
+/* Returns the CUDA streams of all GPUs, or the cores that take their place. */
+static double streams_of(const struct kvc_megakv_simulation *simulation)
+{
+    bool own = simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM;
+    double gpus = simulation->socket_count;
+    return (simulation->on_thread ? gpus : gpus * simulation->streams) + (own ? gpus : 0);
+}
+
 static void report_stages(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     const double *busy_ns = recorder->busy_ns;
     double measured_ns = recorder->until_ns - recorder->from_ns, batched = (double)simulation->batched;
     double gpus = simulation->socket_count, threads = gpus * simulation->streams;
-    double streams = simulation->on_thread ? gpus : threads;
-    if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
-        streams += gpus;
-    }
+    double streams = streams_of(simulation);
     bool network = simulation->config->feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
     unsigned receives = 1u << KVC_MEGAKV_RECEIVE, indexes = 1u << KVC_MEGAKV_SEARCH | 1u << KVC_MEGAKV_INSERT;
     double send_cores =
@@ -189,6 +194,47 @@ static void sample_stays(struct kvc_megakv_simulation *simulation)
     kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
 }
 
+/* Samples the launches and the cycle. */
+static void sample_launches(struct kvc_megakv_simulation *simulation, double now_ns)
+{
+    const struct kvc_megakv_launches *search = &simulation->searched, *insert = &simulation->inserted;
+    const double *busy_ns = simulation->replica.recorder.busy_ns;
+    double searches = (double)search->count, inserts = (double)insert->count,
+           late = (double)simulation->late_launches, streams = streams_of(simulation),
+           launches = (double)simulation->launches, cycles = fmax(launches / simulation->socket_count - 1, 0);
+    const struct kvc_ratio ratio[] = {
+        {"model", NULL, "stream_search_utilization_frac", busy_ns[KVC_MEGAKV_SEARCH] / streams, now_ns,
+         KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "stream_insert_utilization_frac", busy_ns[KVC_MEGAKV_INSERT] / streams, now_ns,
+         KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "t_search_us", search->ns * 1e-3, searches, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "jobs_per_search", search->jobs, searches, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "search_ns_per_job", search->ns, search->jobs, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "t_insert_us", insert->ns * 1e-3, inserts, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "jobs_per_insert", insert->jobs, inserts, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "insert_ns_per_job", insert->ns, insert->jobs, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "cycle_effective_us",
+         (simulation->last_launch_ns - simulation->first_launch_ns) * 1e-3, cycles, KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "launches_late_frac", late, launches, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "overrun_mean_us", simulation->late_ns * 1e-3, late, KVC_RATIO_OF_ENGINE},
+    };
+    kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
+}
+
+/* Samples the events in the real structures, which are reported as numbers. */
+static void sample_events(struct kvc_megakv_simulation *simulation,
+                          const struct kvc_megakv_counters *counters, double now_ns)
+{
+    double rate = (double)simulation->store->sampling.rate;
+    const struct kvc_ratio ratio[] = {
+        {"kernel", NULL, "replaced", rate * (double)counters->replaced, now_ns, KVC_RATIO_OF_TIME},
+        {"kernel", NULL, "index_dropped", rate * (double)counters->dropped, now_ns, KVC_RATIO_OF_TIME},
+        {"kernel", NULL, "evictions", rate * (double)counters->evicted, now_ns, KVC_RATIO_OF_TIME},
+        {"kernel", NULL, "rejected", rate * (double)counters->rejected, now_ns, KVC_RATIO_OF_TIME},
+    };
+    kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
+}
+
 void kvc_megakv_count(void *data, bool begins)
 {
     struct kvc_megakv_simulation *simulation = data;
@@ -200,6 +246,8 @@ void kvc_megakv_count(void *data, bool begins)
     }
     kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(counters, ratio));
     sample_stays(simulation);
+    sample_launches(simulation, kvc_engine_now_ns());
+    sample_events(simulation, counters, kvc_engine_now_ns());
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)

@@ -7,7 +7,8 @@
  * Half the width of a value's 95 % interval stands next to it: in `ci95` where the value has an object of its
  * own, otherwise in a key with _ci95 before or after the unit, and for `kernel` and `model` in the objects
  * `kernel_ci95` and `model_ci95`, which have the same keys. `intervals` says what the intervals are made of
- * (scenarios/output/outcome.h). */
+ * (scenarios/output/outcome.h). In one run, extremes, states at one moment and constants have none, nor has
+ * what drifts or is too rare; docs/results.md lists them. */
 #ifndef KVC_SCENARIOS_OUTPUT_JSON_H
 #define KVC_SCENARIOS_OUTPUT_JSON_H
 

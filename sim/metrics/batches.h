@@ -10,7 +10,7 @@
  * The means go into a result under the names of sim/metrics/values.h, and kvc_interval_of_batches() makes
  * intervals of them. A percentile needs KVC_BATCH_TAIL values on either side in every batch; batches are
  * joined until they have as many. Quotients of counters have intervals of their own (sim/metrics/ratios.h).
- * Not covered: extremes, and metrics that are neither; these need replicas. */
+ * Not covered: extremes, and states at one moment; these need replicas. */
 #ifndef KVC_SIM_METRICS_BATCHES_H
 #define KVC_SIM_METRICS_BATCHES_H
 
